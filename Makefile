@@ -1,0 +1,35 @@
+# Two commands: `make reproduce` runs the paper's experiments, `make test` every check.
+# Both make their own environment in .venv on first use and re-use it afterwards.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: test reproduce bench lint clean
+
+test: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -n auto --dist loadfile
+
+reproduce: $(READY)
+	$(BIN)/driftgames reproduce
+
+bench: $(READY)
+	$(BIN)/pip install --quiet -e '.[bench]'
+	$(BIN)/driftgames bench all
+
+lint: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -e '.[test]'
+	touch $(READY)
+
+clean:
+	rm -rf .venv report .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,1 @@
+"""Numba loops. Nothing here knows a potential's name or a learner."""

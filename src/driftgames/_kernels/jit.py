@@ -1,0 +1,90 @@
+"""How loops are compiled: one decorator for kernels, one for the scalar functions inside them.
+
+Kernels are cached on disk, release the GIL and divide as NumPy does. A scalar function is
+always inlined, so that LLVM can vectorise the loop it stands in. Sums may be re-ordered and
+fused (that is what lets them vectorise), so a kernel must not be handed NaN; infinities are
+honoured.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+from numba import njit, types
+from numba.extending import intrinsic
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FASTMATH = {"reassoc", "contract", "nsz", "nnan"}
+
+
+def kernel(function: F) -> F:
+    """Compile a loop over chips, rounds or rows."""
+    compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)(function)
+    return cast(F, compiled)
+
+
+def exact_kernel(function: F) -> F:
+    """Compile a loop whose floating point must keep its order, or that counts in integers."""
+    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+def scalar(function: F) -> F:
+    """Compile a function of numbers that is inlined wherever a kernel calls it."""
+    compiled = njit(cache=True, error_model="numpy", fastmath={"contract"}, forceinline=True)
+    return cast(F, compiled(function))
+
+
+def specialise(loop: F, compiler: Callable[[F], F], **functions: Any) -> F:
+    """Compile ``loop`` with global names in it bound to the given compiled functions.
+
+    Numba cannot cache a kernel that takes a function as an argument or a closure, and it can
+    cache one that calls a global. So the loop is copied, given globals of its own, and named
+    after the code of what it calls: every combination has its place in the cache, and a
+    changed function is compiled anew.
+    """
+    source = cast(FunctionType, loop)
+    mark = 0
+    for name in sorted(functions):
+        code = functions[name].py_func.__code__
+        mark = zlib.crc32(repr((name, code.co_code, code.co_consts, code.co_names)).encode(), mark)
+    name = f"{source.__name__}_{mark:08x}"
+    bound = FunctionType(source.__code__, {**source.__globals__, **functions}, name)
+    bound.__qualname__ = name
+    bound.__doc__ = source.__doc__
+    return compiler(cast(F, bound))
+
+
+@intrinsic
+def lesser(typing_context, x, y):  # type: ignore[no-untyped-def]
+    """Return the smaller of two floats without a branch; ``min`` itself stops vectorisation."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        x, y = arguments
+        flags = ["nnan", "nsz"]
+        return builder.select(builder.fcmp_ordered("<", x, y, flags=flags), x, y, flags=flags)
+
+    return types.float64(types.float64, types.float64), generate
+
+
+@intrinsic
+def bits_of(typing_context, x):  # type: ignore[no-untyped-def]
+    """Return the 64 bits of a float as an integer."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.bitcast(arguments[0], context.get_value_type(types.int64))
+
+    return types.int64(types.float64), generate
+
+
+@intrinsic
+def float_of(typing_context, bits):  # type: ignore[no-untyped-def]
+    """Return the float that has these 64 bits."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
+
+    return types.float64(types.int64), generate

@@ -1,0 +1,104 @@
+"""The exponential potential: EXP, the exponential weights algorithm."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels import chips
+from driftgames._kernels.chips import Theta
+from driftgames._kernels.exponential import exp, expm1
+from driftgames._kernels.jit import scalar
+from driftgames._support.checks import (
+    FloatArray,
+    as_floats,
+    check_fraction,
+    check_fractions,
+    check_horizons,
+    check_integer,
+    check_positive,
+)
+from driftgames.potentials.compiled import CompiledPotential, Kernels
+
+
+@dataclass(frozen=True)
+class Exponential(CompiledPotential):
+    r"""Potential of the exponential weights algorithm (EXP).
+
+    .. math:: \Phi_t(s) = \Bigl(\frac{e^\eta + e^{-\eta}}{2}\Bigr)^{T-t} e^{-\eta s}
+
+    Its weights are :math:`e^{-\eta s}` up to a factor. The regret is optimal when ``eta`` is
+    tuned to the horizon and epsilon, which is why it is not adaptive. [LS14, Sec. 3.3]
+
+    Examples
+    --------
+    >>> Exponential(eta=1.0).distribution([0.0, 1.0], t=1)
+    array([0.73105858, 0.26894142])
+    >>> round(float(Exponential.tuned(100, 0.1).bound(100, 0.1)), 3)
+    21.378
+    """
+
+    eta: float
+
+    adaptive: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "eta", check_positive("eta", self.eta))
+
+    @classmethod
+    def tuned(cls, horizon: int, epsilon: float) -> Exponential:
+        r"""Return EXP with :math:`\eta = \sqrt{2 \ln(1/\epsilon) / T}`. [LS14, Sec. 3.3]"""
+        rounds = check_integer("horizon", horizon, least=1)
+        fraction = check_fraction("epsilon", epsilon)
+        if fraction == 1.0:
+            raise ValueError("epsilon must be below 1 to tune eta: at 1 the best eta is 0")
+        return cls(math.sqrt(2 * math.log(1 / fraction) / rounds))
+
+    def value(
+        self,
+        positions: npt.ArrayLike,
+        t: int,
+        *,
+        horizon: int | None = None,
+        log_scale: float = 0.0,
+    ) -> FloatArray:
+        """Return ``Phi_t(s) * exp(-log_scale)``."""
+        rounds_left = 0 if horizon is None else horizon - t
+        s = as_floats("positions", positions)
+        return np.exp(-self.eta * s + rounds_left * self._log_cosh() - log_scale)
+
+    def log_scale(self, positions: npt.ArrayLike, t: int) -> float:
+        """Return ``-eta (s - 1)`` for the lowest chip."""
+        return -self.eta * (float(np.min(positions)) - 1.0)
+
+    def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+        r"""Return :math:`(\ln(1/\epsilon) + T \ln\cosh\eta) / \eta`. [LS14, Thm. 2]"""
+        rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
+        return np.asarray((np.log(1 / epsilons) + rounds * self._log_cosh()) / self.eta)
+
+    @property
+    def kernels(self) -> Kernels:
+        """The loops compiled for EXP."""
+        return Kernels(weigh=_weigh)
+
+    @property
+    def theta(self) -> Theta:
+        """``(eta,)``."""
+        return (self.eta,)
+
+    def _log_cosh(self) -> float:
+        return float(np.logaddexp(self.eta, -self.eta)) - math.log(2)
+
+
+@scalar
+def _weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
+    (eta,) = theta
+    # the larger of the two terms is scaled, so that no eta overflows
+    return -0.5 * expm1(-2.0 * eta) * exp(-eta * (s - 1.0) - log_scale)
+
+
+_weigh = chips.weigher(_weight)

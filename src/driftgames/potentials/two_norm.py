@@ -1,0 +1,72 @@
+"""The truncated square: the 2-norm algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels import chips
+from driftgames._kernels.chips import Theta
+from driftgames._kernels.exponential import exp
+from driftgames._kernels.jit import lesser, scalar
+from driftgames._support.checks import FloatArray, as_floats, check_fractions, check_horizons
+from driftgames.potentials.compiled import CompiledPotential, Kernels
+
+
+@dataclass(frozen=True)
+class TwoNorm(CompiledPotential):
+    r"""Potential of the 2-norm algorithm: adaptive, without parameters, without ``exp``.
+
+    .. math:: \Phi_t(s) = [s]_-^2 + T - t, \qquad [s]_- = \min(s, 0)
+
+    Its regret grows as it should with the horizon, but as :math:`\sqrt{1/\epsilon}` rather
+    than as its logarithm. [LS14, Lem. 1, Cor. 1]
+
+    Examples
+    --------
+    >>> TwoNorm().distribution([-1.0, 0.0, 1.0], t=1)
+    array([0.8, 0.2, 0. ])
+    >>> float(TwoNorm().bound(100, 0.01))
+    100.0
+    """
+
+    adaptive: ClassVar[bool] = True
+
+    def value(
+        self,
+        positions: npt.ArrayLike,
+        t: int,
+        *,
+        horizon: int | None = None,
+        log_scale: float = 0.0,
+    ) -> FloatArray:
+        """Return ``Phi_t(s) * exp(-log_scale)``."""
+        rounds_left = 0 if horizon is None else horizon - t
+        below = np.minimum(as_floats("positions", positions), 0.0)
+        return np.asarray((below**2 + rounds_left) * np.exp(-log_scale))
+
+    def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+        r"""Return :math:`\sqrt{T / \epsilon}`. [LS14, Cor. 1]"""
+        return np.sqrt(check_horizons(horizon) / check_fractions("epsilon", epsilon))
+
+    @property
+    def kernels(self) -> Kernels:
+        """The loops compiled for the 2-norm."""
+        return Kernels(weigh=_weigh)
+
+    @property
+    def theta(self) -> Theta:
+        """``(0.0,)``: there are no parameters, and a compiled tuple must not be empty."""
+        return (0.0,)
+
+
+@scalar
+def _weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
+    left, right = lesser(s - 1.0, 0.0), lesser(s + 1.0, 0.0)
+    return float(0.5 * (left - right) * (left + right)) * exp(-log_scale)
+
+
+_weigh = chips.weigher(_weight)
