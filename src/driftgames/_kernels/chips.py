@@ -15,7 +15,7 @@ from driftgames._support.checks import FloatArray
 Theta = tuple[float, ...]
 Weight = Callable[[float, float, float, Theta], float]
 
-weight: Weight  # bound by `specialise`
+weight: Weight = NotImplemented  # a name for `specialise` to bind
 
 
 def _weigh(

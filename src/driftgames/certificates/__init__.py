@@ -1,1 +1,10 @@
-"""To come."""
+"""Certificates: what a run achieved beside what the theorems promise of it.
+
+`regret` measures a run, `bounds` states what is promised, and a `Certificate` holds the two
+side by side.
+"""
+
+from driftgames.certificates.certificate import Certificate
+from driftgames.certificates.regret import RegretCurve, epsilon_regret, regret_curve
+
+__all__ = ["Certificate", "RegretCurve", "epsilon_regret", "regret_curve"]

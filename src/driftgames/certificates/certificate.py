@@ -1,0 +1,148 @@
+"""A certificate: what a run achieved beside what the theorem promises of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._support.checks import FloatArray, check_fraction, check_integer
+from driftgames.certificates.regret import regret_curve
+from driftgames.potentials import NoBoundError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Bound = Callable[[int, FloatArray], npt.ArrayLike]
+"""``bound(horizon, epsilons)``, as `Potential.bound` has it."""
+
+SHOWN = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
+
+
+class Row(NamedTuple):
+    """One line of a certificate."""
+
+    epsilon: float
+    realised: float
+    promised: float
+    slack: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The realised epsilon-regret of a run beside its bound, for every epsilon.
+
+    Both sides come from the run itself: the realised curve from the totals of the actions and
+    the learner, the promise from the number of rounds. [LS14, Thm. 2]
+
+    Parameters
+    ----------
+    title : str
+        What was run.
+    horizon : int
+        How many rounds it ran.
+    epsilons, realised, promised : array
+        The curve; ``promised`` is infinite where nothing is promised.
+    caveat : str
+        Under what condition the promise holds, or why there is none.
+
+    Examples
+    --------
+    >>> from driftgames.potentials import TwoNorm
+    >>> c = Certificate.of_run("2-norm", 4, [3.0, 1.0], learner_loss=2.5, bound=TwoNorm().bound)
+    >>> c.holds
+    True
+    >>> print(c)
+    2-norm after 4 rounds: every bound holds
+     epsilon  realised  promised     slack
+         0.5     1.500     2.828     1.328
+           1    -0.500     2.000     2.500
+    """
+
+    title: str
+    horizon: int
+    epsilons: FloatArray
+    realised: FloatArray
+    promised: FloatArray
+    caveat: str = ""
+
+    @classmethod
+    def of_run(
+        cls,
+        title: str,
+        horizon: int,
+        action_losses: npt.ArrayLike,
+        learner_loss: float,
+        bound: Bound,
+        *,
+        prior: npt.ArrayLike | None = None,
+        caveat: str = "",
+    ) -> Certificate:
+        """Return the certificate of a run from its totals; a missing bound becomes the caveat."""
+        rounds = check_integer("horizon", horizon, least=1)
+        curve = regret_curve(action_losses, learner_loss, prior)
+        try:
+            promised = np.asarray(bound(rounds, curve.epsilons), dtype=np.float64)
+        except NoBoundError as error:
+            promised, caveat = np.full(curve.regret.size, math.inf), str(error)
+        return cls(title, rounds, curve.epsilons, curve.regret, promised, caveat)
+
+    @property
+    def slack(self) -> FloatArray:
+        """How much of the promise was not used; negative where it was broken."""
+        return self.promised - self.realised
+
+    @property
+    def holds(self) -> bool:
+        """Whether the realised regret keeps below the promise at every epsilon."""
+        return bool(np.all(self.realised <= self.promised))
+
+    def at(self, epsilon: float) -> Row:
+        """Return the line for one epsilon in (0, 1]."""
+        fraction = check_fraction("epsilon", epsilon)
+        # the first curve point that reaches epsilon; rounding must not skip k/N itself
+        where = int(np.searchsorted(self.epsilons, fraction * (1 - 1e-12)))
+        where = min(where, self.epsilons.size - 1)
+        realised, promised = float(self.realised[where]), float(self.promised[where])
+        return Row(fraction, realised, promised, promised - realised)
+
+    def rows(self, epsilons: Sequence[float] = SHOWN) -> Iterator[Row]:
+        """Yield a line for each epsilon that this many actions can tell apart."""
+        finest = float(self.epsilons[0])
+        seen = [e for e in epsilons if e >= finest * (1 - 1e-12)]
+        for epsilon in seen if finest in seen else [finest, *seen]:
+            yield self.at(epsilon)
+
+    def table(self, epsilons: Sequence[float] = SHOWN) -> str:
+        """Return the lines for these epsilons as text."""
+        lines = [f"{'epsilon':>8}  {'realised':>8}  {'promised':>8}  {'slack':>8}"]
+        lines += [
+            f"{row.epsilon:>8.3g}  {row.realised:>8.3f}  {row.promised:>8.3f}  {row.slack:>8.3f}"
+            for row in self.rows(epsilons)
+        ]
+        return "\n".join(lines)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence on whether the promise was kept."""
+        if np.isinf(self.promised).all():
+            return "nothing is promised"
+        return "every bound holds" if self.holds else "A BOUND IS BROKEN"
+
+    def __str__(self) -> str:
+        note = f" ({self.caveat})" if self.caveat else ""
+        rounds = f"{self.horizon:,} round{'s' * (self.horizon != 1)}"
+        return f"{self.title} after {rounds}: {self.verdict}{note}\n{self.table()}"
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Draw both curves over epsilon."""
+        from driftgames.plots.regret import plot_epsilon_regret
+
+        return plot_epsilon_regret(
+            self.epsilons, {self.title: self.realised}, {self.title: self.promised}, ax=ax
+        )
