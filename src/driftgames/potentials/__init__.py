@@ -8,14 +8,20 @@ learner, booster and theorem test runs on it.
 
 from driftgames.potentials.base import NoBoundError, Potential, normalise
 from driftgames.potentials.exponential import Exponential
+from driftgames.potentials.minimax import MinimaxPotential
 from driftgames.potentials.normal_hedge_dt import NormalHedgeDT
+from driftgames.potentials.recipe import RecipePotential
+from driftgames.potentials.registry import POTENTIALS
 from driftgames.potentials.two_norm import TwoNorm
 
 __all__ = [
+    "POTENTIALS",
     "Exponential",
+    "MinimaxPotential",
     "NoBoundError",
     "NormalHedgeDT",
     "Potential",
+    "RecipePotential",
     "TwoNorm",
     "normalise",
 ]

@@ -1,0 +1,122 @@
+"""Adversaries: who moves the chips, within the rules."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from driftgames._support.checks import FloatArray, check_between
+from driftgames.games.chips import Chips, hedge_moves
+from driftgames.games.rules import DGv1, DriftingGame
+from driftgames.potentials import Potential
+
+ENUMERATED = 4096
+"""Up to how many joint moves the greedy adversary tries them all."""
+
+
+class Adversary(Protocol):
+    """Moves the chips after it has seen the player's distribution."""
+
+    def moves(self, chips: Chips, p: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return the move of each chip."""
+
+
+@dataclass(frozen=True)
+class RandomAdversary:
+    """Moves at random: in DGv1 by losses of all kinds, in the original game by moves of B."""
+
+    game: DGv1 | DriftingGame = field(default_factory=DGv1)
+
+    def moves(self, chips: Chips, p: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return random moves that the game allows."""
+        if isinstance(self.game, DriftingGame):
+            return _push_up_to(self.game, p, rng.choice(self.game.moves, size=p.size))
+        # a power of a uniform number spreads the losses, or heaps them at 0 or at 1
+        losses = rng.random(p.size) ** np.exp(rng.normal())
+        z = hedge_moves(losses, float(p @ losses))
+        return np.asarray(z + rng.random() * (1 - z.max()) * rng.integers(2))
+
+
+@dataclass(frozen=True)
+class StochasticAdversary:
+    """Losses are coin flips; one chip's coin shows a loss less often, by ``gap``."""
+
+    best: int = 0
+    gap: float = 0.1
+
+    def __post_init__(self) -> None:
+        check_between("gap", self.gap, 0.0, 0.5)
+
+    def moves(self, chips: Chips, p: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return the moves that these losses make. [LS14, Alg. 2]"""
+        if not 0 <= self.best < p.size:
+            raise ValueError(f"best must be one of the {p.size} chips; got {self.best}")
+        chances = np.full(p.size, 0.5)
+        chances[self.best] -= self.gap
+        losses = (rng.random(p.size) < chances).astype(np.float64)
+        return hedge_moves(losses, float(p @ losses))
+
+
+@dataclass(frozen=True)
+class GreedyAdversary:
+    r"""Maximises :math:`\sum_i \Phi_t(s_i + z_i)` over the moves that the game allows.
+
+    In DGv1 the maximum is at :math:`z = \ell - p\cdot\ell` with every loss 0 or 1, because the
+    sum is convex in the losses and falls to the right. All such losses are tried while there
+    are at most `ENUMERATED`; beyond, those that split the chips in the order of their
+    positions or of their probabilities. In the original game the chips are all moved to the
+    right first and then to the left in the order of what a unit of probability gains.
+    """
+
+    potential: Potential
+    game: DGv1 | DriftingGame = field(default_factory=DGv1)
+
+    def moves(self, chips: Chips, p: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return the moves with the largest next sum of potentials."""
+        if isinstance(self.game, DriftingGame):
+            candidates = self._drifting(self.game, chips, p)
+        else:
+            losses = self._losses(chips, p)
+            candidates = losses - (losses @ p)[:, np.newaxis]
+        ends = chips.positions + candidates
+        sums = self.potential.value(ends.ravel(), chips.t + 1).reshape(ends.shape).sum(axis=1)
+        return np.asarray(candidates[int(np.argmax(sums))])
+
+    def _losses(self, chips: Chips, p: FloatArray) -> FloatArray:
+        n = p.size
+        if 2**n <= ENUMERATED:
+            return np.array(list(itertools.product((0.0, 1.0), repeat=n)))
+        below = np.tri(n + 1, n, -1)  # row k has its first k entries 1
+        splits = []
+        for key in (chips.positions, p):
+            rank = np.argsort(np.argsort(key, kind="stable"), kind="stable")
+            splits += [below[:, rank], 1.0 - below[:, rank]]
+        return np.concatenate(splits)
+
+    def _drifting(self, game: DriftingGame, chips: Chips, p: FloatArray) -> FloatArray:
+        choices = np.sort(np.asarray(game.moves, dtype=np.float64))
+        if choices.size**p.size <= ENUMERATED:
+            joint = np.array(list(itertools.product(choices, repeat=p.size)))
+            return np.asarray(joint[joint @ p >= game.beta])
+        z = np.full(p.size, choices[-1])
+        t = chips.t + 1
+        for lower in choices[-2::-1]:
+            here = self.potential.value(chips.positions + z, t)
+            gain = self.potential.value(chips.positions + lower, t) - here
+            cost = p * (z - lower)
+            for i in np.argsort(-gain / np.where(cost > 0, cost, np.inf), kind="stable"):
+                if float(p @ z) - cost[i] >= game.beta and gain[i] > 0:
+                    z[i] = lower
+        return z[np.newaxis, :]
+
+
+def _push_up_to(game: DriftingGame, p: FloatArray, z: FloatArray) -> FloatArray:
+    """Move chips as far right as B allows, one after another, until the average is beta."""
+    for i in np.argsort(-p, kind="stable"):
+        if float(p @ z) >= game.beta:
+            break
+        z[i] = max(game.moves)
+    return z

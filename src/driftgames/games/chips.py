@@ -1,0 +1,44 @@
+"""Chips: positions and a clock, and the pure functions that move them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._support.checks import FloatArray, check_integer, check_vector
+from driftgames.potentials.minimax import Loss
+
+
+@dataclass(frozen=True)
+class Chips:
+    """Where the chips stand after ``t`` rounds.
+
+    >>> move(Chips.at_start(2), [1.0, -1.0])
+    Chips(positions=array([ 1., -1.]), t=1)
+    """
+
+    positions: FloatArray
+    t: int = 0
+
+    @classmethod
+    def at_start(cls, n_chips: int) -> Chips:
+        """Return chips that all stand at 0 before the first round."""
+        return cls(np.zeros(check_integer("n_chips", n_chips, least=1)))
+
+
+def move(chips: Chips, moves: npt.ArrayLike) -> Chips:
+    """Return the chips one round later, each moved by its entry of ``moves``."""
+    z = check_vector("moves", moves, chips.positions.size)
+    return Chips(chips.positions + z, chips.t + 1)
+
+
+def average_loss(loss: Loss, chips: Chips) -> float:
+    """Return the average loss of the chips as if the game ended now. [LS14, Sec. 2]"""
+    return float(np.mean(np.asarray(loss(chips.positions), dtype=np.float64)))
+
+
+def hedge_moves(losses: FloatArray, learner_loss: float) -> FloatArray:
+    r"""Return :math:`z_i = \ell_i - p\cdot\ell`: how losses move chips. [LS14, Alg. 2]"""
+    return np.asarray(losses - learner_loss)

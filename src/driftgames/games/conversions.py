@@ -1,0 +1,78 @@
+"""Hedge is a drifting game: each turned into the other, move for move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._support.checks import FloatArray, check_range, check_vector
+from driftgames.games.chips import Chips, hedge_moves, move
+from driftgames.games.players import Player
+
+
+class HedgeLearner(Protocol):
+    """Anything that bets on actions and is told their losses."""
+
+    def distribution(self) -> FloatArray:
+        """Return the bet of the next round."""
+
+    def update(self, losses: FloatArray) -> object:
+        """Learn the losses of the round."""
+
+
+@dataclass
+class HedgeAsPlayer:
+    r"""A Hedge learner playing DGv1, with losses :math:`\ell_i = z_i - \min_j z_j`.
+
+    The rule on differences keeps these losses in [0, 1]. [LS14, Alg. 1]
+    """
+
+    learner: HedgeLearner
+
+    def distribution(self, chips: Chips) -> FloatArray:
+        """Return the learner's bet."""
+        return self.learner.distribution()
+
+    def observe(self, moves: FloatArray) -> None:
+        """Tell the learner the losses that these moves stand for."""
+        self.learner.update(moves - moves.min())
+
+
+@dataclass
+class PlayerAsHedge:
+    r"""A player of DGv1 as a Hedge learner, with moves :math:`z_i = \ell_i - p\cdot\ell`.
+
+    [LS14, Alg. 2]
+
+    >>> from driftgames.games import PotentialPlayer
+    >>> from driftgames.potentials import TwoNorm
+    >>> learner = PlayerAsHedge(PotentialPlayer(TwoNorm()), n_actions=2)
+    >>> learner.update(np.array([1.0, 0.0]))
+    0.5
+    >>> learner.distribution()
+    array([0.1, 0.9])
+    """
+
+    player: Player
+    n_actions: int
+    chips: Chips = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.chips = Chips.at_start(self.n_actions)
+
+    def distribution(self) -> FloatArray:
+        """Return what the player plays where the chips stand."""
+        return self.player.distribution(self.chips)
+
+    def update(self, losses: npt.ArrayLike) -> float:
+        """Move the chips by the losses; return the learner's own."""
+        vector = check_vector("losses", losses, self.n_actions)
+        check_range("losses", vector, 0.0, 1.0)
+        learner_loss = float(np.dot(self.distribution(), vector))
+        moves = hedge_moves(vector, learner_loss)
+        self.chips = move(self.chips, moves)
+        self.player.observe(moves)
+        return learner_loss

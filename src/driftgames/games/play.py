@@ -1,0 +1,108 @@
+"""The play loop: any player against any adversary, and whatever an observer wants to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._support.checks import FloatArray, check_distribution, check_integer
+from driftgames._support.progress import progress
+from driftgames.games.adversaries import Adversary
+from driftgames.games.chips import Chips, average_loss, move
+from driftgames.games.players import Player
+from driftgames.games.rules import DGv1, Rules
+from driftgames.potentials import Potential
+from driftgames.potentials.minimax import Loss
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One round: what was played, how the chips moved, and where they stand now."""
+
+    p: FloatArray
+    moves: FloatArray
+    chips: Chips
+
+
+Observer = Callable[[Turn], Any]
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """Where a game ended, and what each observer saw, one entry per round."""
+
+    chips: Chips
+    seen: Mapping[str, npt.NDArray[Any]]
+
+    def loss(self, loss: Loss) -> float:
+        """Return the average loss of the chips where they stand now."""
+        return average_loss(loss, self.chips)
+
+
+def play(
+    player: Player,
+    adversary: Adversary,
+    *,
+    n_chips: int,
+    horizon: int,
+    rules: Rules | None = None,
+    observers: Mapping[str, Observer] | None = None,
+    rng: np.random.Generator | int = 0,
+    show_progress: bool = True,
+) -> GameRecord:
+    """Play ``horizon`` rounds and return where the chips stand.
+
+    Every distribution and every move is checked against the ``rules``, DGv1 unless given.
+
+    >>> from driftgames.games import PotentialPlayer, StochasticAdversary, weights
+    >>> from driftgames.potentials import NormalHedgeDT
+    >>> record = play(PotentialPlayer(NormalHedgeDT()), StochasticAdversary(best=2, gap=0.3),
+    ...               n_chips=5, horizon=200, observers={"weights": weights})
+    >>> record.seen["weights"][-1].round(2)
+    array([0., 0., 1., 0., 0.])
+    """
+    game = DGv1() if rules is None else rules
+    generator = np.random.default_rng(rng)
+    rounds = check_integer("horizon", horizon, least=1)
+    kept: dict[str, list[Any]] = {name: [] for name in observers or {}}
+    chips = Chips.at_start(n_chips)
+    with progress("rounds", rounds, show=show_progress) as advance:
+        for _ in range(rounds):
+            p = check_distribution("the player's distribution", player.distribution(chips), n_chips)
+            moves = adversary.moves(chips, p, generator)
+            game.check(p, moves)
+            chips = move(chips, moves)
+            player.observe(moves)
+            for name, observer in (observers or {}).items():
+                kept[name].append(observer(Turn(p, moves, chips)))
+            advance(1)
+    return GameRecord(chips, {name: np.asarray(entries) for name, entries in kept.items()})
+
+
+def positions(turn: Turn) -> FloatArray:
+    """Observe where the chips stand."""
+    return turn.chips.positions
+
+
+def weights(turn: Turn) -> FloatArray:
+    """Observe what the player played."""
+    return turn.p
+
+
+def potential_sum(potential: Potential, horizon: int) -> Observer:
+    """Observe the average potential, which never rises. [LS14, Eq. (2)]"""
+
+    def observe(turn: Turn) -> float:
+        values = potential.value(turn.chips.positions, turn.chips.t, horizon=horizon)
+        return float(np.mean(values))
+
+    return observe
+
+
+def player_loss(loss: Loss) -> Observer:
+    """Observe the average loss as if the game ended now."""
+    return lambda turn: average_loss(loss, turn.chips)

@@ -1,0 +1,47 @@
+"""Players: who spreads weight over the chips."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from driftgames._support.checks import FloatArray
+from driftgames.games.chips import Chips
+from driftgames.games.rules import DriftingGame
+from driftgames.potentials import MinimaxPotential, Potential
+from driftgames.potentials.minimax import Loss
+
+
+class Player(Protocol):
+    """Chooses a distribution over the chips and is told how they moved."""
+
+    def distribution(self, chips: Chips) -> FloatArray:
+        """Return what is played in round ``chips.t + 1``."""
+
+    def observe(self, moves: FloatArray) -> None:
+        """Learn how the adversary moved the chips."""
+
+
+@dataclass(frozen=True)
+class PotentialPlayer:
+    r"""Plays :math:`p_i \propto \tfrac12(\Phi_t(s_i-1) - \Phi_t(s_i+1))`. [LS14, Alg. 3]
+
+    >>> from driftgames.potentials import TwoNorm
+    >>> PotentialPlayer(TwoNorm()).distribution(Chips.at_start(2))
+    array([0.5, 0.5])
+    """
+
+    potential: Potential
+
+    def distribution(self, chips: Chips) -> FloatArray:
+        """Return the weights of the potential as a distribution."""
+        return self.potential.distribution(chips.positions, chips.t + 1)
+
+    def observe(self, moves: FloatArray) -> None:
+        """Do nothing: the chips hold all that matters."""
+
+
+def minimax_player(game: DriftingGame, loss: Loss, horizon: int) -> PotentialPlayer:
+    """Return the minimax player of a game, all its potentials solved. [LS14, Eq. (1)]"""
+    solved = MinimaxPotential(loss, horizon, game.moves, game.beta, keep_table=True)
+    return PotentialPlayer(solved)

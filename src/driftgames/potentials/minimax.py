@@ -1,0 +1,241 @@
+"""The minimax potentials of a drifting game, solved numerically."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels.envelope import envelope
+from driftgames._support.checks import (
+    FloatArray,
+    as_floats,
+    check_fractions,
+    check_horizons,
+    check_integer,
+    check_vector,
+    is_real,
+)
+from driftgames.potentials.base import Potential
+
+Loss = Callable[[FloatArray], npt.ArrayLike]
+
+LARGEST_LAYER = 50_000_000
+"""Positions in one layer beyond which moves count as having no common step."""
+
+
+class Layer(NamedTuple):
+    """Potentials after round ``t`` and the weights of the round that leads there.
+
+    ``weights[i]`` belongs to the position before the round, and is empty for ``t = 0``.
+    """
+
+    t: int
+    values: FloatArray
+    weights: FloatArray
+
+
+@dataclass(frozen=True)
+class MinimaxPotential(Potential):
+    r"""The potentials that make the player of a drifting game minimax optimal.
+
+    .. math:: \Phi_T(s) = L(s), \qquad
+              \Phi_{t-1}(s) = \min_{w \ge 0}\max_{z \in B}\bigl(\Phi_t(s+z) + w(z-\beta)\bigr)
+
+    The inner problem is the upper concave envelope of :math:`z \mapsto \Phi_t(s+z)` at beta,
+    and the weight is its negated slope there. With moves ``{-1, +1}`` and ``L = 1{s <= 0}``
+    these are boost-by-majority's. [LS14, Eq. (1)]
+
+    Parameters
+    ----------
+    loss : callable
+        L, vectorised: nonincreasing and nonnegative on the positions that can be reached.
+    horizon : int
+        T.
+    moves : sequence of float
+        B, at least two numbers with a common step, such as ``(-1, 1)``; see `on_interval`.
+    beta : float
+        What the weighted average of the moves must reach.
+    keep_table : bool
+        Keep every layer rather than solve again for each round asked for; a game that is
+        played forward wants it. Memory then grows with the square of the horizon.
+
+    Notes
+    -----
+    At a corner of the envelope any weight between the two slopes is optimal; their mean is
+    taken. `bound` speaks of adversaries that move as `moves` allows.
+
+    Examples
+    --------
+    >>> majority = MinimaxPotential(lambda s: s <= 0, horizon=5, beta=0.2)
+    >>> round(majority.game_value, 5)   # the chance of at most 2 heads in 5 of a 0.6 coin
+    0.31744
+    >>> majority.weights([0.0, 2.0], t=3)
+    array([0.24, 0.08])
+    """
+
+    loss: Loss
+    horizon: int
+    moves: Sequence[float] = (-1.0, 1.0)
+    beta: float = 0.0
+    keep_table: bool = False
+    _step: Fraction = field(init=False, repr=False, compare=False)
+    _lattice: npt.NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    _table: list[Layer] = field(init=False, repr=False, compare=False, default_factory=list)
+
+    adaptive: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_integer("horizon", self.horizon, least=1)
+        moves = np.unique(check_vector("moves", list(self.moves)))
+        if moves.size < 2:
+            raise ValueError(f"moves must hold at least two numbers; got {self.moves!r}")
+        if not (is_real(self.beta) and 0 <= self.beta <= moves[-1]):
+            raise ValueError(
+                f"beta must lie in [0, {moves[-1]:g}], up to the largest move; got {self.beta!r}"
+            )
+        step = _common_step(moves)
+        lattice = np.rint(moves / float(step)).astype(np.int64)
+        if self.horizon * (lattice[-1] - lattice[0]) > LARGEST_LAYER:
+            raise ValueError(f"moves must have a common step of some size; got {self.moves!r}")
+        object.__setattr__(self, "moves", tuple(moves.tolist()))
+        object.__setattr__(self, "_step", step)
+        object.__setattr__(self, "_lattice", lattice)
+        self._check_loss()
+        if self.keep_table:
+            self._table.extend(reversed(list(self.layers())))
+
+    @classmethod
+    def on_interval(
+        cls,
+        loss: Loss,
+        horizon: int,
+        *,
+        low: float = -1.0,
+        high: float = 1.0,
+        per_unit: int = 1,
+        beta: float = 0.0,
+        keep_table: bool = False,
+    ) -> MinimaxPotential:
+        """Return the potentials for moves in ``[low, high]``: its multiples of ``1 / per_unit``."""
+        fineness = check_integer("per_unit", per_unit, least=1)
+        grid = np.arange(math.ceil(low * fineness), math.floor(high * fineness) + 1) / fineness
+        return cls(loss, horizon, grid.tolist(), beta, keep_table)
+
+    @property
+    def game_value(self) -> float:
+        """The loss that the player can hold the adversary to: ``Phi_0(0)``. [LS14, Eq. (2)]"""
+        return float(self._layer(0).values[0])
+
+    def layers(self, offset: float = 0.0) -> Iterator[Layer]:
+        """Yield the layers from ``t = T`` down to 0, for chips that started at ``offset``.
+
+        Only two layers are alive at a time, so memory is linear in the reachable positions.
+        """
+        values = np.array(self.loss(self._positions(self.horizon) + offset), dtype=np.float64)
+        spread = self._lattice - self._lattice[0]
+        target = self.beta / float(self._step) - float(self._lattice[0])
+        for t in range(self.horizon, 0, -1):
+            size = (t - 1) * int(spread[-1]) + 1
+            earlier, slopes = np.empty(size), np.empty(size)
+            envelope(values, spread, target, earlier, slopes)
+            yield Layer(t, values, slopes / float(self._step))
+            values = earlier
+        yield Layer(0, values, np.empty(0))
+
+    def value(
+        self,
+        positions: npt.ArrayLike,
+        t: int,
+        *,
+        horizon: int | None = None,
+        log_scale: float = 0.0,
+    ) -> FloatArray:
+        """Return ``Phi_t(s) * exp(-log_scale)`` at positions that ``t`` rounds can reach."""
+        if horizon not in (None, self.horizon):
+            raise ValueError(f"this game was solved for horizon {self.horizon}; got {horizon}")
+        return self._look_up(positions, t, t, "values") * math.exp(-log_scale)
+
+    def weights(
+        self, positions: npt.ArrayLike, t: int, log_scale: float | None = None
+    ) -> FloatArray:
+        """Return the weights that realise the minimum in round ``t``, times ``exp(-log_scale)``."""
+        check_integer("t", t, least=1)
+        found = self._look_up(positions, t, t - 1, "weights")
+        return found * math.exp(-(log_scale or 0.0))
+
+    def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+        r"""Return the least R on the lattice with :math:`\Phi_T(-R) \ge \Phi_0(0)/\epsilon`.
+
+        [LS14, Thm. 2]
+        """
+        rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
+        if (rounds != self.horizon).any():
+            raise ValueError(f"this game was solved for horizon {self.horizon}; got {horizon!r}")
+        at = self._positions(self.horizon)
+        left = at <= 0
+        losses = np.asarray(self.loss(at[left]), dtype=np.float64)
+        enough = losses >= self.game_value / epsilons[..., np.newaxis]
+        # losses fall to the right, so those that are large enough come first
+        count = np.count_nonzero(enough, axis=-1)
+        radii = np.append(math.inf, -at[left])
+        return np.asarray(radii[count])
+
+    def _look_up(
+        self, positions: npt.ArrayLike, t: int, rounds_played: int, part: str
+    ) -> FloatArray:
+        s = as_floats("positions", positions)
+        if not 0 <= t <= self.horizon:
+            raise ValueError(f"t must lie in 0..{self.horizon}, the horizon; got {t}")
+        index = np.rint(s / float(self._step)).astype(np.int64)
+        if not np.allclose(index * float(self._step), s, rtol=0, atol=1e-9):
+            raise ValueError(
+                f"positions must be multiples of the moves' common step {self._step}; got {s}"
+            )
+        index -= rounds_played * self._lattice[0]
+        layer = getattr(self._layer(t), part)
+        if index.size and not 0 <= index.min() <= index.max() < layer.size:
+            raise ValueError(f"{rounds_played} rounds cannot reach every position; got {s}")
+        return np.asarray(layer[index])
+
+    def _layer(self, t: int) -> Layer:
+        if self._table:
+            return self._table[t]
+        return next(layer for layer in self.layers() if layer.t == t)
+
+    def _positions(self, t: int) -> FloatArray:
+        first, last = int(self._lattice[0]), int(self._lattice[-1])
+        # a quotient of integers is rounded once, so that integer positions are exact
+        lattice = np.arange(t * first, t * last + 1, dtype=np.float64)
+        return lattice * self._step.numerator / self._step.denominator
+
+    def _check_loss(self) -> None:
+        at = self._positions(self.horizon)
+        losses = as_floats("loss", self.loss(at))
+        if losses.shape != at.shape:
+            raise ValueError(f"loss must be vectorised; {at.shape} in gave {losses.shape} out")
+        if not np.isfinite(losses).all() or (losses < 0).any():
+            raise ValueError("loss must be finite and nonnegative at every reachable position")
+        rising = np.diff(losses) > 0
+        if rising.any():
+            where = at[int(np.argmax(rising))]
+            raise ValueError(f"loss must be nonincreasing; it rises to the right of {where:g}")
+
+
+def _common_step(moves: FloatArray) -> Fraction:
+    """Return the largest number that all moves are multiples of."""
+    fractions = [Fraction(z).limit_denominator(10**6) for z in moves.tolist()]
+    step = Fraction(0)
+    for fraction in fractions:
+        step = Fraction(
+            math.gcd(step.numerator * fraction.denominator, fraction.numerator * step.denominator),
+            step.denominator * fraction.denominator,
+        )
+    if not np.allclose([float(f) for f in fractions], moves, rtol=0, atol=1e-12):
+        raise ValueError(f"moves must have a common step of some size; got {moves}")
+    return step

@@ -1,0 +1,95 @@
+"""A potential from its final function alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import binom
+
+from driftgames._support.checks import FloatArray, as_floats, check_integer
+from driftgames.potentials.base import Potential
+
+_CELLS = 4_000_000  # how many values of phi_T are alive at a time
+
+
+@dataclass(frozen=True)
+class RecipePotential(Potential):
+    r"""The recipe of Algorithm 3 with equality, from any final function.
+
+    .. math:: \Phi_{t-1}(s) = \tfrac12\bigl(\Phi_t(s-1) + \Phi_t(s+1)\bigr)
+              \quad\Rightarrow\quad
+              \Phi_t(s) = 2^{-n}\sum_{k=0}^{n}\binom nk\,\phi_T(s + 2k - n), \quad n = T - t
+
+    So a new algorithm is one function, and `bound` says what it is worth. [LS14, Alg. 3]
+
+    Parameters
+    ----------
+    phi_T : callable
+        Vectorised; convex, nonincreasing and nonnegative, which is checked on the positions
+        that a game can reach, to an eighth of a step.
+    horizon : int
+        T.
+
+    Examples
+    --------
+    >>> hinge = RecipePotential(lambda s: np.maximum(-s, 0.0), horizon=100)
+    >>> hinge.distribution([-1.0, 0.0, 1.0], t=51)
+    array([0.37075839, 0.33333333, 0.29590828])
+    >>> round(float(hinge.bound(100, 0.1)), 2)
+    39.79
+    """
+
+    phi_T: Callable[[FloatArray], npt.ArrayLike]  # noqa: N815 (the paper's name)
+    horizon: int
+
+    adaptive: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        reach = check_integer("horizon", self.horizon, least=1) + 1
+        at = np.linspace(-reach, reach, 16 * reach + 1)
+        phi = as_floats("phi_T", self.phi_T(at))
+        if phi.shape != at.shape:
+            raise ValueError(f"phi_T must be vectorised; {at.shape} in gave {phi.shape} out")
+        slack = 1e-12 * np.abs(phi).max()
+        _refuse("finite", ~np.isfinite(phi), at)
+        _refuse("nonnegative", phi < 0, at)
+        _refuse("nonincreasing", np.diff(phi) > slack, at)
+        _refuse("convex", np.diff(phi, 2) < -slack, at[1:])
+
+    def value(
+        self,
+        positions: npt.ArrayLike,
+        t: int,
+        *,
+        horizon: int | None = None,
+        log_scale: float = 0.0,
+    ) -> FloatArray:
+        """Return ``Phi_t(s) * exp(-log_scale)``."""
+        if horizon not in (None, self.horizon):
+            raise ValueError(f"phi_T was given for horizon {self.horizon}; got {horizon}")
+        if not 0 <= t <= self.horizon:
+            raise ValueError(f"t must lie in 0..{self.horizon}, the horizon; got {t}")
+        s = as_floats("positions", positions)
+        rounds_left = self.horizon - t
+        chances = binom.pmf(np.arange(rounds_left + 1), rounds_left, 0.5)
+        ends = 2.0 * np.arange(rounds_left + 1) - rounds_left
+        flat, out = s.ravel(), np.empty(s.size)
+        block = max(1, _CELLS // ends.size)
+        for begin in range(0, flat.size, block):
+            part = flat[begin : begin + block, np.newaxis] + ends
+            out[begin : begin + block] = np.asarray(self.phi_T(part)) @ chances
+        return np.asarray(out.reshape(s.shape) * np.exp(-log_scale))
+
+    def _solve_bound(self, horizon: int, epsilon: float) -> float:
+        if horizon != self.horizon:
+            raise ValueError(f"phi_T was given for horizon {self.horizon}; got {horizon}")
+        return super()._solve_bound(horizon, epsilon)
+
+
+def _refuse(rule: str, broken: npt.NDArray[np.bool_], at: FloatArray) -> None:
+    if broken.any():
+        raise ValueError(f"phi_T must be {rule}; it is not at {at[int(np.argmax(broken))]:g}")

@@ -1,0 +1,94 @@
+import math
+
+import numpy as np
+import pytest
+
+from driftgames.certificates import Certificate, bounds
+from driftgames.plots import save_figure
+from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
+
+
+def certificate(bound=None, **options):
+    totals = [30.0, 10.0, 20.0, 40.0]
+    bound = TwoNorm().bound if bound is None else bound
+    return Certificate.of_run("run", 64, totals, 25.0, bound, **options)
+
+
+def test_realised_promised_and_slack_stand_side_by_side():
+    c = certificate()
+    assert c.realised.tolist() == [15.0, 5.0, -5.0, -15.0]
+    np.testing.assert_allclose(c.promised, [16.0, math.sqrt(128), math.sqrt(64 / 0.75), 8.0])
+    np.testing.assert_array_equal(c.slack, c.promised - c.realised)
+    assert c.holds
+
+
+def test_a_broken_promise_is_said_loudly():
+    c = certificate(lambda horizon, epsilons: np.full(4, 14.9))
+    assert not c.holds
+    assert "A BOUND IS BROKEN" in str(c)
+
+
+def test_no_bound_becomes_the_caveat():
+    c = certificate(NormalHedgeDT(d=2).bound)
+    assert np.isinf(c.promised).all()
+    assert "nothing is promised (no bound is known for d < 3" in str(c)
+
+
+def test_lines_are_found_by_epsilon():
+    c = certificate()
+    assert c.at(0.25).realised == 15.0
+    assert c.at(0.26).realised == 5.0
+    assert c.at(1.0).realised == -15.0
+    assert [row.epsilon for row in c.rows([0.001, 0.5, 1.0])] == [0.25, 0.5, 1.0]
+    with pytest.raises(ValueError, match=r"epsilon must lie in \(0, 1\]; got 0"):
+        c.at(0)
+
+
+def test_a_run_without_rounds_has_no_certificate():
+    with pytest.raises(ValueError, match="horizon must be an integer >= 1; got 0"):
+        Certificate.of_run("run", 0, [0.0], 0.0, TwoNorm().bound)
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_the_plot_shows_both_curves(tmp_path, ending):
+    figure = certificate().plot()
+    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert labels == ["run", "run, bound"]
+    save_figure(figure, tmp_path / f"c.{ending}")
+    assert (tmp_path / f"c.{ending}").stat().st_size > 1000
+
+
+def test_a_plot_of_unknown_format_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"must end in .svg, .pdf or .png; got"):
+        save_figure(certificate().plot(), tmp_path / "c.bmp")
+
+
+def test_thm1_counts_the_regrets_from_r_on():
+    assert bounds.theorem_1([5.0, 3.0, 1.0, -1.0], 3.0) == 0.5
+    assert bounds.theorem_1([5.0, 3.0, 1.0, -1.0], 6.0) == 0.0
+
+
+def test_high_probability_is_theorem_2_at_delta_over_n():
+    phi = Exponential.tuned(100, 0.05 / 10)
+    assert bounds.high_probability(phi, 100, 10, 0.05) == phi.bound(100, 0.005)
+    assert bounds.high_probability(phi, 100, 10, 0.05) <= math.sqrt(2 * 100 * math.log(10 / 0.05))
+
+
+@pytest.mark.parametrize(("T", "N", "epsilon"), [(1000, 2, 0.5), (10**5, 10, 0.1)])
+def test_thm5_exact_bound_at_the_best_rate_is_below_the_printed_one(T, N, epsilon):
+    eta = math.sqrt(2 * math.log(1 / epsilon) / (T * (1 + N * math.sqrt(math.e))))
+    exact = bounds.theorem_5(T, epsilon, N, eta)
+    assert exact <= bounds.theorem_5_tuned(T, epsilon, N)
+    assert exact >= 0.7 * bounds.theorem_5_tuned(T, epsilon, N)
+
+
+def test_thm6_adds_the_cost_of_a_small_volume():
+    phi = TwoNorm()
+    assert bounds.theorem_6(phi, 100, 0.25, 2) == phi.bound(100, 0.25) + 100 * 0.5
+
+
+def test_relaxed_game_value_is_the_same_by_logarithms():
+    exact = sum(math.comb(1003, j) for j in range(472)) * 2**-1002
+    assert bounds.relaxed_game_value(1002, 60) == pytest.approx(exact, rel=1e-9)
+    with pytest.raises(ValueError, match="T - R must be even and nonnegative; got T=4, R=1"):
+        bounds.relaxed_game_value(4, 1)

@@ -1,0 +1,159 @@
+"""Minimax and recipe potentials: against closed forms, binomials and linear programs."""
+
+import math
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from driftgames.potentials import Exponential, MinimaxPotential, RecipePotential
+
+
+def at_most_zero(s):
+    return s <= 0
+
+
+def binomial_tail(n, most, chance):
+    """The chance of at most ``most`` heads in ``n``, by exact sums."""
+    heads = range(min(most, n) + 1)
+    return sum(math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in heads)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("horizon", [1, 2, 7, 20])
+def test_majority_loss_gives_boost_by_majoritys_binomials(horizon, beta):
+    solved = MinimaxPotential(at_most_zero, horizon, beta=beta)
+    chance = (1 + beta) / 2
+    for t in range(horizon + 1):
+        rounds_left = horizon - t
+        for s in range(-t, t + 1, 2):
+            # s + heads - tails <= 0
+            most = (rounds_left - s) // 2
+            expected = binomial_tail(rounds_left, most, chance) if most >= 0 else 0.0
+            assert solved.value([s], t)[0] == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.2])
+def test_majority_weights_are_binomial_probabilities(beta):
+    horizon, chance = 9, (1 + beta) / 2
+    solved = MinimaxPotential(at_most_zero, horizon, beta=beta, keep_table=True)
+    for t in range(1, horizon + 1):
+        rounds_left = horizon - t
+        for s in range(-(t - 1), t, 2):
+            # the round decides when exactly one of s - 1, s + 1 ends at or below 0
+            heads = (rounds_left - s + 1) // 2
+            exact = math.comb(rounds_left, heads) if 0 <= heads <= rounds_left else 0
+            expected = exact * chance**heads * (1 - chance) ** (rounds_left - heads) / 2
+            assert solved.weights([s], t)[0] == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+def test_exponential_loss_gives_the_closed_form():
+    eta, horizon = 0.3, 12
+    solved = MinimaxPotential(lambda s: np.exp(-eta * s), horizon, keep_table=True)
+    for t in range(1, horizon + 1):
+        s = np.arange(-(t - 1), t, 2)
+        closed = Exponential(eta)
+        np.testing.assert_allclose(
+            solved.value(s, t - 1), closed.value(s, t - 1, horizon=horizon), rtol=1e-12
+        )
+        share = solved.weights(s, t) / solved.weights(s, t).sum()
+        np.testing.assert_allclose(share, closed.distribution(s, t), rtol=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_layer_solves_the_min_max_of_eq1(data):
+    """One step back against the linear program min v, v >= Phi(s + z) + w (z - beta), w >= 0."""
+    moves = data.draw(
+        st.lists(st.integers(-4, 4), min_size=2, max_size=6, unique=True).filter(
+            lambda z: min(z) < 0 < max(z)
+        )
+    )
+    beta = data.draw(st.floats(0, max(moves)))
+    drops = np.array(data.draw(st.lists(st.floats(0, 1), min_size=9, max_size=9)))
+    heights = np.cumsum(drops[::-1])[::-1]
+
+    def loss(s):
+        return heights[np.asarray(s).astype(int) + 4]
+
+    solved = MinimaxPotential(loss, 1, moves, beta)
+    w = solved.weights([0.0], 1)[0]
+    rows = [[-1.0, z - beta] for z in moves]
+    program = linprog([1.0, 0.0], rows, [-loss(z) for z in moves], bounds=[(None, None), (0, None)])
+    assert solved.game_value == pytest.approx(program.fun, abs=1e-9)
+    assert w >= 0
+    reached = max(loss(z) + w * (z - beta) for z in moves)
+    assert reached == pytest.approx(solved.game_value, abs=1e-9)
+
+
+def test_table_and_recomputation_agree():
+    kept = MinimaxPotential(at_most_zero, 15, (-1.0, 0.5, 1.0), 0.1, keep_table=True)
+    lean = MinimaxPotential(at_most_zero, 15, (-1.0, 0.5, 1.0), 0.1)
+    for t in range(1, 16):
+        s = np.arange(-(t - 1), t - 0.5, 0.5)
+        np.testing.assert_array_equal(kept.weights(s, t), lean.weights(s, t))
+        np.testing.assert_array_equal(kept.value(s, t), lean.value(s, t))
+
+
+def test_memory_is_linear_in_the_reachable_positions():
+    MinimaxPotential(at_most_zero, 10).game_value  # noqa: B018 (compiles first)
+    tracemalloc.start()
+    solved = MinimaxPotential(at_most_zero, 4000, beta=0.05)
+    assert 0 < solved.game_value < 1
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * 8001 * 8  # a table would take 32 million numbers
+
+
+def test_minimax_bound_is_the_radius_where_the_value_suffices():
+    solved = MinimaxPotential.on_interval(lambda s: s <= -4, 10)
+    assert solved.bound(10, 0.23) == 4.0
+    assert solved.bound(10, 0.22) == math.inf
+    np.testing.assert_array_equal(solved.bound(10, [0.5, 0.1]), [4.0, math.inf])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: MinimaxPotential(lambda s: s > 0, 5), "loss must be nonincreasing; it rises"),
+        (lambda: MinimaxPotential(lambda s: -s, 5), "loss must be finite and nonnegative"),
+        (lambda: MinimaxPotential(lambda s: 1.0, 5), "loss must be vectorised"),
+        (lambda: MinimaxPotential(at_most_zero, 0), "horizon must be an integer >= 1; got 0"),
+        (lambda: MinimaxPotential(at_most_zero, 5, (1.0,)), "moves must hold at least two"),
+        (lambda: MinimaxPotential(at_most_zero, 5, (-1, math.pi)), "a common step of some size"),
+        (lambda: MinimaxPotential(at_most_zero, 5, beta=-0.1), r"beta must lie in \[0, 1\].*-0.1"),
+        (lambda: MinimaxPotential(at_most_zero, 5, beta=1.5), r"beta must lie in \[0, 1\].*1.5"),
+        (lambda: MinimaxPotential(at_most_zero, 5).value([0.25], 2), "multiples of .* step 1"),
+        (lambda: MinimaxPotential(at_most_zero, 5).value([3.0], 2), "2 rounds cannot reach"),
+        (lambda: MinimaxPotential(at_most_zero, 5).value([0.0], 6), "t must lie in 0..5"),
+        (lambda: MinimaxPotential(at_most_zero, 5).bound(6, 0.1), "solved for horizon 5; got 6"),
+        (lambda: RecipePotential(lambda s: -s, 5), "phi_T must be nonnegative; it is not at"),
+        (lambda: RecipePotential(np.abs, 5), "phi_T must be nonincreasing; it is not at 0"),
+        (lambda: RecipePotential(lambda s: s <= 0.0, 5), "phi_T must be convex; it is not at 0"),
+        (lambda: RecipePotential(lambda s: s * np.inf, 5), "phi_T must be finite|invalid value"),
+        (lambda: RecipePotential(lambda s: 0.0 * s, 5).bound(6, 0.1), "given for horizon 5"),
+    ],
+)
+def test_bad_input_names_the_value_and_the_rule(wrong, message):
+    with pytest.raises((ValueError, RuntimeWarning), match=message):
+        wrong()
+
+
+@pytest.mark.parametrize("t", [1, 5, 30])
+def test_recipe_equals_the_closed_form_of_the_exponential(t):
+    recipe = RecipePotential(lambda s: np.exp(-0.4 * s), 30)
+    closed = Exponential(0.4)
+    s = np.linspace(-t, t, 17)
+    np.testing.assert_allclose(recipe.value(s, t), closed.value(s, t, horizon=30), rtol=1e-12)
+    np.testing.assert_allclose(recipe.distribution(s, t), closed.distribution(s, t), rtol=1e-12)
+    assert recipe.bound(30, 0.1) == pytest.approx(float(closed.bound(30, 0.1)), rel=1e-9)
+
+
+def test_recipe_holds_with_equality():
+    recipe = RecipePotential(lambda s: np.maximum(-s, 0.0) ** 3, 40)
+    s = np.linspace(-7, 7, 57)
+    left = recipe.value(s - 1, 8) + recipe.value(s + 1, 8)
+    np.testing.assert_allclose(left, 2 * recipe.value(s, 7), rtol=1e-12)
