@@ -4,6 +4,66 @@ Losses push chips along a line, a potential weighs each chip by where it stands,
 weights are the decision. Experts, bandit arms, points of a convex set and training examples
 are all chips. [LS14] is Luo and Schapire, "A Drifting-Games Analysis for Online Learning and
 Applications to Boosting", 2014.
+
+Names are imported from their modules when first used, so that ``import driftgames`` is quick.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:  # what a type checker sees; `_HOMES` says the same at run time
+    from driftgames.bandit import PotentialBandit as PotentialBandit
+    from driftgames.boosting import AdaBoostClassifier as AdaBoostClassifier
+    from driftgames.boosting import BoostByMajorityClassifier as BoostByMajorityClassifier
+    from driftgames.boosting import NHBoostClassifier as NHBoostClassifier
+    from driftgames.boosting import NHBoostDTClassifier as NHBoostDTClassifier
+    from driftgames.boosting import PotentialBoostClassifier as PotentialBoostClassifier
+    from driftgames.certificates import Certificate as Certificate
+    from driftgames.hedge import ExpertMixture as ExpertMixture
+    from driftgames.hedge import Hedge as Hedge
+    from driftgames.hedge import NormalHedge as NormalHedge
+    from driftgames.oco import ContinuousHedge as ContinuousHedge
+    from driftgames.oco import UniversalPortfolio as UniversalPortfolio
+    from driftgames.potentials import Exponential as Exponential
+    from driftgames.potentials import MinimaxPotential as MinimaxPotential
+    from driftgames.potentials import NormalHedgeDT as NormalHedgeDT
+    from driftgames.potentials import Potential as Potential
+    from driftgames.potentials import RecipePotential as RecipePotential
+    from driftgames.potentials import TwoNorm as TwoNorm
+
+_HOMES = {
+    "AdaBoostClassifier": "boosting",
+    "BoostByMajorityClassifier": "boosting",
+    "Certificate": "certificates",
+    "ContinuousHedge": "oco",
+    "ExpertMixture": "hedge",
+    "Exponential": "potentials",
+    "Hedge": "hedge",
+    "MinimaxPotential": "potentials",
+    "NHBoostClassifier": "boosting",
+    "NHBoostDTClassifier": "boosting",
+    "NormalHedge": "hedge",
+    "NormalHedgeDT": "potentials",
+    "Potential": "potentials",
+    "PotentialBandit": "bandit",
+    "PotentialBoostClassifier": "boosting",
+    "RecipePotential": "potentials",
+    "TwoNorm": "potentials",
+    "UniversalPortfolio": "oco",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'driftgames' has no attribute {name!r}")
+    return getattr(import_module(f"driftgames.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

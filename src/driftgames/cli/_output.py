@@ -25,7 +25,13 @@ def make_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]
     from rich import box
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=title,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        min_width=min(len(title), 80),  # a title is not to be wrapped above a narrow table
+    )
     for column, header in enumerate(headers):
         table.add_column(header, justify="left" if column == 0 else "right")
     for row in rows:
