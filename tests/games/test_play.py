@@ -104,18 +104,21 @@ def test_every_adversary_keeps_the_rules(n_chips, seed):
 
 
 def test_greedy_finds_the_best_moves_of_a_grid():
-    """No allowed move on a fine grid of DGv1 has a larger next sum."""
+    """No allowed move on a grid of DGv1 has a larger next sum, and most have a smaller one."""
     rng = np.random.default_rng(1)
-    phi, chips = NormalHedgeDT(), Chips(np.array([-2.0, 0.3, 1.1]), 8)
+    phi, chips = NormalHedgeDT(), Chips(np.array([-1.0, -0.8, -0.5]), 8)
     p = phi.distribution(chips.positions, 9)
     chosen = GreedyAdversary(phi).moves(chips, p, rng)
     best = phi.value(chips.positions + chosen, 9).sum()
+    sums = []
     for z in itertools.product(np.linspace(-1, 1, 17), repeat=3):
         try:
             DGv1().check(p, np.array(z))
         except RuleBrokenError:
             continue
-        assert phi.value(chips.positions + z, 9).sum() <= best + 1e-9
+        sums.append(phi.value(chips.positions + z, 9).sum())
+    assert max(sums) <= best + 1e-12
+    assert np.median(sums) < 0.9 * best
 
 
 def test_stochastic_adversary_names_a_chip_that_is_not_there():

@@ -63,7 +63,7 @@ def test_exponential_loss_gives_the_closed_form():
         np.testing.assert_allclose(share, closed.distribution(s, t), rtol=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_layer_solves_the_min_max_of_eq1(data):
     """One step back against the linear program min v, v >= Phi(s + z) + w (z - beta), w >= 0."""
@@ -87,6 +87,15 @@ def test_layer_solves_the_min_max_of_eq1(data):
     assert w >= 0
     reached = max(loss(z) + w * (z - beta) for z in moves)
     assert reached == pytest.approx(solved.game_value, abs=1e-9)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5, 1.0, 1.25, 2.0, 2.9, 3.0])
+def test_envelope_of_a_concave_loss_is_the_loss_itself(beta):
+    """Every move is a corner of the envelope, so beta may fall into any of its pieces."""
+    solved = MinimaxPotential(lambda s: 30.0 - (s + 2) ** 2 * (s > -2), 1, range(-2, 4), beta)
+    below, above = math.floor(beta), math.ceil(beta)
+    corners = [30.0 - (z + 2) ** 2 for z in (below, above)]
+    assert solved.game_value == pytest.approx(np.interp(beta, [below, above], corners))
 
 
 def test_table_and_recomputation_agree():
