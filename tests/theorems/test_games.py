@@ -56,6 +56,18 @@ def test_eq2_potential_sum_never_rises(name, adversary, n_chips):
     assert (np.diff(sums) <= 1e-12 * start).all()
 
 
+@EVERY_POTENTIAL
+@pytest.mark.parametrize("t", [2, 9, 40])
+def test_eq3_convex_potentials_make_the_interval_as_good_as_its_ends(name, t):
+    """With w = (Phi(s-1) - Phi(s+1)) / 2 no move within [-1, 1] beats the two ends."""
+    phi = POTENTIALS[name](40, 0.1)
+    s = np.linspace(-t, t, 41)
+    left, right = phi.value(s - 1, t), phi.value(s + 1, t)
+    w = (left - right) / 2
+    for z in np.linspace(-1, 1, 21):
+        assert (phi.value(s + z, t) + w * z <= (left + right) / 2 * (1 + 1e-12)).all()
+
+
 @pytest.mark.parametrize("beta", [0.0, 0.1, 0.3])
 @pytest.mark.parametrize("kind", [RandomAdversary, GreedyAdversary])
 def test_eq2_holds_for_the_minimax_player_of_the_original_game(beta, kind):
