@@ -24,7 +24,8 @@ IN_THE_PAPER = {
 
 
 def citations():
-    for path in sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]):
+    files = {*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py")} - {Path(__file__)}
+    for path in sorted(files):
         for found in re.findall(r"\[LS14, ([^\]]+)\]", path.read_text()):
             for item in re.split(r",\s*", found.replace("\n", " ")):
                 yield path.relative_to(ROOT), re.sub(r"\s+", " ", item).strip()

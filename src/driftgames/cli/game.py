@@ -41,6 +41,7 @@ def game(
 
     from driftgames.certificates import Certificate
     from driftgames.games import (
+        Adversary,
         GreedyAdversary,
         PotentialPlayer,
         RandomAdversary,
@@ -55,14 +56,14 @@ def game(
         if potential not in POTENTIALS:
             raise ValueError(f"potential must be one of {', '.join(POTENTIALS)}; got {potential!r}")
         phi = POTENTIALS[potential](rounds, 1 / max(chips, 2))
-        foe = {
+        foes: dict[Foe, Adversary] = {
             Foe.RANDOM: RandomAdversary(),
             Foe.STOCHASTIC: StochasticAdversary(),
             Foe.GREEDY: GreedyAdversary(phi),
-        }[adversary]
+        }
         record = play(
             PotentialPlayer(phi),
-            foe,
+            foes[adversary],
             n_chips=chips,
             horizon=rounds,
             observers={"sum": potential_sum(phi, rounds), "positions": positions},
@@ -78,7 +79,7 @@ def game(
             regret = {potential: -record.seen["positions"].min(axis=1)}
             played = np.arange(1, rounds + 1)
             promised = {potential: phi.bound(played, 1 / chips)} if phi.adaptive else None
-            save_figure(plot_regret_over_time(played, regret, promised), plot)
+            save_figure(plot_regret_over_time(played.astype(np.float64), regret, promised), plot)
 
     start = float(phi.value(np.zeros(1), 0, horizon=rounds)[0])
     marks = sorted({1, rounds // 4, rounds // 2, 3 * rounds // 4, rounds} - {0})

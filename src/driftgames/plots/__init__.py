@@ -3,7 +3,24 @@
 Matplotlib is imported when the first figure is drawn.
 """
 
+from driftgames.plots.bandit import plot_pulls, plot_regret_bands
+from driftgames.plots.boosting import plot_cumulative_margins, plot_zero_fractions
+from driftgames.plots.portfolio import plot_wealth
 from driftgames.plots.regret import plot_epsilon_regret, plot_regret_over_time, plot_weights
+from driftgames.plots.shapes import plot_shapes
 from driftgames.plots.style import save_figure
+from driftgames.plots.timing import plot_time_per_round
 
-__all__ = ["plot_epsilon_regret", "plot_regret_over_time", "plot_weights", "save_figure"]
+__all__ = [
+    "plot_cumulative_margins",
+    "plot_epsilon_regret",
+    "plot_pulls",
+    "plot_regret_bands",
+    "plot_regret_over_time",
+    "plot_shapes",
+    "plot_time_per_round",
+    "plot_wealth",
+    "plot_weights",
+    "plot_zero_fractions",
+    "save_figure",
+]

@@ -1,5 +1,12 @@
 """Every bound that the library promises, one function each, named after its theorem."""
 
+from driftgames.certificates.bounds.bandits import exp3_ix, exp3_scheduled, tsallis_inf
+from driftgames.certificates.bounds.experts import (
+    ada_hedge,
+    ada_normal_hedge,
+    normal_hedge,
+    squint,
+)
 from driftgames.certificates.bounds.paper import (
     corollary_1,
     corollary_2,
@@ -13,17 +20,34 @@ from driftgames.certificates.bounds.paper import (
     theorem_5_tuned,
     theorem_6,
 )
+from driftgames.certificates.bounds.portfolios import (
+    exponentiated_gradient,
+    online_newton_step,
+    universal_portfolio,
+    universal_portfolio_quantile,
+)
 
 __all__ = [
+    "ada_hedge",
+    "ada_normal_hedge",
     "corollary_1",
     "corollary_2",
+    "exp3_ix",
+    "exp3_scheduled",
     "exponential_weights",
+    "exponentiated_gradient",
     "high_probability",
+    "normal_hedge",
+    "online_newton_step",
     "relaxed_game_hoeffding",
     "relaxed_game_value",
+    "squint",
     "theorem_1",
     "theorem_2",
     "theorem_5",
     "theorem_5_tuned",
     "theorem_6",
+    "tsallis_inf",
+    "universal_portfolio",
+    "universal_portfolio_quantile",
 ]

@@ -1,0 +1,81 @@
+r"""How far a portfolio strategy can fall behind the best constant rebalanced portfolio.
+
+All are bounds on the regret in log-wealth, :math:`\ln W^*_T - \ln W_T`, for every market.
+
+References
+----------
+.. [C91] T. Cover, "Universal portfolios", Mathematical Finance 1 (1991).
+.. [CO96] T. Cover and E. Ordentlich, "Universal portfolios with side information", IEEE
+   Transactions on Information Theory 42 (1996).
+.. [HSSW98] D. Helmbold, R. Schapire, Y. Singer and M. Warmuth, "On-line portfolio selection
+   using multiplicative updates", Mathematical Finance 8 (1998).
+.. [AHKS06] A. Agarwal, E. Hazan, S. Kale and R. Schapire, "Algorithms for portfolio management
+   based on the Newton method", ICML 2006.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln
+
+from driftgames._support.checks import (
+    FloatArray,
+    check_fractions,
+    check_horizons,
+    check_integer,
+    check_positive,
+)
+
+
+def universal_portfolio(horizon: npt.ArrayLike, n_assets: int) -> FloatArray:
+    r"""Return :math:`\ln\binom{T+n-1}{n-1} \le (n-1)\ln(T+1)`, for Cover's universal portfolio.
+
+    It needs nothing of the market, not even that prices stay within a range. [C91]_, [CO96]_
+
+    >>> round(float(universal_portfolio(1, 2)), 4)
+    0.6931
+    """
+    rounds, n = check_horizons(horizon), check_integer("n_assets", n_assets, least=2)
+    return np.asarray(gammaln(rounds + n) - gammaln(n) - gammaln(rounds + 1.0))
+
+
+def universal_portfolio_quantile(epsilon: npt.ArrayLike) -> FloatArray:
+    r"""Return :math:`\ln(1/\epsilon)`, the epsilon-regret of a universal portfolio.
+
+    Its wealth is the mean wealth of all portfolios, so at least epsilon times that of the best
+    epsilon of them; it holds for any prior and any number of points. [C91]_
+    """
+    return np.asarray(-np.log(check_fractions("epsilon", epsilon)))
+
+
+def exponentiated_gradient(
+    horizon: npt.ArrayLike, n_assets: int, variability: float, eta: float | None = None
+) -> FloatArray:
+    r"""Return the log-regret of the exponentiated gradient with learning rate ``eta``.
+
+    .. math:: \frac{\ln n}{\eta} + \frac{\eta T}{8 r^2}, \qquad
+              \eta = 2r\sqrt{2 \ln n / T} \ \text{ gives } \ \frac{\sqrt{2 T \ln n}}{2 r}
+
+    ``variability`` is r: the lowest relative of a day over the highest is never below it.
+    Without ``eta`` the tuned one is meant. [HSSW98]_
+    """
+    rounds, n = check_horizons(horizon), check_integer("n_assets", n_assets, least=2)
+    r = check_positive("variability", variability)
+    if eta is None:
+        return np.asarray(np.sqrt(2 * rounds * math.log(n)) / (2 * r))
+    rate = check_positive("eta", eta)
+    return np.asarray(math.log(n) / rate + rate * rounds / (8 * r**2))
+
+
+def online_newton_step(horizon: npt.ArrayLike, n_assets: int, variability: float) -> FloatArray:
+    r"""Return :math:`\frac{10\,n^{3/2}}{r}\ln\frac{nT}{r^2}`, the log-regret of Newton's step.
+
+    It is for ``beta = r / (8 sqrt(n))``, ``delta = 1`` and no mixing; ``variability`` is r, as
+    for `exponentiated_gradient`. [AHKS06]_
+    """
+    rounds, n = check_horizons(horizon), check_integer("n_assets", n_assets, least=2)
+    r = check_positive("variability", variability)
+    return np.asarray(10 * n**1.5 / r * np.log(n * rounds / r**2))

@@ -1,0 +1,87 @@
+"""``driftgames datasets``: what is where, and how to get the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from driftgames.cli._output import clear_errors, console, fail, make_table
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="The sets of the paper's experiments: where each one is, and how to bring it here.\n\n"
+    "They are looked for in DRIFTGAMES_DATA, in your cache (DRIFTGAMES_CACHE moves it), and in "
+    "../shared/data beside the repository.\n\n"
+    "Example: driftgames datasets fetch a9a splice",
+)
+
+
+@app.command("list")
+def list_sets(
+    data: Annotated[
+        Path | None, typer.Option("--data", help="A folder to look in first.", metavar="DIR")
+    ] = None,
+) -> None:
+    """Show every set and where it is; nothing is downloaded.
+
+    Example: driftgames datasets list
+    """
+    from driftgames.datasets import CATALOGUE, status
+
+    with clear_errors():
+        states = status(data)
+    rows = []
+    for state in states:
+        entry = CATALOGUE.get(state.name)
+        sizes = ("", "", "") if entry is None else (entry.n_train, entry.n_test, entry.n_features)
+        if state.where is None:
+            where = "nowhere yet"
+        elif entry is None or state.published:
+            where = state.where
+        else:
+            where = f"{state.where}, made likewise"
+        rows.append([state.name, *(f"{size:,}" if size else "" for size in sizes), where])
+    table = make_table("Data sets", ["set", "train", "test", "features", "where"], rows)
+    table.columns[-1].justify = "left"
+    table.columns[-1].overflow = "fold"
+    console().print(table)
+    missing = [state.name for state in states if state.where is None]
+    if missing:
+        console().print(f"To get the rest: driftgames datasets fetch {' '.join(missing)}")
+
+
+@app.command()
+def fetch(
+    names: Annotated[list[str], typer.Argument(help="Sets of the paper, or 'all'.")],
+    timeout: Annotated[
+        float, typer.Option(help="Seconds that a server may stay silent.", min=0.1)
+    ] = 30.0,
+    retries: Annotated[
+        int, typer.Option(help="How often a broken download is tried again.", min=0)
+    ] = 2,
+) -> None:
+    """Download sets to your cache, check them and binarise them where they are raw.
+
+    What is there already is not downloaded again.
+
+    Example: driftgames datasets fetch a9a w8a
+    """
+    from driftgames.datasets import CATALOGUE, DataError
+    from driftgames.datasets import fetch as fetch_set
+
+    wanted = list(CATALOGUE) if names == ["all"] else names
+    for name in wanted:
+        if name not in CATALOGUE:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(CATALOGUE)} or all")
+    failures = []
+    for name in wanted:
+        try:
+            folder = fetch_set(name, timeout=timeout, retries=retries)
+        except DataError as error:
+            failures.append(str(error))
+        else:
+            console().print(f"{name}: {folder}", soft_wrap=True)
+    if failures:
+        fail("; ".join(failures))

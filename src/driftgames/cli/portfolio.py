@@ -1,0 +1,284 @@
+"""``driftgames portfolio``: what strategies make of a table of prices, and what to hold now."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from driftgames.cli._output import clear_errors, console, make_table
+
+if TYPE_CHECKING:
+    from driftgames._support.checks import FloatArray
+    from driftgames.oco import BestConstantRebalanced, PortfolioRun, PortfolioStrategy
+
+SHOWN = 8
+"""How many holdings are listed."""
+
+
+class Algorithm(StrEnum):
+    """Who decides what to hold."""
+
+    UNIVERSAL = "universal"
+    NORMALHEDGE = "normalhedge.dt"
+    UNIFORM = "uniform"
+    HOLD = "hold"
+    EG = "eg"
+    ONS = "ons"
+
+
+USUAL = [Algorithm.UNIVERSAL, Algorithm.UNIFORM, Algorithm.HOLD, Algorithm.EG, Algorithm.ONS]
+
+
+class Market(NamedTuple):
+    """Relatives with a row per day, and what the assets are called."""
+
+    relatives: FloatArray
+    assets: list[str]
+
+
+def portfolio(
+    prices: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A CSV table, plain or compressed: a header with the assets' names, then one "
+            "line per day. A first column of dates is skipped."
+        ),
+    ] = None,
+    algorithm: Annotated[
+        list[Algorithm] | None,
+        typer.Option(
+            "--algorithm",
+            "-a",
+            help="Which strategy; may be given several times. All but normalhedge.dt unless "
+            "given. Today's weights are those of the first.",
+        ),
+    ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Trade on a market that the command makes up itself.")
+    ] = False,
+    from_one: Annotated[
+        bool,
+        typer.Option(
+            "--from-one",
+            help="Prices began at 1 on the evening before the first line (as in NYSE(O)), so "
+            "that line is a day of trading too.",
+        ),
+    ] = False,
+    relatives: Annotated[
+        bool,
+        typer.Option("--relatives", help="The table holds price relatives rather than prices."),
+    ] = False,
+    cost: Annotated[
+        float, typer.Option(help="What trading costs, as a share of the value traded.")
+    ] = 0.0,
+    span: Annotated[
+        float,
+        typer.Option(
+            help="For normalhedge.dt: on no day is the best asset's relative more than "
+            "exp(SPAN) times the worst's."
+        ),
+    ] = 0.7,
+    seed: Annotated[int, typer.Option(help="Of the points and of the demo market.")] = 0,
+    resume: Annotated[
+        Path | None,
+        typer.Option(help="Go on from this state, saved by --save, with the days in the table."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the first strategy's state here, for --resume.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw wealth over the days to this .svg, .pdf or .png.")
+    ] = None,
+) -> None:
+    """Run portfolio strategies over a table of prices and print wealth, regret and weights.
+
+    Regret is in log-wealth, to the best constant rebalanced portfolio in hindsight; the bound
+    is what theory promises of it for every market, where it does. The best portfolio trades
+    for free, whatever --cost says.
+
+    Example: driftgames portfolio prices.csv -a universal -a ons --cost 0.001 --plot wealth.svg
+    """
+    from driftgames.oco import best_constant_rebalanced
+
+    with clear_errors():
+        if (prices is None) != demo:
+            raise ValueError("give either a table of prices or --demo")
+        market = _demo(seed) if prices is None else _read(prices, from_one, relatives)
+        chosen = list(dict.fromkeys(algorithm or USUAL))
+        if resume is not None and len(chosen) > 1:
+            if algorithm:
+                raise ValueError("--resume goes on with one --algorithm")
+            chosen = [Algorithm.UNIVERSAL]
+        n_assets = len(market.assets)
+        strategies = [_make(name, n_assets, cost, span, seed, resume) for name in chosen]
+        if strategies[0].n_assets != n_assets:
+            raise ValueError(f"the state is of {strategies[0].n_assets} assets; got {n_assets}")
+        begun = strategies[0].t
+        runs = [strategy.run(market.relatives) for strategy in strategies]
+        best = best_constant_rebalanced(market.relatives)
+        if save is not None:
+            strategies[0].save(save)
+        if plot is not None:
+            from driftgames.plots.portfolio import plot_wealth
+            from driftgames.plots.style import save_figure
+
+            titles = [_title(name) for name in chosen]
+            curves = {title: run.wealth for title, run in zip(titles, runs, strict=True)}
+            shown = None if begun else ("best constant rebalanced, in the end", best.wealth)
+            save_figure(plot_wealth(curves, best=shown), plot)
+
+    out = console()
+    days = market.relatives.shape[0]
+    heading = f"{days:,} days, {n_assets} assets" + (f", after {begun:,} before" * bool(begun))
+    rows = [] if begun else [_best_row(best, market)]
+    rows += [
+        _row(name, run, strategy, best, market, fresh=not begun, cost=cost)
+        for name, strategy, run in zip(chosen, strategies, runs, strict=True)
+    ]
+    columns = ["strategy", "wealth", "per day", "regret", "bound"]
+    out.print(make_table(heading, columns, rows))
+    out.print(_weights_table(chosen[0], strategies[0], market.assets))
+
+
+def _make(
+    name: Algorithm, n_assets: int, cost: float, span: float, seed: int, resume: Path | None
+) -> PortfolioStrategy:
+    from driftgames.oco import (
+        BuyAndHold,
+        ExponentiatedGradient,
+        OnlineNewtonStep,
+        UniformRebalancing,
+        UniversalPortfolio,
+    )
+    from driftgames.potentials import NormalHedgeDT
+
+    plain: dict[Algorithm, type[PortfolioStrategy]] = {
+        Algorithm.UNIFORM: UniformRebalancing,
+        Algorithm.HOLD: BuyAndHold,
+        Algorithm.EG: ExponentiatedGradient,
+        Algorithm.ONS: OnlineNewtonStep,
+    }
+    if resume is not None:
+        return plain.get(name, UniversalPortfolio).load(resume)
+    if name in plain:
+        return plain[name](n_assets, cost=cost)
+    if name is Algorithm.UNIVERSAL:
+        return UniversalPortfolio(n_assets, cost=cost, random_state=seed)
+    return UniversalPortfolio(
+        n_assets, potential=NormalHedgeDT(), span=span, cost=cost, random_state=seed
+    )
+
+
+def _title(name: Algorithm) -> str:
+    return {
+        Algorithm.UNIVERSAL: "universal portfolio",
+        Algorithm.NORMALHEDGE: "NormalHedge.DT",
+        Algorithm.UNIFORM: "uniform rebalancing",
+        Algorithm.HOLD: "buy and hold",
+        Algorithm.EG: "exponentiated gradient",
+        Algorithm.ONS: "online Newton step",
+    }[name]
+
+
+def _best_row(best: BestConstantRebalanced, market: Market) -> list[str]:
+    days = market.relatives.shape[0]
+    return ["best constant rebalanced", *_money(best.log_wealth, days), "0", "-"]
+
+
+def _row(
+    name: Algorithm,
+    run: PortfolioRun,
+    strategy: PortfolioStrategy,
+    best: BestConstantRebalanced,
+    market: Market,
+    *,
+    fresh: bool,
+    cost: float,
+) -> list[str]:
+    from driftgames.certificates.bounds.portfolios import exponentiated_gradient
+
+    log_wealth, days = float(run.log_wealth[-1]), market.relatives.shape[0]
+    if not fresh:
+        return [_title(name), *_money(log_wealth, strategy.t), "-", "-"]
+    bound = "-"  # with costs, which the best portfolio does not pay, nothing is promised
+    if name is Algorithm.UNIVERSAL and not cost:
+        bound = f"{best.universal_bound:.2f}"
+    elif name is Algorithm.EG and not cost:
+        lows, highs = market.relatives.min(axis=1), market.relatives.max(axis=1)
+        variability = float((lows / highs).min())
+        bound = f"{float(exponentiated_gradient(days, len(market.assets), variability, 0.05)):.2f}"
+    regret = best.log_wealth - log_wealth
+    return [_title(name), *_money(log_wealth, days), f"{regret:.3f}", bound]
+
+
+def _money(log_wealth: float, days: int) -> list[str]:
+    wealth = math.exp(log_wealth) if log_wealth < 700 else math.inf
+    return [f"{wealth:,.4f}", f"{100 * math.expm1(log_wealth / days):+.3f} %"]
+
+
+def _weights_table(name: Algorithm, strategy: PortfolioStrategy, assets: list[str]) -> object:
+    weights = strategy.predict()
+    order = sorted(range(len(assets)), key=lambda k: -weights[k])
+    rows = [[assets[k], f"{100 * weights[k]:.2f} %"] for k in order[:SHOWN]]
+    if len(assets) > SHOWN:
+        rest = sum(float(weights[k]) for k in order[SHOWN:])
+        rows.append([f"{len(assets) - SHOWN} others", f"{100 * rest:.2f} %"])
+    return make_table(f"To hold now, by {_title(name)}", ["asset", "share"], rows)
+
+
+def _read(path: Path, from_one: bool, are_relatives: bool) -> Market:
+    import numpy as np
+
+    from driftgames.datasets.files import read_bytes
+    from driftgames.oco import price_relatives
+    from driftgames.oco.trading import check_relatives
+
+    try:
+        text = read_bytes(path).decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not text ({error.reason})") from error
+    lines = [(n, row) for n, row in enumerate(csv.reader(io.StringIO(text)), 1) if any(row)]
+    if len(lines) < 2:
+        raise ValueError(f"{path}: wanted a header and lines of prices; got {len(lines)} lines")
+    assets = [cell.strip() for cell in lines[0][1]]
+    first = int(_number(lines[1][1][0]) is None)  # a column of dates
+    table = np.empty((len(lines) - 1, len(assets) - first))
+    for at, (number, row) in enumerate(lines[1:]):
+        if len(row) != len(assets):
+            raise ValueError(
+                f"{path}: line {number} has {len(row)} cells, the header {len(assets)}"
+            )
+        for column, cell in enumerate(row[first:]):
+            value = _number(cell)
+            if value is None:
+                raise ValueError(f"{path}: line {number}: {cell!r} is not a number")
+            table[at, column] = value
+    if are_relatives:
+        return Market(check_relatives(table), assets[first:])
+    return Market(price_relatives(table, before=1.0 if from_one else None), assets[first:])
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def _demo(seed: int) -> Market:
+    """Return two volatile assets that go nowhere, one that climbs, and one that is cash."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    days = 1000
+    swings = rng.normal(0.0, 0.04, size=(days, 2))
+    swings -= swings.mean(axis=0)  # they end where they began, and only rebalancing gains by them
+    climb = rng.normal(0.0006, 0.01, size=days)
+    logs = np.column_stack([swings, climb, np.full(days, 0.0001)])
+    return Market(np.exp(logs), ["swing A", "swing B", "climber", "cash"])

@@ -1,0 +1,89 @@
+"""``driftgames reproduce``: the paper's experiments, ours beside the published numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from driftgames.cli._output import clear_errors, console
+
+_INTERRUPTED = 130
+
+
+def reproduce(
+    only: Annotated[
+        str | None,
+        typer.Option(
+            help="Experiments, with commas: table2, table3, figure1, figure2, hedge; and beyond "
+            "the paper long, noise, peers.",
+            metavar="NAMES",
+        ),
+    ] = None,
+    sets: Annotated[
+        str | None,
+        typer.Option(
+            help="Sets, with commas: a9a, census, ocr49, splice, w8a, w8a-honest, digits49, "
+            "breast_cancer. All of the paper's that can be had, unless given.",
+            metavar="NAMES",
+        ),
+    ] = None,
+    rounds: Annotated[int, typer.Option(help="Rounds of boosting.", min=1)] = 200,
+    out: Annotated[
+        Path, typer.Option(help="Where the report goes; finished parts are kept there too.")
+    ] = Path("report"),
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full", help="Also what goes beyond the paper: 2,000 rounds, label noise, peers."
+        ),
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Do all parts again, finished or not.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="For everything that is drawn.", min=0)] = 0,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="A folder with data sets, to be looked in first.", metavar="DIR"),
+    ] = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Download nothing; run on what is here.")
+    ] = False,
+) -> None:
+    """Run the paper's experiments and write a report that opens in any browser.
+
+    OUT/index.html is the report, OUT/results.json and OUT/csv hold its numbers. A run that was
+    stopped goes on where it was when the same command is given again.
+
+    Example: driftgames reproduce --only table3 --sets census,splice --rounds 200 --out report
+    """
+    from driftgames.experiments import Setting, Store, choose_sets, select
+    from driftgames.experiments import reproduce as run
+    from driftgames.experiments.report import print_report, write_csv, write_json, write_page
+
+    screen = console()
+    with clear_errors():
+        experiments = select(_names(only), full=full)
+        chosen = choose_sets(_names(sets), directory=data, allow_download=not offline)
+        setting = Setting(chosen, rounds=rounds, seed=seed)
+        out.mkdir(parents=True, exist_ok=True)
+        try:
+            report, went = run(experiments, setting, Store(out / "parts"), fresh=fresh)
+        except KeyboardInterrupt:
+            typer.echo("stopped; the same command goes on from here", err=True)
+            raise typer.Exit(_INTERRUPTED) from None
+        write_json(report, out / "results.json")
+        write_csv(report, out / "csv")
+        write_page(report, out / "index.html")
+    print_report(report, screen)
+    again = f", {went.found} of them done before" if went.found else ""
+    screen.print(
+        f"\n{went.parts} parts{again}, {went.seconds:.1f} s. Report: {out / 'index.html'}",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

@@ -1,0 +1,159 @@
+"""The published binarisation: every attribute becomes columns of zeros and ones.
+
+One column ``name=value`` per value of a discrete attribute, and one column ``name>=value`` per
+distinct value but the smallest of a numeric one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from driftgames._support.checks import FloatArray, check_integer, check_vector
+from driftgames.datasets.files import DataError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Row = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute of a raw file: its discrete values in order, or None if it is numeric."""
+
+    name: str
+    values: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One binary column: whether attribute number ``attribute`` is, or reaches, ``value``."""
+
+    attribute: int
+    relation: str
+    value: str
+    name: str
+
+
+def parse_names(text: str) -> tuple[tuple[str, ...], tuple[Attribute, ...]]:
+    r"""Return the classes and the attributes of a ``.names`` file.
+
+    >>> classes, attributes = parse_names("S N\n\n-30\tA C\nage\tnumeric\n")
+    >>> classes
+    ('S', 'N')
+    >>> attributes
+    (Attribute(name='-30', values=('A', 'C')), Attribute(name='age', values=None))
+    """
+    first, *rest = [line.split() for line in text.splitlines() if line.strip()]
+    attributes = [
+        Attribute(name, None if values == ["numeric"] else tuple(values)) for name, *values in rest
+    ]
+    return tuple(first), tuple(attributes)
+
+
+def make_columns(attributes: Sequence[Attribute], rows: Sequence[Row]) -> tuple[Column, ...]:
+    """Return the columns that the rule gives for what the rows hold, in attribute order.
+
+    A discrete value that no row holds gets no column.
+
+    >>> rows = [("3", "A"), ("1", "C"), ("2", "A")]
+    >>> attributes = [Attribute("age"), Attribute("base", ("A", "C", "G"))]
+    >>> [column.name for column in make_columns(attributes, rows)]
+    ['age>=2', 'age>=3', 'base=A', 'base=C']
+    """
+    columns: list[Column] = []
+    for j, attribute in enumerate(attributes):
+        seen = {row[j] for row in rows}
+        if attribute.values is None:
+            by_size = sorted(seen, key=float)
+            columns += [make_column(j, attribute, ">=", value) for value in by_size[1:]]
+        else:
+            columns += [make_column(j, attribute, "=", v) for v in attribute.values if v in seen]
+    return tuple(columns)
+
+
+def parse_columns(attributes: Sequence[Attribute], names: Sequence[str]) -> tuple[Column, ...]:
+    """Return the columns that have these names.
+
+    >>> parse_columns([Attribute("4:2")], ["4:2>=2"])
+    (Column(attribute=0, relation='>=', value='2', name='4:2>=2'),)
+    """
+    known = {attribute.name: j for j, attribute in enumerate(attributes)}
+    columns: list[Column] = []
+    for name in names:
+        relation = ">=" if name.partition(">=")[0] in known else "="
+        attribute, _, value = name.partition(relation)
+        if attribute not in known:
+            raise DataError(f"column {name!r} names no attribute that the data has")
+        columns.append(make_column(known[attribute], attributes[known[attribute]], relation, value))
+    return tuple(columns)
+
+
+def make_column(j: int, attribute: Attribute, relation: str, value: str) -> Column:
+    """Return one column, with the name that the rule gives it."""
+    return Column(j, relation, value, f"{attribute.name}{relation}{value}")
+
+
+def binarise(rows: Sequence[Row], columns: Sequence[Column]) -> csr_matrix:
+    """Return one sparse row of zeros and ones per raw row.
+
+    >>> attributes = [Attribute("age"), Attribute("base", ("A", "C"))]
+    >>> columns = parse_columns(attributes, ["age>=2", "age>=3", "base=A", "base=C"])
+    >>> binarise([("3", "A"), ("1", "C")], columns).toarray()
+    array([[1., 1., 1., 0.],
+           [0., 0., 0., 1.]])
+    """
+    from scipy.sparse import csr_matrix
+
+    raw = {column.attribute: [row[column.attribute] for row in rows] for column in columns}
+    numbers = {
+        column.attribute: np.array(raw[column.attribute], dtype=np.float64)
+        for column in columns
+        if column.relation == ">="
+    }
+    words = {j: np.array(values) for j, values in raw.items() if j not in numbers}
+    dense = np.zeros((len(rows), len(columns)))
+    for at, column in enumerate(columns):
+        if column.relation == ">=":
+            dense[:, at] = numbers[column.attribute] >= float(column.value)
+        else:
+            dense[:, at] = words[column.attribute] == column.value
+    return csr_matrix(dense)
+
+
+def quantise(values: FloatArray, levels: int) -> FloatArray:
+    """Return each value as the median of its group: ``levels`` groups, as even as ties allow.
+
+    Groups are filled from the smallest value up. Equal values stay together, and what a large
+    tie takes is made up by the groups after it, so a column that is mostly zero still has
+    ``levels`` of them. Fewer distinct values than that are left as they are.
+
+    >>> quantise(np.array([0.0, 0, 0, 0, 1, 2, 3, 4]), levels=3)
+    array([0., 0., 0., 0., 1., 1., 3., 3.])
+    """
+    numbers = check_vector("values", values)
+    check_integer("levels", levels, least=1)
+    distinct, which, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    if distinct.size <= levels:
+        return numbers
+    group = np.zeros(distinct.size, dtype=np.int64)
+    left, current, size = numbers.size, 0, 0
+    for place, count in enumerate(counts):
+        target = left / (levels - current)
+        full = size > 0 and size + count / 2 > target  # the tie belongs where most of it lies
+        must = distinct.size - place <= levels - 1 - current
+        if current < levels - 1 and (full or (size > 0 and must)):
+            left -= size
+            current, size = current + 1, 0
+        group[place] = current
+        size += count
+    medians = np.array([_lower_median(numbers[group[which] == g]) for g in range(current + 1)])
+    return np.asarray(medians[group[which]])
+
+
+def _lower_median(values: FloatArray) -> float:
+    return float(np.sort(values)[(values.size - 1) // 2])

@@ -1,0 +1,143 @@
+"""Sets for learning online: two markets and a load curve.
+
+The market files hold CUMULATIVE prices: the relative of day ``t`` is ``row_t / row_{t-1}``, and
+that of the first day is the first row itself, as all begin at 1.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from driftgames._support.checks import FloatArray
+from driftgames.datasets.catalogue import Remote
+from driftgames.datasets.download import DownloadError, download
+from driftgames.datasets.files import DataError, find_file, read_checked
+from driftgames.datasets.loader import MissingDataError
+from driftgames.datasets.places import cache_folder, places
+
+_PORTFOLIOS = (
+    "https://raw.githubusercontent.com/Marigold/universal-portfolios/master/universal/data"
+)
+
+MARKETS: dict[str, Remote] = {
+    "nyse_o": Remote(
+        "portfolio/nyse_o.csv",
+        (f"{_PORTFOLIOS}/nyse_o.csv",),
+        "b2f26e2ce08d12871b631f02c0990637ab7bde02c2a90f4f804b0dd24cb6820d",
+    ),
+    "djia": Remote(
+        "portfolio/djia.csv",
+        (f"{_PORTFOLIOS}/djia.csv",),
+        "c31b8dddb98863a3d1a1e7706767d75dc1e048eb86c0de5bd4dfb9cec9180a5c",
+    ),
+}
+"""NYSE(O), Cover's 36 stocks of 1962-84, and the thirty of the Dow Jones of 2001-03."""
+
+_ELECTRIC_LOAD = Remote(
+    "experts/electric_load.csv",
+    (),
+    "335ae197a9befadaeecc3a2b395c56b2bb109a329d8856360f77ee2d0e296619",
+)
+
+
+@dataclass(frozen=True)
+class Market:
+    """Price relatives, one row per day and one column per asset."""
+
+    name: str
+    relatives: FloatArray
+    assets: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True)
+class Series:
+    """A target over time and what was known when it was to be forecast."""
+
+    name: str
+    target: FloatArray
+    features: FloatArray
+    feature_names: tuple[str, ...]
+    source: str
+
+
+def load_market(
+    name: str, *, directory: str | os.PathLike[str] | None = None, allow_download: bool = True
+) -> Market:
+    """Return the price relatives of a market: ``nyse_o`` or ``djia``.
+
+    It is looked for as `load` looks for the sets of the paper.
+    """
+    if name not in MARKETS:
+        raise DataError(f"name must be one of {', '.join(MARKETS)}; got {name!r}")
+    assets, prices, source = _read_table(MARKETS[name], directory, allow_download)
+    return Market(name, relatives_of(prices), assets, source)
+
+
+def load_electric_load(*, directory: str | os.PathLike[str] | None = None) -> Series:
+    """Return the weekly electricity load of France, 1996-2009, in megawatts.
+
+    The table is ``electric_load`` of the R package opera. No public home serves it as text, so
+    it is never downloaded; ``write.csv(opera::electric_load, row.names=FALSE)`` writes it.
+    """
+    names, table, source = _read_table(_ELECTRIC_LOAD, directory, allow_download=False)
+    at = names.index("Load")
+    others = [j for j in range(len(names)) if j != at]
+    return Series(
+        "electric_load",
+        table[:, at].copy(),
+        table[:, others],
+        tuple(names[j] for j in others),
+        source,
+    )
+
+
+def relatives_of(prices: FloatArray) -> FloatArray:
+    """Return price relatives from cumulative prices that begin at 1.
+
+    >>> relatives_of(np.array([[1.5], [3.0], [0.75]]))
+    array([[1.5 ],
+           [2.  ],
+           [0.25]])
+    """
+    if not (np.isfinite(prices).all() and (prices > 0).all()):
+        raise DataError("prices must be finite and above 0")
+    return np.concatenate([prices[:1], prices[1:] / prices[:-1]])
+
+
+def _read_table(
+    remote: Remote, directory: str | os.PathLike[str] | None, allow_download: bool
+) -> tuple[tuple[str, ...], FloatArray, str]:
+    file = Path(remote.file)
+    looked = places(directory)
+    for place in looked:
+        path = find_file(place.folder / file.parent, file.name)
+        if path is not None:
+            names, table = _parse_csv(read_checked(path, remote.sha256), str(path))
+            return names, table, f"{place.kind} ({place.folder})"
+    where = ", ".join(str(place.folder / file) for place in looked)
+    if not (allow_download and remote.urls):
+        raise MissingDataError(f"{file.name} is not there: looked for {where}")
+    try:
+        path = download(remote.urls, cache_folder() / file, remote.sha256)
+    except DownloadError as error:
+        raise MissingDataError(f"{file.name} is not in {where} ({error})") from error
+    names, table = _parse_csv(read_checked(path, remote.sha256), str(path))
+    return names, table, f"cache ({cache_folder()})"
+
+
+def _parse_csv(data: bytes, name: str) -> tuple[tuple[str, ...], FloatArray]:
+    header, *rows = csv.reader(io.StringIO(data.decode()))
+    try:
+        table = np.array(rows, dtype=np.float64)
+    except ValueError as error:
+        raise DataError(f"{name}: not a table of numbers ({error})") from error
+    if table.ndim != 2 or table.shape[1] != len(header):
+        raise DataError(f"{name}: {len(header)} names for columns of shape {table.shape}")
+    return tuple(header), table

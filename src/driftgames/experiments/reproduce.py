@@ -1,0 +1,124 @@
+"""The runner: does what is not done yet, part by part, and puts the report together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from driftgames._support.documents import Content
+from driftgames._support.progress import progress
+from driftgames.experiments.environment import environment
+from driftgames.experiments.experiment import EXPERIMENTS, Experiment, Setting
+from driftgames.experiments.published import ROUNDS
+from driftgames.experiments.results import Section
+from driftgames.experiments.store import Part, Store
+from driftgames.experiments.summary import summarise
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything a reader gets, as plain data."""
+
+    summary: tuple[str, ...]
+    sections: tuple[Section, ...]
+    sets: tuple[str, ...]
+    missing: tuple[str, ...]
+    seed: int
+    environment: dict[str, str] = field(default_factory=environment)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How a run went: how many parts there are, and how many were done before."""
+
+    parts: int
+    found: int
+    seconds: float
+
+
+def select(only: Sequence[str] | None = None, *, full: bool = False) -> tuple[Experiment, ...]:
+    """Return the experiments of these names, or the paper's own, or with ``full`` all.
+
+    >>> [experiment.name for experiment in select()]
+    ['table2', 'table3', 'figure1', 'figure2', 'hedge']
+    >>> [experiment.name for experiment in select(["hedge", "table2"])]
+    ['table2', 'hedge']
+    """
+    if only is None:
+        return tuple(each for each in EXPERIMENTS.values() if full or not each.extra)
+    for name in only:
+        if name not in EXPERIMENTS:
+            raise ValueError(f"an experiment must be one of {', '.join(EXPERIMENTS)}; got {name!r}")
+    return tuple(each for each in EXPERIMENTS.values() if each.name in only)
+
+
+def reproduce(
+    experiments: Sequence[Experiment],
+    setting: Setting,
+    store: Store,
+    *,
+    fresh: bool = False,
+    show_progress: bool = True,
+    tell: Tell = lambda text: None,
+) -> tuple[Report, Progress]:
+    """Do the work of these experiments that the store does not hold, and return the report.
+
+    Every part is stored as soon as it is done, so that a run that was stopped, in whatever
+    way, goes on where it was. ``fresh`` does all of it again.
+    """
+    begun = time.perf_counter()
+    parts = {part.key: part for each in experiments for part in each.parts(setting)}
+    done: dict[str, Content] = {}
+    if not fresh:
+        stored = {key: store.get(part) for key, part in parts.items()}
+        done = {key: result for key, result in stored.items() if result is not None}
+    found = len(done)
+    with progress("experiments", len(parts), show=show_progress) as advance:
+        advance(found)
+        for key, part in parts.items():
+            if key not in done:
+                tell(describe(part))
+                done[key] = part.run()
+                store.put(part, done[key])
+                advance(1)
+
+    def result(part: Part) -> Content:
+        return done[part.key]
+
+    sections = tuple(
+        each.section(setting, result, command_for(each, setting)) for each in experiments
+    )
+    chosen = setting.chosen
+    report = Report(
+        summary=summarise(sections, chosen),
+        sections=sections,
+        sets=tuple(data.name for data in chosen.sets),
+        missing=chosen.missing,
+        seed=setting.seed,
+    )
+    return report, Progress(len(parts), found, time.perf_counter() - begun)
+
+
+def command_for(experiment: Experiment, setting: Setting) -> str:
+    """Return the command that makes a section again."""
+    words = ["driftgames reproduce", f"--only {experiment.name}"]
+    if experiment.name != "hedge":
+        words.append(f"--sets {','.join(data.name for data in setting.chosen.sets)}")
+    if experiment.name not in {"table2", "hedge", "long"} and setting.rounds != ROUNDS:
+        words.append(f"--rounds {setting.rounds}")
+    if setting.seed != 0:
+        words.append(f"--seed {setting.seed}")
+    return " ".join(words)
+
+
+def describe(part: Part) -> str:
+    """Return a few words on a part, for whoever watches.
+
+    >>> describe(Part("fit", {"set": "a9a", "algorithm": "AdaBoost", "data": "0" * 64}, dict))
+    'fit: a9a, AdaBoost'
+    """
+    words = [str(value) for value in part.parameters.values() if len(str(value)) <= 40]
+    return f"{part.name}: {', '.join(words)}"

@@ -1,0 +1,91 @@
+"""Finished parts on disk, so that an interrupted run goes on where it stopped.
+
+A part is one piece of work: its name, its parameters and the function that does it. Its result
+is stored under a key made from the name, the parameters and the version of the package; a run
+with other parameters, other data or another version finds nothing and does the work.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from driftgames import __version__
+from driftgames._support.documents import (
+    Content,
+    DocumentError,
+    read_document,
+    write_document,
+)
+from driftgames.experiments.environment import environment
+
+_KIND = "driftgames.part"
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Part:
+    """One piece of work; ``run`` returns JSON members and depends on ``parameters`` alone."""
+
+    name: str
+    parameters: Mapping[str, Any]
+    run: Callable[[], Content]
+
+    @property
+    def identity(self) -> Content:
+        """What the key is made of."""
+        return {"name": self.name, "parameters": dict(self.parameters), "package": __version__}
+
+    @property
+    def key(self) -> str:
+        """The file's name without its ending: readable, and unlike that of any other part.
+
+        >>> Part("fit", {"set": "a9a", "rounds": 200}, dict).key[:12]
+        'fit-a9a-200-'
+        """
+        words = [self.name, *(str(v) for v in self.parameters.values() if len(str(v)) <= 20)]
+        readable = re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(words)).strip("-")
+        return f"{readable[:80]}-{_digest(self.identity)[:12]}"
+
+
+class Store:
+    """A folder of finished parts.
+
+    Parameters
+    ----------
+    folder : path
+        Made when the first part is put there.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    def get(self, part: Part) -> Content | None:
+        """Return the stored result of a part, or None; a damaged file counts as none."""
+        try:
+            content = read_document(self._path(part), _KIND, _FORMAT)
+        except (FileNotFoundError, DocumentError):
+            return None
+        if content.get("identity") != json.loads(json.dumps(part.identity)):
+            return None
+        result: Content = content["result"]
+        return result
+
+    def put(self, part: Part, result: Content) -> None:
+        """Store the result of a part, in one step."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        content = {"identity": part.identity, "environment": environment(), "result": result}
+        write_document(self._path(part), _KIND, _FORMAT, content)
+
+    def _path(self, part: Part) -> Path:
+        return self.folder / f"{part.key}.json"
+
+
+def _digest(content: Content) -> str:
+    plain = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(plain.encode()).hexdigest()

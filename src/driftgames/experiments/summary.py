@@ -1,0 +1,141 @@
+"""The report in a few sentences, every number in them taken from its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from driftgames.experiments.boosting import AS_PROVED, AS_PUBLISHED
+from driftgames.experiments.results import OURS, Section, Table
+from driftgames.experiments.sets import HONEST, Chosen
+from driftgames.experiments.tables import TEST, TIME, TRAIN, ZEROS, compared
+
+_AS_THEY_RAN = ("AdaBoost", "NH-Boost", AS_PUBLISHED)
+
+
+def summarise(sections: Sequence[Section], chosen: Chosen) -> tuple[str, ...]:
+    """Return the sentences, one finding each."""
+    found = {table.name: table for section in sections for table in section.tables}
+    sentences = [_sets(chosen)]
+    if "table3" in found:
+        sentences += _boosting(found["table3"])
+    if "hedge" in found:
+        sentences += _hedge(found["hedge"])
+    if "peers" in found:
+        sentences += _peers(found["peers"])
+    return tuple(sentences)
+
+
+def _sets(chosen: Chosen) -> str:
+    names = _listed([data.name for data in chosen.sets])
+    if not chosen.missing:
+        return f"Run on {names}."
+    return (
+        f"Run on {names}. Not here: {_listed(chosen.missing)}; "
+        f"'driftgames datasets fetch {' '.join(chosen.missing)}' brings them."
+    )
+
+
+def _boosting(table: Table) -> list[str]:
+    sentences = _all_equal(table)
+    for algorithm in (*_AS_THEY_RAN, AS_PROVED):
+        errors = [each for group in (TRAIN, TEST) for each in compared(table, group, algorithm)]
+        zeros = compared(table, ZEROS, algorithm)
+        if errors:
+            sentences.append(
+                f"{algorithm}: {_count(errors, 'published error rates')} come out to the printed "
+                "digit" + (f", and {_count(zeros, 'shares of zero weights')}." if zeros else ".")
+            )
+    return [*sentences, *_w8a(table), *_time(table)]
+
+
+def _all_equal(table: Table) -> list[str]:
+    """Return the sets on which everything comes out as printed, in the reading that was run."""
+    found = [
+        each
+        for algorithm in _AS_THEY_RAN
+        for group in (TRAIN, TEST)
+        for each in compared(table, group, algorithm)
+    ]
+    unequal = {name for name, equal in found if not equal}
+    equal = [name for name in dict.fromkeys(name for name, _ in found) if name not in unequal]
+    if not equal:
+        return []
+    return [
+        f"Every published error rate on {_listed(equal)} comes out to the printed digit when "
+        "NH-Boost.DT is read with 4(t-1)."
+    ]
+
+
+def _count(found: Sequence[tuple[str, bool]], what: str) -> str:
+    """Return how many are equal, of how many, and where the others are if that is short.
+
+    >>> _count([("a9a", True), ("w8a", False)], "rates")
+    '1 of 2 rates (not on w8a)'
+    """
+    others = list(dict.fromkeys(name for name, equal in found if not equal))
+    where = f" (not on {_listed(others)})" if 0 < len(others) <= 2 else ""
+    return f"{sum(equal for _, equal in found)} of {len(found)} {what}{where}"
+
+
+def _w8a(table: Table) -> list[str]:
+    errors = {
+        (name, algorithm): error
+        for name, algorithm, error in zip(
+            table.column("set"), table.column("algorithm"), table.column(OURS, TEST), strict=True
+        )
+    }
+    with_rows, honest = errors.get(("w8a", AS_PROVED)), errors.get((HONEST, AS_PROVED))
+    if not (isinstance(with_rows, float) and isinstance(honest, float)):
+        return []
+    return [
+        f"The test rows of w8a are all training rows: {AS_PROVED} errs on {with_rows:.2f} % of "
+        f"them, and on {honest:.2f} % once they are taken out of the training part."
+    ]
+
+
+def _time(table: Table) -> list[str]:
+    seconds: dict[str, dict[str, float]] = {}
+    columns = (table.column("set"), table.column("algorithm"), table.column(OURS, TIME))
+    for name, algorithm, second in zip(*columns, strict=True):
+        if isinstance(second, float):
+            seconds.setdefault(str(name), {})[str(algorithm)] = second
+    both = {name: each for name, each in seconds.items() if {"AdaBoost", AS_PROVED} <= set(each)}
+    if not both:
+        return []
+    slowest = max(both, key=lambda name: both[name]["AdaBoost"])
+    quickest = min(both, key=lambda name: both[name]["AdaBoost"])
+    clauses = [
+        f"on {name} {AS_PROVED} takes {both[name][AS_PROVED]:.3f} s and AdaBoost "
+        f"{both[name]['AdaBoost']:.3f} s"
+        for name in dict.fromkeys([slowest, quickest])
+    ]
+    return [f"Time here: {', '.join(clauses)}."]
+
+
+def _hedge(table: Table) -> list[str]:
+    verdicts = table.column("kept")
+    promised = [verdict for verdict in verdicts if verdict != "no bound"]
+    kept = sum(verdict == "yes" for verdict in promised)
+    return [f"Of {len(promised)} Hedge runs with a promised ε-regret, {kept} keep it at every ε."]
+
+
+def _peers(table: Table) -> list[str]:
+    groups = dict.fromkeys(column.group for column in table.columns if column.name == "to ours")
+    sentences = []
+    for group in groups:
+        ratios = [ratio for ratio in table.column("to ours", group) if isinstance(ratio, float)]
+        if ratios:
+            sentences.append(
+                f"{group} takes {min(ratios):.1f} to {max(ratios):.1f} times as long as "
+                f"{AS_PROVED}."
+            )
+    return sentences
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them.
+
+    >>> _listed(["a9a", "census", "w8a"])
+    'a9a, census and w8a'
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

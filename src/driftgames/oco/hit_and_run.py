@@ -1,0 +1,232 @@
+"""Hit-and-run: chips that walk through the set so that they always follow the density."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftgames._support.checks import FloatArray, check_integer, check_positive
+from driftgames._support.documents import Content, DocumentError, decode_array, encode_array
+from driftgames.oco.integration import Integration, IntegrationWarning, Population, Precision
+from driftgames.oco.losses import LossFunction, LossTotal
+from driftgames.oco.sets import ConvexSet
+from driftgames.potentials import Potential
+
+_QUANTILE_POINTS = 2048
+
+
+@dataclass(frozen=True)
+class HitAndRun(Integration):
+    r"""Random walkers on any bounded convex set, in any dimension.
+
+    After each round the walkers are drawn again in proportion to how their weight changed, and
+    then walk: a random direction, the chord through the point, and a new point on that chord by
+    slice sampling. Weights fall with the position and positions are convex, so the part of a
+    chord above any height is an interval and each step is exact: nothing is tuned and nothing
+    rejected. The walkers start where the last round left them.
+
+    Losses that add up (`LinearLoss`, `QuadraticLoss`) cost the same in every round; any other
+    loss is kept and called again, which costs as much as there were rounds.
+
+    Parameters
+    ----------
+    n_walkers : int
+        How many walkers.
+    n_steps : int, optional
+        Steps per round; ``4 + 2 * dimension`` unless given.
+    least_effective : float
+        A round whose effective sample size is below this warns.
+    """
+
+    n_walkers: int = 1024
+    n_steps: int | None = None
+    least_effective: float = 100.0
+
+    def __post_init__(self) -> None:
+        check_integer("n_walkers", self.n_walkers, least=2)
+        if self.n_steps is not None:
+            check_integer("n_steps", self.n_steps, least=1)
+        check_positive("least_effective", self.least_effective)
+
+    def populate(
+        self,
+        domain: ConvexSet,
+        potential: Potential,
+        loss_range: tuple[float, float],
+        rng: np.random.Generator,
+    ) -> Walkers:
+        """Return walkers spread uniformly over the set."""
+        return Walkers(self, domain, potential, loss_range, rng)
+
+
+class Walkers(Population):
+    """Walkers that follow the density of the next round.
+
+    Notes
+    -----
+    The effective sample size is followed through the rounds. Let ``a`` be the variance of the
+    mean of the walkers in units of the variance of the density, so that the size is ``1 / a``.
+    Weights with an effective share ``phi`` turn ``a`` into ``a / phi``, drawing again adds
+    ``1 / m - 1 / n`` where m of the n walkers survive, and steps after which the coordinates
+    of a walker correlate by ``rho`` with where it stood leave ``rho**2 a + (1 - rho**2) / n``.
+    """
+
+    def __init__(
+        self,
+        strategy: HitAndRun,
+        domain: ConvexSet,
+        potential: Potential,
+        loss_range: tuple[float, float],
+        rng: np.random.Generator,
+    ) -> None:
+        self.points = domain.sample(strategy.n_walkers, rng)
+        self._strategy = strategy
+        self._domain = domain
+        self._potential = potential
+        self._low, high = loss_range
+        self._width = high - self._low
+        self._rng = rng
+        self._total = LossTotal(domain.n_coordinates)
+        self._rounds = 0
+        self._learner_total = 0.0  # of the losses as they came, not on [0, 1]
+        self._inverse_size = 1.0 / strategy.n_walkers
+        self._warned = False
+
+    def positions_at(self, points: FloatArray) -> FloatArray:
+        """Return the positions s of any points of the set."""
+        return self._scaled(self._total(points))
+
+    def mean(self, t: int) -> FloatArray:
+        """Return the mean of the walkers."""
+        return np.asarray(self.points.mean(axis=0))
+
+    def precision(self, t: int) -> Precision:
+        """Return the standard error of that mean and the effective sample size."""
+        spread = self.points.std(axis=0)
+        size = 1.0 / self._inverse_size
+        return Precision(np.asarray(spread / np.sqrt(size)), size, self.points.shape[0])
+
+    def move(self, loss: LossFunction, losses: FloatArray, learner_loss: float, t: int) -> None:
+        """Take a loss, then let the walkers follow the density of round ``t + 1``."""
+        before = self._potential.weights(self.positions_at(self.points), t)
+        self._total.add(loss)
+        self._rounds += 1
+        self._learner_total += learner_loss * self._width + self._low
+        after = self._potential.weights(self.positions_at(self.points), t + 1)
+        # where every walker was safe the density was uniform, and so was the walkers' law
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self._draw_again(after / before if before.any() else after)
+        self._walk(t + 1)
+        self._warn_if_few(t)
+
+    def _warn_if_few(self, t: int) -> None:
+        few = 1.0 / self._inverse_size < self._strategy.least_effective
+        if few and not self._warned:
+            warnings.warn(
+                f"the {self.points.shape[0]} walkers are worth {1.0 / self._inverse_size:.0f} "
+                f"independent points after round {t}; take more walkers or more steps",
+                IntegrationWarning,
+                stacklevel=4,
+            )
+        self._warned = few
+
+    def quantiles(self) -> tuple[FloatArray, FloatArray | None]:
+        """Return the positions of fresh uniform points, and of the lowest walker among them.
+
+        The best point of the set has hardly any volume; the walkers know better where it is.
+        """
+        rng = np.random.default_rng(0)  # measuring must not change what the learner draws
+        uniform = self._domain.sample(_QUANTILE_POINTS, rng)
+        positions = self.positions_at(np.concatenate([uniform, self.points]))
+        positions[0] = positions.min()
+        return positions[:_QUANTILE_POINTS], None
+
+    def content(self) -> Content:
+        """Return walkers, losses and the state of the generator as JSON."""
+        return {
+            "walkers": encode_array(self.points),
+            "total": self._total.content(),
+            "rounds": self._rounds,
+            "learner_total": self._learner_total,
+            "inverse_size": self._inverse_size,
+            "generator": self._rng.bit_generator.state,
+        }
+
+    def take(self, content: Content) -> None:
+        """Take up a saved state."""
+        points = decode_array(content["walkers"])
+        if points.shape != self.points.shape:
+            raise DocumentError(f"{self.points.shape} walkers were wanted; got {points.shape}")
+        self.points = points
+        self._total = LossTotal.of_content(content["total"])
+        self._rounds = int(content["rounds"])
+        self._learner_total = float(content["learner_total"])
+        self._inverse_size = float(content["inverse_size"])
+        self._rng.bit_generator.state = content["generator"]
+
+    def _scaled(self, totals: FloatArray) -> FloatArray:
+        return (totals - self._learner_total) / self._width
+
+    def _draw_again(self, ratios: FloatArray) -> None:
+        """Draw the walkers in proportion to ``ratios``, systematically."""
+        n = ratios.size
+        ratios = np.where(np.isfinite(ratios), ratios, 0.0)  # 0/0: dead before and dead now
+        total = float(ratios.sum())
+        if total == 0.0:
+            return  # nobody is left in the density; the walk begins from where they stand
+        p = ratios / total
+        self._inverse_size *= n * float(p @ p)
+        heights = np.cumsum(p)
+        marks = (np.arange(n) + self._rng.random()) / n * heights[-1]
+        chosen = np.minimum(np.searchsorted(heights, marks, side="right"), n - 1)
+        self.points = self.points[chosen]
+        self._inverse_size += 1.0 / np.unique(chosen).size - 1.0 / n
+
+    def _walk(self, t: int) -> None:
+        start = self.points
+        n = start.shape[0]
+        steps = self._strategy.n_steps
+        for _ in range(4 + 2 * self._domain.dimension if steps is None else steps):
+            self._step(t)
+        rho = max(_correlation(start[:, j], self.points[:, j]) for j in range(self.points.shape[1]))
+        self._inverse_size = rho**2 * self._inverse_size + (1.0 - rho**2) / n
+
+    def _step(self, t: int) -> None:
+        """Move every walker along a random chord, to a point as high as a random part of its own.
+
+        The chord shrinks towards the walker until a drawn point is high enough.
+        """
+        n = self.points.shape[0]
+        directions = self._domain.directions(n, self._rng)
+        low, high = self._domain.chords(self.points, directions)
+        along = self._total.along(self.points, directions)
+        rows = np.arange(n)
+        here = self._scaled(along(np.zeros(n), rows))
+        heights = self._rng.random((n,))
+        dead = not self._potential.weights(here, t).any()  # then all of the set is alike
+        steps = np.zeros(n)
+        while rows.size:
+            tried = low[rows] + (high[rows] - low[rows]) * self._rng.random(rows.size)
+            there = self._scaled(along(tried, rows))
+            both = self._potential.weights(np.concatenate([here[rows], there]), t)
+            own, new = np.split(both, 2)
+            # a walker outside the density may go anywhere that is in it or near it
+            good = (new >= heights[rows] * own) & ((new > 0) | (own == 0)) | dead
+            steps[rows[good]] = tried[good]
+            left = tried < 0
+            low[rows[left]], high[rows[~left]] = tried[left], tried[~left]
+            rows = rows[~good]
+        self.points = self.points + steps[:, np.newaxis] * directions
+
+
+def _correlation(before: FloatArray, after: FloatArray) -> float:
+    """Return the mean correlation of the coordinates; between 0 and 1, 1 when they stand still."""
+    before, after = before - before.mean(axis=0), after - after.mean(axis=0)
+    scales = np.sqrt((before**2).sum(axis=0) * (after**2).sum(axis=0))
+    moving = scales > 0
+    if not moving.any():
+        return 1.0
+    products = (before * after).sum(axis=0)
+    return float(np.clip(np.mean(products[moving] / scales[moving]), 0.0, 1.0))

@@ -1,0 +1,65 @@
+"""Weights that give a handful of points the exact mean and covariance of a convex set."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+
+from driftgames._support.checks import FloatArray
+
+MOST_STEPS = 50
+
+
+def match_moments(
+    points: FloatArray, mean: FloatArray, covariance: FloatArray
+) -> FloatArray | None:
+    r"""Return weights under which the points have this mean and this covariance.
+
+    .. math:: q_i = \max(0,\ \theta\cdot\phi(x_i)), \qquad
+              \sum_i q_i\,\phi(x_i) = \mathbf{E}[\phi(x)], \qquad
+              \phi = (1,\ x_j,\ x_j x_k)
+
+    The integral of every polynomial of degree two is then exact, and that of a smooth function
+    is off by its third order only. Of all weights that do so and are not negative these are
+    the closest to equal ones (in least squares). None is returned when there are too few
+    points for that, in which case equal weights are the honest choice.
+
+    Examples
+    --------
+    >>> points = np.array([[0.0], [0.1], [0.3], [0.6], [0.9], [1.0]])
+    >>> q = match_moments(points, np.array([0.5]), np.array([[1 / 12]]))
+    >>> np.round([q.sum(), q @ points[:, 0], q @ points[:, 0] ** 2], 6)
+    array([1.      , 0.5     , 0.333333])
+    """
+    scales, axes = eigh(covariance)
+    kept = scales > 1e-12 * scales[-1]  # a flat direction (of the simplex, say) says nothing
+    whitened = (points - mean) @ (axes[:, kept] / np.sqrt(scales[kept]))
+    n_points, dimension = whitened.shape
+    rows, columns = np.triu_indices(dimension)
+    if n_points < 2 * (1 + dimension + rows.size):
+        return None
+    features = np.empty((n_points, 1 + dimension + rows.size))
+    features[:, 0] = 1.0
+    features[:, 1 : 1 + dimension] = whitened
+    np.multiply(whitened[:, rows], whitened[:, columns], out=features[:, 1 + dimension :])
+    target = np.concatenate([[1.0], np.zeros(dimension), (rows == columns).astype(np.float64)])
+    return _closest_to_equal(features, target)
+
+
+def _closest_to_equal(features: FloatArray, target: FloatArray) -> FloatArray | None:
+    """Solve for the multipliers by Newton's method on the points whose weight is not zero."""
+    n_points = features.shape[0]
+    all_points = features.T @ features
+    active = np.ones(n_points, dtype=bool)
+    for _ in range(MOST_STEPS):
+        left_out = features[~active]
+        try:
+            factor = cho_factor(all_points - left_out.T @ left_out)
+        except LinAlgError:
+            return None
+        weights = features @ cho_solve(factor, target)
+        if np.array_equal(weights > 0, active):
+            kept_weights: FloatArray = np.where(active, weights, 0.0)
+            return kept_weights
+        active = weights > 0
+    return None

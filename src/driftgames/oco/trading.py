@@ -1,0 +1,281 @@
+"""Trading: price relatives, what a day of it costs and brings, and what a strategy is."""
+
+from __future__ import annotations
+
+import math
+import os
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._support.checks import (
+    FloatArray,
+    as_floats,
+    check_between,
+    check_finite,
+    check_integer,
+    first_index,
+)
+from driftgames._support.documents import (
+    Content,
+    DocumentError,
+    decode_array,
+    encode_array,
+    read_document,
+    write_document,
+)
+
+VERSION = 1
+
+
+def price_relatives(prices: npt.ArrayLike, *, before: npt.ArrayLike | None = None) -> FloatArray:
+    """Return each day's prices over those of the day before.
+
+    The first day has no day before it in the table, so there is one row less than there are
+    prices, unless ``before`` gives the prices at which the first day began. The files of
+    NYSE(O) and DJIA hold cumulative prices that began at 1: their first day is
+    ``price_relatives(prices, before=1.0)[0]``, which is the first row itself.
+
+    >>> price_relatives([[1.0, 2.0], [2.0, 1.0]])
+    array([[2. , 0.5]])
+    >>> price_relatives([[1.5, 2.0], [3.0, 1.0]], before=1.0)
+    array([[1.5, 2. ],
+           [2. , 0.5]])
+    """
+    table = _check_table("prices", prices)
+    if before is not None:
+        first = np.broadcast_to(as_floats("before", before), table.shape[1:])
+        table = np.concatenate([_check_table("before", first[np.newaxis]), table])
+    if table.shape[0] < 2:
+        raise ValueError("prices must cover at least two days; got one")
+    return table[1:] / table[:-1]
+
+
+@dataclass(frozen=True)
+class PortfolioRun:
+    """What a strategy did over some days.
+
+    Parameters
+    ----------
+    title : str
+        What was run.
+    log_wealth : array
+        The logarithm of the wealth at the end of each day; the strategy began with a wealth
+        of 1 on its own first day.
+    portfolios : array
+        What it held at the beginning of each day, one row per day.
+    """
+
+    title: str
+    log_wealth: FloatArray
+    portfolios: FloatArray
+
+    @property
+    def wealth(self) -> FloatArray:
+        """The wealth at the end of each day; infinite where no float holds it."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.log_wealth)
+
+    @property
+    def final_wealth(self) -> float:
+        """The wealth at the end."""
+        return float(self.wealth[-1])
+
+
+class PortfolioStrategy(ABC):
+    """Every day a portfolio, then the relatives of the day.
+
+    Parameters
+    ----------
+    n_assets : int
+        At least 2.
+    cost : float
+        What trading costs, as a share of the value bought or sold; between 0 and 0.5. The
+        portfolio of the first day is bought as well.
+
+    Notes
+    -----
+    A cost is paid out of the wealth before the day begins: the share w that is left solves
+    ``w = 1 - cost * sum |w b - h|``, where b is the portfolio of the day and h what the assets
+    held have become. The decisions themselves do not look at costs.
+    """
+
+    title: ClassVar[str]
+
+    def __init__(self, n_assets: int, *, cost: float = 0.0) -> None:
+        if n_assets == 1:
+            raise ValueError("a portfolio needs at least two assets; got one")
+        self._n_assets = check_integer("n_assets", n_assets, least=2)
+        self._cost = check_between("cost", cost, 0.0, 0.5)
+        self._t = 0
+        self._log_wealth = 0.0
+        self._held = np.zeros(self._n_assets)  # nothing but cash
+        self._most_spread = math.inf
+
+    # ---------------------------------------------------------------- what a strategy must give
+
+    @abstractmethod
+    def _play(self, relatives: FloatArray) -> FloatArray:
+        """Live through the days and return one more portfolio than there are days."""
+
+    @abstractmethod
+    def _arguments(self) -> Content:
+        """Return what the constructor takes beyond assets and cost, as JSON."""
+
+    @abstractmethod
+    def _state(self) -> dict[str, FloatArray]:
+        """Return the arrays that the next decision depends on."""
+
+    @abstractmethod
+    def _take(self, state: dict[str, FloatArray]) -> None:
+        """Take up such arrays."""
+
+    # ---------------------------------------------------------------- trading
+
+    def predict(self) -> FloatArray:
+        """Return the portfolio for the next day."""
+        portfolio: FloatArray = self._play(np.empty((0, self._n_assets)))[0]
+        return portfolio
+
+    def update(self, relatives: npt.ArrayLike) -> float:
+        """Take the relatives of a day and return the factor by which wealth changed."""
+        before = self._log_wealth
+        self.run(np.atleast_2d(as_floats("relatives", relatives)))
+        return math.exp(self._log_wealth - before)
+
+    def run(self, relatives: npt.ArrayLike) -> PortfolioRun:
+        """Live through the days of a matrix of relatives, one row per day.
+
+        It equals one `update` per row, bit for bit. A bad row leaves the strategy as it was.
+        """
+        matrix = check_relatives(relatives, self._n_assets)
+        check_spread(matrix, self._most_spread)
+        portfolios = self._play(matrix)[:-1]
+        held = portfolios * matrix
+        gains = held.sum(axis=1)
+        held /= gains[:, np.newaxis]
+        logs = np.log(gains)
+        if self._cost:
+            drifted = np.concatenate([self._held[np.newaxis], held[:-1]])
+            logs += np.log(_left_after_trading(portfolios, drifted, self._cost))
+        wealth = np.cumsum(np.concatenate([[self._log_wealth], logs]))[1:]
+        self._t += matrix.shape[0]
+        if matrix.shape[0]:
+            self._log_wealth, self._held = float(wealth[-1]), held[-1].copy()
+        return PortfolioRun(self.title, wealth, portfolios)
+
+    @property
+    def t(self) -> int:
+        """How many days were lived through."""
+        return self._t
+
+    @property
+    def n_assets(self) -> int:
+        """How many assets there are."""
+        return self._n_assets
+
+    @property
+    def wealth(self) -> float:
+        """What 1 has become; infinite where no float holds it."""
+        with np.errstate(over="ignore"):
+            return float(np.exp(self._log_wealth))
+
+    @property
+    def log_wealth(self) -> float:
+        """The logarithm of that."""
+        return self._log_wealth
+
+    # ---------------------------------------------------------------- saving
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the strategy to a JSON document, atomically."""
+        content = {
+            "arguments": {"n_assets": self._n_assets, "cost": self._cost, **self._arguments()},
+            "t": self._t,
+            "log_wealth": self._log_wealth,
+            "held": encode_array(self._held),
+            "state": {name: encode_array(array) for name, array in self._state().items()},
+        }
+        write_document(path, self._kind(), VERSION, content)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **arguments: Any) -> Self:
+        """Return the strategy that was saved at ``path``; it goes on to the same bits.
+
+        ``arguments`` are for what a file cannot hold, such as a potential of your own.
+        """
+        content = read_document(path, cls._kind(), VERSION)
+        try:
+            strategy = cls._build({**content["arguments"], **arguments})
+            strategy._t = int(content["t"])
+            strategy._log_wealth = float(content["log_wealth"])
+            strategy._held = decode_array(content["held"])
+            wanted = strategy._state()
+            state = {name: decode_array(array) for name, array in content["state"].items()}
+            if {k: v.shape for k, v in state.items()} != {k: v.shape for k, v in wanted.items()}:
+                raise DocumentError("its state does not have the shape of its arguments")
+            strategy._take(state)
+        except DocumentError as error:
+            raise DocumentError(f"{path}: {error}") from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise DocumentError(f"{path}: not a whole {cls.__name__}: {error}") from error
+        return strategy
+
+    @classmethod
+    def _build(cls, arguments: Content) -> Self:
+        return cls(**arguments)
+
+    @classmethod
+    def _kind(cls) -> str:
+        return f"driftgames.{cls.__name__}"
+
+
+def check_relatives(relatives: npt.ArrayLike, n_assets: int | None = None) -> FloatArray:
+    """Return price relatives as a matrix, one row per day, or say what is wrong with them."""
+    matrix = _check_table("relatives", relatives)
+    if n_assets is not None and matrix.shape[1] != n_assets:
+        raise ValueError(f"relatives must have {n_assets} columns; got {matrix.shape[1]}")
+    return np.ascontiguousarray(matrix)
+
+
+def check_spread(relatives: FloatArray, span: float) -> None:
+    """Name the first day whose highest relative is more than ``exp(span)`` times the lowest."""
+    if math.isinf(span):
+        return
+    spread = np.log(relatives.max(axis=1) / relatives.min(axis=1))
+    if (spread > span).any():
+        (day,) = first_index(spread > span)
+        raise ValueError(
+            f"the relatives of a day must lie within exp(span) of each other; got a spread of "
+            f"exp({spread[day]:.4g}) in row {day} for span={span:g}"
+        )
+
+
+def _check_table(name: str, values: npt.ArrayLike) -> FloatArray:
+    table = as_floats(name, values)
+    if table.ndim != 2:
+        raise ValueError(
+            f"{name} must have a row per day and a column per asset; got shape {table.shape}"
+        )
+    if table.shape[1] < 2:
+        raise ValueError(f"{name} must be of at least two assets; got {table.shape[1]}")
+    check_finite(name, table)
+    if not (table > 0).all():
+        day, asset = first_index(table <= 0)
+        raise ValueError(
+            f"{name} must be above 0; got {table[day, asset]:g} in row {day}, column {asset}"
+        )
+    return table
+
+
+def _left_after_trading(portfolios: FloatArray, held: FloatArray, cost: float) -> FloatArray:
+    """Return the share of wealth that is left when ``held`` is traded for ``portfolios``."""
+    left = np.ones(portfolios.shape[0])
+    # each turn shrinks the error by the cost at least, and 60 of 0.5 exhaust a float
+    for _ in range(60):
+        traded = np.abs(left[:, np.newaxis] * portfolios - held).sum(axis=1)
+        left = 1.0 - cost * traded
+    return left

@@ -1,0 +1,72 @@
+"""Figures of bandit games: regret over time with its spread, and which arms were drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._support.checks import FloatArray
+from driftgames.plots.style import line_styles, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+POINTS = 512
+"""How many moments of a run a curve of pulls shows at most."""
+
+
+def plot_regret_bands(
+    rounds: npt.NDArray[Any],
+    regret: Mapping[str, FloatArray],
+    bounds: Mapping[str, FloatArray] | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw the mean regret of many games over the rounds, one row per game.
+
+    A band covers the games but for the highest and lowest tenth; a bound is a thin line of the
+    same colour, drawn where it does not dwarf the curves.
+    """
+    figure, ax = new_axes(ax, size=(8.0, 3.8))
+    ceiling = 4.0 * max(float(np.max(games.mean(axis=0))) for games in regret.values())
+    for (name, games), style in zip(regret.items(), line_styles(), strict=False):
+        ax.plot(rounds, games.mean(axis=0), label=name, **style)
+        if games.shape[0] > 1:
+            low, high = np.quantile(games, [0.1, 0.9], axis=0)
+            ax.fill_between(rounds, low, high, color=style["color"], alpha=0.12, linewidth=0)
+        bound = None if bounds is None else bounds.get(name)
+        if bound is not None and bound[-1] <= ceiling:
+            ax.plot(rounds, bound, color=style["color"], linewidth=0.8, label=f"{name}, bound")
+    ax.set_xlabel("round")
+    ax.set_ylabel("regret to the best arm (loss)")
+    # beside the curves: with their bounds they fill the whole of the axes
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+def plot_pulls(
+    drawn: npt.NDArray[np.int32],
+    names: Sequence[str],
+    *,
+    most: int = 6,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw how often the ``most`` popular arms had been drawn by each round, the rest as one."""
+    figure, ax = new_axes(ax)
+    rounds = np.unique(np.linspace(0, drawn.size, min(drawn.size, POINTS) + 1).astype(np.int64))
+    popular = np.argsort(-np.bincount(drawn, minlength=len(names)), kind="stable")[:most]
+    rest = rounds.astype(np.float64)
+    for arm, style in zip(popular, line_styles(), strict=False):
+        counts = np.searchsorted(np.flatnonzero(drawn == arm), rounds)
+        rest -= counts
+        ax.plot(rounds, counts, label=names[arm], **style)
+    if len(names) > most:
+        ax.plot(rounds, rest, color="0.6", linewidth=1.0, label="all others")
+    ax.set_xlabel("round")
+    ax.set_ylabel("pulls so far")
+    ax.legend(frameon=False)
+    return figure

@@ -1,0 +1,45 @@
+"""Figures of trading: what wealth became, and where it was held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from driftgames._support.checks import FloatArray
+from driftgames.plots.style import line_styles, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def plot_wealth(
+    wealth: Mapping[str, FloatArray],
+    *,
+    best: tuple[str, float] | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw wealth over the days on a logarithmic scale, each curve from its start at 1.
+
+    ``best`` names the best one can do in hindsight and its wealth at the end, which is marked
+    with a thin line.
+    """
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    figure, ax = new_axes(ax, size=(6.0, 4.4))
+    for (name, curve), style in zip(wealth.items(), line_styles(), strict=False):
+        days = np.arange(curve.size + 1)
+        ax.plot(days, np.concatenate([[1.0], curve]), label=name, **style)
+    if best is not None:
+        ax.axhline(best[1], color="0.5", linewidth=0.8, label=best[0])
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.set_xlabel("day")
+    ax.set_ylabel("wealth (began with 1)")
+    # below, where it hides no curve
+    ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2)
+    return figure

@@ -1,0 +1,184 @@
+"""``driftgames portfolio``."""
+
+import re
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from driftgames.cli.portfolio import portfolio
+from driftgames.oco import (
+    ExponentiatedGradient,
+    UniversalPortfolio,
+    best_constant_rebalanced,
+    price_relatives,
+)
+
+app = typer.Typer()
+app.command()(portfolio)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def prices(tmp_path):
+    """Fifty days of three assets, with dates."""
+    table = np.exp(np.cumsum(np.random.default_rng(0).normal(0, 0.05, size=(50, 3)), axis=0))
+    path = tmp_path / "prices.csv"
+    lines = ["date,ant,bee,cow"]
+    lines += [f"2020-{t},{','.join(map(repr, map(float, row)))}" for t, row in enumerate(table)]
+    path.write_text("\n".join(lines) + "\n")
+    return path, table
+
+
+def cells(output, name):
+    line = next(line for line in output.splitlines() if line.strip().startswith(name))
+    return re.split(r"\s{2,}", line.strip())
+
+
+def test_the_table_shows_wealth_and_regret(prices):
+    path, table = prices
+    shown = run(path, "-a", "universal", "-a", "eg")
+    assert shown.exit_code == 0
+    relatives = price_relatives(table)
+    best = best_constant_rebalanced(relatives)
+    wealth = UniversalPortfolio(3).run(relatives).final_wealth
+    row = cells(shown.output, "universal portfolio")
+    assert float(row[1]) == pytest.approx(wealth, abs=5e-5)
+    assert float(row[3]) == pytest.approx(best.log_wealth - np.log(wealth), abs=5e-4)
+    assert float(row[4]) == pytest.approx(best.universal_bound, abs=5e-3)
+    assert float(cells(shown.output, "best constant")[1]) == pytest.approx(best.wealth, abs=5e-5)
+    assert "49 days, 3 assets" in shown.output
+    assert "buy and hold" not in shown.output
+
+
+def test_todays_weights_are_those_of_the_first_strategy(prices):
+    path, table = prices
+    strategy = ExponentiatedGradient(3)
+    strategy.run(price_relatives(table))
+    shown = run(path, "-a", "eg", "-a", "hold")
+    assert "To hold now, by exponentiated gradient" in shown.output
+    for name, share in zip(["ant", "bee", "cow"], strategy.predict(), strict=True):
+        assert cells(shown.output, name)[1] == f"{100 * share:.2f} %"
+
+
+def test_the_demo_needs_no_file_and_fits_80_columns():
+    shown = run("--demo")
+    assert shown.exit_code == 0
+    assert "1,000 days, 4 assets" in shown.output
+    assert max(map(len, shown.output.splitlines())) <= 80
+    assert shown.output == run("--demo").output
+
+
+def test_prices_from_one_have_one_day_more(prices):
+    path, table = prices
+    shown = run(path, "-a", "uniform", "--from-one")
+    wealth = np.prod(price_relatives(table, before=1.0).mean(axis=1))
+    assert "50 days" in shown.output
+    assert float(cells(shown.output, "uniform")[1]) == pytest.approx(wealth, abs=5e-5)
+
+
+def test_a_table_of_relatives_without_dates(tmp_path):
+    path = tmp_path / "relatives.csv"
+    path.write_text("a,b\n2.0,0.5\n0.5,2.0\n")
+    shown = run(path, "--relatives", "-a", "uniform")
+    assert float(cells(shown.output, "uniform")[1]) == pytest.approx(1.5625)
+
+
+def test_saved_and_resumed_is_the_same_as_in_one_go(prices, tmp_path):
+    path, _ = prices
+    lines = path.read_text().splitlines(keepends=True)
+    early, late = tmp_path / "early.csv", tmp_path / "late.csv"
+    early.write_text("".join(lines[:31]))
+    late.write_text("".join([lines[0], *lines[30:]]))  # begins with the last known day
+    state = tmp_path / "state.json"
+    assert run(early, "-a", "universal", "--save", state).exit_code == 0
+    resumed = run(late, "--resume", state)
+    assert resumed.exit_code == 0
+    whole = run(path, "-a", "universal")
+    assert cells(resumed.output, "universal")[1] == cells(whole.output, "universal")[1]
+    for name in ("ant", "bee", "cow"):
+        assert cells(resumed.output, name) == cells(whole.output, name)
+    assert "20 days, 3 assets, after 29 before" in resumed.output
+
+
+def test_costs_are_paid_and_nothing_is_promised_with_them(prices):
+    path, _ = prices
+    free, paid = run(path, "-a", "universal"), run(path, "-a", "universal", "--cost", "0.01")
+    row = cells(paid.output, "universal")
+    assert float(row[1]) < float(cells(free.output, "universal")[1])
+    assert row[4] == "-"
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_the_plot_is_written(prices, tmp_path, ending):
+    path, _ = prices
+    figure = tmp_path / f"wealth.{ending}"
+    assert run(path, "--plot", figure).exit_code == 0
+    assert figure.stat().st_size > 1000
+
+
+def test_normal_hedge_dt_runs(prices):
+    path, _ = prices
+    shown = run(path, "-a", "normalhedge.dt", "--span", "0.9")
+    assert shown.exit_code == 0
+    assert "NormalHedge.DT" in shown.output
+
+
+BAD = {
+    "nan": ("a,b\n1.0,2.0\n1.0,nan\n", "prices must be finite; got nan"),
+    "zero": ("a,b\n1.0,2.0\n1.0,0\n", "prices must be above 0; got 0"),
+    "negative": ("a,b\n1.0,2.0\n1.0,-3\n", "prices must be above 0; got -3"),
+    "one asset": ("a\n1.0\n2.0\n", "prices must be of at least two assets; got 1"),
+    "one day": ("a,b\n1.0,2.0\n", "prices must cover at least two days"),
+    "words": ("a,b\n1.0,2.0\n1.0,many\n", "line 3: 'many' is not a number"),
+    "short line": ("a,b\n1.0,2.0\n1.0\n", "line 3 has 1 cells, the header 2"),
+    "empty": ("", "wanted a header and lines of prices"),
+    "not text": (b"\xff\xfe\x00\x01", "not text"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_tables_end_in_one_clear_line(tmp_path, name):
+    text, message = BAD[name]
+    path = tmp_path / "bad.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    shown = run(path)
+    assert shown.exit_code == 2
+    assert message in shown.stderr
+    assert len(shown.stderr.strip().splitlines()) == 1
+    assert not shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give either a table of prices or --demo"),
+        (["--demo", "nowhere.csv"], "give either a table of prices or --demo"),
+        (["nowhere.csv"], "nowhere.csv: No such file"),
+        (["--demo", "--cost", "2"], "cost must lie in [0, 0.5]"),
+        (["--demo", "--plot", "wealth.bmp"], "must end in .svg, .pdf or .png"),
+        (["--demo", "-a", "eg", "-a", "ons", "--resume", "x"], "--resume goes on with one"),
+        (["--demo", "-a", "normalhedge.dt", "--span", "0.01"], "for span=0.01"),
+    ],
+)
+def test_bad_arguments_end_in_one_clear_line(arguments, message):
+    shown = run(*arguments)
+    assert shown.exit_code == 2
+    assert message in shown.stderr
+
+
+def test_a_state_of_another_market_is_refused(prices, tmp_path):
+    path, _ = prices
+    state = tmp_path / "state.json"
+    run("--demo", "-a", "universal", "--save", state)
+    shown = run(path, "--resume", state)
+    assert shown.exit_code == 2
+    assert "the state is of 4 assets; got 3" in shown.stderr
+
+
+def test_help_has_an_example():
+    assert "driftgames portfolio prices.csv" in run("--help").output

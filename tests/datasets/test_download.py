@@ -1,0 +1,198 @@
+import hashlib
+import socket
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from driftgames.datasets.download import DownloadError, download
+
+BODY = b"+1 1:1\n" * 40_000
+SHA256 = hashlib.sha256(BODY).hexdigest()
+
+
+class Server:
+    """A server whose answers are scripted: one function of the handler per request."""
+
+    def __init__(self):
+        self.script = []
+        self.asked = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                outer.asked.append(self.path)
+                answer = outer.script.pop(0) if outer.script else whole
+                answer(self)
+
+            def log_message(self, *arguments):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True)
+        self.thread.start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}/data.svm"
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+def whole(handler, body=BODY):
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+def truncated(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(BODY)))
+    handler.end_headers()
+    handler.wfile.write(BODY[: len(BODY) // 2])
+
+
+def changed(handler):
+    whole(handler, b"X" + BODY[1:])
+
+
+def silent(handler):
+    time.sleep(0.6)
+
+
+def stalls_in_the_middle(handler):
+    truncated(handler)
+    handler.wfile.flush()
+    time.sleep(0.6)
+
+
+def status(code):
+    return lambda handler: handler.send_error(code)
+
+
+def without_length(handler):
+    handler.send_response(200)
+    handler.end_headers()
+    handler.wfile.write(BODY)
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def waits():
+    return []
+
+
+@pytest.fixture
+def get(server, tmp_path, waits):
+    def get(*, urls=None, sha256=SHA256, **options):
+        target = tmp_path / "cache" / "data.svm"
+        options = {"timeout": 0.2, "retries": 2, "pause": 1.0, "sleep": waits.append, **options}
+        return download(urls or [server.url], target, sha256, **options)
+
+    return get
+
+
+def left_in(tmp_path):
+    return sorted(path.name for path in (tmp_path / "cache").iterdir())
+
+
+def test_whole_body_is_written(get, server, tmp_path):
+    path = get()
+
+    assert path.read_bytes() == BODY
+    assert left_in(tmp_path) == ["data.svm"]
+    assert server.asked == ["/data.svm"]
+
+
+def test_body_without_announced_length_is_checked_by_sha256(get, server):
+    server.script = [without_length]
+
+    assert get().read_bytes() == BODY
+
+
+@pytest.mark.parametrize("trouble", [truncated, silent, stalls_in_the_middle, status(503)])
+def test_trouble_that_passes_is_tried_again_after_a_longer_pause(get, server, waits, trouble):
+    server.script = [trouble, trouble]
+
+    assert get().read_bytes() == BODY
+    assert len(server.asked) == 3
+    assert waits == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("trouble", "reason"),
+    [
+        (truncated, f"cut off after {len(BODY) // 2} of {len(BODY)} bytes"),
+        (silent, "no answer within 0.2 s"),
+        (stalls_in_the_middle, "no answer within 0.2 s"),
+        (status(503), "HTTP 503"),
+    ],
+)
+def test_trouble_that_stays_leaves_nothing_behind(get, server, tmp_path, trouble, reason):
+    server.script = [trouble] * 3
+
+    with pytest.raises(DownloadError, match=reason):
+        get()
+
+    assert left_in(tmp_path) == []
+    assert len(server.asked) == 3
+
+
+def test_changed_content_is_thrown_away_and_not_asked_for_again(get, server, tmp_path):
+    server.script = [changed]
+
+    with pytest.raises(DownloadError, match=f"where {SHA256[:12]}... was expected"):
+        get()
+
+    assert left_in(tmp_path) == []
+    assert len(server.asked) == 1
+
+
+def test_failure_leaves_the_older_file_as_it_was(get, server, tmp_path):
+    get()
+    server.script = [changed]
+
+    with pytest.raises(DownloadError):
+        get()
+
+    assert (tmp_path / "cache" / "data.svm").read_bytes() == BODY
+
+
+def test_absent_file_is_not_asked_for_again(get, server):
+    server.script = [status(404)]
+
+    with pytest.raises(DownloadError, match="HTTP 404"):
+        get()
+
+    assert len(server.asked) == 1
+
+
+def test_second_address_stands_in_for_the_first(get, server):
+    server.script = [status(404)]
+
+    get(urls=[server.url, server.url + "?mirror"])
+
+    assert server.asked == ["/data.svm", "/data.svm?mirror"]
+
+
+def test_refused_connection_is_named(get):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/data.svm"
+
+        with pytest.raises(DownloadError, match="refused"):
+            get(urls=[url], retries=0)
+
+
+def test_only_http_is_downloaded(get):
+    with pytest.raises(ValueError, match="must begin with http"):
+        get(urls=["file:///etc/hostname"])

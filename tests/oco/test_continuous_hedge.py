@@ -1,0 +1,213 @@
+"""Algorithm 5: what it plays, what it refuses, and that it survives a restart."""
+
+import numpy as np
+import pytest
+
+from driftgames._support.documents import DocumentError
+from driftgames.oco import (
+    Ball,
+    Box,
+    ContinuousHedge,
+    Grid,
+    HitAndRun,
+    Interval,
+    LinearLoss,
+    LogWealthLoss,
+    Points,
+    Polytope,
+    QuadraticLoss,
+    Simplex,
+)
+from driftgames.potentials import Exponential, NormalHedgeDT, RecipePotential, TwoNorm
+
+STRATEGIES = [Grid(), Points(256), HitAndRun(128, least_effective=1.0)]
+
+
+def test_the_first_prediction_is_the_centre_of_mass(domain):
+    x = ContinuousHedge(domain).predict()
+    assert np.allclose(
+        x, domain.mean, atol=2e-3 * np.ptp(domain.sample(99, np.random.default_rng(0)))
+    )
+
+
+def test_positions_move_by_the_loss_of_the_played_point_not_by_the_mean_loss():
+    """[LS14, Alg. 5]: z = f(x) - f(x_t), where the mean of f under p may be larger."""
+    learner = ContinuousHedge(Interval(0.0, 1.0), integration=Grid(99))
+    x, points = learner.predict(), learner.points
+    own = learner.update(lambda points: (2 * points[:, 0] - 1) ** 2)
+    assert own == pytest.approx((2 * x[0] - 1) ** 2)
+    assert np.allclose(learner.positions, (2 * points[:, 0] - 1) ** 2 - own)
+    assert learner.positions.mean() > 0.3  # with the mean loss it would be zero
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize(
+    "domain",
+    [Interval(), Box([0.0, 0.0], [1.0, 2.0]), Simplex(3), Ball([1.0, 1.0], 0.5)],
+    ids=["interval", "box", "simplex", "ball"],
+)
+def test_predictions_always_lie_in_the_set(domain, strategy):
+    rng = np.random.default_rng(0)
+    learner = ContinuousHedge(domain, integration=strategy)
+    for _ in range(15):
+        corner = domain.sample(1, rng)[0]
+        learner.update(QuadraticLoss.to_target(corner, 0.15))
+        assert domain.contains(learner.predict()).all()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: type(s).__name__)
+def test_a_range_given_once_only_rescales(strategy):
+    """Losses of 5 to 9 play as the same losses on [0, 1], and regret is in their units."""
+    plain = ContinuousHedge(Simplex(3), integration=strategy)
+    scaled = ContinuousHedge(Simplex(3), integration=strategy, loss_range=(5.0, 9.0))
+    rng = np.random.default_rng(1)
+    for gradient in rng.random((12, 3)):
+        plain.update(LinearLoss(gradient))
+        scaled.update(LinearLoss(4 * gradient, offset=5.0))
+    assert np.allclose(plain.predict(), scaled.predict())
+    assert scaled.certificate().regret == pytest.approx(4 * plain.certificate().regret)
+    assert scaled.certificate().promised == pytest.approx(4 * plain.certificate().promised)
+    assert scaled.learner_loss == pytest.approx(4 * plain.learner_loss + 5 * 12)
+
+
+def test_cover_is_continuous_exp_with_log_wealth_losses():
+    from driftgames.oco import UniversalPortfolio
+
+    rng = np.random.default_rng(2)
+    relatives = np.exp(rng.normal(0, 0.1, size=(30, 3)))
+    low, high = -np.log(relatives.max()), -np.log(relatives.min())
+    learner = ContinuousHedge(
+        Simplex(3), Exponential(high - low), integration=Points(512), loss_range=(low, high)
+    )
+    cover = UniversalPortfolio(3, points=learner.points)
+    for row in relatives:
+        assert np.allclose(cover.predict(), learner.predict(), atol=1e-12)
+        learner.update(LogWealthLoss(row))
+        cover.update(row)
+    assert learner.learner_loss == pytest.approx(-np.log(cover.wealth))
+
+
+def bad_losses():
+    return {
+        "above its range": (lambda x: 2 * x[:, 0], r"losses must lie in \[0, 1\]"),
+        "below its range": (lambda x: -x[:, 0], r"losses must lie in \[0, 1\]"),
+        "not a number": (lambda x: x[:, 0] * np.nan, r"losses must lie in \[0, 1\]; got nan"),
+        "concave": (lambda x: x[:, 0] * (1 - x[:, 0]), "the loss is not convex: it is"),
+        "a bump": (lambda x: np.exp(-50 * (x[:, 0] - 0.5) ** 2), "the loss is not convex"),
+        "not vectorised": (lambda x: 0.5, "a loss must return one value per row"),
+        "no function": (0.5, "a loss must be a function of points; got 0.5"),
+        "not numbers": (lambda x: ["a"] * len(x), "losses must be numbers"),
+    }
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize("name", bad_losses())
+def test_a_bad_loss_is_refused_and_the_state_is_unchanged(strategy, name):
+    loss, message = bad_losses()[name]
+    learner = ContinuousHedge(Box([0.0, 0.0], [1.0, 1.0]), integration=strategy)
+    learner.update(LinearLoss([0.5, 0.5]))
+    before = learner.predict(), learner.points.copy(), learner.t, learner.learner_loss
+    with pytest.raises(ValueError, match=message):
+        learner.update(loss)
+    after = learner.predict(), learner.points, learner.t, learner.learner_loss
+    for was, now in zip(before, after, strict=True):
+        assert np.array_equal(was, now)
+
+
+def test_a_loss_that_is_seen_not_to_be_convex_in_the_mean_is_refused():
+    """Two grid points of 729 that dip: no segment need see them, the weights do."""
+    learner = ContinuousHedge(Interval(), Exponential(2.0))
+    for _ in range(400):
+        learner.update(LinearLoss([1.0]))
+    spike = learner.predict()[0]
+
+    def loss(points):
+        return np.where(np.abs(points[:, 0] - spike) < 1e-9, 0.9, 0.1)
+
+    with pytest.raises(ValueError, match="at the mean of the density, above its mean"):
+        learner.update(loss)
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        Interval(-1.0, 1.0),
+        Box([0.0, 0.0], [1.0, 1.0]),
+        Simplex(3),
+        Ball([0.5, 0.5], 0.5),
+        Polytope([[-1, 0], [0, -1], [1, 1]], [0, 0, 1]),
+    ],
+    ids=lambda domain: type(domain).__name__,
+)
+@pytest.mark.parametrize("potential", [NormalHedgeDT(), Exponential(0.3), TwoNorm()])
+@pytest.mark.parametrize("strategy", [Grid(27), Points(128, matched=True)])
+def test_a_saved_learner_goes_on_to_the_same_bits(tmp_path, domain, potential, strategy):
+    """Also when the losses are functions: only the positions are state."""
+    rng = np.random.default_rng(3)
+    targets = domain.sample(10, rng)
+    whole = ContinuousHedge(domain, potential, integration=strategy, loss_range=(0.0, 4.0))
+    path = tmp_path / "state.json"
+    for t, target in enumerate(targets):
+        if t == 5:
+            whole.save(path)
+        whole.update(lambda points, y=target: ((points - y) ** 2).sum(axis=1))
+    again = ContinuousHedge.load(path)
+    for target in targets[5:]:
+        again.update(lambda points, y=target: ((points - y) ** 2).sum(axis=1))
+    assert np.array_equal(whole.positions, again.positions)
+    assert np.array_equal(whole.predict(), again.predict())
+    assert (whole.t, whole.learner_loss) == (again.t, again.learner_loss)
+    assert str(whole.certificate()) == str(again.certificate())
+
+
+def test_a_potential_of_your_own_is_given_again(tmp_path):
+    phi = RecipePotential(lambda s: np.minimum(s, 0.0) ** 2, 20)
+    learner = ContinuousHedge(Interval(), phi, integration=Grid(9))
+    learner.update(LinearLoss([1.0]))
+    learner.save(tmp_path / "state.json")
+    with pytest.raises(DocumentError, match="give it as potential="):
+        ContinuousHedge.load(tmp_path / "state.json")
+    again = ContinuousHedge.load(tmp_path / "state.json", potential=phi)
+    assert np.array_equal(again.predict(), learner.predict())
+
+
+def test_a_state_of_the_wrong_size_is_refused(tmp_path):
+    learner = ContinuousHedge(Interval(), integration=Grid(9))
+    learner.save(tmp_path / "state.json")
+    with pytest.raises(DocumentError, match="27 finite positions were wanted"):
+        ContinuousHedge.load(tmp_path / "state.json", integration=Grid(27))
+
+
+@pytest.mark.parametrize("loss_range", [(1.0, 0.0), (0.0, np.inf), (0.0, 0.0)])
+def test_a_bad_range_says_what_is_wrong(loss_range):
+    with pytest.raises(ValueError, match="loss_range must be two finite numbers"):
+        ContinuousHedge(Interval(), loss_range=loss_range)
+
+
+@pytest.mark.parametrize("potential", [NormalHedgeDT(), Exponential(0.01)])
+def test_a_hundred_thousand_rounds_stay_finite(potential):
+    """Losses that favour one end for ever, then the other."""
+    learner = ContinuousHedge(Interval(), potential, integration=Grid(9))
+    up, down = LinearLoss([1.0]), LinearLoss([-1.0], offset=1.0)
+    for t in range(100_000):
+        learner.update(up if t < 70_000 else down)
+    assert np.isfinite(learner.positions).all()
+    assert 0.0 <= learner.predict()[0] <= 1.0
+    certificate = learner.certificate()
+    assert np.isfinite([certificate.regret, certificate.promised]).all()
+    assert certificate.holds
+
+
+def test_the_default_strategy_follows_the_dimension():
+    sizes = {1: 729, 2: 6561, 3: 4096}
+    for d, size in sizes.items():
+        assert len(ContinuousHedge(Box(np.zeros(d), np.ones(d))).points) == size
+    cube = Polytope(np.vstack([np.eye(6), -np.eye(6)]), np.ones(12))
+    assert len(ContinuousHedge(cube).points) == HitAndRun().n_walkers
+
+
+def test_positions_are_not_taken_for_other_points(tmp_path):
+    learner = ContinuousHedge(Simplex(3), integration=Points(64), random_state=0)
+    learner.save(tmp_path / "state.json")
+    with pytest.raises(DocumentError, match="its points are laid otherwise here"):
+        ContinuousHedge.load(tmp_path / "state.json", domain=Box([0.0, 0.0, 0.0], [1.0, 1.0, 1.0]))

@@ -1,0 +1,191 @@
+"""Price relatives, costs, and what every strategy shares."""
+
+import numpy as np
+import pytest
+
+from driftgames._support.documents import DocumentError
+from driftgames.oco import (
+    BuyAndHold,
+    ExponentiatedGradient,
+    OnlineNewtonStep,
+    UniformRebalancing,
+    UniversalPortfolio,
+    price_relatives,
+)
+from driftgames.potentials import NormalHedgeDT
+
+STRATEGIES = {
+    "uniform": UniformRebalancing,
+    "hold": BuyAndHold,
+    "eg": ExponentiatedGradient,
+    "ons": OnlineNewtonStep,
+    "universal": lambda n, **more: UniversalPortfolio(n, n_points=128, **more),
+    "normalhedge.dt": lambda n, **more: UniversalPortfolio(
+        n, n_points=128, potential=NormalHedgeDT(), span=1.0, **more
+    ),
+}
+
+
+@pytest.fixture(params=STRATEGIES)
+def make(request):
+    return STRATEGIES[request.param]
+
+
+def market(days=40, n=4, seed=0):
+    return np.exp(np.random.default_rng(seed).normal(0, 0.1, size=(days, n)))
+
+
+def test_relatives_are_ratios_of_consecutive_prices():
+    prices = np.array([[1.0, 4.0], [2.0, 2.0], [1.0, 3.0]])
+    assert np.array_equal(price_relatives(prices), [[2.0, 0.5], [0.5, 1.5]])
+
+
+def test_the_first_day_counts_when_the_prices_before_it_are_given():
+    prices = np.array([[1.1, 4.0], [2.2, 2.0]])
+    assert np.array_equal(price_relatives(prices, before=1.0)[0], prices[0])
+    assert np.array_equal(price_relatives(prices, before=[1.1, 2.0])[0], [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("prices", "message"),
+    [
+        ([[1.0, np.nan], [1.0, 1.0]], r"prices must be finite; got nan at index \(0, 1\)"),
+        ([[1.0, 0.0], [1.0, 1.0]], "prices must be above 0; got 0 in row 0, column 1"),
+        ([[1.0, 1.0], [-2.0, 1.0]], "prices must be above 0; got -2 in row 1, column 0"),
+        ([[1.0], [2.0]], "prices must be of at least two assets; got 1"),
+        ([[1.0, 2.0]], "prices must cover at least two days"),
+        ([1.0, 2.0], "prices must have a row per day"),
+        ([["a", "b"]], "prices must be numbers"),
+    ],
+)
+def test_bad_prices_say_what_is_wrong(prices, message):
+    with pytest.raises(ValueError, match=message):
+        price_relatives(prices)
+
+
+def test_a_run_equals_one_update_per_day_bit_for_bit(make):
+    X = market()
+    whole, step = make(4), make(4)
+    run = whole.run(X)
+    for day, row in enumerate(X):
+        assert np.array_equal(step.predict(), run.portfolios[day])
+        step.update(row)
+        assert step.wealth == run.wealth[day]
+    assert np.array_equal(step.predict(), whole.predict())
+
+
+def test_reading_the_portfolio_changes_nothing(make):
+    once, often = make(4), make(4)
+    for row in market():
+        once.update(row)
+        for _ in range(3):
+            often.predict()
+        often.update(row)
+    assert np.array_equal(once.predict(), often.predict())
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.01])
+def test_a_saved_strategy_goes_on_to_the_same_bits(make, tmp_path, cost):
+    X = market()
+    whole = make(4, cost=cost).run(X)
+    first = make(4, cost=cost)
+    first.run(X[:17])
+    first.save(tmp_path / "state.json")
+    again = type(first).load(tmp_path / "state.json")
+    rest = again.run(X[17:])
+    assert np.array_equal(rest.wealth, whole.wealth[17:])
+    assert np.array_equal(rest.portfolios, whole.portfolios[17:])
+    assert again.t == 40
+
+
+def test_wealth_is_the_product_of_the_gains(make):
+    X = market()
+    run = make(4).run(X)
+    gains = (run.portfolios * X).sum(axis=1)
+    assert np.allclose(run.wealth, np.cumprod(gains), rtol=1e-12)
+    assert np.allclose(run.portfolios.sum(axis=1), 1.0)
+    assert (run.portfolios >= 0).all()
+
+
+def test_costs_solve_their_equation(make):
+    """By hand: what is left after paying for both sides of every trade."""
+    X, cost = market(days=15), 0.02
+    run = make(4, cost=cost).run(X)
+    wealth, held = 1.0, np.zeros(4)
+    for day, row in enumerate(X):
+        b = run.portfolios[day]
+        low, high = 0.0, 1.0
+        for _ in range(80):
+            middle = (low + high) / 2
+            if middle + cost * np.abs(middle * b - held).sum() > 1:
+                high = middle
+            else:
+                low = middle
+        wealth *= low * (b @ row)
+        held = b * row / (b @ row)
+        assert run.wealth[day] == pytest.approx(wealth, rel=1e-12)
+
+
+def test_buy_and_hold_pays_for_buying_only():
+    X = market()
+    free, paid = BuyAndHold(4).run(X), BuyAndHold(4, cost=0.05).run(X)
+    assert np.allclose(free.wealth / paid.wealth, 1.05)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([1.0, 1.0, 1.0, np.nan], "relatives must be finite"),
+        ([1.0, 1.0, 1.0, 0.0], "relatives must be above 0; got 0 in row"),
+        ([1.0, 1.0, 1.0, -1.0], "relatives must be above 0; got -1 in row"),
+        ([1.0, 1.0, 1.0], "relatives must have 4 columns; got 3"),
+    ],
+)
+def test_a_bad_day_is_refused_and_the_state_is_unchanged(make, row, message):
+    strategy, twin = make(4), make(4)
+    for each in (strategy, twin):
+        each.run(market(days=5))
+    with pytest.raises(ValueError, match=message):
+        strategy.update(row)
+    if len(row) == 4:
+        with pytest.raises(ValueError, match=message):
+            strategy.run([[1.0, 2.0, 1.0, 1.0], row])
+    assert strategy.t == 5
+    assert strategy.wealth == twin.wealth
+    assert np.array_equal(strategy.predict(), twin.predict())
+
+
+def test_one_asset_is_refused(make):
+    with pytest.raises(ValueError, match="a portfolio needs at least two assets; got one"):
+        make(1)
+
+
+@pytest.mark.parametrize("cost", [-0.1, 0.6, np.nan])
+def test_a_bad_cost_is_refused(make, cost):
+    with pytest.raises(ValueError, match=r"cost must lie in \[0, 0.5\]"):
+        make(4, cost=cost)
+
+
+def test_a_state_is_not_taken_for_another_strategy(tmp_path):
+    UniformRebalancing(4).save(tmp_path / "state.json")
+    with pytest.raises(DocumentError, match=r"holds a 'driftgames\.UniformRebalancing'"):
+        BuyAndHold.load(tmp_path / "state.json")
+
+
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "normalhedge.dt"])
+def test_a_hundred_thousand_days_stay_finite(name):
+    """One asset that always wins, then another: no weight may be lost for ever."""
+    strategy = OnlineNewtonStep(3, delta=1.0) if name == "ons" else STRATEGIES[name](3)
+    days = 50_000
+    early, late = np.ones((days, 3)), np.ones((days, 3))
+    early[:, 0], late[:, 1] = 1.02, 1.02
+    strategy.run(early)
+    if name != "uniform":
+        assert strategy.predict()[0] > 0.9
+        assert strategy.wealth == np.inf
+    run = strategy.run(late)
+    assert np.isfinite(run.log_wealth).all()
+    assert np.allclose(run.portfolios.sum(axis=1), 1.0)
+    # both have won alike, so a strategy that had lost sight of the second would not hold it
+    assert strategy.predict()[1] > 0.2
+    assert np.isfinite(strategy.log_wealth)

@@ -1,0 +1,258 @@
+"""Theorem 6 and what it rests on, run on every potential; and the bounds on portfolios."""
+
+import math
+
+import numpy as np
+import pytest
+
+from driftgames.certificates.bounds import theorem_6
+from driftgames.certificates.bounds.portfolios import (
+    exponentiated_gradient,
+    online_newton_step,
+    universal_portfolio,
+)
+from driftgames.oco import (
+    Ball,
+    Box,
+    ContinuousHedge,
+    ExponentiatedGradient,
+    Grid,
+    Interval,
+    LinearLoss,
+    OnlineNewtonStep,
+    Points,
+    Simplex,
+    UniversalPortfolio,
+    best_constant_rebalanced,
+)
+from driftgames.potentials import POTENTIALS, Exponential, NormalHedgeDT
+
+HORIZON = 40
+EPSILON = 0.05
+
+SETS = {
+    "interval": (Interval(-1.0, 1.0), Grid(243)),
+    "box": (Box([0.0, -1.0], [1.0, 1.0]), Grid(27)),
+    "simplex": (Simplex(3), Grid(27)),
+    "ball": (Ball([0.0, 1.0], 2.0), Grid(27)),
+}
+
+EVERY_POTENTIAL = pytest.mark.parametrize("name", POTENTIALS)
+EVERY_SET = pytest.mark.parametrize("place", SETS)
+
+
+def reach(domain, a):
+    """Return the least and the greatest value of ``a.x`` on the set."""
+    if isinstance(domain, Ball):
+        middle, half = a @ domain.center, domain.radius * np.linalg.norm(a)
+        return middle - half, middle + half
+    if isinstance(domain, Simplex):
+        return a.min(), a.max()
+    ends = np.array([a * domain.low, a * domain.high])
+    return ends.min(axis=0).sum(), ends.max(axis=0).sum()
+
+
+def random_loss(domain, rng):
+    """Return a convex function from the set onto a part of [0, 1]: a ramp, a hinge or a bowl."""
+    a = rng.normal(size=domain.n_coordinates)
+    low, high = reach(domain, a)
+    c = rng.uniform(low, high)
+    kind = rng.integers(4)
+    if kind == 0:
+        return lambda x: (x @ a - low) / (high - low)
+    if kind == 1:
+        return lambda x: np.maximum(x @ a - c, 0.0) / (high - c)
+    if kind == 2:
+        return lambda x: np.abs(x @ a - c) / max(high - c, c - low)
+    return lambda x: ((x @ a - c) / max(high - c, c - low)) ** 2
+
+
+def greedy_loss(domain, learner, phi, rng, horizon):
+    """Return, of many losses, the one after which the sum of potentials is largest."""
+    x, points, s = learner.predict()[np.newaxis], learner.points, learner.positions
+    losses = [random_loss(domain, rng) for _ in range(12)]
+    # hinges that are zero at the learner or steepest there hurt most
+    a = rng.normal(size=domain.n_coordinates)
+    for sign in (-1.0, 1.0):
+        low, high = reach(domain, sign * a)
+        at = float(sign * x[0] @ a)
+        losses.append(lambda y, b=sign * a, low=low, high=high: (y @ b - low) / (high - low))
+        if high - at > 1e-9:
+            losses.append(lambda y, b=sign * a, at=at, h=high: np.maximum(y @ b - at, 0) / (h - at))
+
+    def sum_after(loss):
+        moved = s + loss(points) - loss(x)[0]
+        return phi.value(moved, learner.t + 1, horizon=horizon).sum()
+
+    return max(losses, key=sum_after)
+
+
+def play(name, place, adversary, seed=0):
+    """Return a learner after a game, its losses, and the integral of the potential over time."""
+    domain, strategy = SETS[place]
+    phi = POTENTIALS[name](HORIZON, EPSILON)
+    learner = ContinuousHedge(domain, phi, integration=strategy)
+    rng = np.random.default_rng(seed)
+    losses = []
+    integrals = [float(phi.value(np.zeros(1), 0, horizon=HORIZON)[0])]
+    for t in range(1, HORIZON + 1):
+        if adversary == "random":
+            loss = random_loss(domain, rng)
+        else:
+            loss = greedy_loss(domain, learner, phi, rng, HORIZON)
+        learner.update(loss)
+        losses.append(loss)
+        integrals.append(float(phi.value(learner.positions, t, horizon=HORIZON).mean()))
+    return domain, phi, learner, losses, np.array(integrals)
+
+
+@EVERY_POTENTIAL
+@EVERY_SET
+@pytest.mark.parametrize("adversary", ["random", "greedy"])
+def test_thm6_both_bounds_hold_and_the_potential_integral_never_rises(name, place, adversary):
+    domain, phi, learner, losses, integrals = play(name, place, adversary)
+    assert np.isfinite(integrals).all()
+    assert (np.diff(integrals) <= 1e-9 * integrals[0]).all()
+    certificate = learner.certificate()
+    assert certificate.quantiles.holds
+    assert np.isfinite(certificate.quantiles.realised).all()
+    # the regret to the best point of the set, not only of the grid
+    many = np.concatenate([learner.points, domain.sample(20_000, np.random.default_rng(1))])
+    best = min(sum(loss(many) for loss in losses))
+    regret = learner.learner_loss - best
+    assert certificate.regret <= regret + 1e-9
+    assert regret <= certificate.promised
+    for epsilon in (0.01, 0.1, 0.5):
+        assert regret <= float(theorem_6(phi, HORIZON, epsilon, domain.dimension))
+        assert certificate.quantiles.at(epsilon).realised <= float(phi.bound(HORIZON, epsilon))
+
+
+@EVERY_POTENTIAL
+def test_thm6_weights_make_the_mean_move_nonnegative(name):
+    """The rule of DGv3 that convexity gives: the moves are not negative on average."""
+    domain, strategy = SETS["box"]
+    learner = ContinuousHedge(domain, POTENTIALS[name](HORIZON, EPSILON), integration=strategy)
+    rng = np.random.default_rng(3)
+    for t in range(1, HORIZON + 1):
+        p = POTENTIALS[name](HORIZON, EPSILON).distribution(learner.positions, t)
+        before = learner.positions
+        learner.update(random_loss(domain, rng))
+        assert p @ (learner.positions - before) >= -1e-12
+
+
+def test_thm6_a_player_who_ignores_the_weights_breaks_the_bound():
+    """The bound can be broken: by playing the worst corner while one end is always best."""
+    phi = NormalHedgeDT()
+    horizon = 400
+    epsilon = 0.01
+    points = SETS["interval"][0].from_cube(((np.arange(99) + 0.5) / 99)[:, np.newaxis])[:, 0]
+    total = horizon * (points - points.min()) / np.ptp(points)
+    regret = horizon * 1.0 - np.sort(total)[int(epsilon * 99)]
+    assert regret > float(phi.bound(horizon, epsilon))
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.25, 0.5, 1.0])
+def test_appendix_e_epsilon_regret_is_to_the_best_point_outside_the_best_volume(epsilon):
+    """With f(x) = x on [0, 1] the best volume epsilon is [0, epsilon], and its edge costs T e."""
+    m, horizon = 999, 50
+    learner = ContinuousHedge(Interval(), integration=Grid(m))
+    own = sum(learner.update(LinearLoss([1.0])) for _ in range(horizon))
+    exact = own - horizon * epsilon
+    assert learner.certificate().quantiles.at(epsilon).realised == pytest.approx(
+        exact, abs=horizon / m
+    )
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_thm6_regret_grows_as_the_root_of_d_t_ln_t(dimension):
+    """Setting epsilon = T^-d gives the rate of the theorem, up to a constant."""
+    horizons = np.array([10**2, 10**3, 10**4, 10**5])
+    bounds = np.array(
+        [float(theorem_6(NormalHedgeDT(), t, float(t) ** -dimension, dimension)) for t in horizons]
+    )
+    ratio = bounds / np.sqrt(dimension * horizons * np.log(horizons))
+    assert (ratio < 3).all()
+    assert (np.diff(ratio) < 0).all()
+
+
+def test_thm2_holds_for_sobol_points_in_many_dimensions():
+    domain = Simplex(20)
+    learner = ContinuousHedge(domain, integration=Points(512))
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        learner.update(random_loss(domain, rng))
+    assert learner.certificate().holds
+
+
+# ------------------------------------------------------------------------ portfolios
+
+
+def markets(n, days, seed):
+    """Yield markets that swing, that one asset rules, and that always favour the other asset."""
+    rng = np.random.default_rng(seed)
+    yield np.exp(rng.normal(0, 0.3, size=(days, n)))
+    ruled = np.exp(rng.normal(0, 0.1, size=(days, n)))
+    ruled[:, 0] *= 1.5
+    yield ruled
+    swinging = np.full((days, n), 0.5)
+    swinging[np.arange(days), np.arange(days) % n] = 2.0
+    yield swinging
+    yield np.where(rng.random((days, n)) < 0.5, 1e-3, 1.0)  # near ruin
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_cover_universal_portfolio_stays_below_its_bound_in_every_market(n, seed):
+    for X in markets(n, 60, seed):
+        best = best_constant_rebalanced(X)
+        universal = UniversalPortfolio(n, **({} if n == 2 else {"n_points": 4096}))
+        regret = best.log_wealth - universal.run(X).log_wealth[-1]
+        # a finite number of points is off by less than this where all weights are alike
+        assert regret <= float(universal_portfolio(60, n)) + 0.05
+        assert universal.certificate().holds
+
+
+def test_cover_bound_is_reached_by_two_assets_one_of_which_is_worthless():
+    """All of the wealth in one asset that never moves: the mean of b**T is 1 / (T + 1)."""
+    X = np.column_stack([np.ones(30), np.full(30, 1e-12)])
+    regret = best_constant_rebalanced(X).log_wealth - UniversalPortfolio(2).run(X).log_wealth[-1]
+    assert regret == pytest.approx(float(universal_portfolio(30, 2)), rel=1e-9)
+    assert regret == pytest.approx(math.log(31), rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [2, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_helmbold_et_al_exponentiated_gradient_stays_below_its_bound(n, seed):
+    for X in markets(n, 60, seed):
+        variability = float((X.min(axis=1) / X.max(axis=1)).min())
+        best = best_constant_rebalanced(X)
+        tuned = ExponentiatedGradient.tuned(n, 60, variability).run(X)
+        assert best.log_wealth - tuned.log_wealth[-1] <= exponentiated_gradient(60, n, variability)
+        fixed = ExponentiatedGradient(n, eta=0.05).run(X)
+        bound = exponentiated_gradient(60, n, variability, eta=0.05)
+        assert best.log_wealth - fixed.log_wealth[-1] <= bound
+
+
+@pytest.mark.parametrize("n", [2, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_agarwal_et_al_online_newton_step_stays_below_its_bound(n, seed):
+    for X in markets(n, 60, seed):
+        variability = float((X.min(axis=1) / X.max(axis=1)).min())
+        best = best_constant_rebalanced(X)
+        run = OnlineNewtonStep.guaranteed(n, variability).run(X)
+        assert best.log_wealth - run.log_wealth[-1] <= online_newton_step(60, n, variability)
+
+
+def test_exp_on_a_convex_set_is_as_good_as_its_tuning():
+    """A badly tuned EXP has a weaker promise, and the certificate says so."""
+    tuned, cold = Exponential.tuned(400, 0.01), Exponential(1e-3)
+    promises = []
+    for phi in (tuned, cold):
+        learner = ContinuousHedge(Interval(), phi, integration=Grid(99))
+        for _ in range(400):
+            learner.update(LinearLoss([1.0]))
+        certificate = learner.certificate()
+        assert certificate.holds
+        promises.append((certificate.promised, certificate.regret))
+    assert promises[0][0] < promises[1][0]
+    assert promises[0][1] < promises[1][1]
