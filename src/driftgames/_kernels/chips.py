@@ -1,21 +1,34 @@
 """Loops over chips, written once and compiled for each potential's weight.
 
-A loop here calls ``weight(s, t, log_scale, theta)``, a scalar function that it does not know
-yet; `specialise` binds that name to a potential's own function and compiles the loop.
-``theta`` is the tuple of that potential's parameters.
+A loop here calls ``weight(s, t, log_scale, theta)`` and ``exponent(s, t, theta)``, scalar
+functions that it does not know yet; `specialise` binds these names to a potential's own
+functions and compiles the loop. ``theta`` is the tuple of that potential's parameters, and
+``exponent`` the logarithm of the largest term in the weight of a chip at ``s``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from driftgames._kernels.jit import kernel, specialise
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels.jit import kernel, lesser, specialise
+from driftgames._kernels.ledger import CLOCK, LEAD, LOWEST, all_inside, outside, settle
 from driftgames._support.checks import FloatArray
 
 Theta = tuple[float, ...]
 Weight = Callable[[float, float, float, Theta], float]
+Exponent = Callable[[float, float, Theta], float]
+Distribute = Callable[
+    [npt.NDArray[Any], FloatArray, FloatArray | None, Theta, npt.NDArray[Any]], None
+]
+Replay = Callable[..., int]
 
-weight: Weight = NotImplemented  # a name for `specialise` to bind
+weight: Weight = NotImplemented  # names for `specialise` to bind
+exponent: Exponent = NotImplemented
+distribute: Distribute = NotImplemented
 
 
 def _weigh(
@@ -26,6 +39,130 @@ def _weigh(
         out[i] = weight(positions[i], t, log_scale, theta)
 
 
+def _distribute(
+    cumulative: npt.NDArray[Any],
+    ledger: FloatArray,
+    prior: FloatArray | None,
+    theta: Theta,
+    out: npt.NDArray[Any],
+) -> None:
+    """Write what Algorithm 3 plays in the next round."""
+    t, lead = ledger[CLOCK] + 1.0, ledger[LEAD]
+    log_scale = exponent(ledger[LOWEST] - lead, t, theta)
+    total = 0.0
+    for i in range(cumulative.size):
+        w = weight(cumulative[i] - lead, t, log_scale, theta)
+        if prior is not None:
+            w = w * prior[i] if prior[i] > 0.0 else 0.0
+        out[i] = w
+        total += w
+    normalise(out, total, prior)
+
+
+def _replay(
+    cumulative: npt.NDArray[Any],
+    ledger: FloatArray,
+    losses: npt.NDArray[Any],
+    scale: tuple[float, float, float, float],
+    prior: FloatArray | None,
+    theta: Theta,
+    learner_losses: npt.NDArray[Any],
+    regret: npt.NDArray[Any],
+    played: npt.NDArray[Any],
+    uniforms: FloatArray,
+) -> int:
+    """Play Algorithm 3 on the rows of ``losses``; return how many were played.
+
+    A round is one pass over memory: a position is a cumulative loss less the learner's, so
+    that the learner's loss, known at the end of the pass, moves all chips at once. The loop
+    stops at the first row with an entry out of range; a single row is then not begun, and
+    after more the state is to be thrown away. ``played`` keeps as many of the distributions
+    as it has rows for: none, the last, or all. With ``uniforms`` the learner's loss is that of
+    an action drawn from them. Without losses the next distribution is looked at, by the same
+    code that plays it.
+    """
+    low, high, offset, factor = scale
+    rounds = len(losses)
+    if rounds == 1 and not all_inside(losses[0], low, high):
+        return 0
+    for r in range(max(rounds, 1)):
+        if len(played):
+            distribute(cumulative, ledger, prior, theta, played[r % len(played)])
+        if rounds == 0:
+            break
+        row = losses[r]
+        t, lead = ledger[CLOCK] + 1.0, ledger[LEAD]
+        log_scale = exponent(ledger[LOWEST] - lead, t, theta)
+        total, taken, lowest, strays = 0.0, 0.0, np.inf, 0
+        for i in range(cumulative.size):
+            strays += outside(row[i], low, high)
+            before = cumulative[i]
+            loss = (row[i] - offset) * factor
+            after = before + loss
+            cumulative[i] = after
+            w = weight(before - lead, t, log_scale, theta)
+            if prior is None:
+                lowest = lesser(after, lowest)
+            else:
+                # an action of no mass is not occupied: its weight may overflow and is not used
+                w = w * prior[i] if prior[i] > 0.0 else 0.0
+                lowest = lesser(after if prior[i] > 0.0 else np.inf, lowest)
+            total += w
+            taken += w * loss
+        if strays:
+            return r
+        learner_loss = taken / total if total > 0.0 else _mean(row, offset, factor, prior)
+        if len(uniforms):
+            drawn = draw(played[r % len(played)], uniforms[r])
+            learner_loss = (row[drawn] - offset) * factor
+        ledger[CLOCK], ledger[LEAD], ledger[LOWEST] = t, lead + learner_loss, lowest
+        learner_losses[r] = learner_loss
+        regret[r] = lead + learner_loss - lowest
+        settle(cumulative, ledger)
+    return rounds
+
+
+@kernel
+def _mean(row: npt.NDArray[Any], offset: float, factor: float, prior: FloatArray | None) -> float:
+    """Return the loss of who plays the prior, or without one the uniform distribution."""
+    total = 0.0
+    for i in range(row.size):
+        loss = (row[i] - offset) * factor
+        total += loss / row.size if prior is None else prior[i] * loss
+    return total
+
+
+@kernel
+def normalise(p: npt.NDArray[Any], total: float, prior: FloatArray | None) -> None:
+    """Turn weights into a distribution: the prior, else the uniform one, where all are zero."""
+    for i in range(p.size):
+        if total > 0.0:
+            p[i] /= total
+        elif prior is None:
+            p[i] = 1.0 / p.size
+        else:
+            p[i] = prior[i]
+
+
+@kernel
+def draw(p: npt.NDArray[Any], uniform: float) -> int:
+    """Return the action that a number in [0, 1) draws; one of probability 0 never is."""
+    passed, drawn = 0.0, 0
+    for i in range(p.size):
+        if p[i] > 0.0:
+            drawn = i
+            passed += p[i]
+            if passed > uniform:
+                break
+    return drawn
+
+
 def weigher(weight: Weight) -> Callable[[FloatArray, float, float, Theta, FloatArray], None]:
     """Return ``weigh(positions, t, log_scale, theta, out)`` for this weight."""
     return specialise(_weigh, kernel, weight=weight)
+
+
+def replayer(weight: Weight, exponent: Exponent) -> Replay:
+    """Return ``replay(...)``, Algorithm 3 over a matrix of losses, for this weight."""
+    distribute = specialise(_distribute, kernel, weight=weight, exponent=exponent)
+    return specialise(_replay, kernel, weight=weight, exponent=exponent, distribute=distribute)

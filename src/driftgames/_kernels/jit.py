@@ -9,8 +9,8 @@ honoured.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
-from types import FunctionType
+from collections.abc import Callable, Mapping
+from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
 
 from numba import njit, types
@@ -43,19 +43,31 @@ def specialise(loop: F, compiler: Callable[[F], F], **functions: Any) -> F:
 
     Numba cannot cache a kernel that takes a function as an argument or a closure, and it can
     cache one that calls a global. So the loop is copied, given globals of its own, and named
-    after the code of what it calls: every combination has its place in the cache, and a
-    changed function is compiled anew.
+    after the code of what it calls, however deep: every combination has its place in the
+    cache, and where a function has changed the loop is compiled anew.
     """
     source = cast(FunctionType, loop)
-    mark = 0
-    for name in sorted(functions):
-        code = functions[name].py_func.__code__
-        mark = zlib.crc32(repr((name, code.co_code, code.co_consts, code.co_names)).encode(), mark)
+    names = {**source.__globals__, **functions}
+    mark = zlib.crc32(repr(_called(source.__code__, names)).encode())
     name = f"{source.__name__}_{mark:08x}"
-    bound = FunctionType(source.__code__, {**source.__globals__, **functions}, name)
+    bound = FunctionType(source.__code__, names, name)
     bound.__qualname__ = name
     bound.__doc__ = source.__doc__
     return compiler(cast(F, bound))
+
+
+def _called(code: CodeType, names: Mapping[str, Any]) -> list[object]:
+    """Return the code and constants that ``code`` reaches through global ``names``."""
+    constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
+    reached: list[object] = [code.co_code, constants]
+    for name in code.co_names:
+        value = names.get(name)
+        function = getattr(value, "py_func", None)
+        if function is not None:
+            reached.append((name, _called(function.__code__, function.__globals__)))
+        elif isinstance(value, int | float):
+            reached.append((name, value))
+    return reached
 
 
 @intrinsic
@@ -66,6 +78,18 @@ def lesser(typing_context, x, y):  # type: ignore[no-untyped-def]
         x, y = arguments
         flags = ["nnan", "nsz"]
         return builder.select(builder.fcmp_ordered("<", x, y, flags=flags), x, y, flags=flags)
+
+    return types.float64(types.float64, types.float64), generate
+
+
+@intrinsic
+def greater(typing_context, x, y):  # type: ignore[no-untyped-def]
+    """Return the larger of two floats without a branch, as `lesser` does the smaller."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        x, y = arguments
+        flags = ["nnan", "nsz"]
+        return builder.select(builder.fcmp_ordered(">", x, y, flags=flags), x, y, flags=flags)
 
     return types.float64(types.float64, types.float64), generate
 

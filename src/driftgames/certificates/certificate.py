@@ -120,12 +120,10 @@ class Certificate:
 
     def table(self, epsilons: Sequence[float] = SHOWN) -> str:
         """Return the lines for these epsilons as text."""
-        lines = [f"{'epsilon':>8}  {'realised':>8}  {'promised':>8}  {'slack':>8}"]
-        lines += [
-            f"{row.epsilon:>8.3g}  {row.realised:>8.3f}  {row.promised:>8.3f}  {row.slack:>8.3f}"
-            for row in self.rows(epsilons)
-        ]
-        return "\n".join(lines)
+        lines: list[tuple[str, ...]] = [Row._fields]
+        lines += [(f"{row[0]:.3g}", *(f"{x:.3f}" for x in row[1:])) for row in self.rows(epsilons)]
+        width = max(8, *(len(cell) for line in lines for cell in line))
+        return "\n".join("  ".join(f"{cell:>{width}}" for cell in line) for line in lines)
 
     @property
     def verdict(self) -> str:

@@ -19,9 +19,9 @@ app = typer.Typer(
 
 PEERS: dict[str, tuple[str, ...]] = {
     "boosting": ("lightgbm", "xgboost", "scikit-learn", "interpret-core"),
-    "hedge": ("river",),
-    "bandit": ("river",),
-    "oco": ("scipy",),
+    "hedge": ("river", "sktime", "pyol"),
+    "bandit": ("river", "pymab", "SMPyBandits"),
+    "oco": ("scipy", "universal-portfolios"),
 }
 """The subjects, and the packages whose versions their figures depend on."""
 

@@ -74,7 +74,7 @@ def plot_weights(
     if distributions.shape[1] > most:
         rest = 1.0 - distributions[:, heaviest].sum(axis=1)
         ax.plot(rounds, rest, color="0.6", linewidth=1.0, label="all others")
-    ax.set_ylim(0.0, 1.0)
+    ax.set_ylim(0.0, 1.02)  # a line at 1 is to be seen whole
     ax.set_xlabel("round")
     ax.set_ylabel("probability")
     ax.legend(frameon=False)

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 
 from driftgames._support.checks import FloatArray, check_fractions, check_horizons, check_vector
 
@@ -80,8 +79,12 @@ class Potential(ABC):
         ``prior`` is the share of each chip in the population, uniform unless given. Where all
         weights are zero every chip is safe and the prior itself is played.
         """
-        weights = self.weights(positions, t)
-        return normalise(weights if prior is None else weights * prior, prior)
+        if prior is None:
+            return normalise(self.weights(positions, t))
+        s = check_vector("positions", positions, prior.size)
+        # a chip of no mass is not there, so it must not set the scale of the others' weights
+        s = np.where(prior > 0, s, s[prior > 0].max())
+        return normalise(self.weights(s, t) * prior, prior)
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         r"""Return the bound on the epsilon-regret after ``horizon`` rounds.
@@ -100,6 +103,8 @@ class Potential(ABC):
         return np.reshape(solved, horizons.shape)
 
     def _solve_bound(self, horizon: int, epsilon: float) -> float:
+        from scipy.optimize import brentq
+
         needed = float(self.value(np.zeros(1), 0, horizon=horizon)[0]) / epsilon
 
         def short_of(regret: float) -> float:

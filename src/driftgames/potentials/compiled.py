@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.chips import Theta
+from driftgames._kernels import chips
+from driftgames._kernels.chips import Exponent, Replay, Theta, Weight
 from driftgames._support.checks import FloatArray, check_integer, check_vector
 from driftgames.potentials.base import Potential
 
@@ -19,6 +20,24 @@ class Kernels:
     """The loops of `driftgames._kernels.chips`, compiled for one potential's weight."""
 
     weigh: Callable[[FloatArray, float, float, Theta, FloatArray], None]
+    replay: Replay
+    exponent: Exponent
+
+
+def compile_kernels(
+    *, weight: Weight, exponent: Exponent, game_weight: Weight | None = None
+) -> Kernels:
+    """Return the loops for a weight and the logarithm of its largest term, both ``@scalar``.
+
+    ``game_weight`` is a cheaper form of the weight, if there is one, for the positions that a
+    game with losses in [0, 1] can reach: those with ``|s| < t``.
+    """
+    in_game = weight if game_weight is None else game_weight
+    return Kernels(
+        weigh=chips.weigher(weight),
+        replay=chips.replayer(in_game, exponent),
+        exponent=exponent,
+    )
 
 
 class CompiledPotential(Potential):
@@ -36,6 +55,10 @@ class CompiledPotential(Potential):
     @abstractmethod
     def theta(self) -> Theta:
         """The parameters that the compiled functions take."""
+
+    def log_scale(self, positions: npt.ArrayLike, t: int) -> float:
+        """Return the logarithm of the largest term in the weight of the lowest chip."""
+        return self.kernels.exponent(float(np.min(positions)), float(t), self.theta)
 
     def weights(
         self, positions: npt.ArrayLike, t: int, log_scale: float | None = None

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels import chips
 from driftgames._kernels.chips import Theta
 from driftgames._kernels.exponential import exp, expm1
 from driftgames._kernels.jit import scalar
@@ -22,7 +21,7 @@ from driftgames._support.checks import (
     check_integer,
     check_positive,
 )
-from driftgames.potentials.compiled import CompiledPotential, Kernels
+from driftgames.potentials.compiled import CompiledPotential, Kernels, compile_kernels
 
 
 @dataclass(frozen=True)
@@ -71,10 +70,6 @@ class Exponential(CompiledPotential):
         s = as_floats("positions", positions)
         return np.exp(-self.eta * s + rounds_left * self._log_cosh() - log_scale)
 
-    def log_scale(self, positions: npt.ArrayLike, t: int) -> float:
-        """Return ``-eta (s - 1)`` for the lowest chip."""
-        return -self.eta * (float(np.min(positions)) - 1.0)
-
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         r"""Return :math:`(\ln(1/\epsilon) + T \ln\cosh\eta) / \eta`. [LS14, Thm. 2]"""
         rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
@@ -83,7 +78,7 @@ class Exponential(CompiledPotential):
     @property
     def kernels(self) -> Kernels:
         """The loops compiled for EXP."""
-        return Kernels(weigh=_weigh)
+        return _KERNELS
 
     @property
     def theta(self) -> Theta:
@@ -95,10 +90,16 @@ class Exponential(CompiledPotential):
 
 
 @scalar
+def _exponent(s: float, t: float, theta: Theta) -> float:
+    (eta,) = theta
+    return -eta * (s - 1.0)
+
+
+@scalar
 def _weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
     (eta,) = theta
     # the larger of the two terms is scaled, so that no eta overflows
-    return -0.5 * expm1(-2.0 * eta) * exp(-eta * (s - 1.0) - log_scale)
+    return -0.5 * expm1(-2.0 * eta) * exp(_exponent(s, t, theta) - log_scale)
 
 
-_weigh = chips.weigher(_weight)
+_KERNELS = compile_kernels(weight=_weight, exponent=_exponent)

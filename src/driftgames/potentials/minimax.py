@@ -21,7 +21,7 @@ from driftgames._support.checks import (
     check_vector,
     is_real,
 )
-from driftgames.potentials.base import Potential
+from driftgames.potentials.base import NoBoundError, Potential
 
 Loss = Callable[[FloatArray], npt.ArrayLike]
 
@@ -176,7 +176,7 @@ class MinimaxPotential(Potential):
         """
         rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
         if (rounds != self.horizon).any():
-            raise ValueError(f"this game was solved for horizon {self.horizon}; got {horizon!r}")
+            raise NoBoundError(f"this game was solved for horizon {self.horizon}; got {horizon!r}")
         at = self._positions(self.horizon)
         left = at <= 0
         losses = np.asarray(self.loss(at[left]), dtype=np.float64)

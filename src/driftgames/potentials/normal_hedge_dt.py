@@ -9,9 +9,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels import chips
 from driftgames._kernels.chips import Theta
-from driftgames._kernels.exponential import exp, expm1
+from driftgames._kernels.exponential import exp, expm1, sinh
 from driftgames._kernels.jit import lesser, scalar
 from driftgames._support.checks import (
     FloatArray,
@@ -22,7 +21,7 @@ from driftgames._support.checks import (
     check_positive,
 )
 from driftgames.potentials.base import NoBoundError
-from driftgames.potentials.compiled import CompiledPotential, Kernels
+from driftgames.potentials.compiled import CompiledPotential, Kernels, compile_kernels
 
 
 @dataclass(frozen=True)
@@ -78,10 +77,6 @@ class NormalHedgeDT(CompiledPotential):
             return np.expm1(exponents) + one_less_b
         return np.exp(exponents - log_scale) + (one_less_b - 1.0) * math.exp(-log_scale)
 
-    def log_scale(self, positions: npt.ArrayLike, t: int) -> float:
-        """Return the exponent at ``s - 1`` for the lowest chip."""
-        return float(self._exponent(np.min(positions) - 1.0, t))
-
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         r"""Return :math:`\sqrt{d T \ln((1 - b_0)/\epsilon + 1)}`.
 
@@ -104,7 +99,7 @@ class NormalHedgeDT(CompiledPotential):
     @property
     def kernels(self) -> Kernels:
         """The loops compiled for NormalHedge.DT."""
-        return Kernels(weigh=_weigh)
+        return _KERNELS if self.d < 3 or self.lag > 0 else _GAME_KERNELS
 
     @property
     def theta(self) -> Theta:
@@ -122,6 +117,12 @@ def _rate(t: float, theta: Theta) -> float:
 
 
 @scalar
+def _exponent(s: float, t: float, theta: Theta) -> float:
+    left = lesser(s - 1.0, 0.0)
+    return float(left * left) * _rate(t, theta)
+
+
+@scalar
 def _weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
     rate = _rate(t, theta)
     left, right = lesser(s - 1.0, 0.0), lesser(s + 1.0, 0.0)
@@ -130,4 +131,14 @@ def _weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
     return 0.5 * (0.0 - narrowed) * exp(left * left * rate - log_scale)  # 0 - keeps +0
 
 
-_weigh = chips.weigher(_weight)
+@scalar
+def _game_weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
+    half_rate = 0.5 * _rate(t, theta)
+    left, right = lesser(s - 1.0, 0.0), lesser(s + 1.0, 0.0)
+    # the same difference about its middle; |s| < t and d >= 3 keep the sine's argument below 2/3
+    middle = exp((left * left + right * right) * half_rate - log_scale)
+    return middle * sinh((left - right) * (left + right) * half_rate)
+
+
+_KERNELS = compile_kernels(weight=_weight, exponent=_exponent)
+_GAME_KERNELS = compile_kernels(weight=_weight, exponent=_exponent, game_weight=_game_weight)

@@ -8,10 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom
 
 from driftgames._support.checks import FloatArray, as_floats, check_integer
-from driftgames.potentials.base import Potential
+from driftgames.potentials.base import NoBoundError, Potential
 
 _CELLS = 4_000_000  # how many values of phi_T are alive at a time
 
@@ -73,6 +72,8 @@ class RecipePotential(Potential):
             raise ValueError(f"phi_T was given for horizon {self.horizon}; got {horizon}")
         if not 0 <= t <= self.horizon:
             raise ValueError(f"t must lie in 0..{self.horizon}, the horizon; got {t}")
+        from scipy.stats import binom
+
         s = as_floats("positions", positions)
         rounds_left = self.horizon - t
         chances = binom.pmf(np.arange(rounds_left + 1), rounds_left, 0.5)
@@ -86,7 +87,7 @@ class RecipePotential(Potential):
 
     def _solve_bound(self, horizon: int, epsilon: float) -> float:
         if horizon != self.horizon:
-            raise ValueError(f"phi_T was given for horizon {self.horizon}; got {horizon}")
+            raise NoBoundError(f"phi_T was given for horizon {self.horizon}; got {horizon}")
         return super()._solve_bound(horizon, epsilon)
 
 

@@ -8,12 +8,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels import chips
 from driftgames._kernels.chips import Theta
 from driftgames._kernels.exponential import exp
 from driftgames._kernels.jit import lesser, scalar
 from driftgames._support.checks import FloatArray, as_floats, check_fractions, check_horizons
-from driftgames.potentials.compiled import CompiledPotential, Kernels
+from driftgames.potentials.compiled import CompiledPotential, Kernels, compile_kernels
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class TwoNorm(CompiledPotential):
     @property
     def kernels(self) -> Kernels:
         """The loops compiled for the 2-norm."""
-        return Kernels(weigh=_weigh)
+        return _KERNELS
 
     @property
     def theta(self) -> Theta:
@@ -64,9 +63,14 @@ class TwoNorm(CompiledPotential):
 
 
 @scalar
+def _exponent(s: float, t: float, theta: Theta) -> float:
+    return 0.0  # squares need no scale
+
+
+@scalar
 def _weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
     left, right = lesser(s - 1.0, 0.0), lesser(s + 1.0, 0.0)
     return float(0.5 * (left - right) * (left + right)) * exp(-log_scale)
 
 
-_weigh = chips.weigher(_weight)
+_KERNELS = compile_kernels(weight=_weight, exponent=_exponent)

@@ -1,0 +1,47 @@
+"""The ledger of a game: clock, the learner's total and the best action's, and row checks.
+
+Cumulative losses are kept above a floor that rises with them, so that they stay small numbers
+however long the game, and so exact in float32 too. The floor is a whole number: taking it
+off rounds nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+
+from driftgames._kernels.jit import exact_kernel, scalar
+from driftgames._support.checks import FloatArray
+
+CLOCK, LEAD, LOWEST, FLOOR = 0, 1, 2, 3
+"""Rounds played; the learner's total and the lowest, both above the floor; the floor."""
+
+_RISE = 256.0  # rare enough to cost nothing, low enough for float32 to keep 15 binary places
+
+
+@exact_kernel
+def settle(cumulative: npt.NDArray[Any], ledger: FloatArray) -> None:
+    """Raise the floor when all actions have left it far below."""
+    if ledger[LOWEST] >= _RISE:
+        rise = float(int(ledger[LOWEST]))
+        for i in range(cumulative.size):
+            cumulative[i] -= rise
+        ledger[LEAD] -= rise
+        ledger[LOWEST] -= rise
+        ledger[FLOOR] += rise
+
+
+@scalar
+def outside(entry: float, low: float, high: float) -> bool:
+    """Whether an entry lies outside ``[low, high]``, as NaN does."""
+    return not ((entry >= low) & (entry <= high))
+
+
+@exact_kernel
+def all_inside(row: npt.NDArray[Any], low: float, high: float) -> bool:
+    """Whether every entry lies in ``[low, high]``; NaN does not."""
+    strays = 0
+    for i in range(row.size):
+        strays += outside(row[i], low, high)
+    return strays == 0

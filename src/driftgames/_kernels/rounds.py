@@ -1,0 +1,119 @@
+"""The rounds of a learner that weighs in a pass of its own and remembers more than totals.
+
+The loop calls ``weigh(cumulative, ledger, prior, memory, out)``, which writes weights and
+returns their sum, and ``learn(...)``, which updates the memory when the losses are known;
+`specialise` binds the two. ``memory`` is an array of the learner's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels.jit import kernel, lesser, specialise
+from driftgames._kernels.ledger import CLOCK, LEAD, LOWEST, all_inside, settle
+from driftgames._support.checks import FloatArray
+
+Weigh = Callable[[npt.NDArray[Any], FloatArray, FloatArray | None, FloatArray, FloatArray], float]
+Learn = Callable[
+    [npt.NDArray[Any], FloatArray, FloatArray | None, FloatArray, FloatArray, float, float], None
+]
+
+PlayRounds = Callable[..., int]
+
+weigh: Weigh = NotImplemented  # names for `specialise` to bind
+learn: Learn = NotImplemented
+
+
+def _play_rounds(
+    cumulative: npt.NDArray[Any],
+    ledger: FloatArray,
+    memory: FloatArray,
+    losses: npt.NDArray[Any],
+    scale: tuple[float, float, float, float],
+    prior: FloatArray | None,
+    awake: npt.NDArray[np.bool_] | None,
+    learner_losses: npt.NDArray[Any],
+    regret: npt.NDArray[Any],
+    played: npt.NDArray[Any],
+    buffers: FloatArray,
+) -> int:
+    """Play the rows of ``losses``; return how many, stopping before one out of range.
+
+    An action asleep is charged the learner's own loss, so that it neither gains nor loses.
+    ``played`` keeps the distributions if it has rows for them. Without losses the next
+    distribution is looked at, by the same code that plays it.
+    """
+    low, high, offset, factor = scale
+    n, rounds = cumulative.size, len(losses)
+    p, scaled = buffers[0], buffers[1]
+    for r in range(max(rounds, 1)):
+        if rounds > 0 and not all_inside(losses[r], low, high):
+            return r
+        total = weigh(cumulative, ledger, prior, memory, p)
+        mask = None if awake is None else awake[r]
+        _normalise(p, total, prior, mask)
+        if len(played):
+            played[r] = p
+        if rounds == 0:
+            break
+        row = losses[r]
+        learner_loss = 0.0
+        for i in range(n):
+            scaled[i] = (row[i] - offset) * factor
+            learner_loss += p[i] * scaled[i]
+        if awake is not None:
+            for i in range(n):
+                if not awake[r, i]:
+                    scaled[i] = learner_loss
+        learn(cumulative, ledger, prior, memory, scaled, total, learner_loss)
+        lowest = np.inf
+        for i in range(n):
+            cumulative[i] += scaled[i]
+            if prior is None:
+                lowest = lesser(cumulative[i], lowest)
+            else:
+                lowest = lesser(cumulative[i] if prior[i] > 0.0 else np.inf, lowest)
+        ledger[CLOCK] += 1.0
+        ledger[LEAD] += learner_loss
+        ledger[LOWEST] = lowest
+        learner_losses[r] = learner_loss
+        regret[r] = ledger[LEAD] - lowest
+        settle(cumulative, ledger)
+    return rounds
+
+
+@kernel
+def _normalise(
+    p: npt.NDArray[Any],
+    total: float,
+    prior: FloatArray | None,
+    awake: npt.NDArray[np.bool_] | None,
+) -> None:
+    """Turn weights into a distribution over those awake.
+
+    Where all their weights are zero the prior is played, or without one the uniform
+    distribution.
+    """
+    if awake is not None:
+        total = 0.0
+        for i in range(p.size):
+            p[i] = p[i] if awake[i] else 0.0
+            total += p[i]
+    if not total > 0.0:
+        total = 0.0
+        for i in range(p.size):
+            p[i] = 1.0 if prior is None else prior[i]
+            if awake is not None:
+                p[i] = p[i] if awake[i] else 0.0
+            total += p[i]
+    for i in range(p.size):
+        p[i] /= total
+
+
+def rounds_of(weigh: Weigh, learn: Learn) -> PlayRounds:
+    """Return the loop over the rows of a loss matrix for this way to weigh and learn."""
+    return specialise(_play_rounds, kernel, weigh=weigh, learn=learn)

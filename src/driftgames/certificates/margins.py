@@ -1,0 +1,258 @@
+"""Theorem 3 as a certificate: the margins of a booster beside what its edges promise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._support.checks import FloatArray, check_between
+from driftgames.certificates.certificate import Bound
+from driftgames.potentials import NoBoundError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SHOWN = (-0.1, 0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
+
+_GRID = np.arange(-100, 101) / 100  # thetas that every curve has, beside the margins themselves
+
+IntArray = npt.NDArray[np.int64]
+
+
+class Margins(NamedTuple):
+    """The margins of the training examples, ascending, and how much mass has each."""
+
+    values: FloatArray
+    masses: IntArray
+
+    @classmethod
+    def of_examples(cls, margins: npt.ArrayLike, masses: npt.ArrayLike | None = None) -> Margins:
+        """Return the margins of single examples, each of mass 1 unless given."""
+        values = np.asarray(margins, dtype=np.float64)
+        each = np.ones(values.size, dtype=np.int64) if masses is None else np.asarray(masses)
+        found, where = np.unique(values, return_inverse=True)
+        total = np.zeros(found.size, dtype=np.int64)
+        np.add.at(total, where, each)
+        return cls(found, total)
+
+    def share(self, theta: npt.ArrayLike) -> FloatArray:
+        """Return the share of mass with a margin of at most ``theta``."""
+        below = np.concatenate([[0], np.cumsum(self.masses)])
+        return np.asarray(below[np.searchsorted(self.values, theta, side="right")] / below[-1])
+
+
+class Row(NamedTuple):
+    """One line of a certificate."""
+
+    theta: float
+    realised: float
+    promised: float
+
+
+@dataclass(frozen=True)
+class MarginCertificate:
+    r"""The share of examples with a margin of at most theta beside its bound, for every theta.
+
+    .. math:: \theta < 2\Bigl(\bar\gamma - \frac{\mathbf{Reg}_T^{j/N}}{T}\Bigr)
+              \;\Longrightarrow\;
+              \frac{\#\{i : \text{margin}_i \le \theta\}}{N} \le \frac{j-1}{N}
+
+    where :math:`\bar\gamma` is the mean of the edges that the weak hypotheses had. An example
+    that the vote gets wrong has a margin of at most 0, so ``theta = 0`` bounds the training
+    error. [LS14, Thm. 3]
+
+    Parameters
+    ----------
+    title : str
+        What was fitted.
+    n_rounds : int
+        How many weak hypotheses vote.
+    thetas, realised, promised : array
+        The curve; ``promised`` is 1 where nothing is promised.
+    training_error, error_bound : float
+        The same for the training error.
+    caveat : str
+        What the promise rests on, or why there is none.
+
+    Examples
+    --------
+    Four examples after 100 rounds whose edges were 0.3 on average:
+
+    >>> from driftgames.potentials import TwoNorm
+    >>> margins = Margins.of_examples([0.2, 0.5, 0.7, 0.9])
+    >>> c = MarginCertificate.of_regret("2-norm", 100, margins, 0.0, 0.3, TwoNorm().bound)
+    >>> c.holds
+    True
+    >>> print(c)
+    2-norm after 100 rounds: every bound holds
+    training error 0.000, promised at most 0.000
+       theta  realised  promised
+         0.2     0.250     0.250
+         0.3     0.250     0.250
+         0.5     0.500     1.000
+    """
+
+    title: str
+    n_rounds: int
+    thetas: FloatArray
+    realised: FloatArray
+    promised: FloatArray
+    training_error: float
+    error_bound: float
+    caveat: str = ""
+
+    @classmethod
+    def of_regret(
+        cls,
+        title: str,
+        n_rounds: int,
+        margins: Margins,
+        training_error: float,
+        mean_edge: float,
+        bound: Bound,
+    ) -> MarginCertificate:
+        """Return the certificate that a bound on the epsilon-regret gives; none is a caveat."""
+        thetas = np.union1d(margins.values, _GRID)
+        caveat = ""
+        try:
+            promised = _invert(bound, n_rounds, mean_edge, int(margins.masses.sum()), thetas)
+        except NoBoundError as error:
+            promised, caveat = np.ones(thetas.size), str(error)
+        return cls._of_curve(title, n_rounds, margins, training_error, thetas, promised, caveat)
+
+    @classmethod
+    def of_product(
+        cls,
+        title: str,
+        margins: Margins,
+        training_error: float,
+        edges: FloatArray,
+        vote_weights: FloatArray,
+    ) -> MarginCertificate:
+        r"""Return AdaBoost's certificate: a product over its rounds instead of a regret.
+
+        .. math:: \prod_t \bigl((\tfrac12 + \gamma_t) e^{-\alpha_t(1-\theta)}
+                  + (\tfrac12 - \gamma_t) e^{\alpha_t(1+\theta)}\bigr)
+
+        with the votes :math:`\alpha_t` over their sum. It is the classical bound (Schapire and
+        Freund, *Boosting*, 2012, Chap. 5), which Theorem 3 is compared with.
+        """
+        thetas = _GRID
+        with np.errstate(divide="ignore"):
+            rounds = np.logaddexp(
+                np.log(0.5 + edges) - vote_weights, np.log(0.5 - edges) + vote_weights
+            )
+        exponents = float(rounds.sum()) + thetas * float(vote_weights.sum())
+        promised = np.exp(np.minimum(exponents, 0.0))
+        caveat = "AdaBoost's classical bound"
+        return cls._of_curve(title, edges.size, margins, training_error, thetas, promised, caveat)
+
+    @classmethod
+    def of_game_value(
+        cls,
+        title: str,
+        n_rounds: int,
+        margins: Margins,
+        training_error: float,
+        value: float,
+        caveat: str = "",
+    ) -> MarginCertificate:
+        """Return boost-by-majority's certificate: the value of its game bounds the errors."""
+        thetas = np.union1d(margins.values, _GRID)
+        promised = np.where(thetas <= 0, value, 1.0)
+        return cls._of_curve(title, n_rounds, margins, training_error, thetas, promised, caveat)
+
+    @classmethod
+    def _of_curve(
+        cls,
+        title: str,
+        n_rounds: int,
+        margins: Margins,
+        training_error: float,
+        thetas: FloatArray,
+        promised: FloatArray,
+        caveat: str,
+    ) -> MarginCertificate:
+        error_bound = float(promised[np.searchsorted(thetas, 0.0)])
+        realised = margins.share(thetas)
+        return cls(title, n_rounds, thetas, realised, promised, training_error, error_bound, caveat)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every share, and the training error, keeps to what was promised."""
+        kept = np.all(self.realised <= self.promised) and self.training_error <= self.error_bound
+        return bool(kept)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence on whether the promise was kept."""
+        if (self.promised == 1.0).all():
+            return "nothing is promised" if self.caveat else "nothing is promised yet"
+        return "every bound holds" if self.holds else "A BOUND IS BROKEN"
+
+    def at(self, theta: float) -> Row:
+        """Return the line for one theta in [-1, 1].
+
+        Between two margins of the curve the promise of the upper one holds.
+        """
+        asked = check_between("theta", theta, -1.0, 1.0)
+        below = int(np.searchsorted(self.thetas, asked, side="right")) - 1
+        above = int(np.searchsorted(self.thetas, asked))
+        realised = float(self.realised[below]) if below >= 0 else 0.0
+        promised = float(self.promised[above]) if above < self.thetas.size else 1.0
+        return Row(asked, realised, promised)
+
+    def rows(self, thetas: Sequence[float] = SHOWN) -> Iterator[Row]:
+        """Yield a line for each theta between the least margin and the largest promise."""
+        for theta in thetas:
+            row = self.at(theta)
+            if row.realised > 0 and (row.promised < 1 or row.realised < 1):
+                yield row
+
+    def table(self, thetas: Sequence[float] = SHOWN) -> str:
+        """Return the lines for these thetas as text."""
+        lines = [f"{'theta':>8}  {'realised':>8}  {'promised':>8}"]
+        lines += [
+            f"{row.theta:>8.3g}  {row.realised:>8.3f}  {row.promised:>8.3f}"
+            for row in self.rows(thetas)
+        ]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        note = f" ({self.caveat})" if self.caveat else ""
+        rounds = f"{self.n_rounds:,} round{'s' * (self.n_rounds != 1)}"
+        error = f"training error {self.training_error:.3f}, promised at most {self.error_bound:.3f}"
+        return f"{self.title} after {rounds}: {self.verdict}{note}\n{error}\n{self.table()}"
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Draw both curves over theta."""
+        from driftgames.plots.boosting import plot_cumulative_margins
+
+        curves = {self.title: self.realised, f"{self.title}, bound": self.promised}
+        return plot_cumulative_margins(self.thetas, curves, ax=ax)
+
+
+def _invert(
+    bound: Bound, n_rounds: int, mean_edge: float, total: int, thetas: FloatArray
+) -> FloatArray:
+    r"""Return the largest ``j / N`` with ``2 (mean edge - Reg^{j/N} / T) <= theta``.
+
+    By bisection on ``j``, for all thetas at once. The share of examples with a margin of at
+    most theta is itself such a ``j / N``, or zero.
+    """
+    kept = np.zeros(thetas.size, dtype=np.int64)
+    beyond = np.full(thetas.size, total + 1, dtype=np.int64)
+    for _ in range(total.bit_length() + 1):
+        middle = (kept + beyond) // 2
+        inside = np.clip(middle, 1, total)  # 0 and N + 1 are never asked about
+        regret = np.asarray(bound(n_rounds, inside / total), dtype=np.float64)
+        within = 2 * (mean_edge - regret / n_rounds) <= thetas
+        open_still = beyond - kept > 1
+        kept = np.where(open_still & within, middle, kept)
+        beyond = np.where(open_still & ~within, middle, beyond)
+    return np.asarray(kept / total)

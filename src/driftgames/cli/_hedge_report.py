@@ -1,0 +1,138 @@
+"""What ``driftgames hedge`` shows: the summary at the end, and the figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from driftgames._support.checks import FloatArray
+from driftgames.cli._output import make_table
+from driftgames.hedge.base import ExpertLearner
+from driftgames.potentials import NoBoundError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MOST = 512
+"""How many moments of a run a figure shows at most."""
+
+
+def label(learner: ExpertLearner, action: int) -> str:
+    """Return what an action is called: its name in the header, else its column."""
+    name = learner.names[action]
+    return f"column {action + 1}" if name == str(action) else name
+
+
+def show(learner: ExpertLearner, console: Console, epsilons: Sequence[float], most: int) -> None:
+    """Print the totals, the distribution of the next round and the epsilon-regret table."""
+    p, totals = learner.distribution(), learner.action_losses
+    best = int(np.argmin(totals))
+    word, sign = ("gain", -1.0) if learner.gains else ("loss", 1.0)
+    rounds = f"{learner.t:,} round{'s' * (learner.t != 1)}"
+    actions = f"{learner.n_actions:,} action{'s' * (learner.n_actions != 1)}"
+    console.print(f"{learner.title}: {rounds}, {actions}", style="bold", markup=False)
+    for name, value in (
+        (f"learner's {word}", f"{sign * learner.learner_loss:,.4f}"),
+        ("best action", f"{label(learner, best)}, {word} {sign * totals[best]:,.4f}"),
+        ("regret", f"{learner.learner_loss - totals[best]:,.4f}"),
+    ):
+        console.print(f"  {name:15} {value}", markup=False)
+    order = np.lexsort((totals, -p))[:most]
+    rows = [(label(learner, i), f"{p[i]:.4f}", f"{sign * totals[i]:,.4f}") for i in order]
+    if learner.n_actions > most:
+        rest = max(0.0, 1.0 - float(p[order].sum()))
+        rows.append((f"the other {learner.n_actions - most:,}", f"{rest:.4f}", ""))
+    title = f"distribution of round {learner.t + 1:,}"
+    console.print()
+    console.print(make_table(title, ["action", "probability", f"total {word}"], rows))
+    _show_certificate(learner, console, epsilons)
+
+
+def _show_certificate(learner: ExpertLearner, console: Console, epsilons: Sequence[float]) -> None:
+    certificate = learner.certificate()
+    chosen = [certificate.at(e) for e in epsilons] if epsilons else list(certificate.rows())
+    rows = [
+        (
+            f"{row.epsilon:.3g}",
+            f"{row.realised:,.3f}",
+            f"{row.promised:,.3f}" if np.isfinite(row.promised) else "-",
+            f"{row.slack:,.3f}" if np.isfinite(row.slack) else "-",
+        )
+        for row in chosen
+    ]
+    title = "regret to all but the best epsilon of the actions"
+    console.print(make_table(title, ["epsilon", "regret", "bound", "slack"], rows))
+    caveat = f" ({certificate.caveat})" if certificate.caveat else ""
+    console.print(f"{certificate.verdict}{caveat}", markup=False)
+
+
+@dataclass
+class History:
+    """A run at up to `MOST` moments, evenly spread however long it becomes."""
+
+    rounds: list[int] = field(default_factory=list)
+    regret: list[float] = field(default_factory=list)
+    played: list[FloatArray] = field(default_factory=list)
+    _step: int = 1
+
+    def run(self, learner: ExpertLearner, losses: FloatArray) -> None:
+        """Play these rounds and keep what a figure needs."""
+        begin = 0
+        while begin < len(losses):
+            if not self.rounds:
+                self.keep(learner)
+            end = begin + self._step - learner.t % self._step
+            learner.run(losses[begin:end], progress=False)
+            begin = end
+            if learner.t % self._step == 0:
+                self.keep(learner)
+
+    def keep(self, learner: ExpertLearner) -> None:
+        """Keep this moment; of too many, every other one is dropped."""
+        behind = (
+            0.0 if learner.t == 0 else learner.learner_loss - float(learner.action_losses.min())
+        )
+        self.rounds.append(learner.t)
+        self.regret.append(behind)
+        self.played.append(learner.distribution().astype(np.float64))
+        if len(self.rounds) > MOST:
+            for kept in (self.rounds, self.regret, self.played):
+                del kept[1::2]
+            self._step *= 2
+
+
+def draw(learner: ExpertLearner, history: History, path: Path) -> None:
+    """Write a figure: regret over time, weights over time, regret over epsilon."""
+    from matplotlib.figure import Figure
+
+    from driftgames.plots import plot_regret_over_time, plot_weights, save_figure
+
+    figure = Figure(figsize=(6.4, 10.5), layout="constrained")
+    over_time, weights, over_epsilon = figure.subplots(3)
+    if history.rounds[-1] != learner.t:
+        history.keep(learner)
+    rounds = np.array(history.rounds)
+    promised = np.concatenate([np.zeros(int(rounds[0] == 0)), _bounds(learner, rounds[rounds > 0])])
+    plot_regret_over_time(
+        rounds.astype(np.float64),
+        {learner.title: np.array(history.regret)},
+        {learner.title: promised},
+        ax=over_time,
+    )
+    names = [label(learner, action) for action in range(learner.n_actions)]
+    plot_weights(rounds.astype(np.float64), np.array(history.played), names, ax=weights)
+    learner.certificate().plot(ax=over_epsilon)
+    save_figure(figure, path)
+
+
+def _bounds(learner: ExpertLearner, rounds: FloatArray) -> FloatArray:
+    prior = learner.prior
+    finest = 1.0 / learner.n_actions if prior is None else float(prior[prior > 0].min())
+    try:
+        return learner.bound(rounds, finest)
+    except NoBoundError:
+        return np.full(rounds.size, np.inf)

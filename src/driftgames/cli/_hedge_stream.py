@@ -1,0 +1,103 @@
+"""A stream of losses that survives being killed: one document holds the learner and its place.
+
+The document (``driftgames.hedge-stream``) is replaced in one atomic step after every batch of
+rounds, and only then is the batch acknowledged. Whatever moment the process dies at, the document
+is that of the last batch or of the one before, whole; what was not acknowledged was either
+counted, and is skipped when it comes again, or was not, and is counted then.
+
+Its content is ``algorithm`` (the name), ``rounds`` (how many are counted), ``digest`` (a hash
+chained over their losses, so that the same input is known again) and ``learner``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from driftgames._support.checks import FloatArray
+from driftgames._support.documents import DocumentError, read_document, write_document
+from driftgames.cli._loss_files import Block
+from driftgames.hedge.base import ExpertLearner
+from driftgames.hedge.making import describe_learner, restore_learner
+
+KIND, VERSION = "driftgames.hedge-stream", 1
+START = hashlib.sha256(b"driftgames.hedge-stream").digest()
+
+
+@dataclass
+class StreamState:
+    """A learner, the name it was asked for by, and the digest of the rounds it has counted."""
+
+    algorithm: str
+    learner: ExpertLearner
+    digest: bytes = START
+
+    def save(self, path: Path) -> None:
+        """Replace the document at ``path`` by this state."""
+        content = {
+            "algorithm": self.algorithm,
+            "rounds": self.learner.t,
+            "digest": self.digest.hex(),
+            "learner": describe_learner(self.learner),
+        }
+        write_document(path, KIND, VERSION, content)
+
+    @classmethod
+    def load(cls, path: Path) -> StreamState:
+        """Return the state at ``path``."""
+        content = read_document(path, KIND, VERSION)
+        try:
+            learner = restore_learner(content["learner"])
+            state = cls(content["algorithm"], learner, bytes.fromhex(content["digest"]))
+            rounds = content["rounds"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise DocumentError(f"{path}: not a whole stream state: {error}") from error
+        if rounds != learner.t:
+            raise DocumentError(f"{path}: {rounds} rounds, but the learner has played {learner.t}")
+        return state
+
+
+def chain(digest: bytes, losses: FloatArray) -> bytes:
+    """Return the digest after these rounds; it does not depend on how they are batched."""
+    for row in np.ascontiguousarray(losses, dtype="<f8"):
+        digest = hashlib.sha256(digest + row.tobytes()).digest()
+    return digest
+
+
+def new_rounds(
+    blocks: Iterator[Block], first_round: int | None, counted: int, digest: bytes
+) -> Iterator[FloatArray]:
+    """Yield the losses of the rounds that are not counted yet.
+
+    The input begins with round ``first_round``, or with the one after the last that was counted
+    if it is None. Rounds already counted are skipped; where the input is whole they must be the
+    same as before.
+    """
+    begin = counted + 1 if first_round is None else first_round
+    if begin > counted + 1:
+        raise ValueError(
+            f"the input begins with round {begin} and the state ends with round {counted}: "
+            f"rounds {counted + 1} to {begin - 1} would be lost"
+        )
+    skip, seen = counted + 1 - begin, START
+    for block in blocks:
+        old, new = block.losses[:skip], block.losses[skip:]
+        if skip > 0 and begin == 1:
+            seen = chain(seen, old)
+            if len(old) == skip and seen != digest:
+                raise ValueError(
+                    f"the first {counted} rounds of the input are not those of the state; "
+                    "if the input goes on where the state ends, say --first-round next"
+                )
+        skip -= len(old)
+        if len(new):
+            yield new
+    if skip > 0:
+        raise ValueError(
+            f"the input ends with round {counted - skip} and the state has {counted}; "
+            "if the input goes on where the state ends, say --first-round next"
+        )

@@ -1,0 +1,227 @@
+"""Losses from CSV text, Parquet or .npy, in blocks of rounds; a bad cell is named by its place."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import csv
+import gzip
+import io
+import lzma
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from driftgames._support.checks import FloatArray, first_index
+
+CELLS = 2_000_000
+"""How many losses a block holds at most, unless one round alone has more."""
+
+_OPENERS: dict[str, Callable[..., Any]] = {
+    ".gz": gzip.open,
+    ".xz": lzma.open,
+    ".bz2": bz2.open,
+}
+
+
+class BadCellError(ValueError):
+    """A cell that is not a loss; the message names its line and column."""
+
+
+class Block(NamedTuple):
+    """Some rounds, one per row, and where each stands: "line 7" or "row 7"."""
+
+    losses: FloatArray
+    places: list[str]
+
+
+@dataclass
+class LossFile:
+    """The actions' names, if the source gives them, and its rounds as an iterator of blocks.
+
+    ``blocks`` are yielded as soon as ``rounds`` of them have been read, so that a slow stream
+    is answered line by line.
+    """
+
+    names: tuple[str, ...] | None
+    n_actions: int
+    blocks: Iterator[Block] = field(repr=False)
+
+    def checked(self, low: float, high: float) -> Iterator[Block]:
+        """Yield the blocks; a loss outside ``[low, high]`` is named by its place."""
+        for block in self.blocks:
+            outside = ~((block.losses >= low) & (block.losses <= high))
+            if outside.any():
+                row, column = first_index(outside)
+                raise BadCellError(
+                    f"{self.place(block.places[row], column)}: losses must lie in "
+                    f"[{low:g}, {high:g}] (see --loss-range); got {block.losses[row, column]:g}"
+                )
+            yield block
+
+    def place(self, row: str, column: int) -> str:
+        """Return the words for a cell: "line 7, column 2 (cash)"."""
+        return _place(row, column, self.names)
+
+
+@contextlib.contextmanager
+def open_losses(
+    source: str, *, header: bool | None = None, rounds: int | None = None
+) -> Iterator[LossFile]:
+    """Open a file by its ending (.npy, .parquet, else CSV text), or standard input for "-".
+
+    ``header`` says whether the first line of a CSV names the actions; unless given, it does when
+    none of its cells is a number. ``rounds`` is the size of a block, as many as fit unless given.
+    """
+    path = Path(source)
+    if source == "-":
+        yield _open_csv(sys.stdin.buffer, header, rounds)
+    elif path.suffix == ".npy":
+        yield _open_npy(path, rounds)
+    elif path.suffix in {".parquet", ".pq"}:
+        yield _open_parquet(path, rounds)
+    else:
+        with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
+            yield _open_csv(stream, header, rounds)
+
+
+def _block_size(rounds: int | None, n_actions: int) -> int:
+    return max(1, CELLS // n_actions) if rounds is None else rounds
+
+
+def _place(row: str, column: int, names: tuple[str, ...] | None) -> str:
+    name = f" ({names[column]})" if names is not None and column < len(names) else ""
+    return f"{row}, column {column + 1}{name}"
+
+
+def _open_csv(stream: IO[bytes], header: bool | None, rounds: int | None) -> LossFile:
+    lines = _text_lines(stream)
+    first = next(lines, None)
+    if first is None:
+        raise ValueError("no losses came: the input is empty")
+    row, text = first
+    cells = _cells(text)
+    if header is None:
+        # one number among words is a bad cell rather than a name
+        header = not any(_is_number(cell) for cell in cells)
+    names = tuple(cell.strip() for cell in cells) if header else None
+    if names is not None and len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{row}: the header names the action {twice!r} twice")
+    if names is None:
+        lines = chain([first], lines)
+    size = _block_size(rounds, len(cells))
+    return LossFile(names, len(cells), _csv_blocks(lines, names, len(cells), size))
+
+
+def _text_lines(stream: IO[bytes]) -> Iterator[tuple[str, str]]:
+    """Yield ("line 7", its text) for every line that is not blank."""
+    for number, raw in enumerate(stream, start=1):
+        try:
+            text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise BadCellError(f"line {number}: not UTF-8 text ({error.reason})") from error
+        if text.strip():
+            yield f"line {number}", text
+
+
+def _csv_blocks(
+    lines: Iterator[tuple[str, str]], names: tuple[str, ...] | None, n_actions: int, size: int
+) -> Iterator[Block]:
+    while taken := list(islice(lines, size)):
+        places, texts = [row for row, _ in taken], [text for _, text in taken]
+        try:
+            losses = np.loadtxt(
+                texts, delimiter=",", comments=None, quotechar='"', ndmin=2, dtype=np.float64
+            )
+        except ValueError as error:
+            _name_bad_cell(taken, names, n_actions)
+            raise BadCellError(f"{places[0]} to {places[-1]}: {error}") from error
+        if losses.shape != (len(taken), n_actions) or not np.isfinite(losses).all():
+            _name_bad_cell(taken, names, n_actions)
+        yield Block(losses, places)
+
+
+def _name_bad_cell(
+    lines: list[tuple[str, str]], names: tuple[str, ...] | None, n_actions: int
+) -> None:
+    for row, text in lines:
+        cells = _cells(text)
+        for column, cell in enumerate(cells):
+            if not _is_number(cell):
+                raise BadCellError(
+                    f"{_place(row, column, names)}: a loss must be a number; got {cell.strip()!r}"
+                )
+            if not np.isfinite(float(cell)):
+                raise BadCellError(
+                    f"{_place(row, column, names)}: a loss must be finite; got {cell.strip()}"
+                )
+        if len(cells) != n_actions:
+            raise BadCellError(f"{row}: {len(cells)} cells, where {n_actions} were expected")
+
+
+def _cells(text: str) -> list[str]:
+    return next(csv.reader(io.StringIO(text)))
+
+
+def _is_number(cell: str) -> bool:
+    if "_" in cell:  # Python reads 1_000 as a number, and no table means it
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _open_npy(path: Path, rounds: int | None) -> LossFile:
+    matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+    real = np.issubdtype(matrix.dtype, np.floating) or np.issubdtype(matrix.dtype, np.integer)
+    if matrix.ndim != 2 or 0 in matrix.shape or not real:
+        raise ValueError(
+            f"{path}: losses must be numbers, one row per round and one column per action; "
+            f"got {matrix.dtype} of shape {matrix.shape}"
+        )
+    n_rounds, n_actions = matrix.shape
+
+    def blocks() -> Iterator[Block]:
+        size = _block_size(rounds, n_actions)
+        for begin in range(0, n_rounds, size):
+            losses = np.array(matrix[begin : begin + size], dtype=np.float64)
+            yield Block(losses, [f"row {begin + 1 + i}" for i in range(len(losses))])
+
+    return LossFile(None, n_actions, blocks())
+
+
+def _open_parquet(path: Path, rounds: int | None) -> LossFile:
+    try:
+        from pyarrow import ArrowInvalid, parquet, types
+    except ImportError as error:
+        raise ValueError(
+            f"{path}: Parquet needs pyarrow: pip install 'driftgames[parquet]'"
+        ) from error
+    try:
+        table = parquet.ParquetFile(path)
+    except ArrowInvalid as error:
+        raise ValueError(f"{path}: not a Parquet file, or cut short ({error})") from error
+    schema = table.schema_arrow
+    names = tuple(str(name) for name in schema.names)
+    for column, kind in enumerate(schema.types):
+        if not (types.is_floating(kind) or types.is_integer(kind)):
+            place = f"{path}: column {column + 1} ({names[column]})"
+            raise BadCellError(f"{place}: losses must be numbers; got {kind}")
+
+    def blocks() -> Iterator[Block]:
+        begin = 0
+        for batch in table.iter_batches(batch_size=_block_size(rounds, len(names))):
+            columns = [batch.column(i).to_numpy(zero_copy_only=False) for i in range(len(names))]
+            losses = np.column_stack(columns).astype(np.float64)
+            yield Block(losses, [f"row {begin + 1 + i}" for i in range(len(losses))])
+            begin += len(losses)
+
+    return LossFile(names, len(names), blocks())

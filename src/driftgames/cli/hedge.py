@@ -1,0 +1,255 @@
+"""``driftgames hedge``: learn from a table or a stream of losses, and say how far behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from driftgames.cli._output import clear_errors, console
+
+if TYPE_CHECKING:
+    from driftgames.cli._hedge_stream import StreamState
+    from driftgames.cli._loss_files import LossFile
+
+ALGORITHMS = (
+    "normalhedge.dt",
+    "exp",
+    "2-norm",
+    "normalhedge",
+    "adanormalhedge",
+    "adahedge",
+    "squint",
+)
+"""The names of `LEARNERS`, written out so that --help need not load them; the default first."""
+
+
+def hedge(
+    losses: Annotated[
+        str,
+        typer.Argument(
+            metavar="LOSSES",
+            help="CSV (.gz, .xz and .bz2 too), .parquet or .npy: a row per round, a column per "
+            "action; or - for CSV lines from standard input.",
+        ),
+    ],
+    algorithm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"Which learner plays: {', '.join(ALGORITHMS)}; the first unless given.",
+        ),
+    ] = None,
+    horizon: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="T", help="For exp: the number of rounds it is tuned to."),
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(metavar="E,E", help="The lines of the regret table, as in 0.01,0.1."),
+    ] = None,
+    loss_range: Annotated[
+        str | None,
+        typer.Option(metavar="LOW,HIGH", help="Where losses lie, as in 0,100; 0,1 unless given."),
+    ] = None,
+    gains: Annotated[
+        bool | None, typer.Option("--gains/--losses", help="Whether the cells are gains or losses.")
+    ] = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P,P", help="The share of each action, as in 0.5,0.3,0.2; equal unless given."
+        ),
+    ] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of a CSV names the actions; unless given, it does when "
+            "none of its cells is a number.",
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Draw regret and weights over time to this .svg, .pdf or .png."
+        ),
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Keep the learner in this file, and go on from it when it exists."
+        ),
+    ] = None,
+    first_round: Annotated[
+        str,
+        typer.Option(
+            metavar="ROUND",
+            help="With --state: the number of the round that the input begins with. 1: the input "
+            "is the whole one again, counted rounds are skipped (and must be the same). next: it "
+            "goes on where the state ends. A number: rounds before the end of the state are "
+            "skipped.",
+        ),
+    ] = "1",
+    every: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="With --state or --live: how many rounds are taken between two writes of the "
+            "state; 1 on standard input unless given.",
+        ),
+    ] = None,
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="Add the next distribution to every acknowledgement (p=...)."),
+    ] = False,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many actions are shown.")] = 10,
+) -> None:
+    """Learn from losses, round by round; show how far behind the best it is.
+
+    A header names the actions. Prints the distribution of the next round,
+    the learner's loss, the best action, and the regret to all but the best
+    epsilon of the actions beside its bound.
+
+    With --state, rounds are written before they are acknowledged by a line
+    such as "round=1200 learner_loss=341.25" (on standard input). A run that
+    was killed goes on from there, none lost and none counted twice: feed it
+    the whole input again, or say which round the input begins with. The
+    first line it prints then says how many rounds are counted.
+
+    Example: driftgames hedge losses.csv --epsilon 0.01,0.1 --plot regret.svg
+
+    Example: tail -n +1 -f losses.csv | driftgames hedge - --state s.json
+    """
+    from driftgames.cli._hedge_report import History, draw, show
+    from driftgames.cli._hedge_stream import StreamState, chain, new_rounds
+    from driftgames.cli._loss_files import open_losses
+
+    with clear_errors():
+        epsilons, begin = _epsilons(epsilon), _first_round(first_round)
+        shares, ends = _numbers("--prior", prior), _pair(loss_range)
+        _check_outputs(plot, state)
+        wanted = _Wanted(algorithm, horizon, ends, gains, shares)
+        streaming = losses == "-"
+        saved = StreamState.load(state) if state is not None and state.exists() else None
+        if streaming and saved is not None:
+            _acknowledge(saved, live)  # before any input is read: the sender may wait for it
+        answering = streaming and (state is not None or live)
+        size = every or (1 if answering else None)
+        with open_losses(losses, header=header, rounds=size) as source:
+            current = wanted.begin(source) if saved is None else wanted.go_on(source, saved)
+            learner = current.learner
+            history = None if plot is None else History()
+            blocks = source.checked(*learner.loss_range)
+            for rounds in new_rounds(blocks, begin, learner.t, current.digest):
+                if history is None:
+                    learner.run(rounds, progress=not streaming)
+                else:
+                    history.run(learner, rounds)
+                if state is not None:
+                    current.digest = chain(current.digest, rounds)
+                    current.save(state)
+                if answering:
+                    _acknowledge(current, live)
+        if learner.t == 0:
+            raise ValueError("no losses came: the input has a header and no rounds")
+        show(learner, console(), epsilons, top)
+        if plot is not None and history is not None:
+            draw(learner, history, plot)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What the options say of the learner; None where they say nothing."""
+
+    algorithm: str | None
+    horizon: int | None
+    loss_range: tuple[float, float] | None
+    gains: bool | None
+    prior: list[float] | None
+
+    def begin(self, source: LossFile) -> StreamState:
+        """Return a new learner for these actions."""
+        from driftgames.cli._hedge_stream import StreamState
+        from driftgames.hedge.making import make_learner
+
+        name = self.algorithm or ALGORITHMS[0]
+        if name == "exp" and self.horizon is None:
+            raise ValueError("exp is tuned to the number of rounds: give it as --horizon")
+        learner = make_learner(
+            name,
+            source.n_actions,
+            horizon=self.horizon,
+            prior=self.prior,
+            loss_range=self.loss_range or (0.0, 1.0),
+            gains=bool(self.gains),
+            names=source.names,
+        )
+        return StreamState(name, learner)
+
+    def go_on(self, source: LossFile, saved: StreamState) -> StreamState:
+        """Return the saved learner, or say what it has that was not asked for."""
+        learner = saved.learner
+        prior = None if learner.prior is None else learner.prior.tolist()
+        names = learner.names if source.names is not None else None
+        for what, held, asked in (
+            ("--algorithm", saved.algorithm, self.algorithm),
+            ("--loss-range", learner.loss_range, self.loss_range),
+            ("--gains", learner.gains, self.gains),
+            ("--prior", prior, self.prior),
+            ("the number of actions", learner.n_actions, source.n_actions),
+            ("the header", names, source.names),
+        ):
+            if asked is not None and asked != held:
+                raise ValueError(f"{what} is {asked}, but the state was kept with {held}")
+        return saved
+
+
+def _acknowledge(current: StreamState, live: bool) -> None:
+    learner = current.learner
+    line = f"round={learner.t} learner_loss={learner.learner_loss!r}"
+    if live:
+        line += f" p={','.join(map(repr, learner.distribution().tolist()))}"
+    typer.echo(line)  # which flushes
+
+
+def _check_outputs(plot: Path | None, state: Path | None) -> None:
+    """Say before the work begins that its result could not be written."""
+    for option, path in (("--plot", plot), ("--state", state)):
+        if path is not None and not path.parent.is_dir():
+            raise ValueError(f"{option}: there is no directory {path.parent}")
+    if plot is not None and plot.suffix.lower() not in {".svg", ".pdf", ".png"}:
+        raise ValueError(f"--plot must end in .svg, .pdf or .png; got {str(plot)!r}")
+
+
+def _epsilons(text: str | None) -> list[float]:
+    from driftgames._support.checks import check_fraction
+
+    return [check_fraction("--epsilon", number) for number in _numbers("--epsilon", text) or []]
+
+
+def _first_round(text: str) -> int | None:
+    if text == "next":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"--first-round must be next or a number from 1; got {text!r}")
+    return int(text)
+
+
+def _pair(text: str | None) -> tuple[float, float] | None:
+    numbers = _numbers("--loss-range", text)
+    if numbers is None:
+        return None
+    if len(numbers) != 2:
+        raise ValueError(f"--loss-range must be two numbers, as in 0,100; got {text!r}")
+    return numbers[0], numbers[1]
+
+
+def _numbers(option: str, text: str | None) -> list[float] | None:
+    try:
+        return None if text is None else [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{option} must be numbers with commas between; got {text!r}") from None

@@ -1,0 +1,109 @@
+"""AdaNormalHedge: NormalHedge.DT with a clock of its own for each action."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels.exponential import exp, expm1
+from driftgames._kernels.jit import kernel, lesser
+from driftgames._kernels.ledger import LEAD
+from driftgames._kernels.rounds import PlayRounds, rounds_of
+from driftgames._support.checks import FloatArray
+from driftgames.certificates import bounds
+from driftgames.hedge.memory import RememberingLearner
+
+
+class AdaNormalHedge(RememberingLearner):
+    r"""AdaNormalHedge (Luo and Schapire, 2015): parameter-free, good on easy data.
+
+    .. math:: p_{t,i} \propto q_i\Bigl(e^{[R_i+1]_+^2/3(C_i+1)} - e^{[R_i-1]_+^2/3(C_i+1)}\Bigr)
+              \qquad R_i = \sum_{\tau<t} r_{\tau,i}, \quad C_i = \sum_{\tau<t} |r_{\tau,i}|
+
+    where :math:`r_{t,i} = p_t\cdot\ell_t - \ell_{t,i}` and q is the prior. The regret to an
+    action grows with the square root of its own C, which is small where losses are. Actions
+    may sleep: pass ``awake=`` to `distribution`, `update` and `run`.
+
+    H. Luo and R. E. Schapire, "Achieving all with no parameters: AdaNormalHedge", COLT 2015.
+
+    Examples
+    --------
+    >>> h = AdaNormalHedge(n_actions=3)
+    >>> h.update([0.2, 0.9, 0.4])
+    0.5
+    >>> h.distribution()
+    array([0.50464197, 0.08326649, 0.41209154])
+    >>> h.distribution(awake=[False, True, True])
+    array([0.        , 0.16809355, 0.83190645])
+
+    Notes
+    -----
+    An action asleep is charged the learner's loss: its position stays, and its total says what
+    the learner lost while it slept.
+    """
+
+    sleeps: ClassVar[bool] = True
+
+    @property
+    def title(self) -> str:
+        """AdaNormalHedge."""
+        return "AdaNormalHedge"
+
+    def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+        """Return `bounds.ada_normal_hedge`, in units of loss."""
+        return bounds.ada_normal_hedge(horizon, epsilon) * self._width
+
+    def _promise(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+        # of the actions up to each epsilon, the one whose regret moved most
+        spread = np.maximum.accumulate(self._memory[self._best_first()])
+        return bounds.ada_normal_hedge(horizon, epsilon, spread=spread) * self._width
+
+    @property
+    def _memory_size(self) -> int:
+        return self._n_actions  # C
+
+    @property
+    def _play_rounds(self) -> PlayRounds:
+        return _PLAY_ROUNDS
+
+
+@kernel
+def _weigh(
+    cumulative: npt.NDArray[Any],
+    ledger: FloatArray,
+    prior: FloatArray | None,
+    memory: FloatArray,
+    out: FloatArray,
+) -> float:
+    total = 0.0
+    for i in range(out.size):
+        position = cumulative[i] - ledger[LEAD]
+        rate = 1.0 / (3.0 * (memory[i] + 1.0))
+        left, right = lesser(position - 1.0, 0.0), lesser(position + 1.0, 0.0)
+        narrowed = expm1((right - left) * (right + left) * rate)
+        w = (0.0 - narrowed) * exp(left * left * rate)
+        if prior is not None:
+            # what has no mass is not played, however far ahead it is
+            w = w * prior[i] if prior[i] > 0.0 else 0.0
+        out[i] = w
+        total += w
+    return total
+
+
+@kernel
+def _learn(
+    cumulative: npt.NDArray[Any],
+    ledger: FloatArray,
+    prior: FloatArray | None,
+    memory: FloatArray,
+    losses: FloatArray,
+    total: float,
+    learner_loss: float,
+) -> None:
+    for i in range(losses.size):
+        memory[i] += abs(learner_loss - losses[i])
+
+
+_PLAY_ROUNDS = rounds_of(_weigh, _learn)

@@ -1,0 +1,395 @@
+r"""Losses of predictions, each with the range that a Hedge learner must know.
+
+A regret bound is stated in units of the range of the losses, so a loss here declares it. Square,
+absolute and pinball loss are bounded because outcomes are known to lie in ``[low, high]``; log loss
+because no prediction is surer than ``least`` allows. A value outside the declared range is an
+error: nothing is clipped unless it is asked for (`Loss.nearest`).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._support.checks import FloatArray, as_floats, check_finite, check_range, is_real
+
+__all__ = [
+    "LOSSES",
+    "AbsoluteLoss",
+    "CustomLoss",
+    "LogLoss",
+    "Loss",
+    "PinballLoss",
+    "SquareLoss",
+    "ZeroOneLoss",
+    "describe_loss",
+    "make_loss",
+]
+
+Range = tuple[float, float]
+LossFunction = Callable[[FloatArray, FloatArray], npt.ArrayLike]
+
+_ANY: Range = (-math.inf, math.inf)
+
+
+class Loss(ABC):
+    r"""How bad a prediction was, once the outcome is known.
+
+    .. math:: \ell(x, y) \in [\mathrm{low}, \mathrm{high}]
+
+    Where the loss is convex in the prediction, the mixture :math:`\sum_i p_i x_i` loses at most
+    :math:`\sum_i p_i \ell(x_i, y)`, and so every bound of the learner holds for the mixture.
+    """
+
+    convex: ClassVar[bool] = True
+    """Whether the loss is convex in the prediction."""
+
+    @property
+    @abstractmethod
+    def loss_range(self) -> Range:
+        """The range of the losses; what the learner is given."""
+
+    @property
+    def prediction_range(self) -> Range:
+        """The range that predictions must lie in."""
+        return _ANY
+
+    @abstractmethod
+    def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
+        """Return the losses without checks; the arguments broadcast."""
+
+    def __call__(self, predictions: npt.ArrayLike, outcomes: npt.ArrayLike) -> FloatArray:
+        """Return the losses, or say which value breaks which rule; the arguments broadcast."""
+        checked = self.check_predictions(predictions), self.check_outcomes(outcomes)
+        return self.evaluate(*checked)
+
+    def check_predictions(self, predictions: npt.ArrayLike) -> FloatArray:
+        """Return predictions as floats, or name the first outside `prediction_range`."""
+        return _inside("predictions", predictions, self.prediction_range)
+
+    def check_outcomes(self, outcomes: npt.ArrayLike) -> FloatArray:
+        """Return outcomes as floats, or name the first that cannot be one."""
+        return _inside("outcomes", outcomes, self.prediction_range)
+
+    def nearest(self, predictions: npt.ArrayLike) -> FloatArray:
+        """Return predictions with those outside `prediction_range` moved to its nearer end.
+
+        Where outcomes lie in that range too, an expert can only gain by it: no outcome is
+        further from the nearer end than from the prediction.
+        """
+        numbers = as_floats("predictions", predictions)
+        check_finite("predictions", numbers)
+        return np.clip(numbers, *self.prediction_range)
+
+    def combine(self, predictions: FloatArray, p: FloatArray) -> FloatArray:
+        """Return the prediction of a mixture: the mean under ``p`` over the last axis."""
+        mean = (predictions * p).sum(axis=-1)
+        # a rounded mean must not leave the experts' own range
+        return np.asarray(np.clip(mean, predictions.min(axis=-1), predictions.max(axis=-1)))
+
+
+class _Interval(Loss):
+    """A loss of a distance, bounded because all values lie in ``[low, high]``."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        finite = all(is_real(x) and math.isfinite(x) for x in (self.low, self.high))
+        if not finite or not self.low < self.high:
+            raise ValueError(
+                f"outcomes must lie in [low, high], low < high; got [{self.low!r}, {self.high!r}]"
+            )
+        object.__setattr__(self, "low", float(self.low))
+        object.__setattr__(self, "high", float(self.high))
+
+    @property
+    def prediction_range(self) -> Range:
+        return (self.low, self.high)
+
+    @property
+    def width(self) -> float:
+        """``high - low``."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True)
+class SquareLoss(_Interval):
+    r"""Square loss of predictions and outcomes in ``[low, high]``.
+
+    .. math:: \ell(x, y) = (x - y)^2 \in [0, (\mathrm{high} - \mathrm{low})^2]
+
+    Examples
+    --------
+    >>> SquareLoss(0, 10)([4.0, 7.0], 6.0)
+    array([4., 1.])
+    >>> SquareLoss(0, 10)([4.0, 17.0], 6.0)
+    Traceback (most recent call last):
+    ...
+    ValueError: predictions must lie in [0, 10]; got 17.0 at index 1 (min=4, max=17)
+    """
+
+    low: float = 0.0
+    high: float = 1.0
+
+    @property
+    def loss_range(self) -> Range:
+        """``(0, (high - low)**2)``."""
+        return (0.0, self.width * self.width)
+
+    def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
+        """Return ``(x - y)**2``."""
+        return np.asarray((predictions - outcomes) ** 2)
+
+
+@dataclass(frozen=True)
+class AbsoluteLoss(_Interval):
+    r"""Absolute loss of predictions and outcomes in ``[low, high]``.
+
+    .. math:: \ell(x, y) = |x - y| \in [0, \mathrm{high} - \mathrm{low}]
+
+    Examples
+    --------
+    >>> AbsoluteLoss(0, 10)([4.0, 7.0], 6.0)
+    array([2., 1.])
+    """
+
+    low: float = 0.0
+    high: float = 1.0
+
+    @property
+    def loss_range(self) -> Range:
+        """``(0, high - low)``."""
+        return (0.0, self.width)
+
+    def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
+        """Return ``|x - y|``."""
+        return np.abs(predictions - outcomes)
+
+
+@dataclass(frozen=True)
+class PinballLoss(_Interval):
+    r"""Pinball loss, which the ``q``-quantile minimises, of values in ``[low, high]``.
+
+    .. math:: \ell_q(x, y) = \max\{q (y - x), (1 - q)(x - y)\}
+              \in [0, \max(q, 1 - q)(\mathrm{high} - \mathrm{low})]
+
+    Examples
+    --------
+    >>> PinballLoss(0.9, 0, 10)([4.0, 7.0], 6.0)
+    array([1.8, 0.1])
+    """
+
+    q: float = 0.5
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (is_real(self.q) and 0 < self.q < 1):
+            raise ValueError(f"q must lie between 0 and 1; got {self.q!r}")
+        object.__setattr__(self, "q", float(self.q))
+        super().__post_init__()
+
+    @property
+    def loss_range(self) -> Range:
+        """``(0, max(q, 1 - q) (high - low))``."""
+        return (0.0, max(self.q, 1 - self.q) * self.width)
+
+    def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
+        """Return the larger of ``q (y - x)`` and ``(1 - q) (x - y)``."""
+        short = outcomes - predictions
+        return np.maximum(self.q * short, (self.q - 1) * short)
+
+
+@dataclass(frozen=True)
+class LogLoss(Loss):
+    r"""Logarithmic loss of a probability that the outcome is 1, for outcomes 0 and 1.
+
+    .. math:: \ell(x, y) = -\ln(y x + (1 - y)(1 - x)) \in [0, -\ln \delta],
+              \qquad \delta = \mathrm{least}
+
+    It is bounded because predictions must lie in ``[least, 1 - least]``. Forecasters who say 0
+    or 1 are tamed by `nearest`, at a cost of at most ``-ln(1 - least)`` a round.
+
+    Examples
+    --------
+    >>> LogLoss(0.01)([0.5, 0.99], 1.0).round(4)
+    array([0.6931, 0.0101])
+    >>> LogLoss(0.01)([0.5, 1.0], 1.0)
+    Traceback (most recent call last):
+    ...
+    ValueError: predictions must lie in [0.01, 0.99]; got 1.0 at index 1 (min=0.5, max=1)
+    """
+
+    least: float = 0.001
+
+    def __post_init__(self) -> None:
+        if not (is_real(self.least) and 0 < self.least < 0.5):
+            raise ValueError(f"least must lie between 0 and 1/2; got {self.least!r}")
+        object.__setattr__(self, "least", float(self.least))
+
+    @property
+    def loss_range(self) -> Range:
+        """``(0, -ln(least))``, the latter with room for the rounding of a logarithm."""
+        low, high = self.prediction_range
+        return (0.0, -math.log(min(low, 1.0 - high)) * (1.0 + 1e-15))
+
+    @property
+    def prediction_range(self) -> Range:
+        """``[least, 1 - least]``."""
+        return (self.least, 1.0 - self.least)
+
+    def check_outcomes(self, outcomes: npt.ArrayLike) -> FloatArray:
+        """Return outcomes as floats, or name the first that is neither 0 nor 1."""
+        numbers = _inside("outcomes", outcomes, (0.0, 1.0))
+        between = (numbers != 0) & (numbers != 1)
+        if between.any():
+            raise ValueError(f"outcomes of log loss must be 0 or 1; got {numbers[between][0]:g}")
+        return numbers
+
+    def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
+        """Return minus the logarithm of the probability that was given to the outcome."""
+        return -np.log(np.where(outcomes == 1.0, predictions, 1.0 - predictions))
+
+
+@dataclass(frozen=True)
+class ZeroOneLoss(Loss):
+    r"""1 for a wrong label and 0 for the right one; labels are numbers.
+
+    .. math:: \ell(x, y) = \mathbf{1}\{x \ne y\}
+
+    It is not convex, and a mean of labels is no label: the mixture is the label of most weight
+    (of tied ones the least). It errs only where at least half the weight does, so that it makes at
+    most twice as many mistakes as the learner's loss says.
+
+    Examples
+    --------
+    >>> ZeroOneLoss()([1.0, 3.0], 3.0)
+    array([1., 0.])
+    >>> labels, p = np.array([1.0, 3.0, 3.0]), np.array([0.4, 0.3, 0.3])
+    >>> float(ZeroOneLoss().combine(labels, p))
+    3.0
+    """
+
+    convex: ClassVar[bool] = False
+
+    @property
+    def loss_range(self) -> Range:
+        """``(0, 1)``."""
+        return (0.0, 1.0)
+
+    def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
+        """Return whether the labels differ."""
+        return np.asarray(predictions != outcomes, dtype=np.float64)
+
+    def combine(self, predictions: FloatArray, p: FloatArray) -> FloatArray:
+        """Return the label of most weight over the last axis."""
+        labels = np.unique(predictions)
+        votes = np.stack([((predictions == label) * p).sum(axis=-1) for label in labels])
+        return np.asarray(labels[votes.argmax(axis=0)])
+
+
+@dataclass(frozen=True)
+class CustomLoss(Loss):
+    """A loss of your own: a function of two arrays that broadcast, and its range.
+
+    Losses that the function gives outside ``loss_range`` are an error. Where it is not convex in
+    the prediction, the learner's bound holds for its own loss (for an expert drawn at random)
+    and not for the mean that a mixture predicts.
+
+    Examples
+    --------
+    >>> too_low = CustomLoss(lambda x, y: np.maximum(y - x, 0.0), (0.0, 5.0))
+    >>> too_low([1.0, 4.0], 3.0)
+    array([2., 0.])
+    """
+
+    function: LossFunction
+    range: Range = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        low, high = self.range
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise ValueError(f"a loss must have a range low < high; got {self.range!r}")
+
+    @property
+    def loss_range(self) -> Range:
+        """What was declared."""
+        return (float(self.range[0]), float(self.range[1]))
+
+    def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
+        """Return what the function gives, checked: one loss in the range per prediction."""
+        losses = as_floats("custom losses", self.function(predictions, outcomes))
+        shape = np.broadcast_shapes(predictions.shape, outcomes.shape)
+        if losses.shape != shape:
+            raise ValueError(f"custom losses must have shape {shape}; got {losses.shape}")
+        check_range("custom losses", losses, *self.loss_range)
+        return losses
+
+
+LOSSES: dict[str, type[Loss]] = {
+    "absolute": AbsoluteLoss,
+    "log": LogLoss,
+    "pinball": PinballLoss,
+    "square": SquareLoss,
+    "zero-one": ZeroOneLoss,
+}
+"""The losses by name."""
+
+
+def make_loss(
+    loss: Loss | str | LossFunction, outcome_range: Range | None = None, **parameters: Any
+) -> Loss:
+    """Return a loss from a name and its parameters; a function has losses in [0, 1].
+
+    ``outcome_range`` is short for ``low`` and ``high``, where the loss has them.
+
+    >>> make_loss("pinball", (0, 10), q=0.9)
+    PinballLoss(q=0.9, low=0.0, high=10.0)
+    >>> make_loss("hinge")
+    Traceback (most recent call last):
+    ...
+    ValueError: loss must be one of absolute, log, pinball, square, zero-one, a Loss or a function;
+    got 'hinge'
+    """
+    kind = LOSSES.get(loss) if isinstance(loss, str) else None
+    if outcome_range is not None:
+        if kind is None or not issubclass(kind, _Interval):
+            raise ValueError(
+                f"outcome_range goes with absolute, pinball or square by name; got {loss!r}"
+            )
+        low, high = outcome_range
+        parameters |= {"low": low, "high": high}
+    if kind is not None:
+        return kind(**parameters)
+    if isinstance(loss, Loss) and not parameters:
+        return loss
+    if callable(loss) and not isinstance(loss, Loss):
+        return CustomLoss(loss, **parameters)
+    raise ValueError(f"loss must be one of {', '.join(LOSSES)}, a Loss or a function; got {loss!r}")
+
+
+def describe_loss(loss: Loss) -> dict[str, Any]:
+    """Return a loss as JSON members that `make_loss` takes; of a custom one only the range.
+
+    >>> describe_loss(SquareLoss(0, 10))
+    {'loss': 'square', 'low': 0.0, 'high': 10.0}
+    """
+    for name, kind in LOSSES.items():
+        if type(loss) is kind:
+            return {"loss": name, **asdict(loss)}  # type: ignore[call-overload]
+    return {"loss": "custom", "range": list(loss.loss_range)}
+
+
+def _inside(name: str, values: npt.ArrayLike, allowed: Range) -> FloatArray:
+    numbers = as_floats(name, values)
+    check_finite(name, numbers)
+    if numbers.size:
+        check_range(name, numbers, *allowed)
+    return numbers

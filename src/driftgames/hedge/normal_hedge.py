@@ -1,0 +1,140 @@
+"""NormalHedge, which searches for the scale of its weights in every round."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy.typing as npt
+
+from driftgames._kernels.exponential import exp
+from driftgames._kernels.jit import kernel, lesser, scalar
+from driftgames._kernels.ledger import LEAD, LOWEST
+from driftgames._kernels.rounds import PlayRounds, rounds_of
+from driftgames._support.checks import FloatArray
+from driftgames.certificates import bounds
+from driftgames.hedge.memory import RememberingLearner
+
+
+class NormalHedge(RememberingLearner):
+    r"""NormalHedge (Chaudhuri, Freund and Hsu, 2009), the baseline of Table 1.
+
+    .. math:: p_{t,i} \propto -[s_{t-1,i}]_-\,e^{[s_{t-1,i}]_-^2/c}, \qquad
+              c \text{ such that } \sum_i e^{[s_{t-1,i}]_-^2/c} = N e
+
+    It has no parameters either, but searches for c in every round, and its bound grows with
+    the number of actions. [LS14, Tab. 1]
+
+    K. Chaudhuri, Y. Freund and D. Hsu, "A parameter-free hedging algorithm", NeurIPS 2009.
+
+    Examples
+    --------
+    >>> h = NormalHedge(n_actions=3)
+    >>> h.update([0.2, 0.9, 0.4])
+    0.5
+    >>> h.distribution()
+    array([0.93594154, 0.        , 0.06405846])
+
+    Notes
+    -----
+    Where no regret is positive no c solves the equation, and the uniform distribution is
+    played.
+    """
+
+    takes_prior: ClassVar[bool] = False
+
+    @property
+    def title(self) -> str:
+        """NormalHedge."""
+        return "NormalHedge"
+
+    def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+        """Return `bounds.normal_hedge`, in units of loss."""
+        return bounds.normal_hedge(horizon, epsilon, self._n_actions) * self._width
+
+    @property
+    def _memory_size(self) -> int:
+        return 1  # the solution of the last round, near which the next one lies
+
+    @property
+    def _play_rounds(self) -> PlayRounds:
+        return _PLAY_ROUNDS
+
+
+@kernel
+def _weigh(
+    cumulative: npt.NDArray[Any],
+    ledger: FloatArray,
+    prior: FloatArray | None,
+    memory: FloatArray,
+    out: FloatArray,
+) -> float:
+    lead, largest = ledger[LEAD], ledger[LEAD] - ledger[LOWEST]
+    if not largest > 0.0:
+        for i in range(out.size):
+            out[i] = 0.0
+        return 0.0
+    # relative to the largest regret, so that no scale of regrets over- or underflows
+    for i in range(out.size):
+        out[i] = _regret(cumulative[i] - lead) / largest
+    exponent = _solve(out, memory[0])
+    memory[0] = exponent
+    total = 0.0
+    for i in range(out.size):
+        out[i] *= exp(exponent * (out[i] * out[i] - 1.0))
+        total += out[i]
+    return total
+
+
+@scalar
+def _regret(position: float) -> float:
+    return float(0.0 - lesser(position, 0.0))  # 0 - keeps +0
+
+
+@kernel
+def _solve(ratios: FloatArray, guess: float) -> float:
+    """Return u with ``mean(exp(u x^2)) = e``, where the largest x is 1.
+
+    The logarithm of the left side is convex and increasing in u, so Newton's method comes
+    down to the solution from above after one step; u lies between 1 and ``1 + ln N``, and
+    steps that leave what is left of that interval are replaced by its middle.
+    """
+    n = ratios.size
+    low, high = 1.0, 1.0 + math.log(n)
+    u = guess if low <= guess <= high else high
+    for _ in range(100):
+        total, pull = 0.0, 0.0
+        for i in range(n):
+            square = ratios[i] * ratios[i]
+            term = exp(u * (square - 1.0))
+            total += term
+            pull += square * term
+        excess = u - 1.0 + math.log(total / n)
+        if excess > 0.0:
+            high = u
+        else:
+            low = u
+        step = excess * total / pull
+        following = u - step
+        if not low <= following <= high:
+            following = 0.5 * (low + high)
+        if abs(following - u) <= 1e-14 * u:
+            break
+        u = following
+    return u
+
+
+@kernel
+def _learn(
+    cumulative: npt.NDArray[Any],
+    ledger: FloatArray,
+    prior: FloatArray | None,
+    memory: FloatArray,
+    losses: FloatArray,
+    total: float,
+    learner_loss: float,
+) -> None:
+    """There is nothing to learn beyond the totals."""
+
+
+_PLAY_ROUNDS = rounds_of(_weigh, _learn)

@@ -1,0 +1,205 @@
+"""Combining river models: a Hedge learner that is itself a river model.
+
+Needs the extra: ``pip install 'driftgames[river]'``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from driftgames._support.checks import FloatArray
+from driftgames.certificates import Certificate
+from driftgames.hedge.losses import Loss, LossFunction, Range, make_loss
+from driftgames.hedge.making import Maker, make_learner
+
+try:
+    from river import base
+except ImportError as error:
+    raise ImportError(
+        "driftgames.hedge.river needs river: pip install 'driftgames[river]'"
+    ) from error
+
+__all__ = ["HedgeClassifier", "HedgeRegressor"]
+
+Features = dict[Any, Any]
+
+
+class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
+    r"""A convex combination of river regressors, re-weighted after every outcome.
+
+    .. math:: \hat y_t = \sum_i p_{t,i} x_{t,i}, \qquad \ell_{t,i} = \ell(x_{t,i}, y_t)
+
+    It is no further behind the best of its models than `certificate` says, on any stream, without
+    a learning rate. [LS14, Sec. 3.1, Thm. 2]
+
+    Parameters
+    ----------
+    models
+        The regressors to combine; each learns from every observation.
+    loss
+        "square", "absolute" or "pinball", a `Loss`, or a function with losses in [0, 1].
+    outcome_range
+        ``(low, high)``: where outcomes lie, for a loss by name; one outside it is an error.
+        ``(0, 1)`` unless given.
+    learner
+        A name in `LEARNERS`, or what makes a learner; NormalHedge.DT unless given.
+
+    Notes
+    -----
+    River models may predict anything in their first rounds. A prediction outside the range is
+    moved to its nearer end, where it is closer to every possible outcome.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, linear_model, metrics, optim, preprocessing
+    >>> models = [
+    ...     linear_model.LinearRegression(optimizer=optimizer, intercept_lr=0.1)
+    ...     for optimizer in (optim.SGD(0.01), optim.RMSProp(), optim.AdaGrad())
+    ... ]
+    >>> model = preprocessing.StandardScaler() | HedgeRegressor(models, outcome_range=(30, 50))
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0.385949
+    """
+
+    def __init__(
+        self,
+        models: Sequence[base.Regressor],
+        loss: str | Loss | LossFunction = "square",
+        outcome_range: Range | None = None,
+        learner: Maker = None,
+    ) -> None:
+        super().__init__(models)
+        self.loss = loss
+        self.outcome_range = outcome_range
+        self.learner = learner
+        self._loss = make_loss(loss, outcome_range)
+        self._learner = make_learner(learner, len(self), loss_range=self._loss.loss_range)
+
+    @property
+    def _min_number_of_models(self) -> int:
+        return 1
+
+    def learn_one(self, x: Features, y: float) -> None:
+        """Weigh the models by what they would have said, then let each of them learn."""
+        outcome = self._loss.check_outcomes([y])
+        self._learner.update(self._loss.evaluate(self._experts(x), outcome))
+        for model in self:
+            model.learn_one(x, y)
+
+    def predict_one(self, x: Features) -> float:
+        """Return the combination of what the models say."""
+        return float(self._loss.combine(self._experts(x), self.weights))
+
+    @property
+    def weights(self) -> FloatArray:
+        """The weight of each model in the next prediction."""
+        return self._learner.distribution().astype(np.float64, copy=False)
+
+    def certificate(self) -> Certificate:
+        """Return the epsilon-regret to the models beside its bound, for every epsilon."""
+        return self._learner.certificate()
+
+    def _experts(self, x: Features) -> FloatArray:
+        return self._loss.nearest([model.predict_one(x) for model in self])
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        from river import linear_model, preprocessing
+
+        models = [
+            preprocessing.StandardScaler() | linear_model.LinearRegression(intercept_lr=0.1),
+            preprocessing.StandardScaler() | linear_model.PARegressor(),
+        ]
+        yield {"models": models, "outcome_range": (-1000.0, 1000.0)}
+
+
+class HedgeClassifier(base.Ensemble, base.Classifier):  # type: ignore[misc]
+    r"""A mixture of river classifiers' probabilities, re-weighted after every label.
+
+    .. math:: \ell_{t,i} = \tfrac12 \sum_c (q_{t,i}(c) - \mathbf{1}\{c = y_t\})^2 \in [0, 1]
+
+    The loss is half the Brier score: proper, convex, and bounded for any number of classes.
+    [LS14, Sec. 3.1, Thm. 2]
+
+    Parameters
+    ----------
+    models
+        The classifiers to combine; each learns from every observation.
+    learner
+        A name in `LEARNERS`, or what makes a learner; NormalHedge.DT unless given.
+
+    Notes
+    -----
+    A model that knows no label yet gives no probability to any and loses 1/2. A model without
+    probabilities is taken to be sure of the label it predicts.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, linear_model, metrics, naive_bayes, preprocessing
+    >>> models = [linear_model.LogisticRegression(), naive_bayes.GaussianNB()]
+    >>> model = preprocessing.StandardScaler() | HedgeClassifier(models)
+    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    Accuracy: 88.00%
+    """
+
+    def __init__(self, models: Sequence[base.Classifier], learner: Maker = None) -> None:
+        super().__init__(models)
+        self.learner = learner
+        self._learner = make_learner(learner, len(self), loss_range=(0.0, 1.0))
+
+    @property
+    def _min_number_of_models(self) -> int:
+        return 1
+
+    @property
+    def _multiclass(self) -> bool:
+        return all(model._multiclass for model in self)
+
+    def learn_one(self, x: Features, y: base.typing.ClfTarget) -> None:
+        """Weigh the models by what they would have said, then let each of them learn."""
+        self._learner.update([_half_brier(_probabilities(model, x), y) for model in self])
+        for model in self:
+            model.learn_one(x, y)
+
+    def predict_proba_one(self, x: Features) -> dict[base.typing.ClfTarget, float]:
+        """Return the mixture of what the models say."""
+        mixed: Counter[Any] = Counter()
+        for model, p in zip(self, self._learner.distribution().tolist(), strict=True):
+            for label, chance in _probabilities(model, x).items():
+                mixed[label] += p * chance
+        total = sum(mixed.values())
+        return {label: chance / total for label, chance in mixed.items()} if total > 0 else {}
+
+    @property
+    def weights(self) -> FloatArray:
+        """The weight of each model in the next prediction."""
+        return self._learner.distribution().astype(np.float64, copy=False)
+
+    def certificate(self) -> Certificate:
+        """Return the epsilon-regret to the models beside its bound, for every epsilon."""
+        return self._learner.certificate()
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        from river import linear_model, naive_bayes, preprocessing
+
+        scaled = preprocessing.StandardScaler() | linear_model.LogisticRegression()
+        yield {"models": [scaled, naive_bayes.GaussianNB()]}
+
+
+def _probabilities(model: base.Classifier, x: Features) -> dict[Any, float]:
+    try:
+        return dict(model.predict_proba_one(x))
+    except NotImplementedError:
+        label = model.predict_one(x)
+        return {} if label is None else {label: 1.0}
+
+
+def _half_brier(probabilities: dict[Any, float], y: base.typing.ClfTarget) -> float:
+    squares: float = sum((chance - (label == y)) ** 2 for label, chance in probabilities.items())
+    # probabilities are rounded by whoever gives them, and may sum to a hair above 1
+    return min(1.0, 0.5 * (squares + (y not in probabilities)))

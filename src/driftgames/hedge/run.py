@@ -1,0 +1,86 @@
+"""What a replay of a loss matrix gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._support.checks import FloatArray
+from driftgames.potentials import NoBoundError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The rounds that one call of `run` played.
+
+    Parameters
+    ----------
+    title : str
+        What was run.
+    names : tuple of str, or None
+        What the actions are called, where they were named.
+    first_round : int
+        The 1-based number of the first row; above 1 where the learner had played before.
+    learner_losses : array of shape (T,)
+        The learner's loss in each round.
+    regret : array of shape (T,)
+        After each round, the learner's total less that of the best action so far, counted
+        from the learner's first round on.
+    distributions : array of shape (T, N), or None
+        What was played in each round, where it was asked for.
+    bound : callable
+        ``bound(horizon, epsilon)`` of the learner.
+    finest : float
+        The epsilon that stands for the best action.
+    """
+
+    title: str
+    names: tuple[str, ...] | None
+    first_round: int
+    learner_losses: npt.NDArray[np.floating[Any]]
+    regret: npt.NDArray[np.floating[Any]]
+    distributions: npt.NDArray[np.floating[Any]] | None
+    bound: Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]
+    finest: float
+
+    @property
+    def rounds(self) -> npt.NDArray[np.int64]:
+        """The 1-based numbers of the rounds."""
+        return np.arange(self.first_round, self.first_round + self.learner_losses.size)
+
+    @property
+    def promised(self) -> FloatArray:
+        """The bound on `regret` after each round; infinite where nothing is promised."""
+        if not self.rounds.size:
+            return np.empty(0)
+        try:
+            return self.bound(self.rounds, self.finest)
+        except NoBoundError:
+            return np.full(self.rounds.size, np.inf)
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Draw the regret over time against its bound."""
+        from driftgames.plots.regret import plot_regret_over_time
+
+        rounds = self.rounds.astype(np.float64)
+        regret, promised = {self.title: self.regret.astype(np.float64)}, {self.title: self.promised}
+        return plot_regret_over_time(rounds, regret, promised, ax=ax)
+
+    def plot_weights(self, *, most: int = 6, ax: Axes | None = None) -> Figure:
+        """Draw the probabilities of the weightiest actions over time."""
+        from driftgames.plots.regret import plot_weights
+
+        if self.distributions is None:
+            raise ValueError("no distributions were kept; run with distributions=True")
+        rounds = self.rounds.astype(np.float64)
+        kept = self.distributions.astype(np.float64, copy=False)
+        names = self.names or [str(action) for action in range(kept.shape[1])]
+        return plot_weights(rounds, kept, names, most=most, ax=ax)

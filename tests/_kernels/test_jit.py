@@ -1,0 +1,68 @@
+"""Loops bound to functions: each combination has its own name in the cache."""
+
+import numpy as np
+
+from driftgames._kernels.jit import greater, kernel, lesser, scalar, specialise
+
+FACTOR = 2.0
+
+
+@scalar
+def inner(x):
+    return x * FACTOR
+
+
+@scalar
+def doubled(x):
+    return inner(x)
+
+
+@scalar
+def squared(x):
+    return x * x
+
+
+def _loop(values, out):
+    for i in range(values.size):
+        out[i] = each(values[i])  # noqa: F821 (bound by `specialise`)
+
+
+@kernel
+def _between(values, low, high, out):
+    for i in range(values.size):
+        out[i] = lesser(greater(values[i], low), high)
+
+
+def _apply(loop, values):
+    out = np.empty_like(values)
+    loop(values, out)
+    return out.tolist()
+
+
+def test_a_loop_calls_what_it_was_bound_to():
+    values = np.array([1.0, 2.0, 3.0])
+    assert _apply(specialise(_loop, kernel, each=doubled), values) == [2.0, 4.0, 6.0]
+    assert _apply(specialise(_loop, kernel, each=squared), values) == [1.0, 4.0, 9.0]
+
+
+def test_names_differ_by_what_is_called_however_deep():
+    global FACTOR
+
+    def name():
+        return specialise(_loop, lambda function: function, each=doubled).__name__
+
+    first = name()
+    assert name() == first
+    assert specialise(_loop, lambda f: f, each=squared).__name__ != first
+    try:
+        FACTOR = 3.0  # a constant two calls down
+        assert name() != first
+    finally:
+        FACTOR = 2.0
+
+
+def test_lesser_and_greater_are_min_and_max():
+    values = np.array([-np.inf, -2.0, -0.5, 0.0, 0.5, 2.0, np.inf])
+    out = np.empty_like(values)
+    _between(values, -1.0, 1.0, out)
+    assert out.tolist() == np.clip(values, -1.0, 1.0).tolist()

@@ -1,0 +1,439 @@
+"""``driftgames hedge``: files, streams, and states that survive kill -9."""
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from driftgames.cli import hedge as module
+from driftgames.cli._hedge_report import MOST, History
+from driftgames.cli._hedge_stream import StreamState, chain
+from driftgames.hedge import LEARNERS, AdaNormalHedge, Hedge
+
+APP = typer.Typer()
+APP.command()(module.hedge)
+
+COMMAND = "import typer; from driftgames.cli.hedge import hedge; typer.run(hedge)"
+NAMES = ("cash", "bonds", "gold")
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def make_losses(rounds=60, n=3, seed=0):
+    return np.random.default_rng(seed).random((rounds, n)).round(4)
+
+
+def as_lines(losses, names=NAMES):
+    header = [",".join(names)] if names else []
+    return [f"{line}\n" for line in header + [",".join(map(repr, row)) for row in losses.tolist()]]
+
+
+def write_csv(path, losses, names=NAMES):
+    path.write_text("".join(as_lines(losses, names)))
+    return str(path)
+
+
+def run(*arguments, text=None):
+    return CliRunner().invoke(APP, [str(argument) for argument in arguments], input=text)
+
+
+def played(losses, **settings):
+    learner = Hedge(losses.shape[1], **settings)
+    learner.run(losses)
+    return learner
+
+
+def test_summary_says_what_happened(tmp_path):
+    losses = make_losses()
+    learner = played(losses, names=NAMES)
+    result = run(write_csv(tmp_path / "l.csv", losses), "--epsilon", "0.5,1")
+    assert result.exit_code == 0, result.stderr
+    words = result.stdout.split()
+    best = int(learner.action_losses.argmin())
+    assert "NormalHedge.DT: 60 rounds, 3 actions" in result.stdout
+    assert f"{learner.learner_loss:.4f}" in words
+    assert f"best action     {NAMES[best]}, loss {learner.action_losses[best]:.4f}" in result.stdout
+    for name, p in zip(NAMES, learner.distribution(), strict=True):
+        line = next(each for each in result.stdout.splitlines() if each.split()[:1] == [name])
+        assert line.split()[1] == f"{p:.4f}"
+    for epsilon in (0.5, 1.0):
+        row = learner.certificate().at(epsilon)
+        assert f"{row.realised:.3f}" in words
+        assert f"{row.promised:.3f}" in words
+    assert "every bound holds" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_every_kind_of_file_gives_the_same(tmp_path):
+    losses = make_losses()
+    expected = run(write_csv(tmp_path / "l.csv", losses, names=None)).stdout
+    assert "column 1" in expected
+    np.save(tmp_path / "l.npy", losses)
+    assert run(tmp_path / "l.npy").stdout == expected
+    with gzip.open(tmp_path / "l.csv.gz", "wt") as stream:
+        stream.writelines(as_lines(losses, names=None))
+    assert run(tmp_path / "l.csv.gz").stdout == expected
+    assert run("-", text="".join(as_lines(losses, names=None))).stdout == expected
+    table = pa.table({name: losses[:, i] for i, name in enumerate(NAMES)})
+    pyarrow.parquet.write_table(table, tmp_path / "l.parquet", row_group_size=7)
+    named = run(write_csv(tmp_path / "named.csv", losses)).stdout
+    assert "gold" in named
+    assert run(tmp_path / "l.parquet").stdout == named
+
+
+def test_options_reach_the_learner(tmp_path):
+    gains = 10 * make_losses() - 5
+    path = write_csv(tmp_path / "g.csv", gains)
+    result = run(
+        path, "--gains", "--loss-range", "-5,5", "--prior", "0.5,0.25,0.25",
+        "--algorithm", "adanormalhedge", "--top", "1",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    learner = AdaNormalHedge(3, prior=[0.5, 0.25, 0.25], loss_range=(-5, 5), gains=True)
+    learner.run(gains)
+    assert "AdaNormalHedge: 60 rounds" in result.stdout
+    assert f"learner's gain  {-learner.learner_loss:.4f}" in result.stdout
+    assert f"{learner.distribution().max():.4f}" in result.stdout
+    assert "the other 2" in result.stdout
+
+
+def test_algorithms_are_those_of_the_library(tmp_path):
+    assert tuple(LEARNERS) == module.ALGORITHMS
+    path = write_csv(tmp_path / "l.csv", make_losses(20))
+    for name in module.ALGORITHMS:
+        result = run(path, "--algorithm", name, "--horizon", 20)
+        assert result.exit_code == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n0.5,0.5\n0.5,high\n", "line 3, column 2 (b): a loss must be a number; got 'high'"),
+        ("0.5,0.5\n\n0.5,\n", "line 3, column 2: a loss must be a number; got ''"),
+        ("0.5,oops\n", "line 1, column 2: a loss must be a number; got 'oops'"),
+        ("a,b\n0.5,0.5\n0.5\n", "line 3: 1 cells, where 2 were expected"),
+        ("a,b\n0.5,0.5,0.5\n", "line 2: 3 cells, where 2 were expected"),
+        ("a,b\n0.5,nan\n", "line 2, column 2 (b): a loss must be finite; got nan"),
+        ("a,b\n0.5,1_0\n", "line 2, column 2 (b): a loss must be a number; got '1_0'"),
+        ("a,b\n0.5,1.5\n", "line 2, column 2 (b): losses must lie in [0, 1] (see --loss-range)"),
+        ("a,a\n0.5,0.5\n", "line 1: the header names the action 'a' twice"),
+        ("a,b\n", "no losses came: the input has a header and no rounds"),
+        ("", "no losses came: the input is empty"),
+        ("a,b\n0.5,\xff\n", "line 2: not UTF-8 text"),
+    ],
+)
+def test_bad_cells_are_named_by_line_and_column(tmp_path, text, message):
+    path = tmp_path / "l.csv"
+    path.write_bytes(text.encode("latin-1"))
+    state = tmp_path / "s.json"
+    result = run(path, "--state", state)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+    assert not state.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--loss-range", "0"], "--loss-range must be two numbers"),
+        (["--loss-range", "1,0"], "low < high"),
+        (["--epsilon", "0.1,x"], "--epsilon must be numbers with commas between; got '0.1,x'"),
+        (["--epsilon", "0"], "--epsilon must lie in (0, 1]; got 0.0"),
+        (["--prior", "0.5,0.5"], "prior must be of shape (3,)"),
+        (["--algorithm", "oracle"], "learner must be one of normalhedge.dt"),
+        (["--algorithm", "exp"], "exp is tuned to the number of rounds: give it as --horizon"),
+        (["--first-round", "0"], "--first-round must be next or a number from 1; got '0'"),
+        (["--plot", "out.gif"], "--plot must end in .svg, .pdf or .png; got 'out.gif'"),
+        (["--plot", "no/such/out.svg"], "--plot: there is no directory no/such"),
+        (["--state", "no/such/s.json"], "--state: there is no directory no/such"),
+    ],
+)
+def test_senseless_options_are_refused(tmp_path, arguments, message):
+    result = run(write_csv(tmp_path / "l.csv", make_losses(5)), *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_files_that_hold_no_losses_are_refused(tmp_path):
+    for name, array in (
+        ("flat", np.zeros(3)),
+        ("words", np.array([["a"]])),
+        ("none", np.ones((0, 2))),
+    ):
+        np.save(tmp_path / f"{name}.npy", array)
+        result = run(tmp_path / f"{name}.npy")
+        assert result.exit_code == 2
+        assert "losses must be numbers, one row per round" in result.stderr
+    pyarrow.parquet.write_table(pa.table({"a": [0.5], "b": ["x"]}), tmp_path / "w.parquet")
+    assert "column 2 (b): losses must be numbers; got string" in run(tmp_path / "w.parquet").stderr
+    pyarrow.parquet.write_table(pa.table({"a": [0.5, None]}), tmp_path / "n.parquet")
+    assert "row 2, column 1 (a): losses must lie in" in run(tmp_path / "n.parquet").stderr
+    (tmp_path / "cut.parquet").write_bytes(b"PAR1")
+    assert "not a Parquet file, or cut short" in run(tmp_path / "cut.parquet").stderr
+    missing = run(tmp_path / "missing.csv")
+    assert missing.exit_code == 2
+    assert "missing.csv: No such file" in missing.stderr
+
+
+def test_numbers_may_be_names_when_said_so(tmp_path):
+    path = write_csv(tmp_path / "l.csv", make_losses(5), names=("2021", "2022", "2023"))
+    assert "2022" in run(path, "--header").stdout
+    assert "line 1, column 1: losses must lie in [0, 1]" in run(path).stderr
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_plot_is_written(tmp_path, ending):
+    out = tmp_path / f"out.{ending}"
+    result = run(write_csv(tmp_path / "l.csv", make_losses()), "--plot", out)
+    assert result.exit_code == 0, (result.stderr, result.exception)
+    assert out.stat().st_size > 1000
+
+
+def test_history_thins_out_and_changes_nothing():
+    losses = make_losses(5 * MOST + 3)
+    history, learner = History(), Hedge(3)
+    for begin in range(0, len(losses), 100):
+        history.run(learner, losses[begin : begin + 100])
+    whole = Hedge(3).run(losses)
+    assert learner.t == len(losses)
+    assert learner.learner_loss == pytest.approx(whole.learner_losses.sum())
+    assert MOST / 2 <= len(history.rounds) <= MOST
+    assert set(np.diff(history.rounds)) == {8}
+    at = np.array(history.rounds[1:])
+    assert history.regret[1:] == pytest.approx(whole.regret[at - 1], abs=1e-9)
+
+
+def test_live_stream_answers_every_line_with_the_next_distribution():
+    losses = make_losses(3)
+    lines = run("-", "--live", text="".join(as_lines(losses))).stdout.splitlines()
+    learner = Hedge(3)
+    for t in range(3):
+        learner.update(losses[t])
+        number, loss, p = lines[t].split()
+        assert number == f"round={t + 1}"
+        assert loss == f"learner_loss={learner.learner_loss!r}"
+        assert [
+            float(x) for x in p.removeprefix("p=").split(",")
+        ] == learner.distribution().tolist()
+
+
+# ---------------------------------------------------------------- states
+
+
+def test_a_state_goes_on_and_gives_what_one_run_gives(tmp_path):
+    losses, state = make_losses(), tmp_path / "s.json"
+    run(write_csv(tmp_path / "head.csv", losses[:25]), "--state", state)
+    whole = write_csv(tmp_path / "whole.csv", losses)
+    result = run(whole, "--state", state)
+    assert result.stdout == run(whole).stdout
+    assert StreamState.load(state).learner == played(losses, names=NAMES)
+    # the same input once more has nothing new
+    assert run(whole, "--state", state).stdout == result.stdout
+    assert StreamState.load(state).learner.t == 60
+
+
+def test_first_round_next_takes_every_line_as_new(tmp_path):
+    losses, state = make_losses(), tmp_path / "s.json"
+    run(write_csv(tmp_path / "head.csv", losses[:25]), "--state", state)
+    tail = write_csv(tmp_path / "tail.csv", losses[25:], names=None)
+    assert run(tail, "--state", state, "--first-round", "next").exit_code == 0
+    assert StreamState.load(state).learner == played(losses, names=NAMES)
+
+
+def test_rounds_that_come_again_are_not_counted_twice_and_a_gap_is_refused(tmp_path):
+    losses, state = make_losses(), tmp_path / "s.json"
+    run(write_csv(tmp_path / "head.csv", losses[:25]), "--state", state)
+    before = state.read_bytes()
+    late = write_csv(tmp_path / "late.csv", losses[30:])
+    result = run(late, "--state", state, "--first-round", 31)
+    assert result.exit_code == 2
+    assert "rounds 26 to 30 would be lost" in result.stderr
+    assert state.read_bytes() == before
+    overlapping = write_csv(tmp_path / "overlap.csv", losses[20:])
+    assert run(overlapping, "--state", state, "--first-round", 21).exit_code == 0
+    assert StreamState.load(state).learner == played(losses, names=NAMES)
+
+
+def test_another_input_is_not_taken_for_the_same(tmp_path):
+    losses, state = make_losses(), tmp_path / "s.json"
+    run(write_csv(tmp_path / "head.csv", losses[:25]), "--state", state)
+    before = state.read_bytes()
+    tail = run(write_csv(tmp_path / "tail.csv", losses[25:]), "--state", state)
+    assert tail.exit_code == 2
+    assert "the first 25 rounds of the input are not those of the state" in tail.stderr
+    assert "--first-round next" in tail.stderr
+    short = run(write_csv(tmp_path / "short.csv", losses[:10]), "--state", state)
+    assert short.exit_code == 2
+    assert "the input ends with round 10 and the state has 25" in short.stderr
+    assert state.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--algorithm", "squint"], "--algorithm is squint, but the state was kept with"),
+        (["--loss-range", "0,2"], "--loss-range is (0.0, 2.0), but the state"),
+        (["--gains"], "--gains is True, but the state was kept with False"),
+        (["--prior", "0.5,0.25,0.25"], "--prior is [0.5, 0.25, 0.25], but the state"),
+    ],
+)
+def test_a_state_of_another_learner_is_refused(tmp_path, arguments, message):
+    state, path = tmp_path / "s.json", write_csv(tmp_path / "l.csv", make_losses())
+    run(path, "--state", state)
+    result = run(path, "--state", state, *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_state_of_other_actions_or_none_at_all_is_refused(tmp_path):
+    state, path = tmp_path / "s.json", write_csv(tmp_path / "l.csv", make_losses())
+    run(path, "--state", state)
+    other = write_csv(tmp_path / "o.csv", make_losses(), names=("x", "y", "z"))
+    assert "the header is ('x', 'y', 'z')" in run(other, "--state", state).stderr
+    wide = write_csv(tmp_path / "w.csv", make_losses(n=2), names=None)
+    assert "the number of actions is 2, but the state" in run(wide, "--state", state).stderr
+    state.write_bytes(state.read_bytes()[:-30])
+    assert "cut short" in run(path, "--state", state).stderr
+    Hedge(3).save(state)
+    assert "where 'driftgames.hedge-stream' was wanted" in run(path, "--state", state).stderr
+
+
+def test_a_bad_line_in_a_stream_keeps_what_was_acknowledged(tmp_path):
+    losses, state = make_losses(10), tmp_path / "s.json"
+    lines = as_lines(losses)
+    result = run("-", "--state", state, text="".join([*lines[:6], "0.5,oops,0.5\n", *lines[6:]]))
+    assert result.exit_code == 2
+    assert "line 7, column 2 (bonds)" in result.stderr
+    assert result.stdout.splitlines()[-1].startswith("round=5 ")
+    assert StreamState.load(state).learner == played(losses[:5], names=NAMES)
+
+
+def test_rounds_are_not_acknowledged_before_they_are_written(tmp_path, monkeypatch):
+    save, calls = StreamState.save, []
+
+    def fill_the_disk(self, path):
+        calls.append(path)
+        if len(calls) == 3:
+            raise OSError(28, "No space left on device", str(path))
+        save(self, path)
+
+    monkeypatch.setattr(StreamState, "save", fill_the_disk)
+    losses, state = make_losses(10), tmp_path / "s.json"
+    result = run("-", "--state", state, "--every", 2, text="".join(as_lines(losses)))
+    assert result.exit_code == 2
+    assert "No space left on device" in result.stderr
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["round=2", "round=4"]
+    assert StreamState.load(state).learner == played(losses[:4], names=NAMES)
+
+
+def test_the_digest_does_not_depend_on_batches():
+    losses = make_losses()
+    start = chain(b"", losses)
+    assert chain(chain(b"", losses[:7]), losses[7:]) == start
+    changed = losses.copy()
+    changed[3, 1] += 1e-9
+    assert chain(b"", changed) != start
+
+
+# ---------------------------------------------------------------- kill -9
+
+
+@pytest.fixture
+def begin():
+    """Start streams, and end those that a failing test leaves waiting."""
+    begun = []
+    watchdog = threading.Timer(120, lambda: [each.kill() for each in begun])
+    watchdog.start()
+
+    def start(state, *arguments):
+        begun.append(start_stream(state, *arguments))
+        return begun[-1]
+
+    yield start
+    watchdog.cancel()
+    for each in begun:
+        each.kill()
+        each.wait()
+
+
+def start_stream(state, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, "-", "--state", str(state), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+        env={**os.environ, "COLUMNS": "80"},
+    )
+
+
+def kill(process):
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        try:
+            stream.close()
+        except BrokenPipeError:
+            continue
+
+
+def acknowledged(process):
+    line = process.stdout.readline()
+    assert line.startswith("round="), line
+    return int(line.split()[0].removeprefix("round="))
+
+
+def test_killed_streams_of_the_whole_input_lose_nothing_and_count_nothing_twice(tmp_path, begin):
+    losses, state = make_losses(400), tmp_path / "s.json"
+    last = 0
+    for kill_after in (1, 37, 150):
+        process = begin(state)
+        process.stdin.write("".join(as_lines(losses[:-100])))  # the stream is not at its end
+        process.stdin.flush()
+        while last < kill_after:
+            last = acknowledged(process)
+        kill(process)
+        kept = StreamState.load(state).learner
+        assert last <= kept.t < 400  # killed in the middle, and nothing acknowledged is lost
+        assert kept == played(losses[: kept.t], names=NAMES)
+    process = begin(state, "--every", "50")
+    out, _ = process.communicate("".join(as_lines(losses)))
+    assert process.returncode == 0
+    assert StreamState.load(state).learner == played(losses, names=NAMES)
+    assert "400 rounds, 3 actions" in out
+
+
+def test_killed_streams_that_go_on_lose_nothing_and_count_nothing_twice(tmp_path, begin):
+    losses, state = make_losses(400), tmp_path / "s.json"
+    counted = 0
+    for kill_after in (5, 60):
+        process = begin(state, "--first-round", "next")
+        if state.exists():
+            counted = acknowledged(process)  # what it says before it is sent anything
+        lines = as_lines(losses[counted:-100], names=NAMES if counted == 0 else None)
+        process.stdin.write("".join(lines))
+        process.stdin.flush()
+        while counted < kill_after:
+            counted = acknowledged(process)
+        kill(process)
+    # the sender believes the last acknowledgement, and sends what came after it again
+    lines = as_lines(losses[counted:], names=None)
+    process = begin(state, "--first-round", str(counted + 1), "--every", "100")
+    out, _ = process.communicate("".join(lines))
+    assert process.returncode == 0
+    assert StreamState.load(state).learner == played(losses, names=NAMES)
+    assert "400 rounds, 3 actions" in out

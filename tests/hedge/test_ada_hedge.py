@@ -1,0 +1,62 @@
+"""AdaHedge follows the leader until mixing costs."""
+
+import math
+
+import numpy as np
+import pytest
+
+from driftgames.hedge import AdaHedge
+
+
+def _mix(eta, L):
+    """Return weights and mix loss at one learning rate, infinity included."""
+    least = L.min()
+    w = (least == L).astype(float) if math.isinf(eta) else np.exp(-eta * (L - least))
+    return w / w.sum(), least - math.log(w.mean()) / eta
+
+
+def _by_hand(losses):
+    """Play AdaHedge from its definition and return distributions and gaps."""
+    L, gap, played, gaps = np.zeros(losses.shape[1]), 0.0, [], []
+    for row in losses:
+        eta = math.log(row.size) / gap if gap > 0 else math.inf
+        p, before = _mix(eta, L)
+        L = L + row
+        after = _mix(eta, L)[1]
+        gap += max(0.0, p @ row - (after - before))
+        played.append(p)
+        gaps.append(gap)
+    return np.array(played), np.array(gaps)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_weights_are_the_published_ones(seed):
+    losses = np.random.default_rng(seed).random((200, 5))
+    learner = AdaHedge(5)
+    played, gaps = _by_hand(losses)
+    run = learner.run(losses, distributions=True)
+    np.testing.assert_allclose(run.distributions, played, rtol=1e-7, atol=1e-12)
+    assert learner.gap == pytest.approx(gaps[-1], rel=1e-9)
+
+
+def test_leaders_are_followed_while_the_gap_is_zero():
+    learner = AdaHedge(4)
+    learner.update([0.0, 0.0, 0.0, 0.0])
+    assert learner.gap == 0.0
+    assert learner.distribution().tolist() == [0.25] * 4
+
+
+def test_an_easy_game_costs_a_constant():
+    losses = np.tile([0.0, 1.0, 1.0], (5000, 1))
+    run = AdaHedge(3).run(losses)
+    assert run.regret[-1] < 2.0
+    assert run.regret[-1] - run.regret[100] < 1e-9
+
+
+def test_the_gap_never_falls():
+    losses = np.random.default_rng(1).integers(2, size=(500, 3)).astype(float)
+    learner, last = AdaHedge(3), 0.0
+    for row in losses:
+        learner.update(row)
+        assert learner.gap >= last
+        last = learner.gap

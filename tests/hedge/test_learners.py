@@ -1,0 +1,568 @@
+"""What holds for every learner: each entry of `LEARNERS` inherits all of it."""
+
+import copy
+import math
+import pickle
+import tracemalloc
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as tried
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from driftgames._support.documents import DocumentError
+from driftgames.hedge import LEARNERS, Hedge, NormalHedge
+
+NAMES = list(LEARNERS)
+WITH_PRIOR = [name for name in NAMES if name != "normalhedge"]
+
+
+def _losses(rounds, n_actions, seed=0):
+    rng = np.random.default_rng(seed)
+    # some actions better than others, and ties
+    return np.round(rng.random((rounds, n_actions)) ** rng.uniform(0.5, 2, n_actions), 2)
+
+
+def _assert_distribution(p, n_actions):
+    assert p.shape == (n_actions,)
+    assert np.isfinite(p).all()
+    assert (p >= 0).all()
+    assert p.sum() == pytest.approx(1.0, abs=1e-6 if p.dtype == np.float32 else 1e-12)
+
+
+# ---------------------------------------------------------------------- playing
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reading_changes_nothing(name):
+    learner = LEARNERS[name](8, 100)
+    learner.run(_losses(5, 8))  # several actions are still ahead of the learner
+    before = learner.copy()
+    rng = np.random.default_rng(0)
+    first = learner.distribution()
+    for _ in range(3):
+        assert (learner.distribution() == first).all()
+        learner.sample(rng)
+        learner.certificate()
+        learner.positions[:] = 7.0  # what is handed out is not the state
+        learner.action_losses[:] = 7.0
+    assert learner == before
+    row = _losses(1, 8, seed=1)[0]
+    assert learner.update(row) == before.update(row)
+    assert learner == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n_actions", [1, 2, 7, 70])
+def test_run_equals_updates_bit_for_bit(name, n_actions):
+    L = _losses(60, n_actions)
+    at_once, one_by_one = LEARNERS[name](n_actions, 60), LEARNERS[name](n_actions, 60)
+    kept = LEARNERS[name](n_actions, 60)
+    played, learner_losses = [], []
+    for row in L:
+        played.append(one_by_one.distribution())
+        learner_losses.append(one_by_one.update(row))
+    run = at_once.run(L)
+    assert at_once == one_by_one
+    assert (run.learner_losses == learner_losses).all()
+    assert run.distributions is None
+    with_distributions = kept.run(L, distributions=True)
+    assert kept == one_by_one
+    assert (with_distributions.distributions == played).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_run_goes_on_where_the_last_one_stopped(name):
+    L = _losses(50, 4)
+    whole, parts = LEARNERS[name](4, 50), LEARNERS[name](4, 50)
+    run = whole.run(L)
+    first, second = parts.run(L[:20]), parts.run(L[20:], progress=False)
+    assert whole == parts
+    assert (run.regret == np.concatenate([first.regret, second.regret])).all()
+    assert second.rounds.tolist() == list(range(21, 51))
+
+
+def test_a_matrix_may_be_of_any_layout():
+    L = _losses(40, 6)
+    plain = Hedge(6)
+    plain.run(L)
+    frozen = L.copy()
+    frozen.flags.writeable = False
+    for same in (np.asfortranarray(L), np.repeat(L, 2, axis=1)[:, ::2], frozen, L.tolist()):
+        other = Hedge(6)
+        other.run(same)
+        assert other == plain
+    integers = Hedge(6)
+    integers.run(L.round().astype(np.int8))
+    assert integers.t == 40
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_totals_are_those_of_the_game(name):
+    L = _losses(700, 6)  # long enough for the floor to rise
+    learner = LEARNERS[name](6, 700)
+    run = learner.run(L, distributions=True)
+    assert (learner.t, learner.n_actions) == (700, 6)
+    np.testing.assert_allclose(learner.action_losses, L.sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(run.learner_losses, (run.distributions * L).sum(axis=1), rtol=1e-12)
+    assert learner.learner_loss == pytest.approx(run.learner_losses.sum(), rel=1e-12)
+    np.testing.assert_allclose(
+        learner.positions, learner.action_losses - learner.learner_loss, atol=1e-10
+    )
+    best = np.cumsum(L, axis=0).min(axis=1)
+    np.testing.assert_allclose(run.regret, np.cumsum(run.learner_losses) - best, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@tried(max_examples=25)
+@given(
+    L=arrays(np.float64, st.tuples(st.integers(1, 30), st.integers(1, 5)), elements=st.floats(0, 1))
+)
+def test_every_distribution_is_one_on_any_losses(name, L):
+    learner = LEARNERS[name](L.shape[1], len(L))
+    for p in learner.run(L, distributions=True).distributions:
+        _assert_distribution(p, L.shape[1])
+    assert np.isfinite(learner.positions).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_actions_are_treated_alike(name):
+    L = _losses(80, 6)
+    order = np.random.default_rng(5).permutation(6)
+    one, other = LEARNERS[name](6, 80), LEARNERS[name](6, 80)
+    one.run(L)
+    other.run(L[:, order])
+    np.testing.assert_allclose(one.distribution()[order], other.distribution(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sample_follows_the_distribution(name):
+    learner = LEARNERS[name](4, 40)
+    learner.run(_losses(6, 4))
+    rng = np.random.default_rng(3)
+    counts = np.bincount([learner.sample(rng) for _ in range(4000)], minlength=4)
+    assert np.abs(counts / 4000 - learner.distribution()).max() < 0.04
+    assert not counts[learner.distribution() == 0].any()
+
+
+# ---------------------------------------------------------------------- settings
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_loss_range_changes_the_units_and_nothing_else(name):
+    L = _losses(40, 4)
+    plain, scaled = LEARNERS[name](4, 40), LEARNERS[name](4, 40, loss_range=(-2.0, 6.0))
+    run, in_units = plain.run(L), scaled.run(L * 8 - 2)
+    np.testing.assert_allclose(scaled.positions, plain.positions, atol=1e-12)
+    np.testing.assert_allclose(scaled.distribution(), plain.distribution(), rtol=1e-9)
+    np.testing.assert_allclose(in_units.learner_losses, run.learner_losses * 8 - 2, atol=1e-12)
+    np.testing.assert_allclose(in_units.regret, run.regret * 8, atol=1e-10)
+    np.testing.assert_allclose(scaled.action_losses, (L * 8 - 2).sum(axis=0), atol=1e-10)
+    assert scaled.learner_loss == pytest.approx(in_units.learner_losses.sum(), abs=1e-10)
+    ours, theirs = scaled.certificate(), plain.certificate()
+    np.testing.assert_allclose(ours.realised, theirs.realised * 8, atol=1e-10)
+    np.testing.assert_allclose(ours.promised, theirs.promised * 8, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_gains_are_losses_turned_round(name):
+    G = _losses(40, 4)
+    losing, gaining = LEARNERS[name](4, 40), LEARNERS[name](4, 40, gains=True)
+    losing.run(1 - G)
+    run = gaining.run(G)
+    np.testing.assert_allclose(gaining.distribution(), losing.distribution(), rtol=1e-9)
+    np.testing.assert_allclose(gaining.action_losses, -G.sum(axis=0), atol=1e-10)
+    assert gaining.learner_loss == pytest.approx(losing.learner_loss - 40, abs=1e-10)
+    assert (run.learner_losses <= 0).all()
+    with pytest.raises(ValueError, match="gains must lie in"):
+        gaining.update([0.0, 0.0, 0.0, 2.0])
+
+
+@pytest.mark.parametrize("name", WITH_PRIOR)
+def test_a_uniform_prior_is_none(name):
+    L = _losses(40, 4)
+    plain, prior = LEARNERS[name](4, 40), LEARNERS[name](4, 40, prior=[0.25] * 4)
+    plain.run(L)
+    prior.run(L)
+    np.testing.assert_allclose(prior.distribution(), plain.distribution(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", WITH_PRIOR)
+def test_a_prior_splits_an_action_into_copies(name):
+    # two copies of one action are one action of twice the mass
+    L = _losses(40, 3)
+    merged = LEARNERS[name](3, 40, prior=[0.5, 0.25, 0.25])
+    split = LEARNERS[name](4, 40)
+    if name == "exp":
+        split = Hedge(4, merged.potential)
+    if name == "adahedge":
+        pytest.skip("its learning rate depends on N")
+    merged.run(L)
+    split.run(L[:, [0, 0, 1, 2]])
+    p = split.distribution()
+    np.testing.assert_allclose(merged.distribution(), [p[0] + p[1], p[2], p[3]], rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", WITH_PRIOR)
+def test_an_action_without_mass_is_never_played_however_good(name):
+    rounds = 6000
+    L = np.ones((rounds, 3))
+    L[:, 0] = 0.0  # perfect, but of no mass: its weight alone would overflow
+    L[:, 1] = 0.9
+    learner = LEARNERS[name](3, rounds, prior=[0.0, 0.5, 0.5])
+    run = learner.run(L, distributions=True)
+    assert (run.distributions[:, 0] == 0.0).all()
+    np.testing.assert_allclose(run.learner_losses, (run.distributions * L).sum(axis=1))
+    _assert_distribution(learner.distribution(), 3)
+    if name != "adahedge":  # whose learning rate depends on N
+        alone = LEARNERS[name](2, rounds) if name != "exp" else Hedge(2, learner.potential)
+        np.testing.assert_allclose(
+            run.distributions[:, 1:], alone.run(L[:, 1:], distributions=True).distributions
+        )
+    assert learner.distribution()[1] > 0.9
+    assert learner.certificate().epsilons.size == 2
+    assert learner.certificate().holds
+
+
+def test_normal_hedge_has_no_prior():
+    with pytest.raises(ValueError, match="no prior"):
+        NormalHedge(3, prior=[0.5, 0.25, 0.25])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_float32_stays_float32(name):
+    L = _losses(300, 5)
+    wide, narrow = LEARNERS[name](5, 300), LEARNERS[name](5, 300, dtype=np.float32)
+    run = narrow.run(L.astype(np.float32), distributions=True)
+    wide.run(L)
+    arrays = (narrow.distribution(), narrow.positions, run.learner_losses, run.regret)
+    assert all(array.dtype == np.float32 for array in (*arrays, run.distributions))
+    np.testing.assert_allclose(narrow.positions, wide.positions, atol=2e-3)
+    np.testing.assert_allclose(narrow.distribution(), wide.distribution(), atol=2e-3)
+    one_by_one = LEARNERS[name](5, 300, dtype=np.float32)
+    losses = [one_by_one.update(row) for row in L]
+    assert one_by_one == narrow
+    assert (run.learner_losses == np.float32(losses)).all()
+
+
+def test_float32_totals_do_not_freeze_in_a_long_game():
+    # a float32 counter of such losses would be off by ten per cent after 300,000 rounds
+    rounds = 300_000
+    rows = np.broadcast_to(np.float32([0.1, 0.1, 0.9]), (rounds, 3))
+    learner = Hedge(3, dtype=np.float32)
+    learner.run(rows)
+    assert learner.action_losses[0] == pytest.approx(0.1 * rounds, rel=1e-4)
+    assert learner.learner_loss == pytest.approx(learner.action_losses[0], rel=1e-3)
+
+
+def test_names_are_kept():
+    assert Hedge(2, names=["sun", "rain"]).names == ("sun", "rain")
+    assert Hedge(2).names == ("0", "1")
+
+
+# ---------------------------------------------------------------------- files and copies
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_saved_learner_goes_on_to_the_same_bits(name, dtype, tmp_path):
+    L = _losses(400, 4)
+    learner = LEARNERS[name](4, 400, dtype=dtype, loss_range=(0.0, 2.0), names=["a", "b", "c", "d"])
+    learner.run(L[:300])
+    learner.save(tmp_path / "state.json")
+    loaded = type(learner).load(tmp_path / "state.json")
+    assert loaded == learner
+    assert loaded.names == ("a", "b", "c", "d")
+    assert (loaded.run(L[300:]).learner_losses == learner.run(L[300:]).learner_losses).all()
+    assert loaded == learner
+
+
+@pytest.mark.parametrize("name", WITH_PRIOR)
+def test_a_prior_is_saved(name, tmp_path):
+    learner = LEARNERS[name](2, 10, prior=[0.3, 0.7], gains=True)
+    learner.save(tmp_path / "state.json")
+    loaded = type(learner).load(tmp_path / "state.json")
+    assert loaded == learner
+    assert loaded.prior.tolist() == [0.3, 0.7]
+    assert loaded.gains
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_copies_and_pickles_are_equal_and_independent(name):
+    learner = LEARNERS[name](3, 30)
+    learner.run(_losses(20, 3))
+    for twin in (copy.copy(learner), copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))):
+        assert twin == learner
+        assert (twin.distribution() == learner.distribution()).all()
+        twin.update([1.0, 0.0, 0.5])
+        assert twin != learner
+    assert learner.t == 20
+
+
+@pytest.mark.parametrize("name", WITH_PRIOR)
+def test_a_pickle_mapped_read_only_is_a_learner_like_any_other(name, tmp_path):
+    learner = LEARNERS[name](3, 30, prior=[0.5, 0.25, 0.25])
+    learner.run(_losses(20, 3))
+    joblib.dump(learner, tmp_path / "learner.joblib")
+    mapped = joblib.load(tmp_path / "learner.joblib", mmap_mode="r")
+    assert mapped == learner
+    assert (mapped.distribution() == learner.distribution()).all()
+    assert mapped.update([1.0, 0.0, 0.5]) == learner.update([1.0, 0.0, 0.5])
+
+
+def test_learners_differ_by_what_they_are():
+    assert Hedge(3) == Hedge(3)
+    assert Hedge(3) != Hedge(4)
+    assert Hedge(3) != NormalHedge(3)
+    assert Hedge(3) != Hedge(3, prior=[0.5, 0.25, 0.25])
+    assert Hedge(3) != Hedge(3, gains=True)
+    assert Hedge(3) != "Hedge(3)"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(Hedge(3))
+
+
+def test_a_file_of_another_learner_is_refused(tmp_path):
+    path = tmp_path / "state.json"
+    NormalHedge(3).save(path)
+    with pytest.raises(DocumentError, match=r"holds a 'driftgames.NormalHedge'"):
+        Hedge.load(path)
+
+
+def test_a_broken_file_is_refused(tmp_path):
+    path = tmp_path / "state.json"
+    Hedge(3).save(path)
+    whole = path.read_text()
+    path.write_text(whole[: len(whole) // 2])
+    with pytest.raises(DocumentError, match="cut short"):
+        Hedge.load(path)
+    path.write_text(whole.replace('"n_actions": 3', '"n_actions": 4'))
+    with pytest.raises(DocumentError, match="sha256"):
+        Hedge.load(path)
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "message"),
+    [
+        ("cumulative", np.zeros(4), r"cumulative must be float64\[3\]"),
+        ("cumulative", np.full(3, np.nan), "cumulative must be finite"),
+        ("ledger", np.zeros(4, dtype=np.float32), r"ledger must be float64\[4\]"),
+        ("extra", np.zeros(3), "the state must be"),
+    ],
+)
+def test_a_state_that_does_not_fit_is_refused(member, value, message, tmp_path):
+    from driftgames._support.documents import encode_array, write_document
+
+    learner = Hedge(3)
+    content = learner._content()
+    content["state"][member] = encode_array(value)
+    write_document(tmp_path / "s.json", "driftgames.Hedge", 1, content)
+    with pytest.raises(DocumentError, match=message):
+        Hedge.load(tmp_path / "s.json")
+
+
+# ---------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("losses", "message"),
+    [
+        ([0.1, 0.2, 1.5], r"losses must lie in \[0, 1\]; got 1.5 at index 2"),
+        ([0.1, -0.2, 0.5], r"losses must lie in \[0, 1\]; got -0.2 at index 1"),
+        ([0.1, math.nan, 0.5], r"losses must lie in \[0, 1\]; got nan at index 1"),
+        ([0.1, math.inf, 0.5], r"losses must lie in \[0, 1\]; got inf at index 1"),
+        ([0.1, 0.2], r"losses must be of shape \(3,\); got shape \(2,\)"),
+        ([[0.1, 0.2, 0.3]], r"losses must be of shape \(3,\); got shape \(1, 3\)"),
+        (0.5, r"losses must be of shape \(3,\); got shape \(\)"),
+        (["good", "bad", "ugly"], "losses must be numbers"),
+    ],
+)
+def test_bad_losses_leave_the_state_unchanged(name, losses, message):
+    learner = LEARNERS[name](3, 20)
+    learner.run(_losses(10, 3))
+    before = learner.copy()
+    with pytest.raises(ValueError, match=message):
+        learner.update(losses)
+    assert learner == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -1e-9, 1.0000001])
+@pytest.mark.parametrize("column", [0, 4, 9])
+def test_a_bad_row_in_a_matrix_leaves_the_state_unchanged(name, bad, column):
+    learner = LEARNERS[name](10, 60)
+    learner.run(_losses(20, 10))
+    before = learner.copy()
+    L = _losses(30, 10)
+    L[17, column] = bad
+    with pytest.raises(ValueError, match=rf"losses\[17\] must lie in .* at index {column} "):
+        learner.run(L)
+    assert learner == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_matrix_of_the_wrong_shape_is_refused(name):
+    with pytest.raises(ValueError, match=r"shape \(rounds, 3\); got shape \(5, 4\)"):
+        LEARNERS[name](3, 5).run(np.zeros((5, 4)))
+    with pytest.raises(ValueError, match=r"shape \(rounds, 3\); got shape \(3,\)"):
+        LEARNERS[name](3, 5).run(np.zeros(3))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_empty_matrix_is_no_round(name):
+    learner = LEARNERS[name](3, 5)
+    run = learner.run(np.empty((0, 3)), distributions=True)
+    assert learner.t == 0
+    assert run.regret.shape == (0,)
+    assert run.distributions.shape == (0, 3)
+    assert run.promised.shape == (0,)
+
+
+@pytest.mark.parametrize("n_actions", [0, -1, 2.0, True, "3"])
+def test_the_number_of_actions_is_checked(n_actions):
+    with pytest.raises(ValueError, match="n_actions must be an integer >= 1"):
+        Hedge(n_actions)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"prior": [0.5, 0.6, 0.0]}, "prior must sum to 1"),
+        ({"prior": [0.5, 0.5]}, r"prior must be of shape \(3,\)"),
+        ({"prior": [1.5, -0.5, 0.0]}, "prior must be nonnegative"),
+        ({"prior": [0.5, 0.5, 1e-250]}, "prior must be 0 or at least 1e-200"),
+        ({"loss_range": (1.0, 1.0)}, "loss_range must be"),
+        ({"loss_range": (0.0, math.inf)}, "loss_range must be"),
+        ({"dtype": np.int64}, "dtype must be float64 or float32"),
+        ({"names": ["a", "b"]}, "names must be 3 strings"),
+        ({"names": "abc"}, "names must be 3 strings"),
+    ],
+)
+def test_settings_are_checked(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Hedge(3, **settings)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "adanormalhedge"])
+def test_sleeping_is_refused_where_the_theory_has_none(name):
+    learner = LEARNERS[name](3, 20)
+    with pytest.raises(ValueError, match="no sleeping actions; AdaNormalHedge's has"):
+        learner.update([0.1, 0.2, 0.3], awake=[True, True, False])
+    with pytest.raises(ValueError, match="no sleeping actions"):
+        learner.distribution(awake=[True, True, False])
+    assert learner.t == 0
+
+
+# ---------------------------------------------------------------------- faults met elsewhere
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_equal_losses_are_no_error_and_change_no_weight(name):
+    learner = LEARNERS[name](4, 300)
+    for _ in range(300):
+        assert learner.update([0.7] * 4) == pytest.approx(0.7, abs=1e-12)
+    np.testing.assert_allclose(learner.distribution(), 0.25, rtol=1e-9)
+    assert learner.certificate().holds
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_single_action_is_no_error(name):
+    learner = LEARNERS[name](1, 50)
+    assert learner.distribution().tolist() == [1.0]
+    for loss in np.random.default_rng(0).random(50):
+        assert learner.update([loss]) == pytest.approx(loss, abs=1e-12)
+        assert learner.distribution().tolist() == [1.0]
+    assert np.abs(learner.positions).max() < 1e-12
+    assert learner.certificate().holds
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_prediction_is_a_convex_combination(name):
+    predictions = np.array([1.0, 1.0, 1.0])
+    assert LEARNERS[name](3, 10).distribution() @ predictions == pytest.approx(1.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_huge_loss_zeroes_no_weight_for_ever(name):
+    learner = LEARNERS[name](3, 3000, loss_range=(0.0, 1e6))
+    learner.update([1e6, 1e6, 1e6])
+    _assert_distribution(learner.distribution(), 3)
+    learner.update([1e6, 0.0, 0.0])
+    learner.run(np.tile([0.0, 1e6, 1e6], (2000, 1)))
+    assert learner.distribution()[0] > 0.99  # the action that once lost it all is back
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_overflows_in_a_long_one_sided_game(name):
+    rounds = 20_000
+    L = np.ones((rounds, 3))
+    L[:, 1] = 0.0
+    learner = LEARNERS[name](3, rounds)
+    run = learner.run(L)
+    assert np.isfinite(run.regret).all()
+    _assert_distribution(learner.distribution(), 3)
+    assert learner.distribution()[1] > 0.999
+    # and after as many rounds the other way
+    learner.run(1 - L)
+    _assert_distribution(learner.distribution(), 3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_state_does_not_grow_with_the_rounds(name):
+    learner = LEARNERS[name](10, 4000)
+    rows = _losses(500, 10)
+    for row in rows:
+        learner.update(row)
+    size = len(pickle.dumps(learner))
+    tracemalloc.start()
+    try:
+        learner.update(rows[0])
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(4):
+            for row in rows:
+                learner.update(row)
+                learner.distribution()
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert len(pickle.dumps(learner)) == size
+    assert grown < 2000  # bytes, over 2,000 rounds
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_million_rounds_against_an_adversary_that_punishes_the_leaders(name):
+    rounds, step, n_actions = 1_000_000, 500, 10
+    learner = LEARNERS[name](n_actions, rounds)
+    size = len(pickle.dumps(learner))
+    for _ in range(rounds // step):
+        # the heavier half loses all until the next look
+        heavy = np.argsort(-learner.distribution(), kind="stable")[: n_actions // 2]
+        row = np.zeros(n_actions)
+        row[heavy] = 1.0
+        learner.run(np.broadcast_to(row, (step, n_actions)))
+    assert learner.t == rounds
+    _assert_distribution(learner.distribution(), n_actions)
+    assert np.isfinite(learner.positions).all()
+    assert abs(len(pickle.dumps(learner)) - size) < 100  # integers and floats, no history
+    assert learner.certificate().holds
+
+
+# ---------------------------------------------------------------------- easy data
+
+
+def test_one_good_expert_among_a_thousand():
+    rounds, n_actions, games = 3000, 1000, 5
+    regret = dict.fromkeys(NAMES, 0.0)
+    for seed in range(games):
+        rng = np.random.default_rng(seed)
+        L = (rng.random((rounds, n_actions)) < 0.5).astype(np.float64)
+        L[:, 17] = rng.random(rounds) < 0.3
+        for name in NAMES:
+            regret[name] += LEARNERS[name](n_actions, rounds).run(L).regret[-1] / games
+    least = min(regret.values())
+    assert least > 0
+    assert min(regret["adanormalhedge"], regret["squint"]) <= 2 * least, regret
+    assert regret["adanormalhedge"] < regret["normalhedge.dt"], regret
