@@ -1,0 +1,52 @@
+"""Passes over a block of losses: is it in range, and what does each arm lose in it."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels.jit import exact_kernel
+from driftgames._support.checks import FloatArray
+
+
+@exact_kernel
+def count_outside(values: FloatArray, low: float, high: float) -> int:
+    """Return how many values lie outside ``[low, high]``; NaN lies outside."""
+    flat = values.ravel()
+    outside = 0
+    for i in range(flat.size):
+        outside += not (flat[i] >= low and flat[i] <= high)
+    return outside
+
+
+@exact_kernel
+def add_up(
+    losses: FloatArray,
+    paid: FloatArray,
+    first: int,
+    checkpoints: npt.NDArray[np.int64],
+    learner: FloatArray,
+    arms: FloatArray,
+) -> None:
+    """Add every row to the stretch between checkpoints that it lies in.
+
+    ``first`` is the 0-based round of the first row; a stretch ends with its checkpoint.
+    """
+    row, rows = 0, losses.shape[0]
+    stretch = np.searchsorted(checkpoints, first + 1)
+    while row < rows:
+        end = min(rows, checkpoints[stretch] - first)
+        for each in range(row, end):
+            learner[stretch] += paid[each]
+        total = arms[stretch]
+        while row + 4 <= end:  # four rows at a time touch the totals once
+            for arm in range(total.size):
+                total[arm] += (losses[row, arm] + losses[row + 1, arm]) + (
+                    losses[row + 2, arm] + losses[row + 3, arm]
+                )
+            row += 4
+        while row < end:
+            for arm in range(total.size):
+                total[arm] += losses[row, arm]
+            row += 1
+        stretch += 1

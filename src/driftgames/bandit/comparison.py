@@ -1,0 +1,179 @@
+"""Many seeded games: what a policy loses on average, beside what is promised of the average."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._support.checks import FloatArray, check_integer
+from driftgames._support.progress import progress as progress_bar
+from driftgames.bandit.environments import Environment
+from driftgames.bandit.exp3_ix import Exp3IX
+from driftgames.bandit.policy import BanditPolicy
+from driftgames.bandit.potential_bandit import PotentialBandit
+from driftgames.bandit.run import BanditRun, Bound
+from driftgames.bandit.tsallis_inf import TsallisINF
+from driftgames.certificates import Certificate
+from driftgames.potentials import NoBoundError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Maker = Callable[..., BanditPolicy]
+"""``make(n_arms, horizon, rng)`` returns a policy that has not played yet."""
+
+POLICIES: dict[str, Maker] = {
+    "exp3": lambda n, T, rng, **units: PotentialBandit(n, horizon=T, random_state=rng, **units),
+    "exp3-anytime": lambda n, T, rng, **units: PotentialBandit(n, random_state=rng, **units),
+    "exp3-ix": lambda n, T, rng, **units: Exp3IX(n, horizon=T, random_state=rng, **units),
+    "exp3-ix-anytime": lambda n, T, rng, **units: Exp3IX(n, random_state=rng, **units),
+    "tsallis-inf": lambda n, T, rng, **units: TsallisINF(n, random_state=rng, **units),
+}
+"""The policies by name; ``loss_range`` and ``rewards`` may be given to each by keyword."""
+
+
+@dataclass(frozen=True, eq=False)
+class GameSeries:
+    """Independent games of one policy in one environment.
+
+    Parameters
+    ----------
+    title : str
+        The policy.
+    horizon : int
+        The rounds of each game.
+    learner_losses : array of shape (G,)
+        What the player lost in each game.
+    arm_losses : array of shape (G, K)
+        What each arm would have lost in each game.
+    pseudo_regret : array of shape (G,), or None
+        What the pulls of each game cost on average, where the environment knows.
+    checkpoints, regret_over_time : arrays of shape (C,) and (G, C)
+        The regret of each game to its best arm so far.
+    bound, caveat
+        Those of the policy.
+    """
+
+    title: str
+    horizon: int
+    learner_losses: FloatArray
+    arm_losses: FloatArray
+    pseudo_regret: FloatArray | None
+    checkpoints: npt.NDArray[np.int64]
+    regret_over_time: FloatArray
+    bound: Bound
+    caveat: str
+
+    @property
+    def regret(self) -> FloatArray:
+        """The regret of each game to the arm that was best in it."""
+        return np.asarray(self.learner_losses - self.arm_losses.min(axis=1))
+
+    @property
+    def certificate(self) -> Certificate:
+        r"""The regret of the means beside its bound, for every epsilon.
+
+        .. math:: E\Bigl[\sum_t \ell_{t,i_t}\Bigr] - E\Bigl[\sum_t \ell_{t,i_\epsilon}\Bigr]
+
+        where :math:`i_\epsilon` is ranked by its own mean, with means over the games for
+        expectations. [LS14, Thm. 5]
+        """
+        games = self.learner_losses.size
+        return Certificate.of_run(
+            self.title,
+            self.horizon,
+            self.arm_losses.mean(axis=0),
+            float(self.learner_losses.mean()),
+            self.bound,
+            caveat=f"{self.caveat}; mean of {games} game{'s' * (games != 1)}",
+        )
+
+    @property
+    def promised(self) -> float:
+        """The bound on the regret to the best arm; infinite where nothing is promised."""
+        try:
+            return float(self.bound(self.horizon, 1.0 / self.arm_losses.shape[1]))
+        except NoBoundError:
+            return float("inf")
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Draw the mean regret over time with the spread of the games."""
+        from driftgames.plots.bandit import plot_regret_bands
+
+        return plot_regret_bands(self.checkpoints, {self.title: self.regret_over_time}, ax=ax)
+
+
+def play_games(
+    make: Maker,
+    environment: Environment | npt.NDArray[Any],
+    horizon: int | None = None,
+    *,
+    n_games: int = 20,
+    seed: int = 0,
+    points: int = 128,
+    progress: bool = True,
+) -> GameSeries:
+    """Play ``n_games`` independent games and return what they cost.
+
+    A matrix is replayed with other draws each time. The losses of game g depend on ``seed``
+    and g alone, so that policies compared with one seed meet the same losses.
+
+    >>> from driftgames.bandit import Spiteful
+    >>> games = play_games(POLICIES["exp3"], Spiteful(4), 1000, n_games=5)
+    >>> games.certificate.holds
+    True
+    """
+    games = check_integer("n_games", n_games, least=1)
+    if isinstance(environment, Environment):
+        rounds, n_arms = check_integer("horizon", horizon, least=1), environment.n_arms
+    else:
+        environment = np.asarray(environment)
+        if environment.ndim != 2 or not environment.size:
+            raise ValueError(f"losses must be a T x K matrix; got shape {environment.shape}")
+        rounds, n_arms = environment.shape
+    runs: list[BanditRun] = []
+    with progress_bar("games", games, show=progress) as advance:
+        for sequence in np.random.SeedSequence(seed).spawn(games):
+            arms_rng, losses_rng = (np.random.default_rng(each) for each in sequence.spawn(2))
+            policy = make(n_arms, rounds, arms_rng)
+            if isinstance(environment, Environment):
+                run = policy.run(environment, rounds, environment_rng=losses_rng, points=points)
+            else:
+                run = policy.run(environment, points=points)
+            runs.append(run)
+            advance(1)
+    first = runs[0]
+    return GameSeries(
+        title=first.title,
+        horizon=rounds,
+        learner_losses=np.array([run.learner_loss for run in runs]),
+        arm_losses=np.array([run.arm_losses for run in runs]),
+        pseudo_regret=(
+            None if first.gaps is None else np.array([run.pseudo_regret for run in runs])
+        ),
+        checkpoints=first.checkpoints,
+        regret_over_time=np.array([run.regret_over_time for run in runs]),
+        bound=first.bound,
+        caveat=first.caveat,
+    )
+
+
+def compare(
+    environment: Environment | npt.NDArray[Any],
+    horizon: int | None = None,
+    *,
+    policies: Mapping[str, Maker] = POLICIES,
+    n_games: int = 20,
+    seed: int = 0,
+    progress: bool = True,
+) -> dict[str, GameSeries]:
+    """Let every policy play the same games."""
+    return {
+        name: play_games(make, environment, horizon, n_games=n_games, seed=seed, progress=progress)
+        for name, make in policies.items()
+    }

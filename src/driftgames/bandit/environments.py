@@ -1,0 +1,226 @@
+"""Who makes the losses: oblivious environments, and adversaries that answer the player."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftgames._kernels.bandit_exponential import Respond
+from driftgames._kernels.jit import scalar
+from driftgames._support.checks import (
+    FloatArray,
+    check_between,
+    check_integer,
+    check_range,
+    check_vector,
+)
+
+
+class Environment(ABC):
+    """Makes losses in [0, 1], one per arm and round."""
+
+    @property
+    @abstractmethod
+    def n_arms(self) -> int:
+        """How many arms there are."""
+
+    @property
+    @abstractmethod
+    def gaps(self) -> FloatArray | None:
+        """What a pull of each arm loses on average against the best arm, if that is constant."""
+
+
+class Oblivious(Environment):
+    """Losses that do not depend on what the player does."""
+
+    @abstractmethod
+    def losses(self, first_round: int, n_rounds: int, rng: np.random.Generator) -> FloatArray:
+        """Return the losses of the rounds from the 1-based ``first_round`` on, one row each."""
+
+
+class Adaptive(Environment):
+    """A non-oblivious adversary: it knows the distribution, not the arm that will be drawn."""
+
+    @property
+    @abstractmethod
+    def respond(self) -> Respond:
+        """A compiled ``respond(t, p, losses)`` that writes the losses of round ``t``."""
+
+    @property
+    def gaps(self) -> FloatArray | None:
+        """None: what an arm would have lost depends on the player."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class BernoulliArms(Oblivious):
+    """Losses are coin flips, the same coins in every round.
+
+    >>> BernoulliArms.with_gap(3, 0.1).means
+    array([0.4, 0.5, 0.5])
+    """
+
+    means: FloatArray
+
+    def __post_init__(self) -> None:
+        means = check_vector("means", self.means)
+        check_range("means", means, 0.0, 1.0)
+        object.__setattr__(self, "means", means)
+
+    @classmethod
+    def with_gap(cls, n_arms: int, gap: float) -> BernoulliArms:
+        """Return coins of which the first shows a loss with chance 1/2 - gap, the others 1/2."""
+        means = np.full(check_integer("n_arms", n_arms, least=1), 0.5)
+        means[0] -= check_between("gap", gap, 0.0, 0.5)
+        return cls(means)
+
+    @property
+    def n_arms(self) -> int:
+        """How many coins there are."""
+        return int(self.means.size)
+
+    @property
+    def gaps(self) -> FloatArray:
+        """The mean of each coin less the least one."""
+        return np.asarray(self.means - self.means.min())
+
+    def losses(self, first_round: int, n_rounds: int, rng: np.random.Generator) -> FloatArray:
+        """Flip all coins."""
+        return (rng.random((n_rounds, self.n_arms)) < self.means).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Moody(Oblivious):
+    """Coins whose chances drift up and down together, the best one always ahead by ``gap``.
+
+    In calm times nearly all losses are 0, in bad ones nearly all are 1, and the times change
+    after phases that grow by a factor of 1.6. The best arm never changes, yet policies that
+    trust averages go astray: the stochastically constrained adversary of Zimmert and Seldin
+    (2021, Sec. 7).
+    """
+
+    arms: int
+    gap: float = 0.1
+
+    def __post_init__(self) -> None:
+        check_integer("arms", self.arms, least=1)
+        check_between("gap", self.gap, 0.0, 1.0)
+
+    @property
+    def n_arms(self) -> int:
+        """How many coins there are."""
+        return self.arms
+
+    @property
+    def gaps(self) -> FloatArray:
+        """0 for the first arm and ``gap`` for all others."""
+        gaps = np.full(self.arms, self.gap)
+        gaps[0] = 0.0
+        return gaps
+
+    def losses(self, first_round: int, n_rounds: int, rng: np.random.Generator) -> FloatArray:
+        """Flip the coins of these rounds."""
+        rounds = np.arange(first_round, first_round + n_rounds)
+        phase = np.floor(np.log(rounds) / np.log(1.6)).astype(np.int64)
+        calm = (phase % 2 == 0)[:, np.newaxis]
+        means = np.where(calm, self.gaps, 1.0 - self.gap + self.gaps)
+        return (rng.random((n_rounds, self.arms)) < means).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Switching(Oblivious):
+    """Coins of chance 1/2, but for one of chance ``1/2 - gap`` that changes every ``period``."""
+
+    arms: int
+    gap: float = 0.1
+    period: int = 1000
+
+    def __post_init__(self) -> None:
+        check_integer("arms", self.arms, least=1)
+        check_between("gap", self.gap, 0.0, 0.5)
+        check_integer("period", self.period, least=1)
+
+    @property
+    def n_arms(self) -> int:
+        """How many coins there are."""
+        return self.arms
+
+    @property
+    def gaps(self) -> FloatArray | None:
+        """None: the best arm changes."""
+        return None
+
+    def losses(self, first_round: int, n_rounds: int, rng: np.random.Generator) -> FloatArray:
+        """Flip the coins of these rounds."""
+        rounds = np.arange(first_round, first_round + n_rounds)
+        means = np.full((n_rounds, self.arms), 0.5)
+        means[np.arange(n_rounds), (rounds - 1) // self.period % self.arms] -= self.gap
+        return (rng.random((n_rounds, self.arms)) < means).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Spiteful(Adaptive):
+    """A loss of 1 for the player's favourite arm (the first of them) and 0 for all others."""
+
+    arms: int
+
+    def __post_init__(self) -> None:
+        check_integer("arms", self.arms, least=1)
+
+    @property
+    def n_arms(self) -> int:
+        """How many arms there are."""
+        return self.arms
+
+    @property
+    def respond(self) -> Respond:
+        """Compiled."""
+        return _spite
+
+
+@dataclass(frozen=True)
+class Lure(Adaptive):
+    """Lets an arm win until the player trusts it: an arm loses as often as it is trusted.
+
+    The loss of an arm is 1 where its probability exceeds 1/2, and else its probability.
+    """
+
+    arms: int
+
+    def __post_init__(self) -> None:
+        check_integer("arms", self.arms, least=1)
+
+    @property
+    def n_arms(self) -> int:
+        """How many arms there are."""
+        return self.arms
+
+    @property
+    def respond(self) -> Respond:
+        """Compiled."""
+        return _lure
+
+
+@scalar
+def _spite(t: float, p: FloatArray, losses: FloatArray) -> None:
+    losses[:] = 0.0
+    losses[np.argmax(p)] = 1.0
+
+
+@scalar
+def _lure(t: float, p: FloatArray, losses: FloatArray) -> None:
+    for arm in range(p.size):
+        losses[arm] = 1.0 if p[arm] > 0.5 else p[arm]
+
+
+ENVIRONMENTS: dict[str, Callable[[int, float], Environment]] = {
+    "stochastic": BernoulliArms.with_gap,
+    "moody": Moody,
+    "switching": Switching,
+    "spiteful": lambda n_arms, gap: Spiteful(n_arms),
+    "lure": lambda n_arms, gap: Lure(n_arms),
+}
+"""Environments by name, each made from ``(n_arms, gap)``."""

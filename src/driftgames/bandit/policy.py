@@ -1,0 +1,408 @@
+"""What every bandit policy shares: arms, pulls that wait for feedback, ranges, replays."""
+
+from __future__ import annotations
+
+import copy
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from functools import partial
+from typing import Any, NoReturn, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels.bandit_uniforms import addresses_of
+from driftgames._support.checks import FloatArray, as_floats, check_integer, is_real
+from driftgames._support.documents import (
+    Content,
+    DocumentError,
+    decode_array,
+    encode_array,
+    read_document,
+    write_document,
+)
+from driftgames.bandit.engines import Engine
+from driftgames.bandit.environments import Environment
+from driftgames.bandit.generators import child_of, generator_from, generator_state
+from driftgames.bandit.replay import all_or_nothing, play_environment, play_matrix
+from driftgames.bandit.run import BanditRun
+from driftgames.bandit.units import Units
+
+Arm = Hashable
+
+VERSION = 1
+"""Of the file format."""
+
+
+class BanditPolicy(ABC):
+    r"""A player who draws one arm a round and sees the loss of that arm alone.
+
+    .. math:: \hat\ell_{t,i} = \mathbf 1\{i = i_t\}\, \ell_{t,i_t} / p_{t,i_t}
+
+    is what a pull says of all arms, without bias. The probability with which the arm was drawn
+    comes out of `pull` and goes back into `update`, so that feedback may come late and in any
+    order. [LS14, Sec. 4]
+
+    Parameters
+    ----------
+    n_arms : int, optional
+        K; may be left out where ``names`` are given.
+    names : sequence, optional
+        What the arms are called, in `pull` and `update`; 0, 1, ... unless given.
+    loss_range : (float, float)
+        Where losses (or rewards) lie.
+    rewards : bool
+        Whether rewards come in instead of losses; a loss is then minus a reward.
+    random_state : int or np.random.Generator, optional
+        Draws the arms where `pull` is not handed a generator; saved with the state.
+
+    Notes
+    -----
+    A pull waits for its feedback under its arm and probability; pulls that agree in both teach
+    the same. Feedback for which no pull waits is an error, and so is feedback twice for one
+    pull. Feedback that will never come is given up with `discard`.
+
+    Numbers are taken from the generator one per pull, as ``rng.random()`` would. A policy is
+    not safe to be used by two threads at once.
+    """
+
+    def __init__(
+        self,
+        n_arms: int | None = None,
+        *,
+        names: Sequence[Arm] | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        rewards: bool = False,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self._names = _check_names(names, n_arms)
+        self._n_arms = check_integer("n_arms", n_arms if names is None else len(names), least=1)
+        self._units = Units.of(loss_range, rewards)
+        # what a stream reads in every round
+        self._low, self._high, self._plain = self._units.low, self._units.high, self._units.plain
+        self.rng = self._generator = np.random.default_rng(random_state)
+        self._n_ever = self._n_arms
+        self._pending: dict[tuple[Arm, float], int] = {}
+        self._slots = _slots_of(self._names)
+
+    # ---------------------------------------------------------------- what a policy must give
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What the policy is called in tables and figures."""
+
+    @property
+    @abstractmethod
+    def caveat(self) -> str:
+        """In what sense the bound holds."""
+
+    @abstractmethod
+    def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+        """Return the bound on the epsilon-regret after ``horizon`` rounds, in units of loss."""
+
+    @property
+    @abstractmethod
+    def _own_arguments(self) -> Content:
+        """What this policy's constructor takes beyond what all take, as JSON."""
+
+    @classmethod
+    @abstractmethod
+    def _arguments(cls, saved: Content, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the constructor's arguments from those saved and those given to `load`."""
+
+    def _take(self, engine: Engine) -> None:
+        """Play with this engine from now on; the last act of every constructor."""
+        self._engine, self._learn = engine, engine.learn
+        self._attach(self._generator)
+
+    # ---------------------------------------------------------------- playing
+
+    def distribution(self) -> FloatArray:
+        """Return the probabilities of the arms in the next round; reading changes nothing."""
+        return self._engine.distribution()
+
+    def pull(self, rng: np.random.Generator | None = None) -> tuple[Any, float]:
+        """Draw an arm; return it and the probability that it had, to be given back."""
+        if rng is None:
+            rng = self.rng
+        if rng is not self._generator:
+            self._attach(rng)
+        pull: tuple[Any, float] = self._draw()
+        if self._names is not None:
+            pull = (self._names[pull[0]], pull[1])
+        pending = self._pending
+        pending[pull] = pending.get(pull, 0) + 1
+        return pull
+
+    def update(self, arm: Arm, loss: float, prob: float) -> None:
+        """Take the loss (or the reward) of a pull of ``arm`` that had probability ``prob``."""
+        pull = (arm, prob)
+        pending = self._pending
+        try:
+            waiting = pending[pull]
+        except (KeyError, TypeError):
+            self._refuse(arm, prob)
+        try:
+            inside = self._low <= loss <= self._high
+        except TypeError:
+            inside = False
+        if not inside:
+            raise ValueError(
+                f"a {self._units.word} must lie in [{self._low:g}, {self._high:g}]; got {loss!r}"
+            )
+        slot: Any = arm if self._slots is None else self._slots[arm]
+        # a float is what the kernel was compiled for
+        if loss.__class__ is not float or prob.__class__ is not float:
+            slot, loss, prob = int(slot), float(loss), float(prob)
+        if not self._plain:
+            loss = self._units.to_game(loss)
+        self._learn(slot, loss, prob)
+        if waiting == 1:
+            del pending[pull]
+        else:
+            pending[pull] = waiting - 1
+
+    def discard(self, arm: Arm, prob: float) -> None:
+        """Give up a pull whose feedback will never come; nothing is learnt from it."""
+        waiting = self._pending.get((arm, prob))
+        if waiting is None:
+            self._refuse(arm, prob)
+        if waiting == 1:
+            del self._pending[arm, prob]
+        else:
+            self._pending[arm, prob] = waiting - 1
+
+    def run(
+        self,
+        source: npt.ArrayLike | Environment,
+        horizon: int | None = None,
+        *,
+        rng: np.random.Generator | None = None,
+        environment_rng: np.random.Generator | None = None,
+        points: int = 256,
+    ) -> BanditRun:
+        """Play a T x K matrix, or ``horizon`` rounds of an environment, in compiled loops.
+
+        It equals one `pull` and one `update` per round, bit for bit. Matrices are in the
+        policy's own units; environments speak of losses in [0, 1], which are brought to them.
+        A bad matrix leaves the policy as it was.
+
+        Parameters
+        ----------
+        source : array of shape (T, K), or Environment
+            All losses (or rewards) in advance, or who makes them.
+        horizon : int
+            How many rounds of an environment; a matrix says so itself.
+        rng : np.random.Generator, optional
+            Draws the arms; the policy's own unless given.
+        environment_rng : np.random.Generator, optional
+            Draws the losses of an environment; seeded by numbers of ``rng`` unless given.
+        points : int
+            At how many rounds the totals are kept for the curves.
+        """
+        self._attach(self.rng if rng is None else rng)
+        gaps = None
+        with all_or_nothing(self._engine, self._generator):
+            if isinstance(source, Environment):
+                rounds = self._check_environment(source, horizon)
+                draws = environment_rng or child_of(self._generator)
+                recorder = play_environment(
+                    self._engine, self._source, source, rounds, draws, points
+                )
+                gaps = source.gaps
+            else:
+                matrix = self._check_matrix(source, horizon)
+                recorder = play_matrix(self._engine, self._source, matrix, self._units, points)
+        return recorder.report(
+            title=self.title,
+            arms=self.arms,
+            width=self._units.width,
+            least=self._units.least,
+            gaps=gaps,
+            bound=self.bound,
+            caveat=self.caveat,
+        )
+
+    # ---------------------------------------------------------------- what it knows
+
+    @property
+    def n_arms(self) -> int:
+        """How many arms there are."""
+        return self._n_arms
+
+    @property
+    def arms(self) -> tuple[Any, ...]:
+        """The arms, in the order of `distribution`."""
+        return tuple(range(self._n_arms)) if self._names is None else tuple(self._names)
+
+    @property
+    def pending(self) -> int:
+        """How many pulls wait for feedback."""
+        return sum(self._pending.values())
+
+    @property
+    def t(self) -> int:
+        """How many arms were pulled."""
+        return self._engine.t
+
+    @property
+    def estimates(self) -> FloatArray:
+        """The estimated total loss of each arm, of losses in [0, 1]."""
+        return self._engine.estimates.copy()
+
+    @property
+    def positions(self) -> FloatArray:
+        """Where the chips stand: `estimates` less what the player lost, of losses in [0, 1]."""
+        return np.asarray(self._engine.estimates - self._engine.learner_loss)
+
+    @property
+    def width(self) -> float:
+        """How wide the range of losses is: one loss of the game on [0, 1]."""
+        return self._units.width
+
+    def __repr__(self) -> str:
+        return f"<{self.title}: {self._n_arms} arms, {self.t} pulls>"
+
+    # ---------------------------------------------------------------- saving
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole state, the waiting pulls and the generator included, to a file."""
+        write_document(path, _kind(type(self)), VERSION, self._content())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **arguments: Any) -> Self:
+        """Return the policy that `save` wrote; it goes on to the same bits.
+
+        ``arguments`` are for what a file cannot hold, such as a potential of your own.
+        """
+        content = read_document(path, _kind(cls), VERSION)
+        try:
+            policy = cls(
+                **cls._arguments(content["arguments"], arguments),
+                random_state=generator_from(content["generator"]),
+            )
+            policy._restore(content)
+        except DocumentError as error:
+            raise DocumentError(f"{path}: {error}") from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise DocumentError(f"{path}: not a whole {cls.__name__}: {error}") from error
+        return policy
+
+    def _content(self) -> Content:
+        if self._names is not None and not all(isinstance(n, (str, int)) for n in self._names):
+            raise ValueError("only arms named by strings or integers can be saved")
+        return {
+            "arguments": {
+                "n_arms": self._n_arms,
+                "names": None if self._names is None else list(self._names),
+                "loss_range": [self._low, self._high],
+                "rewards": self._units.rewards,
+                **self._own_arguments,
+            },
+            "state": {
+                "estimates": encode_array(self._engine.estimates),
+                "numbers": encode_array(self._engine.numbers),
+                "n_ever": self._n_ever,
+            },
+            "pending": [[arm, prob, count] for (arm, prob), count in self._pending.items()],
+            "generator": generator_state(self.rng),
+        }
+
+    def _restore(self, content: Content) -> None:
+        state, engine = content["state"], self._engine
+        for name, own in (("estimates", engine.estimates), ("numbers", engine.numbers)):
+            saved = decode_array(state[name])
+            if saved.shape != own.shape or saved.dtype != own.dtype or np.isnan(saved).any():
+                raise ValueError(f"{name} must be {own.dtype}{list(own.shape)} and not NaN")
+            own[:] = saved
+        engine.refresh()
+        self._n_ever = check_integer("n_ever", state["n_ever"], least=self._n_arms)
+        self._pending = {
+            (arm, prob): check_integer("a count", count, least=1)
+            for arm, prob, count in content["pending"]
+        }
+
+    def copy(self) -> Self:
+        """Return a policy of its own in the same state, generator included."""
+        return copy.deepcopy(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # addresses and bound kernels belong to this object alone
+        left_out = {"_draw", "_generator", "_learn", "_source"}
+        return {name: value for name, value in self.__dict__.items() if name not in left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._generator = self.rng
+        self._take(self._engine)
+
+    # ---------------------------------------------------------------- helpers
+
+    def _replace_arms(self, names: list[Arm], estimates: FloatArray, n_ever: int) -> None:
+        self._n_arms, self._n_ever = len(names), n_ever
+        self._names = None if names == list(range(len(names))) else names
+        self._slots = _slots_of(self._names)
+        self._pending = {pull: n for pull, n in self._pending.items() if pull[0] in names}
+        self._engine.estimates = estimates
+        self._engine.bind()
+        self._take(self._engine)
+
+    def _check_matrix(self, source: npt.ArrayLike, horizon: int | None) -> FloatArray:
+        matrix = as_floats(self._units.plural, source)
+        if matrix.ndim != 2 or matrix.shape[1] != self._n_arms:
+            wanted = f"(rounds, {self._n_arms})"
+            raise ValueError(f"{self._units.plural} must be of shape {wanted}; got {matrix.shape}")
+        if horizon is not None and horizon != matrix.shape[0]:
+            raise ValueError(f"the matrix has {matrix.shape[0]} rounds; got horizon={horizon}")
+        return matrix
+
+    def _check_environment(self, environment: Environment, horizon: int | None) -> int:
+        if environment.n_arms != self._n_arms:
+            raise ValueError(
+                f"the environment has {environment.n_arms} arms and the policy {self._n_arms}"
+            )
+        return check_integer("horizon", horizon, least=1)
+
+    def _attach(self, rng: np.random.Generator) -> None:
+        if not isinstance(rng, np.random.Generator):
+            raise ValueError(f"rng must be a np.random.Generator; got {rng!r}")
+        self._source = addresses_of(rng)
+        self._draw = partial(self._engine.draw, *self._source)
+        self._generator = rng  # kept alive: its state lies at the address
+
+    def _refuse(self, arm: Arm, prob: float) -> NoReturn:
+        """Say why there is no pull of this arm with this probability."""
+        if arm not in self.arms:
+            raise ValueError(f"there is no arm {arm!r}; the arms are {_few(self.arms)}")
+        if not (is_real(prob) and 0 < prob <= 1):
+            raise ValueError(f"prob must lie in (0, 1]; got {prob!r}")
+        raise ValueError(
+            f"no pull of arm {arm!r} with probability {prob!r} waits for feedback: it was given "
+            "already, or prob is not what pull returned"
+        )
+
+
+def _kind(policy: type[BanditPolicy]) -> str:
+    return f"driftgames.{policy.__name__}"
+
+
+def _few(arms: tuple[Any, ...]) -> str:
+    shown = ", ".join(repr(arm) for arm in arms[:5])
+    return shown if len(arms) <= 5 else f"{shown}, ... ({len(arms)} in all)"
+
+
+def _slots_of(names: list[Arm] | None) -> dict[Arm, int] | None:
+    return None if names is None else {arm: slot for slot, arm in enumerate(names)}
+
+
+def _check_names(names: Sequence[Arm] | None, n_arms: int | None) -> list[Arm] | None:
+    if names is None:
+        return None
+    listed = list(names)
+    if isinstance(names, str) or len(set(listed)) != len(listed):
+        raise ValueError(f"names must be a sequence of different arms; got {names!r}")
+    if n_arms is not None and len(listed) != n_arms:
+        raise ValueError(f"n_arms is {n_arms} and there are {len(listed)} names")
+    return listed

@@ -1,0 +1,210 @@
+"""Algorithm 4: a bandit policy from a potential; EXP3 from the exponential one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._support.checks import (
+    FloatArray,
+    check_fraction,
+    check_fractions,
+    check_horizons,
+    check_integer,
+)
+from driftgames._support.documents import Content
+from driftgames.bandit.conditions import BanditCheck, check_bandit_potential
+from driftgames.bandit.engines import Engine, PotentialEngine
+from driftgames.bandit.exponential_engine import ExponentialEngine, schedule
+from driftgames.bandit.policy import Arm, BanditPolicy
+from driftgames.certificates.bounds import exp3_scheduled, theorem_5
+from driftgames.potentials import Exponential, NoBoundError, Potential
+
+
+class PotentialBandit(BanditPolicy):
+    r"""A bandit policy from a potential; EXP3 unless one is given.
+
+    .. math:: p_{t,i} \propto \Phi_t(s_{t-1,i}-1) - \Phi_t(s_{t-1,i}+1), \qquad
+              s_{t,i} = s_{t-1,i} + \mathbf 1\{i = i_t\}\,\ell_{t,i_t}/p_{t,i_t} - \ell_{t,i_t}
+
+    With :math:`\Phi_T(s) = e^{-\eta s}` these are the weights of EXP3. Then a pull and its
+    update cost O(log K), and the expected epsilon-regret is that of `theorem_5`, against any
+    adversary, one that reacts included. [LS14, Alg. 4, Thm. 5]
+
+    Parameters
+    ----------
+    n_arms, names, loss_range, rewards, random_state
+        As for `BanditPolicy`.
+    horizon : int, optional
+        T, for which EXP3 is tuned: :math:`\eta = \sqrt{2\ln(1/\epsilon)/(T(1 + N\sqrt e))}`, at
+        most 1. Without a horizon eta falls over time as :math:`\sqrt{\ln(1/\epsilon)/(Nt)}`.
+    epsilon : float, optional
+        For which fraction of the best arms EXP3 is tuned; 1/N unless given.
+    potential : Potential, optional
+        It must meet Theorem 4, which `check_bandit_potential` decides; other than
+        `Exponential` it needs a horizon, and a round costs O(K).
+
+    Notes
+    -----
+    Without a horizon the guarantee is not one of the paper's: it is that of
+    `driftgames.certificates.bounds.bandits.exp3_scheduled`.
+
+    Arms may come and go. A new one starts at ``s = 0``, as if it had lost what the player lost,
+    and its regret counts from then on; in the proof of Theorem 5 it is a chip that stood still
+    until then, and one that leaves takes a nonnegative potential with it. N in the bound is the
+    number of all arms that ever were, while eta stays as it was tuned. Feedback that was still
+    waiting when an arm came moves it as it moves all others.
+
+    Examples
+    --------
+    >>> policy = PotentialBandit(10, horizon=10_000, random_state=0)
+    >>> arm, prob = policy.pull()
+    >>> arm, prob
+    (6, 0.1)
+    >>> policy.update(arm, 1.0, prob)
+    >>> bool(policy.distribution()[arm] < prob)
+    True
+    >>> round(float(policy.bound(10_000, 0.1)))
+    732
+    """
+
+    def __init__(
+        self,
+        n_arms: int | None = None,
+        *,
+        horizon: int | None = None,
+        epsilon: float | None = None,
+        potential: Potential | None = None,
+        names: Sequence[Arm] | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        rewards: bool = False,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(
+            n_arms, names=names, loss_range=loss_range, rewards=rewards, random_state=random_state
+        )
+        self.horizon = None if horizon is None else check_integer("horizon", horizon, least=1)
+        self.epsilon = self._check_epsilon(epsilon)
+        self.potential = potential
+        self._check: BanditCheck | None = None
+        if potential is not None and not isinstance(potential, Exponential):
+            if self.horizon is None:
+                raise ValueError(f"{potential!r} needs a horizon: Theorem 4 is checked for one")
+            self._check = self._must_qualify(potential, self.horizon)
+        self._take(self._make_engine())
+
+    def _make_engine(self) -> Engine:
+        if isinstance(self.potential, Exponential):
+            return ExponentialEngine(self.n_arms, rate=self.potential.eta)
+        if self.potential is not None:
+            return PotentialEngine(self.potential, self.n_arms)
+        needed = math.log(1 / self.epsilon)
+        if self.horizon is None:
+            return ExponentialEngine(self.n_arms, decay=math.sqrt(needed / self.n_arms))
+        best = math.sqrt(2 * needed / (self.horizon * (1 + self.n_arms * math.sqrt(math.e))))
+        return ExponentialEngine(self.n_arms, rate=min(best, 1.0))
+
+    # ---------------------------------------------------------------- what it knows
+
+    @property
+    def title(self) -> str:
+        """Its name."""
+        if isinstance(self._engine, PotentialEngine):
+            return f"Algorithm 4 with {self.potential!r}"
+        return "EXP3, any horizon" if self._decay > 0 else "EXP3"
+
+    @property
+    def caveat(self) -> str:
+        """The bound is one on the mean."""
+        return "in expectation"
+
+    @property
+    def eta(self) -> float:
+        """The learning rate of EXP3 in the next round."""
+        if not isinstance(self._engine, ExponentialEngine):
+            raise ValueError(f"{self.potential!r} has no learning rate")
+        if self._decay > 0:
+            return float(schedule(self.t + 1, self._decay)[-1])
+        return self._engine.rate
+
+    def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+        """Return the bound on the expected epsilon-regret, in units of loss. [LS14, Thm. 5]
+
+        For a potential other than `Exponential` it is known for the policy's horizon alone.
+        """
+        rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
+        if self._check is not None:
+            if (rounds != self.horizon).any():
+                raise NoBoundError(f"the bound is known for a horizon of {self.horizon} alone")
+            solved = [self._check.bound(float(each)) for each in epsilons.flat]
+            return np.reshape(solved, epsilons.shape) * np.ones(rounds.shape) * self.width
+        if self._decay > 0:
+            rates = schedule(int(rounds.max()), self._decay)
+            return exp3_scheduled(rounds, epsilons, self._n_ever, rates) * self.width
+        return theorem_5(rounds, epsilons, self._n_ever, self.eta) * self.width
+
+    @property
+    def _decay(self) -> float:
+        return self._engine.decay if isinstance(self._engine, ExponentialEngine) else 0.0
+
+    # ---------------------------------------------------------------- arms that come and go
+
+    def add_arm(self, arm: Arm) -> None:
+        """Take in an arm that stands at ``s = 0``: its regret counts from now on."""
+        if arm in self.arms:
+            raise ValueError(f"there is an arm {arm!r} already")
+        ever = self._n_ever + 1
+        if self._check is not None:
+            assert self.potential is not None
+            self._check = check_bandit_potential(self.potential, ever, self._check.horizon)
+        here = self._engine.learner_loss
+        self._replace_arms([*self.arms, arm], np.append(self._engine.estimates, here), ever)
+
+    def remove_arm(self, arm: Arm) -> None:
+        """Let an arm go, and with it its pulls that still wait for feedback."""
+        if arm not in self.arms:
+            raise ValueError(f"there is no arm {arm!r} to remove")
+        if self.n_arms == 1:
+            raise ValueError(f"{arm!r} is the last arm and cannot be removed")
+        slot = self.arms.index(arm)
+        names = [each for each in self.arms if each != arm]
+        self._replace_arms(names, np.delete(self._engine.estimates, slot), self._n_ever)
+
+    # ---------------------------------------------------------------- helpers
+
+    def _check_epsilon(self, epsilon: float | None) -> float:
+        if epsilon is None:
+            return 1.0 / max(self.n_arms, 2)  # one arm needs no learning, and any eta will do
+        if check_fraction("epsilon", epsilon) == 1.0:
+            raise ValueError("epsilon must be below 1 to tune eta: at 1 the best eta is 0")
+        return float(epsilon)
+
+    def _must_qualify(self, potential: Potential, horizon: int) -> BanditCheck:
+        check = check_bandit_potential(potential, self.n_arms, horizon)
+        if not check.qualifies:
+            raise ValueError(f"{potential!r} does not meet Theorem 4. {check.reasons}")
+        return check
+
+    @property
+    def _own_arguments(self) -> Content:
+        potential = self.potential
+        if isinstance(potential, Exponential):
+            saved: Any = {"eta": potential.eta}
+        else:
+            saved = None if potential is None else {"given": repr(potential)}
+        return {"horizon": self.horizon, "epsilon": self.epsilon, "potential": saved}
+
+    @classmethod
+    def _arguments(cls, saved: Content, given: dict[str, Any]) -> dict[str, Any]:
+        potential = saved["potential"]
+        if potential is None and "potential" in given:
+            raise ValueError("it was saved without a potential of its own")
+        if potential is not None and "eta" in potential:
+            return {**saved, "potential": Exponential(potential["eta"]), **given}
+        if potential is not None and repr(given.get("potential")) != potential["given"]:
+            raise ValueError(f"load it with potential={potential['given']}")
+        return {**saved, **given}

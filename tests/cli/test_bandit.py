@@ -1,0 +1,103 @@
+"""``driftgames bandit``: adversaries, files, tables at 80 columns, one clear line on errors."""
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from driftgames.bandit import ENVIRONMENTS, POLICIES
+from driftgames.cli import bandit as module
+
+APP = typer.Typer()
+APP.command()(module.bandit)
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def call(*arguments, **options):
+    return CliRunner().invoke(APP, [str(each) for each in arguments], **options)
+
+
+@pytest.fixture
+def losses(tmp_path):
+    matrix = np.random.default_rng(0).random((200, 3)).round(3)
+    path = tmp_path / "losses.csv"
+    np.savetxt(path, matrix, delimiter=",", header="red,green,blue", comments="", fmt="%.3f")
+    return path
+
+
+def test_the_names_in_the_help_are_those_of_the_library():
+    assert tuple(POLICIES) == module.POLICIES
+    assert tuple(ENVIRONMENTS) == module.ADVERSARIES
+
+
+@pytest.mark.parametrize("adversary", ENVIRONMENTS)
+def test_every_adversary_is_played_by_every_policy_in_80_columns(adversary):
+    result = call("--adversary", adversary, "--horizon", 200, "--games", 2, "--arms", 4)
+    assert result.exit_code == 0, result.output
+    assert f"{adversary}: 4 arms, 200 rounds, 2 games" in result.output
+    for policy in POLICIES:
+        assert f" {policy} " in result.output
+    assert result.output.count("every bound holds") == len(POLICIES)
+    assert max(map(len, result.output.splitlines())) <= 80
+
+
+def test_the_same_seed_gives_the_same_output():
+    first, second, other = (
+        call("--horizon", 100, "--games", 2, "--seed", seed).output for seed in (1, 1, 2)
+    )
+    assert first == second != other
+
+
+def test_a_file_is_replayed(losses):
+    result = call(losses, "--policies", "exp3,tsallis-inf", "--games", 3, "--epsilon", "0.3,0.7")
+    assert result.exit_code == 0, result.output
+    assert "3 arms, 200 rounds, 3 games" in result.output
+    assert "epsilon 0.3" in result.output
+    assert "exp3-ix" not in result.output
+
+
+def test_rewards_of_a_range_come_from_standard_input():
+    lines = "up,down\n" + "100,0\n" * 300
+    result = call(
+        "-", "--rewards", "--loss-range", "0,100", "--policies", "tsallis-inf", input=lines
+    )
+    assert result.exit_code == 0, result.output
+    assert "standard input: 2 arms, 300 rounds" in result.output
+
+
+def test_a_figure_is_written(tmp_path):
+    path = tmp_path / "regret.svg"
+    assert call("--horizon", 100, "--games", 2, "--plot", path).exit_code == 0
+    assert path.read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--adversary", "nobody"], "there is no adversary 'nobody'"),
+        (["--policies", "exp3,ucb"], "there is no policy 'ucb'"),
+        (["--plot", "regret.jpg"], "must end in .svg, .pdf or .png"),
+        (["--rewards"], "are for LOSSES"),
+        (["--epsilon", "few"], "--epsilon must be numbers"),
+        (["--epsilon", "2", "--horizon", "10"], "epsilon must lie in (0, 1]"),
+        (["no-such-file.csv"], "no-such-file.csv: No such file"),
+        (["LOSSES", "--arms", "3"], "--arms is for games without LOSSES"),
+        (["LOSSES", "--loss-range", "0.4,0.6"], "losses must lie in [0.4, 0.6]"),
+        (["LOSSES", "--loss-range", "0"], "--loss-range must be two numbers"),
+    ],
+)
+def test_bad_input_is_one_clear_line(arguments, message, losses):
+    result = call(*(losses if each == "LOSSES" else each for each in arguments))
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_header_without_rounds_is_named(tmp_path):
+    path = tmp_path / "empty.csv"
+    path.write_text("a,b\n")
+    assert "a header and no rounds" in call(path).stderr
