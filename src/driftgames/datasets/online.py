@@ -76,8 +76,10 @@ def load_market(
     """
     if name not in MARKETS:
         raise DataError(f"name must be one of {', '.join(MARKETS)}; got {name!r}")
+    from driftgames.oco import price_relatives
+
     assets, prices, source = _read_table(MARKETS[name], directory, allow_download)
-    return Market(name, relatives_of(prices), assets, source)
+    return Market(name, price_relatives(prices, before=1.0), assets, source)
 
 
 def load_electric_load(*, directory: str | os.PathLike[str] | None = None) -> Series:
@@ -96,19 +98,6 @@ def load_electric_load(*, directory: str | os.PathLike[str] | None = None) -> Se
         tuple(names[j] for j in others),
         source,
     )
-
-
-def relatives_of(prices: FloatArray) -> FloatArray:
-    """Return price relatives from cumulative prices that begin at 1.
-
-    >>> relatives_of(np.array([[1.5], [3.0], [0.75]]))
-    array([[1.5 ],
-           [2.  ],
-           [0.25]])
-    """
-    if not (np.isfinite(prices).all() and (prices > 0).all()):
-        raise DataError("prices must be finite and above 0")
-    return np.concatenate([prices[:1], prices[1:] / prices[:-1]])
 
 
 def _read_table(
