@@ -23,6 +23,8 @@ def shown(cell: Cell, column: Column) -> str:
         return cell
     if isinstance(cell, int):
         return f"{cell:,d}"
-    text = f"{cell:+.{column.digits}f}" if column.name == DIFFERENCE else f"{cell:,.{column.digits}f}"
+    text = (
+        f"{cell:+.{column.digits}f}" if column.name == DIFFERENCE else f"{cell:,.{column.digits}f}"
+    )
     negative_zero = text.startswith("-") and float(text.replace(",", "")) == 0
     return text.replace("-", "+" if column.name == DIFFERENCE else "", 1) if negative_zero else text

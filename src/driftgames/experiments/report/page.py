@@ -11,7 +11,15 @@ from driftgames._support.documents import atomic_write
 from driftgames.experiments.report.cells import shown
 from driftgames.experiments.report.drawing import draw_svg
 from driftgames.experiments.reproduce import Report
-from driftgames.experiments.results import DIFFERENCE, PUBLISHED, Cell, Column, Figure, Section, Table
+from driftgames.experiments.results import (
+    DIFFERENCE,
+    PUBLISHED,
+    Cell,
+    Column,
+    Figure,
+    Section,
+    Table,
+)
 from driftgames.experiments.tables import agrees
 
 TITLE = "A drifting-games analysis, run again"
@@ -44,8 +52,8 @@ def render_page(report: Report) -> str:
 </head>
 <body>
 <h1>{TITLE}</h1>
-<p class="lead">The experiments of Luo and Schapire, “A Drifting-Games Analysis for Online Learning and
-Applications to Boosting” (2014), ours beside the published numbers.</p>
+<p class="lead">The experiments of Luo and Schapire, “A Drifting-Games Analysis for Online
+Learning and Applications to Boosting” (2014), ours beside the published numbers.</p>
 <ul class="summary">{findings}</ul>
 <nav>{links}</nav>
 {sections}
@@ -114,9 +122,8 @@ def _header(columns: tuple[Column, ...], opens: set[int]) -> str:
                 upper.append(f'<th rowspan="2" class="text{edge}">{escape(column.name)}</th>')
             at += 1
         if group:
-            upper.append(
-                f'<th colspan="{len(own)}" class="group opens" scope="colgroup">{escape(group)}</th>'
-            )
+            span = f'colspan="{len(own)}" class="group opens" scope="colgroup"'
+            upper.append(f"<th {span}>{escape(group)}</th>")
     return f"<tr>{''.join(upper)}</tr><tr>{''.join(lower)}</tr>"
 
 

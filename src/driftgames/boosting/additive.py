@@ -1,0 +1,319 @@
+"""Voting stumps as an additive model: one step function per feature."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels import additive as kernels
+from driftgames._support.checks import FloatArray, check_integer, check_vector
+from driftgames.boosting.stumps import Stumps
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+IntArray = npt.NDArray[np.int64]
+
+_CHUNK = 16 * kernels.BLOCK  # rows per task; the same for any number of threads
+
+
+@dataclass(frozen=True)
+class ShapeFunction:
+    """What one feature votes, as a step function of its value.
+
+    ``values[k]`` holds for ``thresholds[k - 1] < x <= thresholds[k]``, and ``missing`` where
+    there is no value. Votes are normalised: those of all features together lie in [-1, 1].
+    """
+
+    feature: int
+    thresholds: FloatArray
+    values: FloatArray
+    missing: float
+
+    def __call__(self, x: npt.ArrayLike) -> FloatArray:
+        """Return the vote at each ``x``; NaN is a missing value."""
+        return np.asarray(_look_up(self.thresholds, self.values, self.missing, x))
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What each feature voted on one example.
+
+    The votes add up to the score exactly, in any order, and the score over ``total``, the sum
+    of all vote weights, is the decision: not merely close to it.
+    """
+
+    features: IntArray
+    votes: npt.NDArray[Any]
+    total: float
+
+    @property
+    def decision(self) -> float:
+        """The normalised vote in [-1, 1], as the decision function gives it."""
+        return float(self.votes.sum()) / (self.total or 1.0)
+
+    @property
+    def contributions(self) -> FloatArray:
+        """The votes over ``total``: each feature's part of the decision."""
+        return self.votes / (self.total or 1.0)
+
+    def strongest(self, n_features: int = 10) -> list[tuple[int, float]]:
+        """Return the features that moved this decision most, with their contributions."""
+        order = np.argsort(-np.abs(self.votes), kind="stable")[:n_features]
+        return [(int(self.features[f]), float(self.contributions[f])) for f in order]
+
+
+@dataclass(frozen=True)
+class AdditiveModel:
+    r"""The vote of :math:`T` stumps as a sum of one step function per feature.
+
+    .. math:: \sum_{t=1}^{T} \alpha_t h_t(x) = \sum_j g_j(x_j)
+
+    A stump looks at one feature, so stumps on the same feature add up to a step function of
+    it: prediction reads one table per feature, however many rounds there were, and the tables
+    are the explanation. The vote of [LS14, Alg. 6] has all :math:`\alpha_t = 1`.
+
+    Notes
+    -----
+    Vote weights that are not all 1 are rounded to multiples of one power of two, some
+    :math:`2^{-51}` of their sum. Every sum of votes is then exact in float64, so neither the
+    order of adding, nor threads, nor zeros that are stored or not, changes a bit.
+
+    Examples
+    --------
+    >>> stumps = Stumps(
+    ...     feature=[0, 0, 2],
+    ...     threshold=[1.0, 3.0, 0.5],
+    ...     left_vote=[-1, -1, 1],
+    ...     missing_vote=[1, -1, 1],
+    ... )
+    >>> model = AdditiveModel.from_stumps(stumps, None, n_features=3)
+    >>> model.scores(np.array([[0.0, 9.0, 0.0], [2.0, 9.0, 1.0], [4.0, 9.0, np.nan]]))
+    array([-1, -1,  3])
+    >>> model.shape_functions[0].values * 3
+    array([-2.,  0.,  2.])
+    >>> model.explain(np.array([4.0, 9.0, np.nan])).votes
+    array([2, 1])
+    """
+
+    n_features: int
+    features: IntArray
+    """The features that any stump looks at, in order."""
+    offsets: IntArray
+    """Where each of those features begins among ``thresholds``, and one end."""
+    thresholds: FloatArray
+    values: FloatArray
+    """For each feature one value more than it has thresholds; raw votes."""
+    missing: FloatArray
+    total: float
+    """The sum of the vote weights; no score is larger."""
+    whole: bool
+    """Whether all votes are whole numbers, because all weights are 1."""
+
+    @classmethod
+    def from_stumps(
+        cls, stumps: Stumps, vote_weights: npt.ArrayLike | None, n_features: int
+    ) -> AdditiveModel:
+        """Add up stumps; without ``vote_weights`` each has one vote."""
+        features = np.asarray(stumps.feature, dtype=np.int64)
+        check_integer("n_features", n_features, least=1)
+        if features.size and not 0 <= features.min() <= features.max() < n_features:
+            raise ValueError(
+                f"a stump's feature must lie in [0, {n_features - 1}]; "
+                f"got {features.min()} to {features.max()}"
+            )
+        weights, whole = _exact_weights(vote_weights, features.size)
+        signed = weights * stumps.left_vote
+        order = np.lexsort((stumps.threshold, features))
+        features, cuts, signed = features[order], stumps.threshold[order], signed[order]
+        absent = (weights * stumps.missing_vote)[order]
+
+        used, begins = np.unique(features, return_index=True)
+        new_cut = np.ones(features.size, dtype=bool)
+        new_cut[1:] = (features[1:] != features[:-1]) | (cuts[1:] != cuts[:-1])
+        at = np.flatnonzero(new_cut)
+        offsets = np.append(np.searchsorted(at, begins), at.size)
+        steps = -2.0 * _group_sums(signed, at)  # what the vote gains when x passes a threshold
+        values = np.empty(at.size + used.size)
+        for f, start in enumerate(_group_sums(signed, begins)):
+            mine = steps[offsets[f] : offsets[f + 1]]
+            begin = offsets[f] + f
+            values[begin : begin + mine.size + 1] = start + np.append(0.0, np.cumsum(mine))
+        missing = _group_sums(absent, begins)
+        total = float(np.abs(weights).sum())
+        return cls(n_features, used, offsets, cuts[at], values, missing, total, whole)
+
+    def scores(self, X: Any, *, n_jobs: int | None = None) -> npt.NDArray[Any]:
+        """Return the sum of votes on each row: int64 where all weights are 1, else float64.
+
+        ``X`` is a dense array or a SciPy sparse matrix, which stays sparse: an absent entry is
+        a zero, NaN is a missing value. The result is the same for any ``n_jobs``.
+        """
+        from scipy.sparse import issparse
+
+        sparse = bool(issparse(X))
+        rows = X if sparse else np.asarray(X)
+        if rows.ndim != 2 or rows.shape[1] != self.n_features:
+            raise ValueError(
+                f"X must have shape (n_rows, {self.n_features}); got {tuple(rows.shape)}"
+            )
+        score = self._sparse_scorer(rows) if sparse else self._dense_scorer(rows)
+        out = np.empty(rows.shape[0])
+        starts = range(0, rows.shape[0], _CHUNK)
+        threads = min(_count_jobs(n_jobs), len(starts))
+        if threads > 1:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(lambda a: score(a, out[a : a + _CHUNK]), starts))
+        else:
+            for a in starts:
+                score(a, out[a : a + _CHUNK])
+        return self._as_votes(out)
+
+    @property
+    def shape_functions(self) -> dict[int, ShapeFunction]:
+        """The step function of each feature that has a vote, by the feature's index."""
+        scale = self.total or 1.0
+        return {
+            int(j): ShapeFunction(
+                int(j), thresholds.copy(), values / scale, float(self.missing[f]) / scale
+            )
+            for f, (j, thresholds, values) in enumerate(self._tables())
+        }
+
+    def explain(self, x: Any) -> Explanation:
+        """Return what each feature votes on one example, a vector or a single row."""
+        from scipy.sparse import issparse
+
+        row = np.asarray(x.toarray() if issparse(x) else x, dtype=np.float64)
+        row = row[0] if row.ndim == 2 and row.shape[0] == 1 else row
+        if row.shape != (self.n_features,):
+            raise ValueError(
+                f"x must be one example of {self.n_features} features; got shape {row.shape}"
+            )
+        votes = self._as_votes(self._votes(row[self.features]))
+        return Explanation(self.features.copy(), votes, self.total)
+
+    def plot(
+        self,
+        names: npt.ArrayLike | None = None,
+        *,
+        n_features: int = 12,
+        show_missing: bool = False,
+    ) -> Figure:
+        """Draw the step functions that move the decision most, largest first."""
+        from driftgames.plots.shapes import plot_shapes
+
+        shapes = list(self.shape_functions.values())
+        labels = [f"x{j}" for j in range(self.n_features)] if names is None else np.asarray(names)
+        return plot_shapes(
+            [shape.thresholds for shape in shapes],
+            [shape.values for shape in shapes],
+            [str(labels[shape.feature]) for shape in shapes],
+            missing=[shape.missing for shape in shapes] if show_missing else None,
+            n_shapes=n_features,
+        )
+
+    def _tables(self) -> list[tuple[int, FloatArray, FloatArray]]:
+        ends = zip(self.features, self.offsets[:-1], self.offsets[1:], strict=True)
+        return [
+            (int(j), self.thresholds[a:b], self.values[a + f : b + f + 1])
+            for f, (j, a, b) in enumerate(ends)
+        ]
+
+    def _votes(self, row: FloatArray) -> FloatArray:
+        """Return the vote of each table on its own entry of ``row``."""
+        tables = zip(self._tables(), self.missing, row, strict=True)
+        return np.array([_look_up(cuts, votes, gone, x) for (_, cuts, votes), gone, x in tables])
+
+    def _as_votes(self, scores: FloatArray) -> npt.NDArray[Any]:
+        return scores.astype(np.int64) if self.whole else scores
+
+    def _dense_scorer(self, rows: npt.NDArray[Any]) -> Callable[[int, FloatArray], None]:
+        ready = rows.dtype in (np.float32, np.float64)
+
+        def score(start: int, out: FloatArray) -> None:
+            some = rows[start : start + out.size]
+            kernels.add_dense(
+                some if ready else some.astype(np.float64),
+                self.features,
+                self.offsets,
+                self.thresholds,
+                self.values,
+                self.missing,
+                np.empty(kernels.BLOCK),
+                np.empty(kernels.BLOCK),
+                np.empty(kernels.BLOCK, dtype=np.int64),
+                out,
+            )
+
+        return score
+
+    def _sparse_scorer(self, matrix: Any) -> Callable[[int, FloatArray], None]:
+        rows = matrix.tocsr()
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        slots = np.full(self.n_features, -1, dtype=np.int32)
+        slots[self.features] = np.arange(self.features.size)
+        at_zero = self._votes(np.zeros(self.features.size))
+        base = float(at_zero.sum())
+
+        def score(start: int, out: FloatArray) -> None:
+            pointers = rows.indptr[start : start + out.size + 1].astype(np.int64)
+            first, last = pointers[0], pointers[-1]
+            kernels.add_sparse(
+                rows.data[first:last].astype(np.float64, copy=False),
+                rows.indices[first:last].astype(np.int32, copy=False),
+                pointers - first,
+                slots,
+                self.offsets,
+                self.thresholds,
+                self.values,
+                self.missing,
+                at_zero,
+                base,
+                out,
+            )
+
+        return score
+
+
+def _exact_weights(vote_weights: npt.ArrayLike | None, n_stumps: int) -> tuple[FloatArray, bool]:
+    """Return the weights as multiples of one power of two, and whether all of them are 1."""
+    if vote_weights is None:
+        return np.ones(n_stumps), True
+    weights = check_vector("vote_weights", vote_weights, n_stumps)
+    if (weights == 1.0).all():
+        return weights, True
+    _, exponent = math.frexp(float(np.abs(weights).sum()))
+    scale = 51 - exponent  # two bits to spare: steps between votes are up to twice their sum
+    return np.ldexp(np.rint(np.ldexp(weights, scale)), -scale), False
+
+
+def _group_sums(values: FloatArray, begins: IntArray) -> FloatArray:
+    return np.add.reduceat(values, begins) if begins.size else np.empty(0)
+
+
+def _look_up(
+    thresholds: FloatArray, values: FloatArray, missing: float, x: npt.ArrayLike
+) -> FloatArray:
+    at = np.asarray(x, dtype=np.float64)
+    absent = np.isnan(at)
+    found = values[np.searchsorted(thresholds, np.where(absent, 0.0, at), side="left")]
+    return np.where(absent, missing, found)
+
+
+def _count_jobs(n_jobs: int | None) -> int:
+    """Return a number of threads: None is 1, -1 all processors, -2 all but one, and so on."""
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; -1 means all processors")
+    if n_jobs is None or n_jobs > 0:
+        return n_jobs or 1
+    return max(1, (os.cpu_count() or 1) + 1 + n_jobs)

@@ -1,0 +1,390 @@
+"""What all boosters share: a scikit-learn classifier around the rounds of boosting."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from driftgames._support.checks import FloatArray, check_integer
+from driftgames._support.progress import progress
+from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction
+from driftgames.boosting.binning import MOST_BINS
+from driftgames.boosting.chips import Chips
+from driftgames.boosting.examples import EstimatorExamples, Examples, Mass, StumpExamples
+from driftgames.boosting.learners import EstimatorLearner, votes_of
+from driftgames.boosting.stumps import Stumps
+from driftgames.boosting.table import make_table
+from driftgames.certificates.margins import MarginCertificate, Margins
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+History = dict[str, FloatArray]
+
+
+class NoEdgeWarning(UserWarning):
+    """A fit ended early because no weak hypothesis had a positive edge."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a fit leaves behind, for its certificate."""
+
+    margins: Margins
+    training_error: float
+    edges: FloatArray
+    vote_weights: FloatArray
+
+
+class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # sklearn is untyped
+    """A classifier by vote of weak hypotheses; subclasses say what the examples weigh.
+
+    Attributes
+    ----------
+    classes_ : array of two labels
+        A vote of -1 is for the first, +1 for the second; a tied vote is for the first.
+    stumps_ : Stumps
+        The weak hypotheses in order; none where ``estimator`` was given.
+    estimators_ : list
+        The fitted weak hypotheses in order, where ``estimator`` was given.
+    estimator_weights_ : array
+        The weight of each vote.
+    history_ : dict of arrays
+        For each round the ``edge`` of its weak hypothesis and, after it, the ``zero_fraction``
+        of examples that weigh nothing and the ``training_error``.
+    certificate_ : MarginCertificate or None
+        The margins beside what the edges promise; None after no round at all.
+    n_iter_ : int
+        How many rounds were played.
+    ended_early_ : bool
+        Whether the fit ended because no weak hypothesis had an edge.
+    """
+
+    n_estimators: int
+    estimator: Any
+    max_bins: int
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+    warm_start: bool
+
+    @abstractmethod
+    def _start(self, examples: Examples) -> Chips:
+        """Return the examples as chips before the first round."""
+
+    @abstractmethod
+    def _certify(self, run: Run) -> MarginCertificate:
+        """Return the certificate of a fit."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the booster.
+
+        Parameters
+        ----------
+        X : array, data frame or SciPy sparse matrix, shape (n_samples, n_features)
+            NaN is a missing value. Sparse matrices stay sparse.
+        y : array, shape (n_samples,)
+            Labels of any two values.
+        sample_weight : array, shape (n_samples,), optional
+            A prior over the examples; an example of weight 2 counts as two.
+
+        Returns
+        -------
+        self
+            On an error or an interruption the booster is left as it was.
+        """
+        before = dict(self.__dict__)
+        try:
+            self._fit(X, y, sample_weight)
+        except BaseException:
+            self.__dict__ = before
+            raise
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        n_estimators = check_integer("n_estimators", self.n_estimators, least=1)
+        max_bins = check_integer("max_bins", self.max_bins, least=2)
+        if max_bins > MOST_BINS:
+            raise ValueError(f"max_bins must be at most {MOST_BINS}; got {max_bins}")
+        goes_on = self.warm_start and hasattr(self, "classes_")
+        X, y = self._check_input(X, y, reset=not goes_on)
+        classes = _two_classes(y)
+        if goes_on:
+            self._check_goes_on(classes, n_estimators)
+        X, y, mass = _weigh(X, y, sample_weight, classes)
+        threads = _count_threads(self.n_jobs)
+        pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        with pool or nullcontext():
+            examples: StumpExamples | EstimatorExamples
+            earlier: list[Any]
+            if self.estimator is None:
+                table = make_table(X, y == classes[1], mass.of_each, max_bins)
+                examples = StumpExamples(table, whole=mass.whole, pool=pool, n_threads=threads)
+                earlier = examples.places(self.stumps_) if goes_on else []
+            else:
+                earlier = list(self.estimators_) if goes_on else []
+                learner = EstimatorLearner(
+                    self.estimator, X, y, classes, mass.of_each, self._seeds(len(earlier))
+                )
+                examples = EstimatorExamples(learner, whole=mass.whole)
+            edges = self.history_["edge"].tolist() if goes_on else []
+            self._boost(examples, n_estimators, earlier, edges)
+        self.classes_ = classes
+
+    def _boost(
+        self, examples: Any, n_estimators: int, hypotheses: list[Any], edges: list[float]
+    ) -> None:
+        chips = self._start(examples)
+        hypotheses, history, weights = list(hypotheses), [], []
+        self.ended_early_ = False
+        with progress("boosting", n_estimators, show=bool(self.verbose)) as advance:
+            while chips.n_rounds < n_estimators and not chips.finished:
+                t = chips.n_rounds
+                if t < len(edges):
+                    edge, hypothesis = edges[t], hypotheses[t]
+                else:
+                    edge, hypothesis = chips.propose()
+                    if edge <= 0:
+                        self.ended_early_ = True
+                        break
+                    hypotheses.append(hypothesis)
+                weights.append(chips.accept(hypothesis, edge))
+                history.append((edge, chips.zero_share, chips.training_error))
+                advance(1)
+        if self.ended_early_:
+            _warn_no_edge(len(history), n_estimators)
+        if self.estimator is None:
+            self.stumps_ = examples.stumps(hypotheses)
+        else:
+            self.stumps_ = Stumps.none()
+            self.estimators_ = hypotheses
+        self.estimator_weights_ = np.array(weights)
+        columns = np.array(history).reshape(-1, 3).T
+        names = ("edge", "zero_fraction", "training_error")
+        self.history_: History = {
+            n: np.ascontiguousarray(c) for n, c in zip(names, columns, strict=True)
+        }
+        self.n_iter_ = len(history)
+        self.certificate_ = None
+        if self.n_iter_:
+            run = Run(chips.margins(), chips.training_error, columns[0], self.estimator_weights_)
+            self.certificate_ = self._certify(run)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the normalised vote in [-1, 1]; above 0 it is for ``classes_[1]``."""
+        check_is_fitted(self)
+        X = self._check_input(X)
+        if self.estimator is None:
+            votes = self._additive.scores(X, n_jobs=self.n_jobs)
+        else:
+            votes = np.zeros(X.shape[0])
+            for weight, h in zip(self.estimator_weights_, self.estimators_, strict=True):
+                votes += weight * (2.0 * votes_of(h, X, self.classes_) - 1.0)
+        return np.asarray(votes / (self.estimator_weights_.sum() or 1.0))
+
+    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+        """Yield the normalised vote after 1, 2, ... rounds."""
+        check_is_fitted(self)
+        X = self._check_input(X)
+        votes, total = np.zeros(X.shape[0]), 0.0
+        for t, weight in enumerate(self.estimator_weights_):
+            if self.estimator is None:
+                vote = self.stumps_[t : t + 1].votes(X)[:, 0].astype(np.float64)
+            else:
+                vote = 2.0 * votes_of(self.estimators_[t], X, self.classes_) - 1.0
+            votes += weight * vote
+            total += weight
+            yield votes / total
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the label that the vote is for; a tie is for ``classes_[0]``."""
+        up = self.decision_function(X) > 0
+        return np.asarray(self.classes_[up.astype(np.intp)])
+
+    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
+        """Yield the predictions after 1, 2, ... rounds."""
+        for votes in self.staged_decision_function(X):
+            yield self.classes_[(votes > 0).astype(np.intp)]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the share of the vote that each class has.
+
+        It orders examples well and is not calibrated; `sklearn.calibration` does that.
+        """
+        for_second = (1.0 + self.decision_function(X)) / 2.0
+        return np.column_stack([1.0 - for_second, for_second])
+
+    def margins(self, X: Any, y: Any) -> FloatArray:
+        """Return ``y`` times the normalised vote: how surely each example is got right."""
+        votes = self.decision_function(X)
+        labels = np.asarray(y)
+        if labels.shape != votes.shape:
+            raise ValueError(f"y must be one label per example, {votes.shape}; got {labels.shape}")
+        known = np.isin(labels, self.classes_)
+        if not known.all():
+            raise ValueError(
+                f"y must hold the classes {self.classes_.tolist()}; got {labels[~known][0]!r}"
+            )
+        return np.asarray(np.where(labels == self.classes_[1], votes, -votes))
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """The share of all edges, times their votes, that each feature's stumps had."""
+        check_is_fitted(self)
+        gains = self.estimator_weights_ * self.history_["edge"]
+        if self.estimator is None:
+            importances = np.zeros(self.n_features_in_)
+            np.add.at(importances, self.stumps_.feature, gains)
+        else:
+            importances = np.zeros(self.n_features_in_)
+            for gain, h in zip(gains, self.estimators_, strict=True):
+                importances += gain * h.feature_importances_
+        return np.asarray(importances / (importances.sum() or 1.0))
+
+    @property
+    def shape_functions_(self) -> dict[int, ShapeFunction]:
+        """What each feature votes, as a step function of its value, by the feature's index."""
+        return self._additive.shape_functions
+
+    def plot_shapes(self, *, n_features: int = 12, show_missing: bool = False) -> Figure:
+        """Draw the step functions of the features that move the decision most."""
+        names = getattr(self, "feature_names_in_", None)
+        return self._additive.plot(names, n_features=n_features, show_missing=show_missing)
+
+    def explain(self, x: Any) -> Explanation:
+        """Return what each feature voted on one example."""
+        return self._additive.explain(x)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a JSON file, whole or not at all."""
+        from driftgames.boosting.persistence import save_model
+
+        save_model(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the model that `save` wrote; with ``warm_start`` it can go on fitting."""
+        from driftgames.boosting.persistence import load_model
+
+        model = load_model(path)
+        if not isinstance(model, cls):
+            raise ValueError(f"{path} holds a {type(model).__name__}, not a {cls.__name__}")
+        return model
+
+    @property
+    def _additive(self) -> AdditiveModel:
+        check_is_fitted(self)
+        if self.estimator is not None:
+            raise ValueError(
+                "only a booster of the built-in stump is an additive model; "
+                f"got estimator={self.estimator!r}"
+            )
+        return AdditiveModel.from_stumps(self.stumps_, self.estimator_weights_, self.n_features_in_)
+
+    def _check_input(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
+        return validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_all_finite="allow-nan",
+        )
+
+    def _check_goes_on(self, classes: npt.NDArray[Any], n_estimators: int) -> None:
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"warm_start goes on with the classes {self.classes_.tolist()}; "
+                f"got {classes.tolist()}"
+            )
+        if n_estimators < self.n_iter_:
+            raise ValueError(
+                f"n_estimators must be at least {self.n_iter_}, the rounds played already, "
+                f"with warm_start; got {n_estimators}"
+            )
+
+    def _seeds(self, used: int) -> Iterator[int]:
+        source = self.random_state
+        if isinstance(source, np.random.RandomState):
+            source = np.random.default_rng(source.randint(2**31 - 1))
+        rng = np.random.default_rng(source)
+        for t, seed in enumerate(iter(lambda: int(rng.integers(2**31 - 1)), None)):
+            if t >= used:
+                yield seed
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classes_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        if self.estimator is not None:
+            own = get_tags(self.estimator).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = own.sparse, own.allow_nan
+        return tags
+
+
+def _count_threads(n_jobs: int | None) -> int:
+    from joblib import effective_n_jobs  # type: ignore[import-untyped]
+
+    return int(effective_n_jobs(n_jobs))
+
+
+def _two_classes(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    check_classification_targets(y)
+    classes = np.unique(y)
+    if classes.size < 2:
+        raise ValueError(f"y must hold two classes; got one class only: {classes.tolist()}")
+    if classes.size > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: "
+            f"y holds {classes.size} classes. sklearn.multiclass.OneVsRestClassifier makes one "
+            "booster for each."
+        )
+    return classes
+
+
+def _weigh(
+    X: Any, y: npt.NDArray[Any], sample_weight: Any, classes: npt.NDArray[Any]
+) -> tuple[Any, npt.NDArray[Any], Mass]:
+    """Return the examples that count, and how much."""
+    if sample_weight is None:
+        return X, y, Mass.ones(y.size)
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    heavy = weights > 0
+    if not heavy.any():
+        raise ValueError("sample_weight must not be zero for every example")
+    if not heavy.all():
+        X, y, weights = X[heavy], y[heavy], weights[heavy]
+    present = np.unique(y)
+    if present.size < 2:
+        raise ValueError(
+            "sample_weight must not be zero for all of one class; "
+            f"only class {present[0]!r} of {classes.tolist()} has any"
+        )
+    return X, y, Mass.of(weights)
+
+
+def _warn_no_edge(played: int, wanted: int) -> None:
+    warnings.warn(
+        f"no weak hypothesis had a positive edge in round {played + 1}: the fit ended after "
+        f"{played} of {wanted} rounds",
+        NoEdgeWarning,
+        stacklevel=5,
+    )

@@ -1,0 +1,117 @@
+"""Decision stumps: the weak hypotheses of a booster, kept as four arrays in the order chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._support.checks import FloatArray
+
+VoteArray = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Stumps:
+    r"""Stumps :math:`h_1, \dots, h_n`, each a question about one feature.
+
+    .. math:: h(x) = \begin{cases}
+        \text{missing vote} & x_j \text{ is NaN} \\
+        \text{left vote} & x_j \le \theta \\
+        -\text{left vote} & x_j > \theta \end{cases}
+
+    A vote is +1 for ``classes_[1]`` and -1 for ``classes_[0]``. Entries that a sparse matrix
+    does not store are 0. A threshold of infinity asks whether the value is missing.
+
+    Parameters
+    ----------
+    feature : array of int32
+        The column asked about.
+    threshold : array of float64
+        Values at most this go left; never NaN.
+    left_vote, missing_vote : arrays of int8
+        +1 or -1.
+
+    Examples
+    --------
+    >>> stump = Stumps([0], [1.5], [-1], [1])
+    >>> stump.votes([[1.0], [2.0], [float("nan")]])
+    array([[-1],
+           [ 1],
+           [ 1]], dtype=int8)
+    """
+
+    feature: npt.NDArray[np.int32]
+    threshold: FloatArray
+    left_vote: VoteArray
+    missing_vote: VoteArray
+
+    def __post_init__(self) -> None:
+        for name, dtype in _FIELDS.items():
+            column = np.array(getattr(self, name), dtype=dtype)
+            column.flags.writeable = False
+            object.__setattr__(self, name, column)
+        shapes = {getattr(self, name).shape for name in _FIELDS}
+        if len(shapes) != 1 or len(next(iter(shapes))) != 1:
+            raise ValueError(f"the four arrays of stumps must be of one length; got {shapes}")
+        if np.isnan(self.threshold).any():
+            raise ValueError("the threshold of a stump must not be NaN")
+        if self.feature.size and self.feature.min() < 0:
+            raise ValueError(f"feature must be >= 0; got {self.feature.min()}")
+        for name in ("left_vote", "missing_vote"):
+            votes = getattr(self, name)
+            if not (np.abs(votes) == 1).all():
+                raise ValueError(f"{name} must be +1 or -1; got {votes[np.abs(votes) != 1][0]}")
+
+    @classmethod
+    def none(cls) -> Stumps:
+        """Return the stumps of a booster that has played no round."""
+        return cls(*(np.empty(0, dtype) for dtype in _FIELDS.values()))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Stumps]) -> Stumps:
+        """Return the stumps of all parts, in order."""
+        if not parts:
+            return cls.none()
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS))
+
+    def __len__(self) -> int:
+        return int(self.feature.size)
+
+    def __getitem__(self, rounds: slice) -> Stumps:
+        """Return the stumps of a slice of rounds, counted from 0."""
+        return Stumps(*(getattr(self, name)[rounds] for name in _FIELDS))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Stumps):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, n), getattr(other, n)) for n in _FIELDS)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def votes(self, X: Any) -> VoteArray:
+        """Return what every stump votes on every row, of shape ``(n_rows, n_stumps)``.
+
+        The plain definition, for tests and small data: one column of the answer per stump.
+        ``X`` is an array or a SciPy sparse matrix.
+        """
+        sparse = hasattr(X, "tocsc")
+        table: Any = X.tocsc() if sparse else np.asarray(X)
+        answer = np.empty((table.shape[0], len(self)), dtype=np.int8)
+        for t, j in enumerate(self.feature):
+            column = table[:, [j]].toarray()[:, 0] if sparse else table[:, j]
+            x = np.asarray(column, dtype=np.float64)
+            known = np.where(x <= self.threshold[t], self.left_vote[t], -self.left_vote[t])
+            answer[:, t] = np.where(np.isnan(x), self.missing_vote[t], known)
+        return answer
+
+
+_FIELDS = {
+    "feature": np.int32,
+    "threshold": np.float64,
+    "left_vote": np.int8,
+    "missing_vote": np.int8,
+}

@@ -1,0 +1,149 @@
+"""Every bad input: a clear error in scikit-learn's manner, and nothing half-fitted."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import check_is_fitted
+
+from driftgames.boosting import (
+    AdaBoostClassifier,
+    BoostByMajorityClassifier,
+    NHBoostClassifier,
+    NHBoostDTClassifier,
+    PotentialBoostClassifier,
+    Stumps,
+)
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+Y = (X[:, 0] > 0).astype(int)
+
+
+class Failing(DecisionTreeClassifier):
+    def fit(self, X, y, sample_weight=None):
+        raise RuntimeError("the weak learner erred")
+
+
+class Stranger(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y, sample_weight=None):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return np.full(X.shape[0], 7)
+
+
+BAD_FITS = {
+    "one class": (X, np.ones(40), {}, {}, "one class only"),
+    "three classes": (X, np.arange(40) % 3, {}, {}, "OneVsRestClassifier"),
+    "continuous labels": (X, X[:, 0], {}, {}, "Unknown label type"),
+    "no rows": (X[:0], Y[:0], {}, {}, r"0 sample\(s\)"),
+    "no features": (X[:, :0], Y, {}, {}, r"0 feature\(s\)"),
+    "infinite": (np.where(X > 2, np.inf, X), Y, {}, {}, "infinity"),
+    "sparse infinite": (sp.csr_matrix(np.where(X > 2, np.inf, X)), Y, {}, {}, "infinity"),
+    "rows that differ": (X, Y[:-1], {}, {}, "inconsistent numbers of samples"),
+    "negative weights": (X, Y, {}, {"sample_weight": -np.ones(40)}, "Negative values"),
+    "all weights zero": (
+        X,
+        Y,
+        {},
+        {"sample_weight": np.zeros(40)},
+        "non-zero|zero for every example",
+    ),
+    "weights of one class": (X, Y, {}, {"sample_weight": Y}, "zero for all of one class"),
+    "no rounds": (X, Y, {"n_estimators": 0}, {}, "n_estimators must be an integer >= 1; got 0"),
+    "one bin": (X, Y, {"max_bins": 1}, {}, "max_bins must be an integer >= 2; got 1"),
+    "many bins": (X, Y, {"max_bins": 256}, {}, "max_bins must be at most 255; got 256"),
+    "a learner that errs": (X, Y, {"estimator": Failing()}, {}, "the weak learner erred"),
+    "a learner without weights": (
+        X,
+        Y,
+        {"estimator": KNeighborsClassifier()},
+        {},
+        "KNeighborsClassifier does not",
+    ),
+    "a learner of other labels": (X, Y, {"estimator": Stranger()}, {}, "one of the classes"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FITS)
+@pytest.mark.parametrize("cls", [NHBoostDTClassifier, AdaBoostClassifier])
+def test_a_bad_fit_is_refused_and_leaves_nothing(cls, case):
+    data, labels, settings, arguments, message = BAD_FITS[case]
+    booster = cls(**settings)
+    with pytest.raises((ValueError, RuntimeError), match=message):
+        booster.fit(data, labels, **arguments)
+    assert vars(booster) == vars(cls(**settings))
+    with pytest.raises(NotFittedError):
+        check_is_fitted(booster)
+
+
+@pytest.mark.parametrize("case", BAD_FITS)
+def test_a_bad_fit_leaves_an_earlier_model_as_it_was(case):
+    data, labels, settings, arguments, _ = BAD_FITS[case]
+    booster = NHBoostDTClassifier(5).fit(X, Y)
+    before = booster.decision_function(X)
+    booster.set_params(**settings)
+    with pytest.raises((ValueError, RuntimeError)):
+        booster.fit(data, labels, **arguments)
+    booster.set_params(n_estimators=5, max_bins=255, estimator=None)
+    np.testing.assert_array_equal(booster.decision_function(X), before)
+    assert booster.n_features_in_ == 3
+
+
+@pytest.mark.parametrize(
+    ("booster", "message"),
+    [
+        (NHBoostDTClassifier(d=0), "d must be a finite number > 0"),
+        (PotentialBoostClassifier("exp"), "potential must be a Potential; got 'exp'"),
+        (BoostByMajorityClassifier(edge=0.5), r"edge must lie in \(0, 0.5\); got 0.5"),
+        (BoostByMajorityClassifier(20, horizon=10), "n_estimators must be at most horizon=10"),
+    ],
+)
+def test_settings_of_single_boosters(booster, message):
+    with pytest.raises(ValueError, match=message):
+        booster.fit(X, Y)
+
+
+def test_prediction_wants_the_features_of_the_fit():
+    booster = NHBoostClassifier(5).fit(X, Y)
+    for predict in (booster.predict, booster.decision_function, booster.predict_proba):
+        with pytest.raises(
+            ValueError, match="X has 2 features, but NHBoostClassifier is expecting 3"
+        ):
+            predict(X[:, :2])
+    with pytest.raises(ValueError, match="infinity"):
+        booster.predict(np.full((1, 3), np.inf))
+
+
+def test_margins_want_known_labels_one_for_each_example():
+    booster = NHBoostClassifier(5).fit(X, Y)
+    with pytest.raises(ValueError, match="one label per example"):
+        booster.margins(X, Y[:3])
+    with pytest.raises(ValueError, match=r"classes \[0, 1\]; got .*2"):
+        booster.margins(X, Y + 1)
+
+
+def test_going_on_wants_the_same_classes_features_and_data():
+    booster = NHBoostDTClassifier(5, warm_start=True).fit(X, Y)
+    with pytest.raises(ValueError, match=r"goes on with the classes \[0, 1\]; got \[1, 2\]"):
+        booster.fit(X, Y + 1)
+    with pytest.raises(ValueError, match="X has 2 features"):
+        booster.fit(X[:, :2], Y)
+    with pytest.raises(ValueError, match="does not separate this data"):
+        booster.set_params(n_estimators=8).fit(X + 1, Y)
+    with pytest.raises(ValueError, match="at least 5, the rounds played already"):
+        booster.set_params(n_estimators=4).fit(X, Y)
+    majority = BoostByMajorityClassifier(5, warm_start=True).fit(X, Y)
+    with pytest.raises(ValueError, match="horizon must be given"):
+        majority.set_params(n_estimators=8).fit(X, Y)
+
+
+def test_other_weak_learners_are_no_additive_model():
+    booster = NHBoostDTClassifier(3, estimator=DecisionTreeClassifier(max_depth=2)).fit(X, Y)
+    assert booster.stumps_ == Stumps.none()
+    with pytest.raises(ValueError, match="additive model"):
+        booster.explain(X[0])

@@ -1,0 +1,208 @@
+"""The stump engine: the tally, adding up over rows, and brute force agree to the bit."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driftgames.boosting import chips as chips_module
+from driftgames.boosting.chips import CountedChips, ExponentialChips, MistakeCounts
+from driftgames.boosting.examples import Mass, StumpExamples
+from driftgames.boosting.learners import StumpLearner
+from driftgames.boosting.rules import NormalHedgeRule, PotentialRule
+from driftgames.boosting.table import DenseBins, SparseBins, make_table
+from driftgames.boosting.tally import Tally
+from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
+
+RULES = {
+    "NH-Boost.DT": PotentialRule(NormalHedgeDT()),
+    "lagging": PotentialRule(NormalHedgeDT(d=4, lag=1)),
+    "2-norm": PotentialRule(TwoNorm()),
+    "EXP": PotentialRule(Exponential(0.2)),
+    "NH-Boost": NormalHedgeRule(),
+}
+
+
+def make_data(seed, kind, n=300, n_features=6):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features))
+    y = X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.5 * rng.normal(size=n) > 0.3
+    if kind == "few values":
+        X = np.round(X)
+    elif kind == "sparse":
+        X = np.where(np.abs(X) > 0.8, np.round(X, 1), 0.0)
+    elif kind == "missing":
+        X[rng.random(X.shape) < 0.2] = np.nan
+    elif kind == "mostly missing":
+        X[rng.random(X.shape) < 0.8] = np.nan
+    elif kind == "constant":
+        X[:, 2] = 7.0
+    return X, y
+
+
+KINDS = ["many values", "few values", "sparse", "missing", "mostly missing", "constant"]
+
+
+def play(chips, n_rounds):
+    played = []
+    for _ in range(n_rounds):
+        edge, hypothesis = chips.propose()
+        if edge <= 0:
+            break
+        weight = chips.accept(hypothesis, edge)
+        played.append((edge, hypothesis, weight, chips.zero_share, chips.training_error))
+    return played
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_tally_and_adding_up_over_rows_agree_to_the_bit(kind, rule):
+    X, y = make_data(0, kind)
+    table = make_table(X, y, Mass.ones(y.size).of_each, 20)
+    tallied = CountedChips(rule, Tally(table), whole=True)
+    summed = CountedChips(rule, MistakeCounts(StumpLearner(table)), whole=True)
+    assert play(tallied, 80) == play(summed, 80)
+
+
+@pytest.mark.parametrize("n_shares", [2, 3, 7])
+@pytest.mark.parametrize("kind", KINDS)
+def test_shares_of_the_rows_change_nothing(kind, n_shares):
+    X, y = make_data(1, kind)
+    table = make_table(X, y, Mass.ones(y.size).of_each, 20)
+    rule = PotentialRule(NormalHedgeDT())
+    one = CountedChips(rule, Tally(table), whole=True)
+    cut = CountedChips(rule, Tally(table, n_shares=n_shares), whole=True)
+    assert play(cut, 80) == play(one, 80)
+    learner = ExponentialChips(StumpLearner(table), whole=True)
+    cut_learner = ExponentialChips(StumpLearner(table, n_shares=n_shares), whole=True)
+    assert play(cut_learner, 30) == play(learner, 30)
+
+
+def brute_force(X, y, weights):
+    """The best stump by trying every threshold, with the documented rule for ties."""
+    best, found = 0, None
+    for j in range(X.shape[1]):
+        x = X[:, j]
+        gone = np.isnan(x)
+        values = np.unique(x[~gone])
+        cuts = [(a + b) / 2 for a, b in itertools.pairwise(values)]
+        votes_of_missing = (1, -1) if gone.any() else (None,)
+        for cut in cuts + ([np.inf] if gone.any() else []):
+            for left, lost in itertools.product((1, -1), votes_of_missing):
+                if cut == np.inf and lost == left:
+                    continue  # a constant is no question
+                h = np.where(x <= cut, left, -left)
+                h = np.where(gone, lost or 0, h)
+                value = int((weights * np.where(y, h, -h)).sum())
+                if value > best:
+                    best, found = value, (j, cut, left, lost)
+    return best, found
+
+
+@given(st.integers(0, 10_000), st.sampled_from(KINDS), st.integers(1, 60))
+def test_the_best_stump_is_the_best_of_all(seed, kind, n):
+    X, y = make_data(seed, kind, n=n, n_features=3)
+    weights = np.random.default_rng(seed).integers(0, 5, size=n)
+    table = make_table(X, y, Mass.ones(n).of_each, 255)
+    value, norm, (j, cut, left, lost) = StumpLearner(table).best(weights[table.order])
+    assert norm == weights.sum()
+    best, found = brute_force(X, y, weights)
+    assert value == best
+    if found is not None:
+        thresholds = [*table.cuts.of(j), np.inf]
+        assert (j, thresholds[cut]) == found[:2]
+        assert left == found[2]
+        gone = np.isnan(X[:, j])
+        if np.any(weights[gone] @ np.where(y[gone], 1, -1)):
+            assert lost == found[3]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sparse_input_is_the_same_table_as_dense(kind):
+    X, y = make_data(2, kind)
+    X = np.where(np.random.default_rng(2).random(X.shape) < 0.7, 0.0, X)
+    mass = np.arange(1, y.size + 1)
+    dense, sparse = (make_table(form, y, mass, 30) for form in (X, sp.csr_matrix(X)))
+    assert isinstance(dense.bins, SparseBins)
+    np.testing.assert_array_equal(dense.cuts.thresholds, sparse.cuts.thresholds)
+    np.testing.assert_array_equal(dense.counts, sparse.counts)
+    weights = np.random.default_rng(0).integers(0, 9, size=y.size)
+    answers = [StumpLearner(t).best(weights[t.order]) for t in (dense, sparse)]
+    assert answers[0] == answers[1]
+    stump = answers[0][2]
+    votes = [np.empty(y.size, dtype=int) for _ in range(2)]
+    for vote, table in zip(votes, (dense, sparse), strict=True):
+        vote[table.order] = table.votes(stump)
+    np.testing.assert_array_equal(*votes)
+
+
+def test_explicit_zeros_and_negative_values_of_a_sparse_matrix_are_values():
+    X = sp.csr_matrix(np.array([[-2.0, 0.0], [0.0, 3.0], [1.0, 0.0], [0.0, 0.0]]))
+    stored = X.copy()
+    stored.data[stored.data == 3.0] = 0.0
+    y = np.array([False, False, True, True])
+    table = make_table(X, y, Mass.ones(4).of_each, 255)
+    assert table.cuts.of(0).tolist() == [-1.0, 0.5]
+    assert make_table(stored, y, Mass.ones(4).of_each, 255).cuts.of(1).size == 0
+
+
+def test_many_values_stay_dense_and_few_become_sparse():
+    X, y = make_data(3, "many values")
+    mass = Mass.ones(y.size).of_each
+    assert isinstance(make_table(X, y, mass, 64).bins, DenseBins)
+    assert isinstance(make_table((X > 1.5).astype(float), y, mass, 64).bins, SparseBins)
+
+
+def test_a_tally_that_grows_too_wide_is_given_up_without_a_trace(monkeypatch):
+    X, y = make_data(4, "few values", n=60)
+    table = make_table(X, y, Mass.ones(y.size).of_each, 255)
+    rule = PotentialRule(NormalHedgeDT())
+    monkeypatch.setattr(StumpExamples, "_worth", lambda self: 20 * self._table.n_codes)
+    switching = StumpExamples(table, whole=True).counted(rule)
+    assert isinstance(switching._counts._counts, Tally)
+    played = play(switching, 100)
+    assert isinstance(switching._counts._counts, MistakeCounts)
+    assert played == play(CountedChips(rule, Tally(table), whole=True), 100)
+
+
+def test_whole_weights_are_copies():
+    X, y = make_data(5, "few values", n=80)
+    copies = np.random.default_rng(5).integers(1, 4, size=y.size)
+    rule = PotentialRule(NormalHedgeDT())
+    weighted = make_table(X, y, Mass.of(copies.astype(float)).of_each, 255)
+    repeated = make_table(
+        np.repeat(X, copies, axis=0), np.repeat(y, copies), Mass.ones(copies.sum()).of_each, 255
+    )
+    played = [play(CountedChips(rule, Tally(t), whole=True), 60) for t in (weighted, repeated)]
+    assert played[0] == played[1]
+
+
+def test_real_weights_near_whole_ones_play_nearly_the_same():
+    X, y = make_data(6, "many values")
+    rng = np.random.default_rng(6)
+    copies = rng.integers(1, 4, size=y.size)
+    jittered = Mass.of(copies * (1 + 1e-13 * rng.random(y.size)))
+    assert not jittered.whole
+    rule = PotentialRule(NormalHedgeDT())
+    table = make_table(X, y, copies, 40)
+    real = make_table(X, y, jittered.of_each, 40)
+    whole = play(StumpExamples(table, whole=True).counted(rule), 30)
+    near = play(StumpExamples(real, whole=False).counted(rule), 30)
+    assert [h for _, h, *_ in near] == [h for _, h, *_ in whole]
+    np.testing.assert_allclose([e for e, *_ in near], [e for e, *_ in whole], atol=1e-9)
+
+
+def test_weights_are_used_to_the_last_bit_of_their_sum(monkeypatch):
+    """The sum of all weights fills 61 bits, however unequal they are."""
+    X, y = make_data(7, "many values")
+    table = make_table(X, y, Mass.ones(y.size).of_each, 40)
+    learner = StumpLearner(table)
+    norms = []
+    best = learner.best
+    monkeypatch.setattr(learner, "best", lambda w: norms.append(int(w.sum())) or best(w))
+    chips = CountedChips(PotentialRule(NormalHedgeDT()), MistakeCounts(learner), whole=True)
+    play(chips, 100)
+    assert all(2 ** (chips_module._SUM_BITS - 1) <= norm < 2**62 for norm in norms)

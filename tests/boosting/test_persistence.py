@@ -1,0 +1,268 @@
+"""Model files: what comes back, what is refused, and how a fit goes on."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier
+
+from driftgames._support.documents import DocumentError, write_document
+from driftgames.boosting import (
+    AdaBoostClassifier,
+    BoostByMajorityClassifier,
+    NHBoostClassifier,
+    NHBoostDTClassifier,
+    PotentialBoostClassifier,
+)
+from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model, save_model
+from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
+
+
+class OwnPotential(TwoNorm):
+    """A potential that the file format does not know."""
+
+
+BOOSTERS = {
+    "nh-boost.dt": NHBoostDTClassifier(d=4.5, max_bins=32),
+    "nh-boost": NHBoostClassifier(),
+    "adaboost": AdaBoostClassifier(),
+    "boost-by-majority": BoostByMajorityClassifier(edge=0.07, horizon=24),
+    "potential": PotentialBoostClassifier(NormalHedgeDT(d=4, lag=1)),
+    "exponential": PotentialBoostClassifier(Exponential(eta=0.3)),
+    "two norm": PotentialBoostClassifier(TwoNorm(), random_state=3),
+}
+ROUNDS = 24
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    X[:, 2] = rng.integers(0, 3, 300)
+    y = np.where(X[:, 0] + np.sin(2 * X[:, 1]) + X[:, 2] + rng.normal(size=300) > 1, "yes", "no")
+    X[rng.random(X.shape) < 0.1] = np.nan
+    return X, y
+
+
+@pytest.fixture(params=BOOSTERS)
+def booster(request):
+    kind, parameters = type(BOOSTERS[request.param]), BOOSTERS[request.param].get_params(deep=False)
+    return kind(**parameters)
+
+
+def same(one, two):
+    """Whether two boosters are the same in every bit that a file holds."""
+    return encode_model(one) == encode_model(two)
+
+
+def test_a_loaded_model_predicts_bit_for_bit_and_has_every_attribute(booster, data, tmp_path):
+    X, y = data
+    booster.set_params(n_estimators=ROUNDS).fit(X, y)
+    booster.save(tmp_path / "m.json")
+    loaded = type(booster).load(tmp_path / "m.json")
+    np.testing.assert_array_equal(loaded.decision_function(X), booster.decision_function(X))
+    np.testing.assert_array_equal(loaded.predict(X), booster.predict(X))
+    assert loaded.predict(X).dtype == booster.predict(X).dtype
+    assert loaded.get_params() == booster.get_params()
+    assert loaded.stumps_ == booster.stumps_
+    assert loaded.n_iter_ == booster.n_iter_ == len(loaded.stumps_)
+    assert str(loaded.certificate_) == str(booster.certificate_)
+    for name, column in booster.history_.items():
+        np.testing.assert_array_equal(loaded.history_[name], column)
+    for name in ("thetas", "realised", "promised"):
+        wanted = getattr(booster.certificate_, name)
+        np.testing.assert_array_equal(getattr(loaded.certificate_, name), wanted)
+    assert vars(loaded).keys() == vars(booster).keys()
+    assert same(loaded, booster)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_fit_that_was_interrupted_and_saved_ends_in_the_same_model(
+    booster, data, tmp_path, weighted
+):
+    X, y = data
+    prior = np.random.default_rng(1).random(y.size) if weighted else None
+    whole = type(booster)(**booster.get_params(deep=False))
+    whole.set_params(n_estimators=ROUNDS).fit(X, y, prior)
+    booster.set_params(n_estimators=9).fit(X, y, prior).save(tmp_path / "m.json")
+    resumed = load_model(tmp_path / "m.json")
+    resumed.set_params(n_estimators=ROUNDS, warm_start=True).fit(X, y, prior)
+    resumed.set_params(warm_start=False)
+    assert len(whole.stumps_) > 9
+    assert same(resumed, whole)
+
+
+def test_an_interrupted_fit_leaves_the_loaded_model_as_it_was(data, tmp_path, monkeypatch):
+    X, y = data
+    NHBoostDTClassifier(9).fit(X, y).save(tmp_path / "m.json")
+    loaded = load_model(tmp_path / "m.json").set_params(n_estimators=ROUNDS, warm_start=True)
+    before = encode_model(loaded)
+
+    def interrupt(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("driftgames.boosting.chips.CountedChips.propose", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        loaded.fit(X, y)
+    assert encode_model(loaded) == before
+
+
+def test_names_of_features_come_back(data, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = data
+    frame = pandas.DataFrame(X, columns=[f"column {j}" for j in range(6)])
+    booster = NHBoostDTClassifier(5).fit(frame, y)
+    booster.save(tmp_path / "m.json")
+    loaded = load_model(tmp_path / "m.json")
+    assert loaded.feature_names_in_.tolist() == list(frame.columns)
+    np.testing.assert_array_equal(loaded.predict(frame), booster.predict(frame))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([0, 1]),
+        np.array([False, True]),
+        np.array([-1.0, 1.0]),
+        np.array(["no", "yes"]),
+        np.array(["no", "yes"], dtype=object),
+        np.array([3, 7], dtype=np.uint8),
+    ],
+)
+def test_labels_come_back_with_their_type(data, tmp_path, labels):
+    X, y = data
+    booster = NHBoostDTClassifier(5).fit(X, labels[(y == "yes").astype(int)])
+    booster.save(tmp_path / "m.json")
+    loaded = load_model(tmp_path / "m.json")
+    assert loaded.classes_.dtype == booster.classes_.dtype
+    assert loaded.classes_.tolist() == booster.classes_.tolist()
+
+
+def test_a_stump_that_asks_whether_a_value_is_missing_comes_back(tmp_path):
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 100)
+    X = np.where(y == 1, np.nan, 1.0)[:, None]
+    booster = NHBoostDTClassifier(3).fit(X, y)
+    assert np.isinf(booster.stumps_.threshold).any()
+    booster.save(tmp_path / "m.json")
+    assert "Infinity" not in (tmp_path / "m.json").read_text()  # which is no JSON
+    assert load_model(tmp_path / "m.json").score(X, y) == 1.0
+
+
+def test_the_document_says_how_to_predict_without_the_library(data, tmp_path):
+    X, y = data
+    booster = AdaBoostClassifier(ROUNDS).fit(X, y)
+    booster.save(tmp_path / "m.json")
+    text = (Path(__file__).parents[2] / "docs" / "model_format.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    namespace = {}
+    exec(code.replace('"m.json"', repr(str(tmp_path / "m.json"))), namespace)
+    assert [namespace["predict"](x) for x in X.tolist()] == booster.predict(X).tolist()
+
+
+def test_the_document_names_every_member_of_the_content(data):
+    X, y = data
+    content = encode_model(NHBoostDTClassifier(3).fit(X, y))
+    text = (Path(__file__).parents[2] / "docs" / "model_format.md").read_text()
+    for name in [*content, *content["stumps"], *content["history"]]:
+        assert f"`{name}`" in text
+
+
+@pytest.fixture
+def saved(data, tmp_path):
+    path = tmp_path / "m.json"
+    NHBoostDTClassifier(5).fit(*data).save(path)
+    return path
+
+
+def test_a_truncated_file_is_refused(saved):
+    whole = saved.read_bytes()
+    for length in (0, 1, 50, len(whole) // 2, len(whole) - 1):
+        saved.write_bytes(whole[:length])
+        with pytest.raises(DocumentError, match=r"m\.json: not JSON, or cut short"):
+            load_model(saved)
+
+
+def test_a_tampered_file_is_refused(saved):
+    document = json.loads(saved.read_text())
+    document["content"]["stumps"]["left_vote"][0] *= -1
+    saved.write_text(json.dumps(document))
+    with pytest.raises(DocumentError, match="does not match its sha256"):
+        load_model(saved)
+
+
+def test_a_newer_format_is_refused(saved):
+    write_document(saved, FORMAT, VERSION + 1, json.loads(saved.read_text())["content"])
+    with pytest.raises(DocumentError, match="version 2 is newer than this driftgames reads"):
+        load_model(saved)
+
+
+def test_a_foreign_file_is_refused(saved, tmp_path):
+    write_document(saved, "driftgames.hedge", 1, {})
+    with pytest.raises(DocumentError, match=r"holds a 'driftgames.hedge'"):
+        load_model(saved)
+    saved.write_text('{"learner": "xgboost"}')
+    with pytest.raises(DocumentError, match="not a driftgames document"):
+        load_model(saved)
+    with pytest.raises(FileNotFoundError):
+        load_model(tmp_path / "absent.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c.pop("classes"), "no 'classes'"),
+        (lambda c: c.update(estimator="os.system"), "estimator must be one of"),
+        (lambda c: c["parameters"].update(learning_rate=1), "learning_rate"),
+        (lambda c: c.update(n_features_in=2), r"feature must lie in \[0, 1\]"),
+        (lambda c: c["estimator_weights"].pop(), "must be as many"),
+        (lambda c: c["history"]["edge"].pop(), "must be as many"),
+        (lambda c: c["stumps"]["left_vote"].__setitem__(0, 0), r"left_vote must be \+1 or -1"),
+        (lambda c: c["stumps"]["threshold"].__setitem__(0, "nan"), "must not be NaN"),
+        (lambda c: c["classes"]["values"].pop(), "two labels"),
+        (lambda c: c.update(stumps=[]), "not a model"),
+    ],
+)
+def test_whole_documents_that_are_no_models_are_refused(saved, change, message):
+    content = json.loads(saved.read_text())["content"]
+    change(content)
+    write_document(saved, FORMAT, VERSION, content)
+    with pytest.raises(DocumentError, match=message):
+        load_model(saved)
+
+
+@pytest.mark.parametrize(
+    ("booster", "message"),
+    [
+        (NHBoostDTClassifier(2, estimator=DecisionTreeClassifier(max_depth=1)), "built-in stump"),
+        (NHBoostDTClassifier(2, random_state=np.random.RandomState(0)), "random_state must be"),
+        (
+            PotentialBoostClassifier(OwnPotential(), 2),
+            "potential must be a potential that a file can hold; got OwnPotential",
+        ),
+    ],
+)
+def test_what_has_no_documented_form_is_not_saved(data, tmp_path, booster, message):
+    X, y = np.nan_to_num(data[0]), data[1]
+    path = tmp_path / "m.json"
+    path.write_text("an older file")
+    booster.fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        save_model(booster, path)
+    assert path.read_text() == "an older file"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_booster_that_is_not_fitted_is_not_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        NHBoostDTClassifier().save(tmp_path / "m.json")
+
+
+def test_loading_through_the_wrong_class_says_so(saved):
+    with pytest.raises(ValueError, match="holds a NHBoostDTClassifier, not a AdaBoostClassifier"):
+        AdaBoostClassifier.load(saved)

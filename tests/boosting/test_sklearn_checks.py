@@ -1,0 +1,87 @@
+"""scikit-learn's own checks over every booster, and its tools around them."""
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from driftgames.boosting import (
+    AdaBoostClassifier,
+    BoostByMajorityClassifier,
+    NHBoostClassifier,
+    NHBoostDTClassifier,
+    PotentialBoostClassifier,
+)
+
+CLASSIFIERS = [
+    NHBoostDTClassifier(20),
+    NHBoostClassifier(20),
+    AdaBoostClassifier(20),
+    BoostByMajorityClassifier(21),
+    PotentialBoostClassifier(n_estimators=20),
+    NHBoostDTClassifier(10, estimator=DecisionTreeClassifier(max_depth=2)),
+]
+
+
+def expected_failures(booster):
+    if booster.estimator is None:
+        return {}
+    reason = "a tree breaks ties between splits by the order of the rows"
+    return {
+        f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")
+    }
+
+
+# some checks fit a handful of points, on which the stumps run out of edges, and the booster says so
+@pytest.mark.filterwarnings("ignore::driftgames.boosting.NoEdgeWarning")
+@parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_the_tags_say_binary_sparse_and_missing():
+    tags = get_tags(NHBoostDTClassifier())
+    assert not tags.classifier_tags.multi_class
+    assert tags.input_tags.sparse
+    assert tags.input_tags.allow_nan
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    return load_breast_cancer(return_X_y=True)
+
+
+def test_pipeline_and_cross_validation(cancer):
+    scores = cross_val_score(
+        make_pipeline(StandardScaler(), NHBoostDTClassifier(50)), *cancer, cv=4
+    )
+    assert scores.mean() > 0.94
+
+
+def test_grid_search_over_rounds_and_constants(cancer):
+    search = GridSearchCV(NHBoostDTClassifier(), {"n_estimators": [5, 40], "d": [3.0, 6.0]}, cv=3)
+    search.fit(*cancer)
+    assert search.best_params_["n_estimators"] == 40
+    assert search.best_score_ > 0.94
+
+
+def test_calibration_sharpens_probabilities(cancer):
+    X, y = cancer
+    booster = NHBoostDTClassifier(50)
+    calibrated = CalibratedClassifierCV(booster, cv=3).fit(X, y)
+    plain = booster.fit(X, y).predict_proba(X)[:, 1]
+    better = calibrated.predict_proba(X)[:, 1]
+    assert np.mean((better - y) ** 2) < np.mean((plain - y) ** 2)
+
+
+def test_one_against_the_rest_makes_many_classes():
+    X, y = load_iris(return_X_y=True)
+    booster = OneVsRestClassifier(NHBoostDTClassifier(30)).fit(X, y)
+    assert booster.score(X, y) > 0.94

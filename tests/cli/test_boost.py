@@ -1,0 +1,219 @@
+"""``driftgames boost``: from files to a model, to predictions, to what it is made of."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from driftgames.boosting import AdaBoostClassifier, BoostByMajorityClassifier, NHBoostDTClassifier
+from driftgames.boosting.persistence import encode_model, load_model
+from driftgames.cli.boost import app
+from driftgames.datasets.libsvm import format_libsvm
+
+
+def run(*arguments, code=0):
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert done.exit_code == code, done.output
+    return done
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = (rng.random((240, 8)) < 0.4).astype(float)
+    y = np.where(X[:, :3].sum(axis=1) + rng.normal(size=240) > 1.2, 1, -1)
+    return X, y
+
+
+@pytest.fixture
+def svm(data, tmp_path):
+    path = tmp_path / "train.svm.gz"
+    path.write_bytes(gzip.compress(format_libsvm(*data)))
+    return path
+
+
+@pytest.fixture
+def csv(tmp_path):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 3)).round(3)
+    labels = np.where(X[:, 0] > X[:, 1], "spam", "ham")
+    lines = [f"{label},{a},{b},{c}" for label, (a, b, c) in zip(labels, X.tolist(), strict=True)]
+    path = tmp_path / "mail.csv"
+    path.write_text("\n".join(["kind,links,length,noise", *lines]) + "\n")
+    return path, X, labels
+
+
+def test_fit_and_predict_give_what_the_library_gives(svm, data, tmp_path):
+    model = tmp_path / "m.json"
+    done = run("fit", svm, "--rounds", 30, "--algorithm", "nh-boost.dt", "--model", model)
+    assert "30 rounds, training error" in done.output
+    booster = NHBoostDTClassifier(30, n_jobs=1).fit(*data)
+    assert encode_model(load_model(model)) == encode_model(booster)
+    done = run("predict", svm, "--model", model)
+    assert done.stdout.split() == [str(label) for label in booster.predict(data[0])]
+    error = np.mean(booster.predict(data[0]) != data[1])
+    assert f"error {error:.2%} on 240 examples" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("what", "method"), [("score", "decision_function"), ("probability", "predict_proba")]
+)
+def test_predictions_can_be_votes_or_probabilities_in_a_file(svm, data, tmp_path, what, method):
+    model, out = tmp_path / "m.json", tmp_path / "out.txt"
+    run("fit", svm, "--rounds", 12, "--model", model)
+    assert run("predict", svm, "--model", model, "--what", what, "--output", out).stdout == ""
+    wanted = getattr(load_model(model), method)(data[0])
+    wanted = wanted[:, 1] if wanted.ndim == 2 else wanted
+    assert [float(line) for line in out.read_text().split()] == wanted.tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "booster"),
+    [
+        (["--algorithm", "adaboost"], AdaBoostClassifier(20)),
+        (["--d", "5", "--bins", "16"], NHBoostDTClassifier(20, d=5, max_bins=16)),
+        (
+            ["--algorithm", "boost-by-majority", "--edge", "0.05"],
+            BoostByMajorityClassifier(20, edge=0.05, horizon=20),
+        ),
+    ],
+)
+def test_every_algorithm_saved_in_parts_is_the_one_fitted_at_once(
+    svm, data, tmp_path, arguments, booster
+):
+    model = tmp_path / "m.json"
+    run("fit", svm, "--rounds", 20, "--model", model, "--save-every", 6, *arguments)
+    whole = booster.set_params(n_jobs=1).fit(*data)
+    assert encode_model(load_model(model)) == encode_model(whole)
+
+
+def test_a_fit_that_is_stopped_goes_on_and_ends_in_the_same_model(svm, data, tmp_path, monkeypatch):
+    model = tmp_path / "m.json"
+    arguments = ["fit", svm, "--rounds", 20, "--save-every", 6, "--model", model]
+    fit, parts = NHBoostDTClassifier.fit, []
+
+    def stop_in_the_third_part(self, *data):
+        parts.append(self.n_estimators)
+        if len(parts) == 3:
+            raise KeyboardInterrupt
+        return fit(self, *data)
+
+    monkeypatch.setattr(NHBoostDTClassifier, "fit", stop_in_the_third_part)
+    assert "--resume goes on" in run(*arguments, code=130).stderr
+    assert load_model(model).n_iter_ == 12
+    run(*arguments, "--resume")
+    assert parts == [6, 12, 18, 18, 20]
+    whole = NHBoostDTClassifier(20, n_jobs=1).fit(*data)
+    assert encode_model(load_model(model)) == encode_model(whole)
+
+
+def test_resume_without_a_model_starts_anew_and_with_enough_rounds_does_nothing(svm, tmp_path):
+    model = tmp_path / "m.json"
+    run("fit", svm, "--rounds", 5, "--model", model, "--resume")
+    before = model.read_bytes()
+    run("fit", svm, "--rounds", 5, "--model", model, "--resume")
+    assert model.read_bytes() == before
+    run("fit", svm, "--rounds", 7, "--model", model, "--resume")
+    assert load_model(model).n_iter_ == 7
+
+
+def test_without_resume_a_model_is_made_anew(svm, tmp_path):
+    model = tmp_path / "m.json"
+    run("fit", svm, "--rounds", 9, "--model", model)
+    run("fit", svm, "--rounds", 4, "--model", model)
+    assert load_model(model).n_iter_ == 4
+
+
+def test_csv_columns_have_names_and_may_come_in_another_order(csv, tmp_path):
+    path, X, labels = csv
+    model, other = tmp_path / "m.json", tmp_path / "other.csv"
+    run("fit", path, "--label", "kind", "--rounds", 15, "--save-every", 4, "--model", model)
+    loaded = load_model(model)
+    assert loaded.feature_names_in_.tolist() == ["links", "length", "noise"]
+    assert loaded.classes_.tolist() == ["ham", "spam"]
+    rows = [f"{c},{b},{a}" for a, b, c in X.tolist()]
+    other.write_text("\n".join(["noise,length,links", *rows]) + "\n")
+    whole = NHBoostDTClassifier(15).fit(X, labels)
+    predicted = run("predict", other, "--model", model)
+    assert predicted.stdout.split() == whole.predict(X).tolist()
+    assert "error" not in predicted.stderr
+    run("fit", path, "--label", "kind", "--rounds", 20, "--model", model, "--resume")
+    assert load_model(model).feature_names_in_.tolist() == ["links", "length", "noise"]
+    assert load_model(model).stumps_ == NHBoostDTClassifier(20).fit(X, labels).stumps_
+
+
+def test_inspect_shows_rounds_features_margins_and_the_certificate(csv, tmp_path):
+    path, X, labels = csv
+    model, plot = tmp_path / "m.json", tmp_path / "shapes.svg"
+    run("fit", path, "--label", "kind", "--rounds", 40, "--model", model)
+    arguments = ["--data", path, "--label", "kind", "--plot", plot, "--top", 2]
+    shown = run("inspect", model, *arguments).output
+    for text in ("NHBoostDTClassifier", "ham, spam", "40", "links", "length", "every bound holds"):
+        assert text in shown
+    lowest = NHBoostDTClassifier(40).fit(X, labels).margins(X, labels).min()
+    assert f"{lowest:+.4f}" in shown
+    assert max(len(line) for line in shown.splitlines() if str(tmp_path) not in line) <= 80
+    drawn = plot.read_text()
+    assert drawn.startswith("<?xml")
+    assert "links" in drawn
+    assert "noise" not in drawn
+
+
+def test_a_fit_that_ends_early_says_so(tmp_path):
+    path = tmp_path / "coin.csv"
+    path.write_text("1,-1\n1,1\n")  # the same example with both labels: no stump has an edge
+    done = run("fit", path, "--rounds", 5, "--model", tmp_path / "m.json")
+    assert "ended after 0 of 5 rounds: no stump has an edge" in done.stderr
+    assert "NHBoostDTClassifier" in run("inspect", tmp_path / "m.json").output
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("1 1:1\n", [], "one class only"),
+        ("1 1:1\n-1 2:x\n", [], "line 2"),
+        ("1 1:1\n2 1:1\n3 1:1\n", [], "multiclass"),
+        ("1 1:1\n-1 2:1\n", ["--edge", "0.1"], "--edge belongs to boost-by-majority"),
+        ("1 1:1\n-1 2:1\n", ["--algorithm", "boost-by-majority"], "which needs it"),
+        ("1 1:1\n-1 2:1\n", ["--algorithm", "adaboost", "--d", "4"], "--d belongs to nh-boost.dt"),
+        ("1 1:1\n-1 2:1\n", ["--d", "-4"], "d must be a finite number > 0"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_leaves_the_model_file_alone(
+    tmp_path, text, arguments, message
+):
+    path, model = tmp_path / "bad.svm", tmp_path / "m.json"
+    path.write_text(text)
+    model.write_text("an older model")
+    done = run("fit", path, "--model", model, *arguments, code=2)
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert model.read_text() == "an older model"
+
+
+def test_files_that_are_not_there_or_no_models_are_one_clear_line(svm, tmp_path):
+    model = tmp_path / "m.json"
+    assert "No such file" in run("predict", svm, "--model", model, code=2).stderr
+    assert "No such file" in run("fit", tmp_path / "no.svm", "--model", model, code=2).stderr
+    nowhere = tmp_path / "no" / "m.json"
+    assert "there is no directory" in run("fit", svm, "--model", nowhere, code=2).stderr
+    model.write_text(json.dumps({"booster": "other"}))
+    for command in (["predict", svm, "--model", model], ["inspect", model]):
+        assert "not a driftgames document" in run(*command, code=2).stderr
+    assert "not a driftgames" in run("fit", svm, "--model", model, "--resume", code=2).stderr
+
+
+def test_other_data_is_not_gone_on_with(svm, csv, tmp_path):
+    model = tmp_path / "m.json"
+    run("fit", csv[0], "--label", "kind", "--rounds", 5, "--model", model)
+    assert run("fit", svm, "--rounds", 9, "--model", model, "--resume", code=2).stderr
+    assert load_model(model).n_iter_ == 5
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "inspect"])
+def test_help_teaches_with_an_example(command):
+    assert f"driftgames boost {command}" in " ".join(run(command, "--help").output.split())

@@ -1,0 +1,104 @@
+"""Files of examples: what a CSV or LIBSVM file says, and what is wrong with it."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+
+import numpy as np
+import pytest
+
+from driftgames.cli._examples import read_examples
+from driftgames.datasets.files import DataError
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, text):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(path)
+
+    return write
+
+
+def test_a_header_is_seen_and_the_last_column_is_the_label(write):
+    examples = read_examples(write("a.csv", "age,height,class\n30,1.5,yes\n40,1.7,no\n"))
+    np.testing.assert_array_equal(examples.X, [[30, 1.5], [40, 1.7]])
+    assert examples.y.tolist() == ["yes", "no"]
+    assert examples.names == ["age", "height"]
+
+
+def test_without_a_header_all_lines_are_examples(write):
+    examples = read_examples(write("a.csv", "30,1.5,1\n40,1.7,-1\n"))
+    assert examples.X.shape == (2, 2)
+    assert examples.y.tolist() == [1, -1]
+    assert examples.y.dtype == np.int64
+    assert examples.names is None
+
+
+def test_a_header_of_numbers_is_one_when_it_is_said(write):
+    path = write("a.csv", "1,2,3\n5,6,1\n7,8,-1\n")
+    assert read_examples(path, header=True).X.tolist() == [[5, 6], [7, 8]]
+    assert read_examples(path, header=True).names == ["1", "2"]
+    assert read_examples(path).X.shape == (3, 2)
+
+
+@pytest.mark.parametrize("label", ["class", "1"])
+def test_the_label_column_goes_by_name_or_by_number_from_1(write, label):
+    examples = read_examples(write("a.csv", "class,x,y\nu,1,2\nv,3,4\n"), label=label)
+    assert examples.y.tolist() == ["u", "v"]
+    assert examples.names == ["x", "y"]
+    assert examples.X.tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("cell", ["", "NaN", "?", " NA ", "null"])
+def test_a_missing_value_is_nan(write, cell):
+    examples = read_examples(write("a.csv", f"x,z,label\n1,{cell},0\n2,3,1\n"))
+    np.testing.assert_array_equal(examples.X, [[1, np.nan], [2, 3]])
+
+
+@pytest.mark.parametrize(
+    ("ending", "compress"), [(".gz", gzip.compress), (".xz", lzma.compress), (".bz2", bz2.compress)]
+)
+@pytest.mark.parametrize("name", ["a.csv", "a.svm"])
+def test_compressed_files_are_read_as_they_are(write, ending, compress, name):
+    text = b"0.5,0,1\n0,2,-1\n" if name == "a.csv" else b"1 1:0.5\n-1 2:2\n"
+    examples = read_examples(write(name + ending, compress(text)))
+    X = examples.X if name == "a.csv" else examples.X.toarray()
+    assert X.tolist() == [[0.5, 0], [0, 2]]
+    assert examples.y.tolist() == [1, -1]
+
+
+def test_for_a_fitted_model_columns_go_by_name_and_labels_may_be_absent(write):
+    path = write("a.csv", "b,extra,a\n1,2,3\n")
+    examples = read_examples(path, n_features=2, names=["a", "b"], label="class")
+    assert examples.X.tolist() == [[3, 1]]
+    assert examples.y is None
+    assert read_examples(path, n_features=2, names=["a", "b"]).y.tolist() == [2]
+    path = write("b.csv", "1,2\n3,4\n")
+    assert read_examples(path, n_features=2).y is None
+    assert read_examples(path, n_features=1).y.tolist() == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "message"),
+    [
+        ("a.csv", "x,y\n1,0\n2\n", {}, "line 3: has 1 cells, the first 2"),
+        ("a.csv", "x,z,y\n1,two,0\n", {}, "line 2, column 2: 'two' is not a number"),
+        ("a.csv", "x,z,y\n", {}, "has no examples"),
+        ("a.csv", "", {}, "is empty"),
+        ("a.csv", b"\xff\xfe\x00", {}, "is not UTF-8"),
+        ("a.csv", "x,y\n1,0\n", {"label": "class"}, "no label column 'class'; it has x, y"),
+        ("a.csv", "1,0\n", {"label": "9"}, "no label column '9', as columns 1 to 2 are"),
+        ("a.csv", "x,y\n1,0\n", {"names": ["w"], "n_features": 1}, "no column 'w'"),
+        ("a.svm", "1 0:1\n", {}, "line 1"),
+        ("a.svm", "1 3:1\n", {"n_features": 2}, "n_features=2"),
+    ],
+)
+def test_a_bad_file_is_named_with_the_place_and_the_reason(write, name, text, options, message):
+    path = write(name, text)
+    with pytest.raises(DataError, match=message) as caught:
+        read_examples(path, **options)
+    assert str(caught.value).startswith(path)
