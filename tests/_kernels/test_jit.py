@@ -1,8 +1,9 @@
 """Loops bound to functions: each combination has its own name in the cache."""
 
+import numba
 import numpy as np
 
-from driftgames._kernels.jit import greater, kernel, lesser, scalar, specialise
+from driftgames._kernels.jit import exact_kernel, greater, kernel, lesser, scalar, specialise
 
 FACTOR = 2.0
 
@@ -66,3 +67,22 @@ def test_lesser_and_greater_are_min_and_max():
     out = np.empty_like(values)
     _between(values, -1.0, 1.0, out)
     assert out.tolist() == np.clip(values, -1.0, 1.0).tolist()
+
+
+def _fused(a, b, c):
+    """a * b + c, which differs in the last bit where it is rounded once."""
+    return a * b + c
+
+
+def test_an_exact_kernel_rounds_alike_whoever_compiles_it_first(monkeypatch, tmp_path):
+    """Numba hands a caller's fastmath on to a callee that says nothing of its own."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))  # nothing compiled before
+    a, b = 1.0 + 2.0**-30, 1.0 - 2.0**-30
+    called = exact_kernel(_fused)
+
+    @scalar
+    def calls(x, y, z):
+        return called(x, y, z)
+
+    calls(a, b, -1.0)
+    assert called(a, b, -1.0) == _fused(a, b, -1.0) == 0.0

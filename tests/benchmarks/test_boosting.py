@@ -44,7 +44,7 @@ def test_we_stop_at_the_first_round_that_reaches_the_error_of_lightgbm(small):
     staged = list(peers.driftgames(X, y, 30)().staged_predict(X))
     errors = [float(np.mean(stage != y)) for stage in staged]
     assert ours == errors[rounds - 1]
-    if table.notes:
+    if "not reached" in table.notes[0]:
         assert min(errors) > theirs
     else:
         assert ours <= theirs

@@ -21,7 +21,7 @@ from driftgames.boosting import (
     base,
 )
 from driftgames.boosting.chips import CountedChips
-from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
+from driftgames.potentials import Exponential, NormalHedgeDT, Potential, RecipePotential, TwoNorm
 
 BOOSTERS = {
     "NH-Boost.DT": NHBoostDTClassifier(30),
@@ -331,6 +331,17 @@ def test_any_potential_makes_a_booster(data):
     compiled = PotentialBoostClassifier(TwoNorm(), 25).fit(*data)
     assert plain.stumps_ == compiled.stumps_
     np.testing.assert_allclose(plain.history_["edge"], compiled.history_["edge"], rtol=1e-12)
+
+
+def test_a_potential_made_for_a_horizon_boosts_up_to_it(data):
+    recipe = RecipePotential(lambda s: np.minimum(s, 0.0) ** 2, horizon=25)
+    whole = PotentialBoostClassifier(recipe, 25).fit(*data)
+    assert whole.certificate_.holds
+    assert not whole.certificate_.caveat
+    assert whole.history_["zero_fraction"][-1] == 0.0  # no round comes after the last
+    part = PotentialBoostClassifier(recipe, 10).fit(*data)
+    assert part.stumps_ == whole.stumps_[:10]
+    assert "given for horizon 25; got 10" in part.certificate_.caveat
 
 
 def test_shapes_explanations_and_plots_are_the_additive_models(data):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.jit import exact_kernel
+from driftgames._kernels.jit import exact_kernel, inner_kernel
 
 BLOCK = 4096
 """Rows that are picked before they are entered in the tally: their numbers stay in cache."""
@@ -197,7 +197,7 @@ def settle(tally: Array, rise: Array, low: Array, high: Array, shift: Array, mas
     return first  # type: ignore[no-any-return]
 
 
-@exact_kernel
+@inner_kernel
 def _held(tally: Array, c: int, level: int, last: int) -> int:
     held = 0
     for p in range(tally.shape[0]):
@@ -291,7 +291,7 @@ def move_sparse(
                 _enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
 
 
-@exact_kernel
+@inner_kernel
 def _first_from(listed: Array, row: int) -> Any:
     """Return where the first row listed, of ``row`` and those after it, stands."""
     begin = np.uint64(0)
@@ -333,7 +333,7 @@ def move_dense(
             _enter_dense(buffer[:m], rise[c], offsets, codes, counts, levels, tally[c])
 
 
-@exact_kernel
+@inner_kernel
 def _enter_sparse(
     rows: Array, rise: bool, starts: Array, codes: Array, counts: Array, levels: Array, book: Array
 ) -> None:
@@ -355,7 +355,7 @@ def _enter_sparse(
         row[last] += count
 
 
-@exact_kernel
+@inner_kernel
 def _enter_dense(
     rows: Array, rise: bool, offsets: Array, codes: Array, counts: Array, levels: Array, book: Array
 ) -> None:

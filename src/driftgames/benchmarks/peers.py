@@ -86,7 +86,7 @@ def hist_gradient_boosting(
 ) -> Fit:
     """scikit-learn's histogram gradient boosting with two leaves; it takes dense data only."""
     from sklearn.ensemble import HistGradientBoostingClassifier
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     rows = _as_dense(X)
 

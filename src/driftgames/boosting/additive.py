@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -167,7 +166,7 @@ class AdditiveModel:
         score = self._sparse_scorer(rows) if sparse else self._dense_scorer(rows)
         out = np.empty(rows.shape[0])
         starts = range(0, rows.shape[0], _CHUNK)
-        threads = min(_count_jobs(n_jobs), len(starts))
+        threads = min(count_threads(n_jobs), len(starts))
         if threads > 1:
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(lambda a: score(a, out[a : a + _CHUNK]), starts))
@@ -310,10 +309,8 @@ def _look_up(
     return np.where(absent, missing, found)
 
 
-def _count_jobs(n_jobs: int | None) -> int:
-    """Return a number of threads: None is 1, -1 all processors, -2 all but one, and so on."""
-    if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0; -1 means all processors")
-    if n_jobs is None or n_jobs > 0:
-        return n_jobs or 1
-    return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+def count_threads(n_jobs: int | None) -> int:
+    """Return a number of threads as joblib counts them: None is 1 unless a backend says more."""
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))

@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from driftgames._support.checks import FloatArray, check_integer
 from driftgames._support.progress import progress
-from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction
+from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction, count_threads
 from driftgames.boosting.binning import MOST_BINS
 from driftgames.boosting.chips import Chips
 from driftgames.boosting.examples import EstimatorExamples, Examples, Mass, StumpExamples
@@ -125,7 +125,7 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
         if goes_on:
             self._check_goes_on(classes, n_estimators)
         X, y, mass = _weigh(X, y, sample_weight, classes)
-        threads = _count_threads(self.n_jobs)
+        threads = count_threads(self.n_jobs)
         pool = ThreadPoolExecutor(threads) if threads > 1 else None
         with pool or nullcontext():
             examples: StumpExamples | EstimatorExamples
@@ -338,12 +338,6 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
             own = get_tags(self.estimator).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = own.sparse, own.allow_nan
         return tags
-
-
-def _count_threads(n_jobs: int | None) -> int:
-    from joblib import effective_n_jobs  # type: ignore[import-untyped]
-
-    return int(effective_n_jobs(n_jobs))
 
 
 def _two_classes(y: npt.NDArray[Any]) -> npt.NDArray[Any]:

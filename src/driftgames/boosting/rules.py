@@ -38,7 +38,9 @@ class PotentialRule(Rule):
     potential: Potential
 
     def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
-        """Return the potential's weights."""
+        """Return the potential's weights; zeros once its game is over."""
+        if t > self.potential.last_round:
+            return np.zeros(mistakes.size)
         positions = np.asarray((t - 1) / 2 - edge_sum - mistakes, dtype=np.float64)
         if not isinstance(self.potential, CompiledPotential):
             return self.potential.weights(positions, t)
@@ -57,8 +59,8 @@ class MajorityRule(Rule):
     potential: MinimaxPotential
 
     def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
-        """Return the potential's weights; zeros once the game is over."""
-        if t > self.potential.horizon:
+        """Return the potential's weights; zeros once its game is over."""
+        if t > self.potential.last_round:
             return np.zeros(mistakes.size)
         return self.potential.weights((t - 1.0) - 2.0 * mistakes, t)
 

@@ -13,7 +13,7 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Race the library against its peers on this machine and print the ratios.\n\n"
     "A peer that is not installed is left out, with the reason in the table; "
-    "pip install 'driftgames[bench]' brings them all.\n\n"
+    "pip install 'driftgames[bench]' brings those of boosting, and river.\n\n"
     "Example: driftgames bench boosting --quick",
 )
 

@@ -53,6 +53,11 @@ class Potential(ABC):
         ``log_scale`` keeps far positions from overflowing.
         """
 
+    @property
+    def last_round(self) -> float:
+        """The last round that it has weights for: infinite, unless made for a horizon."""
+        return np.inf
+
     def log_scale(self, positions: npt.ArrayLike, t: int) -> float:
         """Return the logarithm of the largest term in the weights of these chips.
 

@@ -148,6 +148,11 @@ class MinimaxPotential(Potential):
             values = earlier
         yield Layer(0, values, np.empty(0))
 
+    @property
+    def last_round(self) -> float:
+        """The horizon."""
+        return self.horizon
+
     def value(
         self,
         positions: npt.ArrayLike,

@@ -59,6 +59,11 @@ class RecipePotential(Potential):
         _refuse("nonincreasing", np.diff(phi) > slack, at)
         _refuse("convex", np.diff(phi, 2) < -slack, at[1:])
 
+    @property
+    def last_round(self) -> float:
+        """The horizon."""
+        return self.horizon
+
     def value(
         self,
         positions: npt.ArrayLike,
