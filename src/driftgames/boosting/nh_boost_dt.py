@@ -13,7 +13,7 @@ from driftgames.potentials import NormalHedgeDT
 
 
 class NHBoostDTClassifier(BaseBooster):
-    r"""NH-Boost.DT: no learning rate, and examples of large margin cost nothing.
+    r"""NH-Boost.DT: no learning rate, and examples of large margin weigh nothing.
 
     .. math:: p_{t,i} \propto e^{[s_{t-1,i} - 1]_-^2 / dt} - e^{[s_{t-1,i} + 1]_-^2 / dt},
               \qquad s_{t,i} = s_{t-1,i} + \tfrac12 y_i h_t(x_i) - \gamma_t

@@ -187,8 +187,8 @@ _ALL = (
     Experiment(
         "figure1",
         "Figure 1: who is ignored",
-        "The share of training examples to which each booster gives no weight at all. What has no "
-        "weight costs no time.",
+        "The share of training examples to which each booster gives no weight at all: a weak "
+        "learner need not look at them.",
         lambda setting: _fits(_shown(setting), setting.rounds),
         lambda setting, result: (
             (),
