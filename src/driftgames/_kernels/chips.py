@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.jit import kernel, lesser, specialise
-from driftgames._kernels.ledger import CLOCK, LEAD, LOWEST, all_inside, outside, settle
+from driftgames._kernels.ledger import CLOCK, LEAD, LOWEST, outside, settle
 from driftgames._support.checks import FloatArray
 
 Theta = tuple[float, ...]
@@ -61,6 +61,7 @@ def _distribute(
 
 def _replay(
     cumulative: npt.NDArray[Any],
+    spare: npt.NDArray[Any],
     ledger: FloatArray,
     losses: npt.NDArray[Any],
     scale: tuple[float, float, float, float],
@@ -74,20 +75,20 @@ def _replay(
     """Play Algorithm 3 on the rows of ``losses``; return how many were played.
 
     A round is one pass over memory: a position is a cumulative loss less the learner's, so
-    that the learner's loss, known at the end of the pass, moves all chips at once. The loop
-    stops at the first row with an entry out of range; a single row is then not begun, and
-    after more the state is to be thrown away. ``played`` keeps as many of the distributions
-    as it has rows for: none, the last, or all. With ``uniforms`` the learner's loss is that of
-    an action drawn from them. Without losses the next distribution is looked at, by the same
-    code that plays it.
+    that the learner's loss, known at the end of the pass, moves all chips at once. A round
+    reads one of ``cumulative`` and ``spare`` and writes the other, so after an odd number of
+    rounds the state is in ``spare``. The loop stops at the first row with an entry out of
+    range, which so leaves the state of the round before untouched. ``played`` keeps as many of
+    the distributions as it has rows for: none, the last, or all. With ``uniforms`` the
+    learner's loss is that of an action drawn from them. Without losses the next distribution
+    is looked at, by the same code that plays it.
     """
     low, high, offset, factor = scale
     rounds = len(losses)
-    if rounds == 1 and not all_inside(losses[0], low, high):
-        return 0
+    here, there = cumulative, spare
     for r in range(max(rounds, 1)):
         if len(played):
-            distribute(cumulative, ledger, prior, theta, played[r % len(played)])
+            distribute(here, ledger, prior, theta, played[r % len(played)])
         if rounds == 0:
             break
         row = losses[r]
@@ -96,10 +97,10 @@ def _replay(
         total, taken, lowest, strays = 0.0, 0.0, np.inf, 0
         for i in range(cumulative.size):
             strays += outside(row[i], low, high)
-            before = cumulative[i]
+            before = here[i]
             loss = (row[i] - offset) * factor
             after = before + loss
-            cumulative[i] = after
+            there[i] = after
             w = weight(before - lead, t, log_scale, theta)
             if prior is None:
                 lowest = lesser(after, lowest)
@@ -118,7 +119,8 @@ def _replay(
         ledger[CLOCK], ledger[LEAD], ledger[LOWEST] = t, lead + learner_loss, lowest
         learner_losses[r] = learner_loss
         regret[r] = lead + learner_loss - lowest
-        settle(cumulative, ledger)
+        settle(there, ledger)
+        here, there = there, here
     return rounds
 
 

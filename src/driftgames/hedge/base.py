@@ -300,6 +300,8 @@ class ExpertLearner(Resumable):
         # where `update` has its round written, and where distributions go that nobody wants
         self._outcome = np.zeros(1, dtype=self._dtype), np.zeros(1, dtype=self._dtype)
         self._unkept: Floats = np.zeros((0, self._n_actions), dtype=self._dtype)
+        # a round is written beside the state that it reads, so that a bad one changes nothing
+        self._spare: Floats = np.zeros_like(self._cumulative)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

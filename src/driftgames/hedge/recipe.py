@@ -58,8 +58,9 @@ class PotentialLearner(ExpertLearner):
     ) -> int:
         """Play the rows; with ``uniforms`` the learner's loss is that of a drawn action."""
         if isinstance(self._potential, CompiledPotential):
-            return self._potential.kernels.replay(
+            done = self._potential.kernels.replay(
                 self._cumulative,
+                self._spare,
                 self._ledger,
                 losses,
                 self._scale,
@@ -70,6 +71,9 @@ class PotentialLearner(ExpertLearner):
                 played,
                 uniforms,
             )
+            if done % 2:
+                self._cumulative, self._spare = self._spare, self._cumulative
+            return done
         low, high, offset, factor = self._scale
         for r in range(max(len(losses), 1)):
             p = self._weigh().astype(self._dtype, copy=False)
