@@ -551,18 +551,3 @@ def test_a_million_rounds_against_an_adversary_that_punishes_the_leaders(name):
 
 
 # ---------------------------------------------------------------------- easy data
-
-
-def test_one_good_expert_among_a_thousand():
-    rounds, n_actions, games = 3000, 1000, 5
-    regret = dict.fromkeys(NAMES, 0.0)
-    for seed in range(games):
-        rng = np.random.default_rng(seed)
-        L = (rng.random((rounds, n_actions)) < 0.5).astype(np.float64)
-        L[:, 17] = rng.random(rounds) < 0.3
-        for name in NAMES:
-            regret[name] += LEARNERS[name](n_actions, rounds).run(L).regret[-1] / games
-    least = min(regret.values())
-    assert least > 0
-    assert min(regret["adanormalhedge"], regret["squint"]) <= 2 * least, regret
-    assert regret["adanormalhedge"] < regret["normalhedge.dt"], regret

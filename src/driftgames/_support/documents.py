@@ -36,7 +36,7 @@ def write_document(path: str | os.PathLike[str], kind: str, version: int, conten
     document = {
         "format": kind,
         "version": version,
-        "sha256": _digest(content),
+        "sha256": digest(content),
         "content": content,
     }
     with atomic_write(path) as stream:
@@ -59,7 +59,7 @@ def read_document(path: str | os.PathLike[str], kind: str, version: int) -> Cont
             f"{path}: format version {found!r} is newer than this driftgames reads ({version})"
         )
     content = document.get("content")
-    if not isinstance(content, dict) or document.get("sha256") != _digest(content):
+    if not isinstance(content, dict) or document.get("sha256") != digest(content):
         raise DocumentError(f"{path}: the content does not match its sha256; it was changed")
     return content
 
@@ -103,7 +103,8 @@ def decode_array(encoded: Content) -> npt.NDArray[Any]:
     return array.astype(dtype.newbyteorder("="))
 
 
-def _digest(content: Content) -> str:
+def digest(content: Content) -> str:
+    """Return the sha256 of content, written without spaces and with sorted keys."""
     plain = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(plain.encode()).hexdigest()
 

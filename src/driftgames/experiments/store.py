@@ -7,7 +7,6 @@ with other parameters, other data or another version finds nothing and does the 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -19,6 +18,7 @@ from driftgames import __version__
 from driftgames._support.documents import (
     Content,
     DocumentError,
+    digest,
     read_document,
     write_document,
 )
@@ -50,7 +50,7 @@ class Part:
         """
         words = [self.name, *(str(v) for v in self.parameters.values() if len(str(v)) <= 20)]
         readable = re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(words)).strip("-")
-        return f"{readable[:80]}-{_digest(self.identity)[:12]}"
+        return f"{readable[:80]}-{digest(self.identity)[:12]}"
 
 
 class Store:
@@ -84,8 +84,3 @@ class Store:
 
     def _path(self, part: Part) -> Path:
         return self.folder / f"{part.key}.json"
-
-
-def _digest(content: Content) -> str:
-    plain = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(plain.encode()).hexdigest()
