@@ -6,6 +6,7 @@ import io
 import json
 import sys
 import time
+import warnings
 
 import pytest
 from rich.console import Console
@@ -73,6 +74,17 @@ def test_a_peer_that_does_not_import_is_skipped_with_the_reason(clock):
     assert table.column("best") == [1.0, None]
     assert table.column("to ours") == [1.0, None]
     assert table.column("note")[1] == "skipped: No module named 'no_such_module'"
+
+
+def test_a_peer_may_warn_and_ours_may_not():
+    def warn():
+        warnings.warn("deprecated", DeprecationWarning, stacklevel=1)
+        return warn
+
+    ours = Contestant("ours", lambda: lambda: None)
+    race("", [ours, Contestant("peer", warn, requires=("math",))], repeats=1)
+    with pytest.warns(DeprecationWarning, match="deprecated"):
+        race("", [Contestant("ours", warn)], repeats=1)
 
 
 def test_without_ours_there_are_times_and_no_ratios(clock):

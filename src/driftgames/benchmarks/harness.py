@@ -19,15 +19,17 @@ import platform
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 Cell = str | int | float | None
 Tell = Callable[[str], None]
+Result = TypeVar("Result")
 
 PATIENCE = 20.0
 """Seconds after which a contestant takes no further turns."""
@@ -107,8 +109,9 @@ def race(
 
     Turns are taken in rounds, so that a busy moment of the machine hurts all alike, and the
     best turn counts: what is compiled or cached in the first turn is not charged. A contestant
-    that has used `PATIENCE` seconds takes no more turns. With a ``unit`` ("rounds", "rows")
-    there is a column of units per second too.
+    that has used `PATIENCE` seconds takes no more turns. What a peer warns of is its makers'
+    concern and is not shown. With a ``unit`` ("rounds", "rows") there is a column of units per
+    second too.
 
     >>> def work(n):
     ...     return lambda: (lambda: sum(range(n)))
@@ -122,7 +125,10 @@ def race(
         reason = why_absent(contestant.requires)
         if reason is None:
             tell(f"{title}: preparing {contestant.name}")
-            ready[contestant.name] = contestant.prepare()
+            if contestant.requires:
+                ready[contestant.name] = _unwarned(_unwarned(contestant.prepare)())
+            else:
+                ready[contestant.name] = contestant.prepare()
         else:
             absent[contestant.name] = reason
     times = _take_turns(title, ready, repeats, tell)
@@ -284,6 +290,15 @@ def _take_turns(
             used[name] += taken
             best[name] = min(taken, best.get(name, taken))
     return best
+
+
+def _unwarned(function: Callable[[], Result]) -> Callable[[], Result]:
+    def quiet() -> Result:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return function()
+
+    return quiet
 
 
 def _without(table: Table, names: set[str]) -> Table:

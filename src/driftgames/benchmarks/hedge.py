@@ -100,7 +100,10 @@ def regrets(*, gaps: Sequence[float] = GAPS, seeds: int = 10, tell: Tell = silen
     """Return the regret of every learner when one expert among many is better than a coin.
 
     The losses of the others are fair coins; the good one loses less often by the gap. EXP is
-    tuned to the numbers of rounds and experts.
+    tuned to the numbers of rounds and experts. The least gap is about ``sqrt(ln N / T)``, where
+    the rounds just suffice to tell the good one from luck and regrets are largest. At wide gaps
+    NormalHedge and AdaHedge, which begin by following the leader, pay about ``ln N``, which
+    AdaNormalHedge and Squint cannot with the bounded learning rates of their theory.
     """
     makers = _ours()
     found: dict[str, list[float]] = {name: [] for name in makers}
