@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.distribution import draw, normalise
 from driftgames._kernels.jit import kernel, lesser, specialise
 from driftgames._kernels.ledger import CLOCK, LEAD, LOWEST, outside, settle
 from driftgames._support.checks import FloatArray
@@ -56,7 +57,7 @@ def _distribute(
             w = w * prior[i] if prior[i] > 0.0 else 0.0
         out[i] = w
         total += w
-    normalise(out, total, prior)
+    normalise(out, total, prior, None)
 
 
 def _replay(
@@ -132,31 +133,6 @@ def _mean(row: npt.NDArray[Any], offset: float, factor: float, prior: FloatArray
         loss = (row[i] - offset) * factor
         total += loss / row.size if prior is None else prior[i] * loss
     return total
-
-
-@kernel
-def normalise(p: npt.NDArray[Any], total: float, prior: FloatArray | None) -> None:
-    """Turn weights into a distribution: the prior, else the uniform one, where all are zero."""
-    for i in range(p.size):
-        if total > 0.0:
-            p[i] /= total
-        elif prior is None:
-            p[i] = 1.0 / p.size
-        else:
-            p[i] = prior[i]
-
-
-@kernel
-def draw(p: npt.NDArray[Any], uniform: float) -> int:
-    """Return the action that a number in [0, 1) draws; one of probability 0 never is."""
-    passed, drawn = 0.0, 0
-    for i in range(p.size):
-        if p[i] > 0.0:
-            drawn = i
-            passed += p[i]
-            if passed > uniform:
-                break
-    return drawn
 
 
 def weigher(weight: Weight) -> Callable[[FloatArray, float, float, Theta, FloatArray], None]:

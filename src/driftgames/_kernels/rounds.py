@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.distribution import normalise
 from driftgames._kernels.jit import kernel, lesser, specialise
 from driftgames._kernels.ledger import CLOCK, LEAD, LOWEST, all_inside, settle
 from driftgames._support.checks import FloatArray
@@ -55,7 +56,7 @@ def _play_rounds(
             return r
         total = weigh(cumulative, ledger, prior, memory, p)
         mask = None if awake is None else awake[r]
-        _normalise(p, total, prior, mask)
+        normalise(p, total, prior, mask)
         if len(played):
             played[r] = p
         if rounds == 0:
@@ -84,34 +85,6 @@ def _play_rounds(
         regret[r] = ledger[LEAD] - lowest
         settle(cumulative, ledger)
     return rounds
-
-
-@kernel
-def _normalise(
-    p: npt.NDArray[Any],
-    total: float,
-    prior: FloatArray | None,
-    awake: npt.NDArray[np.bool_] | None,
-) -> None:
-    """Turn weights into a distribution over those awake.
-
-    Where all their weights are zero the prior is played, or without one the uniform
-    distribution.
-    """
-    if awake is not None:
-        total = 0.0
-        for i in range(p.size):
-            p[i] = p[i] if awake[i] else 0.0
-            total += p[i]
-    if not total > 0.0:
-        total = 0.0
-        for i in range(p.size):
-            p[i] = 1.0 if prior is None else prior[i]
-            if awake is not None:
-                p[i] = p[i] if awake[i] else 0.0
-            total += p[i]
-    for i in range(p.size):
-        p[i] /= total
 
 
 def rounds_of(weigh: Weigh, learn: Learn) -> PlayRounds:

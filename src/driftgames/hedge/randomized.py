@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.chips import draw
+from driftgames._kernels.distribution import draw
 from driftgames._support.checks import FloatArray, check_fraction, check_fractions, check_integer
 from driftgames._support.documents import Content
 from driftgames.hedge.base import Floats, Mask

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.chips import draw
+from driftgames._kernels.distribution import draw
 from driftgames._kernels.ledger import CLOCK, LEAD, LOWEST, all_inside, settle
 from driftgames._support.checks import FloatArray
 from driftgames._support.documents import Content
