@@ -57,6 +57,21 @@ def test_changed_content_is_refused(written):
         read_document(written, "driftgames.test", 2)
 
 
+@pytest.mark.parametrize("version", [None, True, 0, -4, "2", 1.0])
+def test_a_version_is_a_positive_integer(written, version):
+    document = {**json.loads(written.read_text()), "version": version}
+    written.write_text(json.dumps(document))
+    with pytest.raises(DocumentError, match="its version must be an integer >= 1; got"):
+        read_document(written, "driftgames.test", 2)
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"version": ' + "9" * 5_000 + "}"])
+def test_json_beyond_the_readers_limits_is_refused(written, text):
+    written.write_text(text)
+    with pytest.raises(DocumentError, match="not JSON, or cut short"):
+        read_document(written, "driftgames.test", 2)
+
+
 @pytest.mark.parametrize("text", ["[1, 2]", "{}", "3"])
 def test_other_json_is_refused(written, text):
     written.write_text(text)
@@ -76,6 +91,40 @@ def test_an_error_while_writing_leaves_the_old_file_and_nothing_else(written):
         write_half()
     assert written.read_bytes() == before
     assert os.listdir(written.parent) == ["d.json"]
+
+
+def test_a_link_stays_a_link_and_its_file_is_replaced(written):
+    link = written.parent / "link.json"
+    link.symlink_to(written.name)
+    write_document(link, "driftgames.test", 2, {"x": 1})
+    assert link.is_symlink()
+    assert read_document(written, "driftgames.test", 2) == {"x": 1}
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with atomic_write(pipe) as stream:
+            stream.write(b"through")
+        assert os.read(reader, 100) == b"through"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_an_old_files_permissions_stay(written):
+    written.chmod(0o600)
+    write_document(written, "driftgames.test", 2, {})
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
+
+
+def test_a_folder_that_is_not_there_is_named_by_the_path_that_was_given(tmp_path):
+    path = tmp_path / "absent" / "d.json"
+    with pytest.raises(FileNotFoundError) as raised:
+        write_document(path, "driftgames.test", 1, {})
+    assert raised.value.filename == str(path)
 
 
 def test_files_are_readable_as_the_umask_says(written):

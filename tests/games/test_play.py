@@ -121,6 +121,22 @@ def test_greedy_finds_the_best_moves_of_a_grid():
     assert np.median(sums) < 0.9 * best
 
 
+def test_greedy_spends_all_that_the_average_leaves():
+    """Fourteen equal chips and beta 0: seven may go left, whatever rounding says of 7/14."""
+    chips, p = Chips(np.zeros(14), 4), np.full(14, 1 / 14)
+    z = GreedyAdversary(Exponential(0.5), DriftingGame()).moves(chips, p, np.random.default_rng(0))
+    assert np.count_nonzero(z < 0) == 7
+
+
+def test_stochastic_losses_favour_the_chip_that_is_best():
+    rng, chips, p = np.random.default_rng(0), Chips(np.zeros(3)), np.full(3, 1 / 3)
+    adversary = StochasticAdversary(best=1, gap=0.4)
+    mean = np.mean([adversary.moves(chips, p, rng) for _ in range(400)], axis=0)
+    assert mean[1] < -0.15
+    assert mean[0] > 0
+    assert mean[2] > 0
+
+
 def test_stochastic_adversary_names_a_chip_that_is_not_there():
     with pytest.raises(ValueError, match="best must be one of the 2 chips; got 5"):
         play(PotentialPlayer(TwoNorm()), StochasticAdversary(best=5), n_chips=2, horizon=1)

@@ -133,6 +133,13 @@ def test_cor2_printed_bound_is_above_the_exact_one():
     assert (printed <= 1.3 * exact).all()
 
 
+@pytest.mark.parametrize("eta", [1e-12, 1e-7, 0.3, 0.999, 1.0, 40.0, 800.0])
+def test_the_bound_of_exp_keeps_its_digits_for_every_eta(eta):
+    with mpmath.workdps(50):
+        exact = 10**6 * mpmath.log(mpmath.cosh(mpmath.mpf(eta))) / eta
+    assert Exponential(eta).bound(10**6, 1.0) == pytest.approx(float(exact), rel=1e-13)
+
+
 def test_tuned_exponential_is_below_its_printed_bound():
     for T, epsilon in [(10, 0.5), (1000, 0.01), (10**6, 1e-6)]:
         exact = Exponential.tuned(T, epsilon).bound(T, epsilon)

@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from driftgames.certificates import epsilon_regret
+from driftgames.games import Chips, DriftingGame, PotentialPlayer, move
 from driftgames.potentials import Exponential, MinimaxPotential, RecipePotential
 
 
@@ -120,8 +122,33 @@ def test_memory_is_linear_in_the_reachable_positions():
 def test_minimax_bound_is_the_radius_where_the_value_suffices():
     solved = MinimaxPotential.on_interval(lambda s: s <= -4, 10)
     assert solved.bound(10, 0.23) == 4.0
-    assert solved.bound(10, 0.22) == math.inf
-    np.testing.assert_array_equal(solved.bound(10, [0.5, 0.1]), [4.0, math.inf])
+    assert solved.bound(10, 0.22) == 10.0  # nothing but that ten rounds cannot lose more
+    np.testing.assert_array_equal(solved.bound(10, [0.5, 0.1]), [4.0, 10.0])
+    assert solved.bound([10, 10], 0.5).shape == (2,)
+
+
+def test_minimax_bound_asks_for_more_than_equality_on_a_plateau():
+    """Four chips that stood at -2, 0, 0 and 0 have regret 2 for a quarter of them."""
+    solved = MinimaxPotential(lambda s: s <= -1, 2)
+    player, game = PotentialPlayer(solved), DriftingGame()
+    chips = Chips(np.zeros(4))
+    for z in ([-1.0, -1.0, 1.0, 1.0], [-1.0, 1.0, -1.0, -1.0]):
+        game.check(player.distribution(chips), np.array(z))
+        chips = move(chips, z)
+    assert epsilon_regret(chips.positions, 0.0, 0.25) == 2.0
+    assert solved.bound(2, 0.25) == 2.0
+
+
+@pytest.mark.parametrize(("moves", "beta"), [((1, 2), 0.0), ((1, 2, 3), 0.5), ((0.5, 1), 0.2)])
+def test_where_every_move_exceeds_beta_the_adversary_makes_the_least(moves, beta):
+    solved = MinimaxPotential(lambda s: np.maximum(5 - s, 0.0), 3, moves, beta)
+    assert solved.game_value == 5 - 3 * min(moves)
+    assert solved.weights([0.0], 1) == [0.0]
+
+
+def test_an_interval_keeps_its_ends():
+    solved = MinimaxPotential.on_interval(at_most_zero, 2, low=-0.29, high=0.29, per_unit=100)
+    assert (min(solved.moves), max(solved.moves)) == (-0.29, 0.29)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +169,14 @@ def test_minimax_bound_is_the_radius_where_the_value_suffices():
         (lambda: RecipePotential(lambda s: -s, 5), "phi_T must be nonnegative; it is not at"),
         (lambda: RecipePotential(np.abs, 5), "phi_T must be nonincreasing; it is not at 0"),
         (lambda: RecipePotential(lambda s: s <= 0.0, 5), "phi_T must be convex; it is not at 0"),
+        (
+            lambda: RecipePotential(lambda s: np.exp(-s) + 1000.0 * (s > 10), 60),
+            "phi_T must be nonincreasing; it is not at 10",
+        ),
+        (
+            lambda: RecipePotential(lambda s: np.exp(-s) + 1000.0 * (s <= 10), 60),
+            "phi_T must be convex; it is not at 10",
+        ),
         (lambda: RecipePotential(lambda s: s * np.inf, 5), "phi_T must be finite|invalid value"),
         (lambda: RecipePotential(lambda s: 0.0 * s, 5).bound(6, 0.1), "given for horizon 5"),
     ],
@@ -159,6 +194,10 @@ def test_recipe_equals_the_closed_form_of_the_exponential(t):
     np.testing.assert_allclose(recipe.value(s, t), closed.value(s, t, horizon=30), rtol=1e-12)
     np.testing.assert_allclose(recipe.distribution(s, t), closed.distribution(s, t), rtol=1e-12)
     assert recipe.bound(30, 0.1) == pytest.approx(float(closed.bound(30, 0.1)), rel=1e-9)
+
+
+def test_recipe_allows_for_rounding():
+    assert RecipePotential(lambda s: np.hypot(s, 1.0) - s, 500).bound(500, 0.1) > 0
 
 
 def test_recipe_holds_with_equality():

@@ -20,11 +20,15 @@ def envelope(
     """Write the envelope of ``z -> layer[i + z]`` over the moves at ``beta``, for every ``i``.
 
     Moves are lattice steps in rising order, the first of them 0. ``slopes`` receives the
-    negated slope of the envelope at ``beta``, the mean of both sides at a corner.
+    negated slope of the envelope at ``beta``, the mean of both sides at a corner. Below the
+    least move there is nothing to weigh: every move is allowed, and the least is the worst.
     """
     n_moves = moves.size
     hull = np.empty(n_moves, dtype=np.int64)
     for i in range(values.size):
+        if beta < 0.0:
+            values[i], slopes[i] = layer[i], 0.0
+            continue
         top = 0
         for k in range(n_moves):
             z, f = moves[k], layer[i + moves[k]]

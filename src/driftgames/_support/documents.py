@@ -16,6 +16,7 @@ import contextlib
 import hashlib
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,16 +48,18 @@ def read_document(path: str | os.PathLike[str], kind: str, version: int) -> Cont
     """Return the content of a document of this ``kind``, of ``version`` or older."""
     try:
         document = json.loads(Path(path).read_bytes())
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # numbers and nesting have limits too
         raise DocumentError(f"{path}: not JSON, or cut short ({error})") from error
     if not isinstance(document, dict) or "format" not in document:
         raise DocumentError(f"{path}: not a driftgames document (it has no 'format')")
     if document["format"] != kind:
         raise DocumentError(f"{path}: holds a {document['format']!r}, where {kind!r} was wanted")
     found = document.get("version")
-    if not isinstance(found, int) or found > version:
+    if type(found) is not int or found < 1:
+        raise DocumentError(f"{path}: its version must be an integer >= 1; got {found!r}")
+    if found > version:
         raise DocumentError(
-            f"{path}: format version {found!r} is newer than this driftgames reads ({version})"
+            f"{path}: format version {found} is newer than this driftgames reads ({version})"
         )
     content = document.get("content")
     if not isinstance(content, dict) or document.get("sha256") != digest(content):
@@ -66,15 +69,27 @@ def read_document(path: str | os.PathLike[str], kind: str, version: int) -> Cont
 
 @contextlib.contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a stream whose bytes replace ``path`` in one step, or not at all on an error."""
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    """Open a stream whose bytes replace ``path`` in one step, or not at all on an error.
+
+    A link stays a link, and the file that it leads to is replaced; an old file's permissions
+    stay. A device or a pipe cannot be replaced and is written to.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file() and not target.is_dir():
+        with target.open("wb") as stream:
+            yield stream
+        return
+    try:
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, 0o666 & ~_umask())  # mkstemp makes files that only the owner may read
+        os.chmod(name, mode)  # mkstemp makes files that only the owner may read
         os.replace(name, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):

@@ -10,7 +10,7 @@ import numpy as np
 
 from driftgames._support.checks import FloatArray, check_between
 from driftgames.games.chips import Chips, hedge_moves
-from driftgames.games.rules import DGv1, DriftingGame
+from driftgames.games.rules import ROUNDING, DGv1, DriftingGame
 from driftgames.potentials import Potential
 
 ENUMERATED = 4096
@@ -62,20 +62,21 @@ class StochasticAdversary:
 
 @dataclass(frozen=True)
 class GreedyAdversary:
-    r"""Maximises :math:`\sum_i \Phi_t(s_i + z_i)` over the moves that the game allows.
+    r"""Maximises :math:`\sum_i \Phi_t(s_i + z_i)` over moves that the game allows.
 
     In DGv1 the maximum is at :math:`z = \ell - p\cdot\ell` with every loss 0 or 1, because the
     sum is convex in the losses and falls to the right. All such losses are tried while there
-    are at most `ENUMERATED`; beyond, those that split the chips in the order of their
-    positions or of their probabilities. In the original game the chips are all moved to the
-    right first and then to the left in the order of what a unit of probability gains.
+    are at most `ENUMERATED`. Beyond, the maximum is only approached: losses are tried that
+    split the chips in the order of their positions or of their probabilities. In the original
+    game the chips are then all moved to the right first, and to the left in the order of what
+    a unit of probability gains.
     """
 
     potential: Potential
     game: DGv1 | DriftingGame = field(default_factory=DGv1)
 
     def moves(self, chips: Chips, p: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return the moves with the largest next sum of potentials."""
+        """Return the moves with the largest next sum of potentials among those tried."""
         if isinstance(self.game, DriftingGame):
             candidates = self._drifting(self.game, chips, p)
         else:
@@ -98,9 +99,10 @@ class GreedyAdversary:
 
     def _drifting(self, game: DriftingGame, chips: Chips, p: FloatArray) -> FloatArray:
         choices = np.sort(np.asarray(game.moves, dtype=np.float64))
+        least = game.beta - ROUNDING
         if choices.size**p.size <= ENUMERATED:
             joint = np.array(list(itertools.product(choices, repeat=p.size)))
-            return np.asarray(joint[joint @ p >= game.beta])
+            return np.asarray(joint[joint @ p >= least])
         z = np.full(p.size, choices[-1])
         t = chips.t + 1
         for lower in choices[-2::-1]:
@@ -108,7 +110,7 @@ class GreedyAdversary:
             gain = self.potential.value(chips.positions + lower, t) - here
             cost = p * (z - lower)
             for i in np.argsort(-gain / np.where(cost > 0, cost, np.inf), kind="stable"):
-                if float(p @ z) - cost[i] >= game.beta and gain[i] > 0:
+                if float(p @ z) - cost[i] >= least and gain[i] > 0:
                     z[i] = lower
         return z[np.newaxis, :]
 

@@ -86,6 +86,9 @@ class Exponential(CompiledPotential):
         return (self.eta,)
 
     def _log_cosh(self) -> float:
+        # cosh(x) = 1 + 2 sinh(x/2)^2, which keeps its digits for small eta; a large one overflows
+        if self.eta < 1:
+            return math.log1p(2 * math.sinh(self.eta / 2) ** 2)
         return float(np.logaddexp(self.eta, -self.eta)) - math.log(2)
 
 

@@ -124,7 +124,9 @@ class MinimaxPotential(Potential):
     ) -> MinimaxPotential:
         """Return the potentials for moves in ``[low, high]``: its multiples of ``1 / per_unit``."""
         fineness = check_integer("per_unit", per_unit, least=1)
-        grid = np.arange(math.ceil(low * fineness), math.floor(high * fineness) + 1) / fineness
+        # 0.29 * 100 is a little below 29, which is meant
+        first, last = (round(end * fineness, 9) for end in (low, high))
+        grid = np.arange(math.ceil(first), math.floor(last) + 1) / fineness
         return cls(loss, horizon, grid.tolist(), beta, keep_table)
 
     @property
@@ -175,20 +177,24 @@ class MinimaxPotential(Potential):
         return found * math.exp(-(log_scale or 0.0))
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
-        r"""Return the least R on the lattice with :math:`\Phi_T(-R) \ge \Phi_0(0)/\epsilon`.
+        r"""Return the least R on the lattice with :math:`\Phi_T(-R) > \Phi_0(0)/\epsilon`.
 
+        Where there is none, nothing is promised but the distance that the moves can cover.
         [LS14, Thm. 2]
         """
-        rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
+        rounds, epsilons = np.broadcast_arrays(
+            check_horizons(horizon), check_fractions("epsilon", epsilon)
+        )
         if (rounds != self.horizon).any():
             raise NoBoundError(f"this game was solved for horizon {self.horizon}; got {horizon!r}")
         at = self._positions(self.horizon)
         left = at <= 0
         losses = np.asarray(self.loss(at[left]), dtype=np.float64)
-        enough = losses >= self.game_value / epsilons[..., np.newaxis]
+        # on a plateau of L equality is no contradiction, so rounding must not pass for more
+        enough = losses > (1 + 1e-12) * self.game_value / epsilons[..., np.newaxis]
         # losses fall to the right, so those that are large enough come first
         count = np.count_nonzero(enough, axis=-1)
-        radii = np.append(math.inf, -at[left])
+        radii = -np.append(at[0], at[left])
         return np.asarray(radii[count])
 
     def _look_up(
