@@ -62,6 +62,40 @@ def test_names_differ_by_what_is_called_however_deep():
         FACTOR = 2.0
 
 
+def _scaled_by(factor):
+    @numba.njit
+    def scaled(x):
+        return x * factor
+
+    return scaled
+
+
+TABLE = np.array([1.0, 2.0])
+
+
+@numba.njit
+def looked_up(x):
+    return x * TABLE[1]
+
+
+def test_a_value_in_a_closure_or_an_array_is_compiled_in_and_so_part_of_the_name(monkeypatch):
+    values = np.array([1.0])
+    for factor in (2.0, 3.0, 5.0):
+        assert _apply(specialise(_loop, kernel, each=_scaled_by(factor)), values) == [factor]
+    first = specialise(_loop, lambda f: f, each=looked_up).__name__
+    monkeypatch.setitem(globals(), "TABLE", np.array([1.0, 7.0]))
+    assert specialise(_loop, lambda f: f, each=looked_up).__name__ != first
+
+
+@numba.njit
+def halvings(x):
+    return 0.0 if x < 1.0 else 1.0 + halvings(x / 2.0)
+
+
+def test_a_function_may_call_itself():
+    assert _apply(specialise(_loop, kernel, each=halvings), np.array([8.0])) == [4.0]
+
+
 def test_lesser_and_greater_are_min_and_max():
     values = np.array([-np.inf, -2.0, -0.5, 0.0, 0.5, 2.0, np.inf])
     out = np.empty_like(values)

@@ -13,10 +13,12 @@ from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
+Chain = tuple[FunctionType, ...]
 
 FASTMATH = {"reassoc", "contract", "nsz", "nnan"}
 
@@ -50,12 +52,13 @@ def specialise(loop: F, compiler: Callable[[F], F], **functions: Any) -> F:
 
     Numba cannot cache a kernel that takes a function as an argument or a closure, and it can
     cache one that calls a global. So the loop is copied, given globals of its own, and named
-    after the code of what it calls, however deep: every combination has its place in the
-    cache, and where a function has changed the loop is compiled anew.
+    after what it calls, however deep: the code, and the values of the names it uses, which are
+    compiled in. Every combination has its place in the cache, and where a function or a value
+    has changed the loop is compiled anew.
     """
     source = cast(FunctionType, loop)
     names = {**source.__globals__, **functions}
-    mark = zlib.crc32(repr(_called(source.__code__, names)).encode())
+    mark = zlib.crc32(repr(_called(source, names)).encode())
     name = f"{source.__name__}_{mark:08x}"
     bound = FunctionType(source.__code__, names, name)
     bound.__qualname__ = name
@@ -63,18 +66,32 @@ def specialise(loop: F, compiler: Callable[[F], F], **functions: Any) -> F:
     return compiler(cast(F, bound))
 
 
-def _called(code: CodeType, names: Mapping[str, Any]) -> list[object]:
-    """Return the code and constants that ``code`` reaches through global ``names``."""
+def _called(function: FunctionType, names: Mapping[str, Any], within: Chain = ()) -> list[object]:
+    """Return code and constants of a function and of all that it reaches by global ``names``."""
+    code = function.__code__
     constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
     reached: list[object] = [code.co_code, constants]
-    for name in code.co_names:
-        value = names.get(name)
-        function = getattr(value, "py_func", None)
-        if function is not None:
-            reached.append((name, _called(function.__code__, function.__globals__)))
-        elif isinstance(value, int | float):
-            reached.append((name, value))
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    enclosed = dict(zip(code.co_freevars, cells, strict=True))
+    for name in (*code.co_names, *code.co_freevars):
+        value = enclosed.get(name, names.get(name))
+        inner = getattr(value, "py_func", None)
+        if inner is None:
+            reached.append((name, _frozen(value)))
+        elif inner not in within:  # it may call itself
+            reached.append((name, _called(inner, inner.__globals__, (*within, function))))
     return reached
+
+
+def _frozen(value: object) -> object:
+    """Return what numba compiles into the code where a name stands for ``value``."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, zlib.crc32(value.tobytes())
+    if isinstance(value, tuple):
+        return tuple(map(_frozen, value))
+    if isinstance(value, int | float | complex | str | bytes | np.generic):
+        return repr(value)
+    return type(value).__name__
 
 
 @intrinsic
