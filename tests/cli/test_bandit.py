@@ -1,5 +1,7 @@
 """``driftgames bandit``: adversaries, files, tables at 80 columns, one clear line on errors."""
 
+import gzip
+
 import numpy as np
 import pytest
 import typer
@@ -83,18 +85,28 @@ def test_a_figure_is_written(tmp_path):
         (["--plot", "regret.jpg"], "must end in .svg, .pdf or .png"),
         (["--rewards"], "are for LOSSES"),
         (["--epsilon", "few"], "--epsilon must be numbers"),
-        (["--epsilon", "2", "--horizon", "10"], "epsilon must lie in (0, 1]"),
+        (["--epsilon", "2"], "--epsilon must lie in (0, 1]; got 2.0"),
+        (["--plot", "no/such/b.png"], "--plot: there is no directory no/such"),
         (["no-such-file.csv"], "no-such-file.csv: No such file"),
         (["LOSSES", "--arms", "3"], "--arms is for games without LOSSES"),
         (["LOSSES", "--loss-range", "0.4,0.6"], "losses must lie in [0.4, 0.6]"),
         (["LOSSES", "--loss-range", "0"], "--loss-range must be two numbers"),
     ],
 )
-def test_bad_input_is_one_clear_line(arguments, message, losses):
+def test_bad_input_is_one_clear_line_before_any_game(arguments, message, losses, monkeypatch):
+    monkeypatch.setattr("driftgames.bandit.compare", lambda *_, **__: pytest.fail("it played"))
     result = call(*(losses if each == "LOSSES" else each for each in arguments))
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_a_file_that_is_cut_short_is_named(tmp_path):
+    path = tmp_path / "cut.csv.gz"
+    path.write_bytes(gzip.compress(b"0.5,0.5\n" * 100)[:-12])
+    result = call(path)
+    assert result.exit_code == 2
+    assert f"{path}: cannot be read" in result.stderr
 
 
 def test_a_header_without_rounds_is_named(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -111,6 +112,35 @@ def test_a_fit_that_is_stopped_goes_on_and_ends_in_the_same_model(svm, data, tmp
     assert encode_model(load_model(model)) == encode_model(whole)
 
 
+@pytest.mark.parametrize("before", [None, "an older model"])
+def test_a_fit_that_is_stopped_in_its_first_part_says_that_nothing_was_written(
+    svm, tmp_path, monkeypatch, before
+):
+    model = tmp_path / "m.json"
+    if before is not None:
+        model.write_text(before)
+
+    def stop(self, *data):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(NHBoostDTClassifier, "fit", stop)
+    done = run("fit", svm, "--model", model, code=130)
+    assert done.stderr == f"stopped before a round was kept; nothing was written to {model}\n"
+    assert (model.read_text() if model.exists() else None) == before
+
+
+def test_a_resumed_fit_that_is_stopped_says_how_many_rounds_there_are(svm, tmp_path, monkeypatch):
+    model = tmp_path / "m.json"
+    run("fit", svm, "--rounds", 5, "--model", model)
+
+    def stop(self, *data):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(NHBoostDTClassifier, "fit", stop)
+    done = run("fit", svm, "--rounds", 9, "--model", model, "--resume", code=130)
+    assert done.stderr == f"stopped; {model} holds 5 rounds; --resume goes on\n"
+
+
 def test_resume_without_a_model_starts_anew_and_with_enough_rounds_does_nothing(svm, tmp_path):
     model = tmp_path / "m.json"
     run("fit", svm, "--rounds", 5, "--model", model, "--resume")
@@ -163,6 +193,17 @@ def test_inspect_shows_rounds_features_margins_and_the_certificate(csv, tmp_path
     assert "noise" not in drawn
 
 
+def test_inspect_shows_names_as_they_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path, model = Path("[b] :+1:.csv"), "m.json"
+    path.write_text("b [/x],price [usd],label\n1,2,yes\n2,1,no\n1,1,no\n2,2,no\n")
+    run("fit", path, "--rounds", 3, "--model", model)
+    shown = run("inspect", model, "--data", path).output
+    assert "b [/x]" in shown
+    assert "price [usd]" in shown
+    assert "Margins on [b] :+1:.csv" in shown
+
+
 def test_a_fit_that_ends_early_says_so(tmp_path):
     path = tmp_path / "coin.csv"
     path.write_text("1,-1\n1,1\n")  # the same example with both labels: no stump has an edge
@@ -177,6 +218,7 @@ def test_a_fit_that_ends_early_says_so(tmp_path):
         ("1 1:1\n", [], "one class only"),
         ("1 1:1\n-1 2:x\n", [], "line 2"),
         ("1 1:1\n2 1:1\n3 1:1\n", [], "multiclass"),
+        ("1 1:1\n-1 999999999999999:1\n", [], "999,999,999 features do not fit in memory"),
         ("1 1:1\n-1 2:1\n", ["--edge", "0.1"], "--edge belongs to boost-by-majority"),
         ("1 1:1\n-1 2:1\n", ["--algorithm", "boost-by-majority"], "which needs it"),
         ("1 1:1\n-1 2:1\n", ["--algorithm", "adaboost", "--d", "4"], "--d belongs to nh-boost.dt"),
@@ -200,7 +242,12 @@ def test_files_that_are_not_there_or_no_models_are_one_clear_line(svm, tmp_path)
     assert "No such file" in run("predict", svm, "--model", model, code=2).stderr
     assert "No such file" in run("fit", tmp_path / "no.svm", "--model", model, code=2).stderr
     nowhere = tmp_path / "no" / "m.json"
-    assert "there is no directory" in run("fit", svm, "--model", nowhere, code=2).stderr
+    for arguments in (
+        ["fit", svm, "--model", nowhere],
+        ["predict", svm, "--model", model, "--output", nowhere],
+        ["inspect", model, "--plot", nowhere],
+    ):
+        assert f"there is no directory {nowhere.parent}" in run(*arguments, code=2).stderr
     model.write_text(json.dumps({"booster": "other"}))
     for command in (["predict", svm, "--model", model], ["inspect", model]):
         assert "not a driftgames document" in run(*command, code=2).stderr

@@ -51,6 +51,25 @@ def test_fetch_that_fails_ends_with_one_line_and_code_2(alone, monkeypatch):
     assert result.stderr == "error: splice.data could not be downloaded: refused\n"
 
 
+def test_fetch_names_a_set_and_its_folder_as_they_are(alone, monkeypatch):
+    folder = alone / "[/x] [usd]"
+    monkeypatch.setattr("driftgames.datasets.fetch", lambda name, timeout, retries: folder)
+
+    assert f"a9a: {folder}" in run("fetch", "a9a").stdout
+
+
+def test_fetch_to_a_cache_that_cannot_be_made_ends_with_one_line(alone, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DRIFTGAMES_CACHE", str(tmp_path / "file" / "cache"))
+
+    result = run("fetch", "splice")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {tmp_path / 'file' / 'cache'}")
+    assert result.stderr.endswith(": Not a directory\n")
+    assert result.stderr.count("\n") == 1
+
+
 def test_unknown_set_is_refused(alone):
     result = run("fetch", "iris")
 

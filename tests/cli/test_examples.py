@@ -45,6 +45,34 @@ def test_a_header_of_numbers_is_one_when_it_is_said(write):
     assert read_examples(path).X.shape == (3, 2)
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("na,height,class\n30,1.5,yes\n40,1.7,no\n", ["na", "height"]),
+        ("nan,height,class\n30,?,yes\n40,1.7,no\n", ["nan", "height"]),
+        (",height,class\n0,1.5,yes\n1,1.7,no\n", ["height"]),
+        ("height,,class,\n1.5,0,yes,\n1.7,1,no,\n", ["height"]),
+    ],
+)
+def test_a_header_may_hold_what_would_be_a_missing_value_below_it(write, text, names):
+    examples = read_examples(write("a.csv", text))
+    assert examples.names == names
+    assert examples.y.tolist() == ["yes", "no"]
+
+
+def test_a_first_line_of_missing_values_and_a_label_is_an_example(write):
+    examples = read_examples(write("a.csv", "?,NA,yes\n1,2,no\n"))
+    np.testing.assert_array_equal(examples.X, [[np.nan, np.nan], [1, 2]])
+    assert examples.y.tolist() == ["yes", "no"]
+
+
+def test_a_column_without_a_title_is_found_for_a_model_without_names(write):
+    path = write("a.csv", ",a,b\n7,1,2\n")
+    assert read_examples(path, n_features=2).X.tolist() == [[1, 2]]
+    assert read_examples(path, n_features=1).y.tolist() == [2]
+    assert read_examples(path, label="1").y.tolist() == [7]
+
+
 @pytest.mark.parametrize("label", ["class", "1"])
 def test_the_label_column_goes_by_name_or_by_number_from_1(write, label):
     examples = read_examples(write("a.csv", "class,x,y\nu,1,2\nv,3,4\n"), label=label)
@@ -88,6 +116,11 @@ def test_for_a_fitted_model_columns_go_by_name_and_labels_may_be_absent(write):
         ("a.csv", "x,y\n1,0\n2\n", {}, "line 3: has 1 cells, the first 2"),
         ("a.csv", "x,z,y\n1,two,0\n", {}, "line 2, column 2: 'two' is not a number"),
         ("a.csv", "x,z,y\n", {}, "has no examples"),
+        ("a.csv", "x,z,y\n\n1,2,0\n\n1,two,0\n", {}, "line 5, column 2: 'two' is not a number"),
+        ("a.csv", 'x,y\n"1\n",0\n\n2\n', {}, "line 5: has 1 cells, the first 2"),
+        ("a.csv", "x,z,x,y,z\n1,2,3,4,5\n", {}, "line 1: the header names 'x', 'z' twice"),
+        ("a.csv", "y,x,y\n1,2,3\n", {"label": "y"}, "the header names 'y' twice"),
+        ("a.csv", f"x,y\n1,{'0' * 140_000}\n", {}, "line 2: field larger than field limit"),
         ("a.csv", "", {}, "is empty"),
         ("a.csv", b"\xff\xfe\x00", {}, "is not UTF-8"),
         ("a.csv", "x,y\n1,0\n", {"label": "class"}, "no label column 'class'; it has x, y"),

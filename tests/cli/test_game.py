@@ -26,6 +26,7 @@ def test_a_game_prints_a_falling_potential_and_a_certificate(potential, adversar
         (["--potential", "x"], "potential must be one of exp, 2-norm"),
         (["--chips", "0"], "n_chips must be an integer >= 1; got 0"),
         (["--rounds", "0"], "horizon must be an integer >= 1; got 0"),
+        (["--plot", "no/such/g.svg"], "--plot: there is no directory no/such"),
     ],
 )
 def test_bad_options_are_one_clear_line(options, message):

@@ -1,10 +1,13 @@
 """``driftgames hedge``: files, streams, and states that survive kill -9."""
 
+import bz2
 import gzip
+import lzma
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 
 import numpy as np
@@ -128,10 +131,11 @@ def test_algorithms_are_those_of_the_library(tmp_path):
         ("a,b\n0.5,nan\n", "line 2, column 2 (b): a loss must be finite; got nan"),
         ("a,b\n0.5,1_0\n", "line 2, column 2 (b): a loss must be a number; got '1_0'"),
         ("a,b\n0.5,1.5\n", "line 2, column 2 (b): losses must lie in [0, 1] (see --loss-range)"),
-        ("a,a\n0.5,0.5\n", "line 1: the header names the action 'a' twice"),
+        ("a,a\n0.5,0.5\n", "line 1: the header names 'a' twice"),
         ("a,b\n", "no losses came: the input has a header and no rounds"),
         ("", "no losses came: the input is empty"),
         ("a,b\n0.5,\xff\n", "line 2: not UTF-8 text"),
+        (f"a,{'b' * 140_000}\n0.5,0.5\n", "line 1: field larger than field limit"),
     ],
 )
 def test_bad_cells_are_named_by_line_and_column(tmp_path, text, message):
@@ -187,6 +191,39 @@ def test_files_that_hold_no_losses_are_refused(tmp_path):
     missing = run(tmp_path / "missing.csv")
     assert missing.exit_code == 2
     assert "missing.csv: No such file" in missing.stderr
+
+
+LINES = b"0.5,0.5\n" * 100
+DAMAGED = {
+    "cut.csv.gz": gzip.compress(LINES)[:-12],
+    "cut.csv.xz": lzma.compress(LINES)[:-12],
+    "cut.csv.bz2": bz2.compress(LINES)[:-12],
+    "plain.csv.gz": LINES,
+    "plain.csv.xz": LINES,
+    "plain.csv.bz2": LINES,
+    "damaged.csv.gz": gzip.compress(LINES)[:20] + bytes(100),
+    "empty.npy": b"",
+    "plain.npy": LINES,
+    "zip.npy": b"PK\x03\x04" + LINES,
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_file_is_named_in_one_line(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(DAMAGED[name])
+    result = run(path)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {path}: cannot be read")
+    assert result.stderr.count("\n") == 1
+
+
+def test_names_are_shown_as_they_are(tmp_path):
+    names = ("b [/x]", "price [usd]", ":+1:")
+    result = run(write_csv(tmp_path / "l.csv", make_losses(), names=names))
+    assert result.exit_code == 0, result.exception
+    for name in names:
+        assert any(line.strip().startswith(name) for line in result.stdout.splitlines())
 
 
 def test_numbers_may_be_names_when_said_so(tmp_path):
@@ -299,6 +336,16 @@ def test_a_state_of_another_learner_is_refused(tmp_path, arguments, message):
     assert message in result.stderr
 
 
+def test_a_state_tuned_to_another_horizon_is_refused(tmp_path):
+    state, path = tmp_path / "s.json", write_csv(tmp_path / "l.csv", make_losses())
+    tuned = (path, "--state", state, "--algorithm", "exp", "--horizon")
+    assert run(*tuned, 200).exit_code == 0
+    assert run(*tuned, 200).exit_code == 0
+    result = run(*tuned, 999999)
+    assert result.exit_code == 2
+    assert "--horizon is 999999, but the state was kept with 200" in result.stderr
+
+
 def test_a_state_of_other_actions_or_none_at_all_is_refused(tmp_path):
     state, path = tmp_path / "s.json", write_csv(tmp_path / "l.csv", make_losses())
     run(path, "--state", state)
@@ -395,6 +442,23 @@ def acknowledged(process):
     line = process.stdout.readline()
     assert line.startswith("round="), line
     return int(line.split()[0].removeprefix("round="))
+
+
+def test_a_reader_that_leaves_ends_the_stream_without_a_word(tmp_path):
+    path = tmp_path / "l.csv"
+    write_csv(path, make_losses(5000))
+    with path.open() as losses, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-c", COMMAND, "-", "--live"],
+            stdin=losses,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        )
+        assert process.stdout.readline().startswith(b"round=1 ")
+        process.stdout.close()
+        assert process.wait(timeout=120) == 1
+        errors.seek(0)
+        assert errors.read() == ""
 
 
 def test_killed_streams_of_the_whole_input_lose_nothing_and_count_nothing_twice(tmp_path, begin):

@@ -88,6 +88,101 @@ def test_a_table_of_relatives_without_dates(tmp_path):
     assert float(cells(shown.output, "uniform")[1]) == pytest.approx(1.5625)
 
 
+@pytest.mark.parametrize(
+    ("title", "dates"),
+    [
+        ("anything", ["20200101", "20200102", "20200103"]),
+        ("Date", ["43831", "43832", "43835"]),
+        ("", ["0", "1", "2"]),
+        ("day", ["first", "second", "third"]),
+    ],
+)
+def test_a_first_column_of_dates_is_skipped_when_they_are_numbers_too(tmp_path, title, dates):
+    path = tmp_path / "prices.csv"
+    rows = [f"{each},1.0,{price}\n" for price, each in enumerate(dates, start=1)]
+    path.write_text("".join([f"{title},a,b\n", *rows]))
+    shown = run(path, "-a", "hold")
+    assert "2 days, 2 assets" in shown.output
+
+
+def test_an_asset_may_be_called_as_dates_are(tmp_path):
+    path = tmp_path / "prices.csv"
+    path.write_text("DAY,b\n58.5,1\n58.2,2\n")
+    assert "1 days, 2 assets" in run(path, "-a", "hold").output
+
+
+def test_a_file_without_a_header_loses_no_day(tmp_path):
+    path = tmp_path / "prices.csv"
+    path.write_text("20200101,1.0,2.0\n20200102,1.0,4.0\n20200103,1.0,8.0\n")
+    shown = run(path, "-a", "hold")
+    assert "2 days, 2 assets" in shown.output
+    assert "column 3" in shown.output
+    assert run(path, "-a", "hold", "--no-header").output == shown.output
+
+
+def test_whole_prices_that_rise_are_no_dates(tmp_path):
+    path = tmp_path / "prices.csv"
+    path.write_text("1,4\n2,5\n3,6\n")
+    assert "2 days, 2 assets" in run(path, "-a", "hold").output
+
+
+def test_assets_may_have_numbers_for_names(tmp_path):
+    path = tmp_path / "prices.csv"
+    path.write_text("Date,7203,6758\n2020-01-01,1.0,2.0\n2020-01-02,1.0,4.0\n")
+    assert "7203" in run(path, "-a", "hold").output
+    path.write_text(",7203,6758\n2020-01-01,1.0,2.0\n2020-01-02,1.0,4.0\n")
+    assert "7203" in run(path, "-a", "hold").output
+    path.write_text("7203,6758\n1.0,2.0\n1.0,4.0\n")
+    assert "7203" in run(path, "-a", "hold", "--header").output
+
+
+def test_names_are_shown_as_they_are(tmp_path):
+    path = tmp_path / "prices.csv"
+    path.write_text("\ufeffprice [usd],b [/x]\n1.0,2.0\n1.0,4.0\n", encoding="utf-8")
+    shown = run(path, "-a", "hold")
+    assert shown.exit_code == 0
+    assert cells(shown.output, "price")[0] == "price [usd]"
+    assert cells(shown.output, "b [/x]")[0] == "b [/x]"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (
+            ["--cost", "0.001"],
+            ["--cost", "0.5"],
+            "--cost is 0.5, but the state was kept with 0.001",
+        ),
+        (["--seed", "3"], ["--seed", "4"], "--seed is 4, but the state was kept with 3"),
+        (
+            ["-a", "normalhedge.dt", "--span", "0.9"],
+            ["--span", "0.8"],
+            "--span is 0.8, but the state was kept with 0.9",
+        ),
+        (
+            ["-a", "normalhedge.dt", "--span", "0.9"],
+            ["-a", "universal"],
+            "--algorithm is universal, but the state was kept with normalhedge.dt",
+        ),
+    ],
+)
+def test_a_state_of_other_settings_is_refused(prices, tmp_path, first, second, message):
+    path, _ = prices
+    state = tmp_path / "state.json"
+    assert run(path, *first, "--save", state).exit_code == 0
+    shown = run(path, "--resume", state, *second)
+    assert shown.exit_code == 2
+    assert message in shown.stderr
+    assert run(path, "--resume", state, *first[-2:]).exit_code == 0
+
+
+def test_a_resumed_state_says_by_itself_who_decides(prices, tmp_path):
+    path, _ = prices
+    state = tmp_path / "state.json"
+    run(path, "-a", "normalhedge.dt", "--span", "0.9", "--save", state)
+    assert "To hold now, by NormalHedge.DT" in run(path, "--resume", state).output
+
+
 def test_saved_and_resumed_is_the_same_as_in_one_go(prices, tmp_path):
     path, _ = prices
     lines = path.read_text().splitlines(keepends=True)
@@ -135,9 +230,13 @@ BAD = {
     "one asset": ("a\n1.0\n2.0\n", "prices must be of at least two assets; got 1"),
     "one day": ("a,b\n1.0,2.0\n", "prices must cover at least two days"),
     "words": ("a,b\n1.0,2.0\n1.0,many\n", "line 3: 'many' is not a number"),
-    "short line": ("a,b\n1.0,2.0\n1.0\n", "line 3 has 1 cells, the header 2"),
-    "empty": ("", "wanted a header and lines of prices"),
-    "not text": (b"\xff\xfe\x00\x01", "not text"),
+    "short line": ("a,b\n1.0,2.0\n1.0\n", "line 3: has 1 cells, the first 2"),
+    "empty": ("", "is empty"),
+    "no days": ("a,b\n", "has no line of prices"),
+    "empty cell": ("a,b\n,2.0\n1.0,2.0\n", "line 2: '' is not a number"),
+    "names": ("a,b,a\n1.0,2.0,3.0\n1.0,2.0,3.0\n", "line 1: the header names 'a' twice"),
+    "long cell": (f"a,b\n1.0,{'1' * 140_000}\n", "line 2: field larger than field limit"),
+    "not text": (b"\xff\xfe\x00\x01", "is not UTF-8 text"),
 }
 
 
@@ -160,6 +259,8 @@ def test_bad_tables_end_in_one_clear_line(tmp_path, name):
         (["--demo", "nowhere.csv"], "give either a table of prices or --demo"),
         (["nowhere.csv"], "nowhere.csv: No such file"),
         (["--demo", "--cost", "2"], "cost must lie in [0, 0.5]"),
+        (["--demo", "--plot", "no/such/wealth.svg"], "--plot: there is no directory no/such"),
+        (["--demo", "--save", "no/such/s.json"], "--save: there is no directory no/such"),
         (["--demo", "--plot", "wealth.bmp"], "must end in .svg, .pdf or .png"),
         (["--demo", "-a", "eg", "-a", "ons", "--resume", "x"], "--resume goes on with one"),
         (["--demo", "-a", "normalhedge.dt", "--span", "0.01"], "for span=0.01"),
@@ -177,7 +278,7 @@ def test_a_state_of_another_market_is_refused(prices, tmp_path):
     run("--demo", "-a", "universal", "--save", state)
     shown = run(path, "--resume", state)
     assert shown.exit_code == 2
-    assert "the state is of 4 assets; got 3" in shown.stderr
+    assert "the number of assets is 3, but the state was kept with 4" in shown.stderr
 
 
 def test_help_has_an_example():

@@ -74,6 +74,8 @@ def test_interruption_ends_with_one_line_and_code_130(run, tmp_path, monkeypatch
     [
         (("--only", "table9"), "an experiment must be one of table2"),
         (("--sets", "iris"), "a set must be one of a9a"),
+        (("--only", ""), "--only must name at least one; got ''"),
+        (("--sets", " , "), "--sets must name at least one; got ' , '"),
         (("--data", "no/such/folder"), "directory must be a folder that exists"),
     ],
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -13,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._support.checks import FloatArray
-from driftgames.datasets.files import DataError, read_bytes
+from driftgames.cli._tables import Line, check_titles, is_number, read_table
+from driftgames.datasets.files import DataError
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 """What stands in a CSV file for a value that is not there, in any case."""
@@ -40,33 +39,33 @@ def read_examples(
 
     ``label`` is the name or the number (from 1) of a CSV file's label column, the last unless
     given; ``header`` says whether its first line names the columns, which is seen from the
-    line itself unless given. ``n_features`` and ``names`` are those of a fitted model: then
-    labels may be absent, and columns are found by name where both sides have names.
+    line itself unless given. A column without a title, as pandas writes for its index, is no
+    feature. ``n_features`` and ``names`` are those of a fitted model: then labels may be absent,
+    and columns are found by name where both sides have names.
     """
     if ".csv" not in [suffix.lower() for suffix in PurePath(path).suffixes]:
         from driftgames.datasets.libsvm import read_libsvm
 
         X, labels = read_libsvm(path, n_features=n_features)
         return Examples(X, tidy_labels(labels.tolist()), None)
-    lines = _read_csv(path)
+    lines = read_table(path)
     if header is None:
-        header = not any(_is_value(cell) for cell in lines[0])
-    titles = [cell.strip() for cell in lines.pop(0)] if header else None
+        header = _is_header(lines)
+    titles = _titles(path, lines.pop(0)) if header else None
     if not lines:
         raise DataError(f"{path}: has no examples")
-    width = len(titles or lines[0])
-    at = _label_column(path, label, titles, width, n_features, names)
-    columns = [j for j in range(width) if j != at]
-    found = [titles[j] for j in columns] if titles else None
+    columns = [j for j in range(len(lines[0].cells)) if titles is None or titles[j]]
+    at = _label_column(path, label, titles, columns, n_features, names)
+    columns = [j for j in columns if j != at]
+    found = None if titles is None else {titles[j]: j for j in columns}
     if found is not None and names is not None:
         absent = [name for name in names if name not in found]
         if absent:
             raise DataError(f"{path}: has no column {absent[0]!r}, which the model needs")
-        columns = [columns[found.index(name)] for name in names]
-        found = list(names)
-    X = _numbers(path, lines, columns, first_line=2 if header else 1)
-    y = None if at is None else tidy_labels([line[at].strip() for line in lines])
-    return Examples(X, y, found)
+        found = {name: found[name] for name in names}
+    X = _numbers(path, lines, columns if found is None else list(found.values()))
+    y = None if at is None else tidy_labels([line.cells[at].strip() for line in lines])
+    return Examples(X, y, None if found is None else list(found))
 
 
 def tidy_labels(labels: Sequence[str | float]) -> npt.NDArray[Any]:
@@ -83,71 +82,80 @@ def tidy_labels(labels: Sequence[str | float]) -> npt.NDArray[Any]:
     return numbers.astype(np.int64) if whole else np.array(labels)
 
 
-def _read_csv(path: str) -> list[list[str]]:
-    try:
-        text = read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: is not UTF-8 text ({error})") from error
-    lines = [line for line in csv.reader(io.StringIO(text, newline="")) if line]
-    if not lines:
-        raise DataError(f"{path}: is empty")
-    width = len(lines[0])
-    for number, line in enumerate(lines, start=1):
-        if len(line) != width:
-            raise DataError(f"{path}: line {number}: has {len(line)} cells, the first {width}")
-    return lines
+def _is_header(lines: Sequence[Line]) -> bool:
+    """Whether the first line names the columns: it has words and no numbers.
+
+    Where a cell may as well be a missing value, a word must stand above a number, for a line
+    of missing values that ends in its label has words and no numbers too.
+    """
+    first = lines[0].cells
+    if any(map(_is_known, first)):
+        return False
+    words = [j for j, cell in enumerate(first) if not _is_missing(cell)]
+    return len(words) == len(first) or any(
+        _is_known(line.cells[j]) for line in lines[1:] for j in words
+    )
 
 
-def _is_value(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return cell.strip().lower() in MISSING
-    return True
+def _titles(path: str, line: Line) -> list[str]:
+    titles = [cell.strip() for cell in line.cells]
+    if not any(titles):
+        raise DataError(f"{path}: line {line.number}: the header names no column")
+    check_titles(f"{path}: line {line.number}", filter(None, titles))
+    return titles
 
 
 def _label_column(
     path: str,
     label: str | None,
     titles: list[str] | None,
-    width: int,
+    columns: list[int],
     n_features: int | None,
     names: Sequence[str] | None,
 ) -> int | None:
     """Return where the labels are; None where a file for a fitted model has none."""
+    width = len(columns) if titles is None else len(titles)
     if titles and label in titles:
         return titles.index(label)
-    if label is not None and label.isdigit() and 1 <= int(label) <= width:
-        return None if n_features == width else int(label) - 1
+    if label is not None and label.isdecimal() and 1 <= int(label) <= width:
+        at = int(label) - 1
+        return None if at in columns and n_features == len(columns) else at
     if label is not None:
         if n_features is not None:
             return None
         known = f"; it has {', '.join(titles)}" if titles else f", as columns 1 to {width} are"
         raise DataError(f"{path}: has no label column {label!r}{known}")
     if titles and names is not None:
-        others = [j for j, title in enumerate(titles) if title not in names]
-        return others[-1] if others else None
-    return width - 1 if n_features is None or width > n_features else None
+        columns = [j for j in columns if titles[j] not in names]
+        return columns[-1] if columns else None
+    return columns[-1] if n_features is None or len(columns) > n_features else None
 
 
-def _numbers(
-    path: str, lines: list[list[str]], columns: list[int], *, first_line: int
-) -> FloatArray:
+def _numbers(path: str, lines: list[Line], columns: list[int]) -> FloatArray:
     X = np.empty((len(lines), len(columns)))
     for k, j in enumerate(columns):
-        cells = [line[j] for line in lines]
         try:
-            X[:, k] = cells
+            X[:, k] = [line.cells[j] for line in lines]
         except ValueError:  # a missing value, or something that is no number
-            for i, cell in enumerate(cells):
-                X[i, k] = _number(cell, path, first_line + i, j + 1)
+            for i, line in enumerate(lines):
+                X[i, k] = _number(path, line, j)
     return X
 
 
-def _number(cell: str, path: str, line: int, column: int) -> float:
-    if cell.strip().lower() in MISSING:
+def _number(path: str, line: Line, j: int) -> float:
+    cell = line.cells[j]
+    if _is_missing(cell):
         return np.nan
     try:
         return float(cell)
     except ValueError:
-        raise DataError(f"{path}: line {line}, column {column}: {cell!r} is not a number") from None
+        place = f"{path}: line {line.number}, column {j + 1}"
+        raise DataError(f"{place}: {cell!r} is not a number") from None
+
+
+def _is_known(cell: str) -> bool:
+    return is_number(cell) and not _is_missing(cell)
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.strip().lower() in MISSING

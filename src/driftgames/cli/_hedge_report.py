@@ -34,13 +34,13 @@ def show(learner: ExpertLearner, console: Console, epsilons: Sequence[float], mo
     word, sign = ("gain", -1.0) if learner.gains else ("loss", 1.0)
     rounds = f"{learner.t:,} round{'s' * (learner.t != 1)}"
     actions = f"{learner.n_actions:,} action{'s' * (learner.n_actions != 1)}"
-    console.print(f"{learner.title}: {rounds}, {actions}", style="bold", markup=False)
+    console.print(f"{learner.title}: {rounds}, {actions}", style="bold")
     for name, value in (
         (f"learner's {word}", f"{sign * learner.learner_loss:,.4f}"),
         ("best action", f"{label(learner, best)}, {word} {sign * totals[best]:,.4f}"),
         ("regret", f"{learner.learner_loss - totals[best]:,.4f}"),
     ):
-        console.print(f"  {name:15} {value}", markup=False)
+        console.print(f"  {name:15} {value}")
     order = np.lexsort((totals, -p))[:most]
     rows = [(label(learner, i), f"{p[i]:.4f}", f"{sign * totals[i]:,.4f}") for i in order]
     if learner.n_actions > most:
@@ -67,7 +67,7 @@ def _show_certificate(learner: ExpertLearner, console: Console, epsilons: Sequen
     title = "regret to all but the best epsilon of the actions"
     console.print(make_table(title, ["epsilon", "regret", "bound", "slack"], rows))
     caveat = f" ({certificate.caveat})" if certificate.caveat else ""
-    console.print(f"{certificate.verdict}{caveat}", markup=False)
+    console.print(f"{certificate.verdict}{caveat}")
 
 
 @dataclass

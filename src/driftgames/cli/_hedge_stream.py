@@ -5,8 +5,9 @@ rounds, and only then is the batch acknowledged. Whatever moment the process die
 is that of the last batch or of the one before, whole; what was not acknowledged was either
 counted, and is skipped when it comes again, or was not, and is counted then.
 
-Its content is ``algorithm`` (the name), ``rounds`` (how many are counted), ``digest`` (a hash
-chained over their losses, so that the same input is known again) and ``learner``.
+Its content is ``algorithm`` (the name), ``horizon`` (that it was tuned to, or null), ``rounds``
+(how many are counted), ``digest`` (a hash chained over their losses, so that the same input is
+known again) and ``learner``.
 """
 
 from __future__ import annotations
@@ -30,16 +31,18 @@ START = hashlib.sha256(b"driftgames.hedge-stream").digest()
 
 @dataclass
 class StreamState:
-    """A learner, the name it was asked for by, and the digest of the rounds it has counted."""
+    """A learner, the options it was made by, and the digest of the rounds it has counted."""
 
     algorithm: str
     learner: ExpertLearner
+    horizon: int | None = None
     digest: bytes = START
 
     def save(self, path: Path) -> None:
         """Replace the document at ``path`` by this state."""
         content = {
             "algorithm": self.algorithm,
+            "horizon": self.horizon,
             "rounds": self.learner.t,
             "digest": self.digest.hex(),
             "learner": describe_learner(self.learner),
@@ -52,7 +55,9 @@ class StreamState:
         content = read_document(path, KIND, VERSION)
         try:
             learner = restore_learner(content["learner"])
-            state = cls(content["algorithm"], learner, bytes.fromhex(content["digest"]))
+            digest = bytes.fromhex(content["digest"])
+            # the first documents held no horizon
+            state = cls(content["algorithm"], learner, content.get("horizon"), digest)
             rounds = content["rounds"]
         except (KeyError, TypeError, ValueError) as error:
             raise DocumentError(f"{path}: not a whole stream state: {error}") from error

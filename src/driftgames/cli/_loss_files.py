@@ -6,9 +6,9 @@ import bz2
 import contextlib
 import csv
 import gzip
-import io
 import lzma
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -18,6 +18,8 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from driftgames._support.checks import FloatArray, first_index
+from driftgames.cli._tables import check_titles, is_number
+from driftgames.datasets.files import DataError
 
 CELLS = 2_000_000
 """How many losses a block holds at most, unless one round alone has more."""
@@ -80,14 +82,14 @@ def open_losses(
     """
     path = Path(source)
     if source == "-":
-        yield _open_csv(sys.stdin.buffer, header, rounds)
+        yield _open_csv(sys.stdin.buffer, "standard input", header, rounds)
     elif path.suffix == ".npy":
         yield _open_npy(path, rounds)
     elif path.suffix in {".parquet", ".pq"}:
         yield _open_parquet(path, rounds)
     else:
         with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
-            yield _open_csv(stream, header, rounds)
+            yield _open_csv(stream, source, header, rounds)
 
 
 def _block_size(rounds: int | None, n_actions: int) -> int:
@@ -99,29 +101,36 @@ def _place(row: str, column: int, names: tuple[str, ...] | None) -> str:
     return f"{row}, column {column + 1}{name}"
 
 
-def _open_csv(stream: IO[bytes], header: bool | None, rounds: int | None) -> LossFile:
-    lines = _text_lines(stream)
+def _open_csv(stream: IO[bytes], source: str, header: bool | None, rounds: int | None) -> LossFile:
+    lines = _text_lines(_raw_lines(stream, source))
     first = next(lines, None)
     if first is None:
         raise ValueError("no losses came: the input is empty")
     row, text = first
-    cells = _cells(text)
+    cells = _cells(row, text)
     if header is None:
         # one number among words is a bad cell rather than a name
-        header = not any(_is_number(cell) for cell in cells)
+        header = not any(is_number(cell) for cell in cells)
     names = tuple(cell.strip() for cell in cells) if header else None
-    if names is not None and len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{row}: the header names the action {twice!r} twice")
     if names is None:
         lines = chain([first], lines)
+    else:
+        check_titles(row, names)
     size = _block_size(rounds, len(cells))
     return LossFile(names, len(cells), _csv_blocks(lines, names, len(cells), size))
 
 
-def _text_lines(stream: IO[bytes]) -> Iterator[tuple[str, str]]:
+def _raw_lines(stream: IO[bytes], source: str) -> Iterator[bytes]:
+    """Yield the lines of a stream; what is wrong with its bytes is said with its name."""
+    try:
+        yield from stream
+    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
+        raise DataError(f"{source}: cannot be read: {error}") from error
+
+
+def _text_lines(raw_lines: Iterator[bytes]) -> Iterator[tuple[str, str]]:
     """Yield ("line 7", its text) for every line that is not blank."""
-    for number, raw in enumerate(stream, start=1):
+    for number, raw in enumerate(raw_lines, start=1):
         try:
             text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
@@ -151,9 +160,9 @@ def _name_bad_cell(
     lines: list[tuple[str, str]], names: tuple[str, ...] | None, n_actions: int
 ) -> None:
     for row, text in lines:
-        cells = _cells(text)
+        cells = _cells(row, text)
         for column, cell in enumerate(cells):
-            if not _is_number(cell):
+            if not is_number(cell):
                 raise BadCellError(
                     f"{_place(row, column, names)}: a loss must be a number; got {cell.strip()!r}"
                 )
@@ -165,22 +174,18 @@ def _name_bad_cell(
             raise BadCellError(f"{row}: {len(cells)} cells, where {n_actions} were expected")
 
 
-def _cells(text: str) -> list[str]:
-    return next(csv.reader(io.StringIO(text)))
-
-
-def _is_number(cell: str) -> bool:
-    if "_" in cell:  # Python reads 1_000 as a number, and no table means it
-        return False
+def _cells(row: str, text: str) -> list[str]:
     try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+        return next(csv.reader([text]))
+    except csv.Error as error:
+        raise BadCellError(f"{row}: {error}") from error
 
 
 def _open_npy(path: Path, rounds: int | None) -> LossFile:
-    matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+    try:
+        matrix = np.lib.format.open_memmap(path, mode="r")
+    except ValueError as error:
+        raise DataError(f"{path}: cannot be read: {error}") from error
     real = np.issubdtype(matrix.dtype, np.floating) or np.issubdtype(matrix.dtype, np.integer)
     if matrix.ndim != 2 or 0 in matrix.shape or not real:
         raise ValueError(

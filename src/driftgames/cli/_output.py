@@ -12,12 +12,18 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+INTERRUPTED = 130
+"""The exit code of a command that was stopped by Ctrl-C."""
+
 
 def console() -> Console:
-    """Return the console for results; plain text when standard output is not a terminal."""
+    """Return the console for results; plain text when standard output is not a terminal.
+
+    It prints every text as it is: names come from users, and theirs may hold brackets.
+    """
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=False)
+    return Console(markup=False, emoji=False, highlight=False, soft_wrap=False)
 
 
 def make_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
@@ -45,12 +51,19 @@ def fail(message: str) -> NoReturn:
     raise typer.Exit(2)
 
 
+def reason(error: Exception) -> str:
+    """Return what an error says, for an operating-system error of a file with its name first."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
 @contextlib.contextmanager
 def clear_errors() -> Iterator[None]:
     """Turn bad input (a `ValueError` or an operating-system error) into one clear line."""
     try:
         yield
-    except OSError as error:
-        fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except ValueError as error:
-        fail(str(error))
+    except BrokenPipeError:
+        raise  # whoever read the output has left: the command ends without a word
+    except (OSError, ValueError) as error:
+        fail(reason(error))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from driftgames.cli._options import check_outputs, fractions, pair
 from driftgames.cli._output import clear_errors, console, make_table
 
 if TYPE_CHECKING:
@@ -107,11 +108,10 @@ def bandit(
     Example: driftgames bandit clicks.csv --rewards --plot regret.svg
     """
     with clear_errors():
-        if plot is not None and plot.suffix.lower() not in {".svg", ".pdf", ".png"}:
-            raise ValueError(f"--plot must end in .svg, .pdf or .png; got {plot}")
-        ends = (0.0, 1.0) if loss_range is None else _pair(loss_range)
+        check_outputs(plot=plot)
+        ends = pair("--loss-range", loss_range) or (0.0, 1.0)
         makers = _makers(policies, ends, rewards)
-        epsilons = [] if epsilon is None else _numbers("--epsilon", epsilon)
+        epsilons = fractions("--epsilon", epsilon)
         if losses is None:
             if rewards or loss_range is not None:
                 raise ValueError("--rewards and --loss-range are for LOSSES; there are none")
@@ -166,14 +166,12 @@ def _show_regret(series: dict[str, GameSeries], title: str, out: Console) -> Non
             (name, f"{each.regret.mean():,.1f}", error, pseudo, f"{each.promised:,.1f}", kept)
         )
     many = f"{games:,} game{'s' * (games != 1)}"
-    out.print(
-        f"{title}: {n_arms:,} arms, {first.horizon:,} rounds, {many}", style="bold", markup=False
-    )
+    out.print(f"{title}: {n_arms:,} arms, {first.horizon:,} rounds, {many}", style="bold")
     out.print()
     headers = ["policy", "regret", "std error", "pseudo-regret", "bound", "games within"]
     out.print(make_table("regret to the best arm", headers, rows))
     for each in series.values():
-        out.print(f"{each.title}: {each.certificate.verdict} ({each.caveat})", markup=False)
+        out.print(f"{each.title}: {each.certificate.verdict} ({each.caveat})")
 
 
 def _show_epsilons(series: dict[str, GameSeries], epsilons: list[float], out: Console) -> None:
@@ -229,17 +227,3 @@ def _read(source: str, ends: tuple[float, float]) -> FloatArray:
     if not blocks:
         raise ValueError("no losses came: the input has a header and no rounds")
     return np.concatenate(blocks)
-
-
-def _pair(text: str) -> tuple[float, float]:
-    numbers = _numbers("--loss-range", text)
-    if len(numbers) != 2:
-        raise ValueError(f"--loss-range must be two numbers, as in 0,100; got {text!r}")
-    return numbers[0], numbers[1]
-
-
-def _numbers(option: str, text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError as error:
-        raise ValueError(f"{option} must be numbers with commas; got {text!r}") from error

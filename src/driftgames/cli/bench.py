@@ -9,11 +9,13 @@ from typing import Annotated
 
 import typer
 
+from driftgames.cli._output import console
+
 app = typer.Typer(
     no_args_is_help=True,
     help="Race the library against its peers on this machine and print the ratios.\n\n"
     "A peer that is not installed is left out, with the reason in the table; "
-    "pip install 'driftgames[bench]' brings those of boosting, and river.\n\n"
+    "pip install 'driftgames[bench]' brings all but SMPyBandits.\n\n"
     "Example: driftgames bench boosting --quick",
 )
 
@@ -87,17 +89,17 @@ def _bench(subjects: list[str], quick: bool, output: Path | None) -> None:
 
     if output is not None and not output.parent.is_dir():
         raise typer.BadParameter(f"there is no directory {output.parent}", param_hint="--json")
-    console = Console()
+    screen = console()
     facts = machine(list(dict.fromkeys(name for each in subjects for name in PEERS[each])))
-    console.print(", ".join(f"{key} {value}" for key, value in facts.items()), style="dim")
+    screen.print(", ".join(f"{key} {value}" for key, value in facts.items()), style="dim")
     results: dict[str, list[Table]] = {}
     for subject in subjects:
         module = importlib.import_module(f"driftgames.benchmarks.{subject}")
         with Console(stderr=True).status(subject) as status:
             results[subject] = module.run(quick=quick, tell=status.update)
         for table in results[subject]:
-            console.print()
-            render(table, console)
+            screen.print()
+            render(table, screen)
     if output is not None:
         with atomic_write(output) as stream:
             stream.write(json.dumps(as_json(results, facts), indent=1).encode())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from driftgames.cli._output import clear_errors, console, fail, make_table
+from driftgames.cli._options import check_outputs
+from driftgames.cli._output import INTERRUPTED, clear_errors, console, fail, make_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,7 +53,8 @@ Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line of a CSV file names its columns; seen from it unless given.",
+        help="Whether the first line of a CSV file names its columns; seen from it unless given. "
+        "A column without a name, as pandas writes for its index, is left out.",
     ),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 takes all processors.")]
@@ -110,8 +111,7 @@ def fit(
     from driftgames.cli._examples import read_examples
 
     with clear_errors():
-        if not model.parent.is_dir():
-            fail(f"--model: there is no directory {model.parent}")
+        check_outputs(model=model)
         if resume and model.exists():
             booster = load_model(model)
             names, n_features = _take_names(booster), booster.n_features_in_
@@ -125,10 +125,9 @@ def fit(
         booster.set_params(n_jobs=jobs)
         try:
             _fit_in_parts(booster, examples, rounds, save_every, model)
-        except KeyboardInterrupt:
-            if model.exists():
-                typer.echo(f"stopped; {model} holds what was fitted; --resume goes on", err=True)
-            raise typer.Exit(130) from None
+        except MemoryError as lack:
+            rows, columns = examples.X.shape
+            fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
     error = booster.history_["training_error"][-1] if booster.n_iter_ else float("nan")
     typer.echo(f"{model}: {booster.n_iter_} rounds, training error {error:.2%}")
 
@@ -163,6 +162,7 @@ def predict(
     from driftgames.cli._examples import read_examples
 
     with clear_errors():
+        check_outputs(output=output)
         booster = load_model(model).set_params(n_jobs=jobs)
         names, n_features = _take_names(booster), booster.n_features_in_
         examples = read_examples(
@@ -177,7 +177,7 @@ def predict(
             answers = booster.predict(X)
         text = "".join(f"{answer}\n" for answer in answers.tolist())
         if output is None:
-            sys.stdout.write(text)
+            typer.echo(text, nl=False)
         else:
             with atomic_write(output) as stream:
                 stream.write(text.encode())
@@ -213,6 +213,7 @@ def inspect(
     from driftgames.plots.style import save_figure
 
     with clear_errors():
+        check_outputs(plot=plot)
         booster = load_model(model)
         out = console()
         out.print(_summary(model, booster))
@@ -271,8 +272,11 @@ def _fit_in_parts(
         while done < rounds:
             # a part begins by replaying the stumps so far: growing parts keep that linear
             part = min(done + max(save_every, done // 4), rounds)
-            booster.set_params(n_estimators=part, warm_start=True).fit(examples.X, examples.y)
-            _write(booster, examples.names, path)
+            try:
+                booster.set_params(n_estimators=part, warm_start=True).fit(examples.X, examples.y)
+                _write(booster, examples.names, path)
+            except KeyboardInterrupt:
+                _stop(path, done)
             advance(booster.n_iter_ - done)
             done = booster.n_iter_
             if done < part:
@@ -280,6 +284,15 @@ def _fit_in_parts(
     if done < rounds:
         why = "no stump has an edge" if booster.ended_early_ else "the last stump makes no mistake"
         typer.echo(f"the fit ended after {done} of {rounds} rounds: {why}", err=True)
+
+
+def _stop(path: Path, done: int) -> NoReturn:
+    """End a fit that was interrupted; say what the model file holds of it."""
+    if done:
+        typer.echo(f"stopped; {path} holds {done} rounds; --resume goes on", err=True)
+    else:
+        typer.echo(f"stopped before a round was kept; nothing was written to {path}", err=True)
+    raise typer.Exit(INTERRUPTED)
 
 
 def _write(booster: Any, names: list[str] | None, path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from driftgames.cli._output import clear_errors, console, fail, make_table
+from driftgames.cli._output import clear_errors, console, fail, make_table, reason
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -79,8 +79,8 @@ def fetch(
     for name in wanted:
         try:
             folder = fetch_set(name, timeout=timeout, retries=retries)
-        except DataError as error:
-            failures.append(str(error))
+        except (DataError, OSError) as error:
+            failures.append(reason(error))
         else:
             console().print(f"{name}: {folder}", soft_wrap=True)
     if failures:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from driftgames.cli._options import check_outputs
 from driftgames.cli._output import clear_errors, console, make_table
 
 
@@ -27,7 +29,7 @@ def game(
     rounds: Annotated[int, typer.Option(help="How many rounds.")] = 200,
     seed: Annotated[int, typer.Option(help="Same seed, same game.")] = 0,
     plot: Annotated[
-        str | None, typer.Option(help="Draw regret over the rounds to this .svg, .pdf or .png.")
+        Path | None, typer.Option(help="Draw regret over the rounds to this .svg, .pdf or .png.")
     ] = None,
 ) -> None:
     """Play a drifting game and print where the regret stands beside its bound.
@@ -53,6 +55,7 @@ def game(
     from driftgames.potentials import POTENTIALS
 
     with clear_errors():
+        check_outputs(plot=plot)
         if potential not in POTENTIALS:
             raise ValueError(f"potential must be one of {', '.join(POTENTIALS)}; got {potential!r}")
         phi = POTENTIALS[potential](rounds, 1 / max(chips, 2))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from driftgames.cli._options import check_kept, check_outputs, fractions, numbers, pair
 from driftgames.cli._output import clear_errors, console
 
 if TYPE_CHECKING:
@@ -129,9 +130,10 @@ def hedge(
     from driftgames.cli._loss_files import open_losses
 
     with clear_errors():
-        epsilons, begin = _epsilons(epsilon), _first_round(first_round)
-        shares, ends = _numbers("--prior", prior), _pair(loss_range)
-        _check_outputs(plot, state)
+        epsilons, begin = fractions("--epsilon", epsilon), _first_round(first_round)
+        shares = None if prior is None else numbers("--prior", prior)
+        ends = pair("--loss-range", loss_range)
+        check_outputs(plot=plot, state=state)
         wanted = _Wanted(algorithm, horizon, ends, gains, shares)
         streaming = losses == "-"
         saved = StreamState.load(state) if state is not None and state.exists() else None
@@ -188,7 +190,7 @@ class _Wanted:
             gains=bool(self.gains),
             names=source.names,
         )
-        return StreamState(name, learner)
+        return StreamState(name, learner, self.horizon)
 
     def go_on(self, source: LossFile, saved: StreamState) -> StreamState:
         """Return the saved learner, or say what it has that was not asked for."""
@@ -197,14 +199,14 @@ class _Wanted:
         names = learner.names if source.names is not None else None
         for what, held, asked in (
             ("--algorithm", saved.algorithm, self.algorithm),
+            ("--horizon", saved.horizon, self.horizon),
             ("--loss-range", learner.loss_range, self.loss_range),
             ("--gains", learner.gains, self.gains),
             ("--prior", prior, self.prior),
             ("the number of actions", learner.n_actions, source.n_actions),
             ("the header", names, source.names),
         ):
-            if asked is not None and asked != held:
-                raise ValueError(f"{what} is {asked}, but the state was kept with {held}")
+            check_kept(what, asked, held)
         return saved
 
 
@@ -216,40 +218,9 @@ def _acknowledge(current: StreamState, live: bool) -> None:
     typer.echo(line)  # which flushes
 
 
-def _check_outputs(plot: Path | None, state: Path | None) -> None:
-    """Say before the work begins that its result could not be written."""
-    for option, path in (("--plot", plot), ("--state", state)):
-        if path is not None and not path.parent.is_dir():
-            raise ValueError(f"{option}: there is no directory {path.parent}")
-    if plot is not None and plot.suffix.lower() not in {".svg", ".pdf", ".png"}:
-        raise ValueError(f"--plot must end in .svg, .pdf or .png; got {str(plot)!r}")
-
-
-def _epsilons(text: str | None) -> list[float]:
-    from driftgames._support.checks import check_fraction
-
-    return [check_fraction("--epsilon", number) for number in _numbers("--epsilon", text) or []]
-
-
 def _first_round(text: str) -> int | None:
     if text == "next":
         return None
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"--first-round must be next or a number from 1; got {text!r}")
     return int(text)
-
-
-def _pair(text: str | None) -> tuple[float, float] | None:
-    numbers = _numbers("--loss-range", text)
-    if numbers is None:
-        return None
-    if len(numbers) != 2:
-        raise ValueError(f"--loss-range must be two numbers, as in 0,100; got {text!r}")
-    return numbers[0], numbers[1]
-
-
-def _numbers(option: str, text: str | None) -> list[float] | None:
-    try:
-        return None if text is None else [float(part) for part in text.split(",")]
-    except ValueError:
-        raise ValueError(f"{option} must be numbers with commas between; got {text!r}") from None

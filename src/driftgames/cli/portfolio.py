@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from driftgames.cli._options import check_kept, check_outputs
 from driftgames.cli._output import clear_errors, console, make_table
 
 if TYPE_CHECKING:
-    from driftgames._support.checks import FloatArray
+    from driftgames.cli._prices import Market
     from driftgames.oco import BestConstantRebalanced, PortfolioRun, PortfolioStrategy
 
 SHOWN = 8
@@ -35,19 +35,19 @@ class Algorithm(StrEnum):
 USUAL = [Algorithm.UNIVERSAL, Algorithm.UNIFORM, Algorithm.HOLD, Algorithm.EG, Algorithm.ONS]
 
 
-class Market(NamedTuple):
-    """Relatives with a row per day, and what the assets are called."""
-
-    relatives: FloatArray
-    assets: list[str]
-
-
 def portfolio(
     prices: Annotated[
         Path | None,
         typer.Argument(
             help="A CSV table, plain or compressed: a header with the assets' names, then one "
             "line per day. A first column of dates is skipped."
+        ),
+    ] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line names the assets; seen from it unless given.",
         ),
     ] = None,
     algorithm: Annotated[
@@ -75,16 +75,19 @@ def portfolio(
         typer.Option("--relatives", help="The table holds price relatives rather than prices."),
     ] = False,
     cost: Annotated[
-        float, typer.Option(help="What trading costs, as a share of the value traded.")
-    ] = 0.0,
+        float | None,
+        typer.Option(help="What trading costs, as a share of the value traded; 0 unless given."),
+    ] = None,
     span: Annotated[
-        float,
+        float | None,
         typer.Option(
             help="For normalhedge.dt: on no day is the best asset's relative more than "
-            "exp(SPAN) times the worst's."
+            "exp(SPAN) times the worst's; 0.7 unless given."
         ),
-    ] = 0.7,
-    seed: Annotated[int, typer.Option(help="Of the points and of the demo market.")] = 0,
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the points and of the demo market; 0 unless given.")
+    ] = None,
     resume: Annotated[
         Path | None,
         typer.Option(help="Go on from this state, saved by --save, with the days in the table."),
@@ -104,21 +107,27 @@ def portfolio(
 
     Example: driftgames portfolio prices.csv -a universal -a ons --cost 0.001 --plot wealth.svg
     """
+    from driftgames.cli._prices import read_market
     from driftgames.oco import best_constant_rebalanced
 
     with clear_errors():
         if (prices is None) != demo:
             raise ValueError("give either a table of prices or --demo")
-        market = _demo(seed) if prices is None else _read(prices, from_one, relatives)
-        chosen = list(dict.fromkeys(algorithm or USUAL))
-        if resume is not None and len(chosen) > 1:
-            if algorithm:
-                raise ValueError("--resume goes on with one --algorithm")
-            chosen = [Algorithm.UNIVERSAL]
+        check_outputs(plot=plot, save=save)
+        if prices is None:
+            market = _demo(seed or 0)
+        else:
+            market = read_market(prices, header=header, from_one=from_one, relatives=relatives)
         n_assets = len(market.assets)
-        strategies = [_make(name, n_assets, cost, span, seed, resume) for name in chosen]
-        if strategies[0].n_assets != n_assets:
-            raise ValueError(f"the state is of {strategies[0].n_assets} assets; got {n_assets}")
+        wanted = _Wanted(n_assets, cost, span, seed)
+        chosen = list(dict.fromkeys(algorithm or USUAL))
+        if resume is None:
+            strategies = [wanted.begin(name) for name in chosen]
+        elif algorithm and len(chosen) > 1:
+            raise ValueError("--resume goes on with one --algorithm")
+        else:
+            name, strategy = wanted.go_on(resume, chosen[0] if algorithm else None)
+            chosen, strategies = [name], [strategy]
         begun = strategies[0].t
         runs = [strategy.run(market.relatives) for strategy in strategies]
         best = best_constant_rebalanced(market.relatives)
@@ -138,7 +147,7 @@ def portfolio(
     heading = f"{days:,} days, {n_assets} assets" + (f", after {begun:,} before" * bool(begun))
     rows = [] if begun else [_best_row(best, market)]
     rows += [
-        _row(name, run, strategy, best, market, fresh=not begun, cost=cost)
+        _row(name, run, strategy, best, market, fresh=not begun, cost=cost or 0.0)
         for name, strategy, run in zip(chosen, strategies, runs, strict=True)
     ]
     columns = ["strategy", "wealth", "per day", "regret", "bound"]
@@ -146,33 +155,60 @@ def portfolio(
     out.print(_weights_table(chosen[0], strategies[0], market.assets))
 
 
-def _make(
-    name: Algorithm, n_assets: int, cost: float, span: float, seed: int, resume: Path | None
-) -> PortfolioStrategy:
-    from driftgames.oco import (
-        BuyAndHold,
-        ExponentiatedGradient,
-        OnlineNewtonStep,
-        UniformRebalancing,
-        UniversalPortfolio,
-    )
-    from driftgames.potentials import NormalHedgeDT
+@dataclass(frozen=True)
+class _Wanted:
+    """What the table and the options say of a strategy; None where they say nothing."""
 
-    plain: dict[Algorithm, type[PortfolioStrategy]] = {
-        Algorithm.UNIFORM: UniformRebalancing,
-        Algorithm.HOLD: BuyAndHold,
-        Algorithm.EG: ExponentiatedGradient,
-        Algorithm.ONS: OnlineNewtonStep,
+    n_assets: int
+    cost: float | None
+    span: float | None
+    seed: int | None
+
+    def begin(self, name: Algorithm) -> PortfolioStrategy:
+        """Return a new strategy."""
+        from driftgames.potentials import NormalHedgeDT
+
+        settings: dict[str, Any] = {"cost": self.cost or 0.0}
+        if name in (Algorithm.UNIVERSAL, Algorithm.NORMALHEDGE):
+            settings["random_state"] = self.seed or 0
+        if name is Algorithm.NORMALHEDGE:
+            span = 0.7 if self.span is None else self.span
+            settings |= {"potential": NormalHedgeDT(), "span": span}
+        return _kind(name)(self.n_assets, **settings)
+
+    def go_on(self, path: Path, asked: Algorithm | None) -> tuple[Algorithm, PortfolioStrategy]:
+        """Return the saved strategy and its name, or say what it has that was not asked for."""
+        from driftgames._support.documents import read_document
+        from driftgames.oco.trading import VERSION
+
+        name = asked or Algorithm.UNIVERSAL
+        strategy = _kind(name).load(path)
+        kept = read_document(path, strategy._kind(), VERSION)["arguments"]
+        if "potential" in kept:
+            name = Algorithm.NORMALHEDGE if kept["potential"] else Algorithm.UNIVERSAL
+        for what, wanted, held in (
+            ("--algorithm", asked, name),
+            ("the number of assets", self.n_assets, kept["n_assets"]),
+            ("--cost", self.cost, kept["cost"]),
+            ("--span", self.span, kept.get("span", self.span)),
+            ("--seed", self.seed, kept.get("random_state", self.seed)),
+        ):
+            check_kept(what, wanted, held)
+        return name, strategy
+
+
+def _kind(name: Algorithm) -> type[PortfolioStrategy]:
+    from driftgames import oco
+
+    kinds: dict[Algorithm, type[PortfolioStrategy]] = {
+        Algorithm.UNIVERSAL: oco.UniversalPortfolio,
+        Algorithm.NORMALHEDGE: oco.UniversalPortfolio,
+        Algorithm.UNIFORM: oco.UniformRebalancing,
+        Algorithm.HOLD: oco.BuyAndHold,
+        Algorithm.EG: oco.ExponentiatedGradient,
+        Algorithm.ONS: oco.OnlineNewtonStep,
     }
-    if resume is not None:
-        return plain.get(name, UniversalPortfolio).load(resume)
-    if name in plain:
-        return plain[name](n_assets, cost=cost)
-    if name is Algorithm.UNIVERSAL:
-        return UniversalPortfolio(n_assets, cost=cost, random_state=seed)
-    return UniversalPortfolio(
-        n_assets, potential=NormalHedgeDT(), span=span, cost=cost, random_state=seed
-    )
+    return kinds[name]
 
 
 def _title(name: Algorithm) -> str:
@@ -232,48 +268,11 @@ def _weights_table(name: Algorithm, strategy: PortfolioStrategy, assets: list[st
     return make_table(f"To hold now, by {_title(name)}", ["asset", "share"], rows)
 
 
-def _read(path: Path, from_one: bool, are_relatives: bool) -> Market:
-    import numpy as np
-
-    from driftgames.datasets.files import read_bytes
-    from driftgames.oco import price_relatives
-    from driftgames.oco.trading import check_relatives
-
-    try:
-        text = read_bytes(path).decode()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not text ({error.reason})") from error
-    lines = [(n, row) for n, row in enumerate(csv.reader(io.StringIO(text)), 1) if any(row)]
-    if len(lines) < 2:
-        raise ValueError(f"{path}: wanted a header and lines of prices; got {len(lines)} lines")
-    assets = [cell.strip() for cell in lines[0][1]]
-    first = int(_number(lines[1][1][0]) is None)  # a column of dates
-    table = np.empty((len(lines) - 1, len(assets) - first))
-    for at, (number, row) in enumerate(lines[1:]):
-        if len(row) != len(assets):
-            raise ValueError(
-                f"{path}: line {number} has {len(row)} cells, the header {len(assets)}"
-            )
-        for column, cell in enumerate(row[first:]):
-            value = _number(cell)
-            if value is None:
-                raise ValueError(f"{path}: line {number}: {cell!r} is not a number")
-            table[at, column] = value
-    if are_relatives:
-        return Market(check_relatives(table), assets[first:])
-    return Market(price_relatives(table, before=1.0 if from_one else None), assets[first:])
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell)
-    except ValueError:
-        return None
-
-
 def _demo(seed: int) -> Market:
     """Return two volatile assets that go nowhere, one that climbs, and one that is cash."""
     import numpy as np
+
+    from driftgames.cli._prices import Market
 
     rng = np.random.default_rng(seed)
     days = 1000

@@ -7,9 +7,7 @@ from typing import Annotated
 
 import typer
 
-from driftgames.cli._output import clear_errors, console
-
-_INTERRUPTED = 130
+from driftgames.cli._output import INTERRUPTED, clear_errors, console
 
 
 def reproduce(
@@ -64,15 +62,15 @@ def reproduce(
 
     screen = console()
     with clear_errors():
-        experiments = select(_names(only), full=full)
-        chosen = choose_sets(_names(sets), directory=data, allow_download=not offline)
+        experiments = select(_names("--only", only), full=full)
+        chosen = choose_sets(_names("--sets", sets), directory=data, allow_download=not offline)
         setting = Setting(chosen, rounds=rounds, seed=seed)
         out.mkdir(parents=True, exist_ok=True)
         try:
             report, went = run(experiments, setting, Store(out / "parts"), fresh=fresh)
         except KeyboardInterrupt:
             typer.echo("stopped; the same command goes on from here", err=True)
-            raise typer.Exit(_INTERRUPTED) from None
+            raise typer.Exit(INTERRUPTED) from None
         write_json(report, out / "results.json")
         write_csv(report, out / "csv")
         write_page(report, out / "index.html")
@@ -80,10 +78,14 @@ def reproduce(
     again = f", {went.found} of them done before" if went.found else ""
     screen.print(
         f"\n{went.parts} parts{again}, {went.seconds:.1f} s. Report: {out / 'index.html'}",
-        markup=False,
         soft_wrap=True,
     )
 
 
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+def _names(option: str, text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ValueError(f"{option} must name at least one; got {text!r}")
+    return names

@@ -1,0 +1,48 @@
+"""What options have in common: numbers with commas, files to write, states to go on from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def numbers(option: str, text: str) -> list[float]:
+    """Return the numbers of an option such as ``0.1,0.5``."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{option} must be numbers with commas between; got {text!r}") from None
+
+
+def fractions(option: str, text: str | None) -> list[float]:
+    """Return the numbers of an option, all in (0, 1]; none where it was not given."""
+    from driftgames._support.checks import check_fraction
+
+    return [] if text is None else [check_fraction(option, each) for each in numbers(option, text)]
+
+
+def pair(option: str, text: str | None) -> tuple[float, float] | None:
+    """Return the two numbers of an option such as ``0,100``; None where it was not given."""
+    if text is None:
+        return None
+    found = numbers(option, text)
+    if len(found) != 2:
+        raise ValueError(f"{option} must be two numbers, as in 0,100; got {text!r}")
+    return found[0], found[1]
+
+
+def check_outputs(*, plot: Path | None = None, **files: Path | None) -> None:
+    """Say before the work begins that its result could not be written.
+
+    ``files`` go by the names of their options: ``state=path`` is that of ``--state``.
+    """
+    for name, path in {"plot": plot, **files}.items():
+        if path is not None and not path.parent.is_dir():
+            raise ValueError(f"--{name}: there is no directory {path.parent}")
+    if plot is not None and plot.suffix.lower() not in {".svg", ".pdf", ".png"}:
+        raise ValueError(f"--plot must end in .svg, .pdf or .png; got {str(plot)!r}")
+
+
+def check_kept(what: str, asked: object, kept: object) -> None:
+    """Say that a state was kept with another value than the one asked for, if one was."""
+    if asked is not None and asked != kept:
+        raise ValueError(f"{what} is {asked}, but the state was kept with {kept}")
