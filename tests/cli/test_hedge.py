@@ -17,6 +17,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from driftgames._support.documents import DocumentError
 from driftgames.cli import hedge as module
 from driftgames.cli._hedge_report import MOST, History
 from driftgames.cli._hedge_stream import StreamState, chain
@@ -385,6 +386,47 @@ def test_rounds_are_not_acknowledged_before_they_are_written(tmp_path, monkeypat
     assert "No space left on device" in result.stderr
     assert [line.split()[0] for line in result.stdout.splitlines()] == ["round=2", "round=4"]
     assert StreamState.load(state).learner == played(losses[:4], names=NAMES)
+
+
+def test_a_last_line_without_an_end_is_not_counted(tmp_path):
+    losses, state = make_losses(10), tmp_path / "s.json"
+    text = "".join(as_lines(losses))
+    cut = run("-", "--state", state, text=text[:-3])
+    assert "the last line has no end and was not counted" in cut.stderr
+    assert StreamState.load(state).learner == played(losses[:9], names=NAMES)
+    assert run("-", "--state", state, text=text).exit_code == 0
+    assert StreamState.load(state).learner == played(losses, names=NAMES)
+
+
+def test_a_process_that_finds_anothers_write_stops(tmp_path):
+    path = tmp_path / "s.json"
+    ours = StreamState("normalhedge.dt", Hedge(3))
+    ours.save(path)
+    theirs = StreamState.load(path)
+    theirs.learner.run(make_losses(2))
+    theirs.save(path)
+    with pytest.raises(DocumentError, match="another process has written to it"):
+        ours.save(path)
+    assert StreamState.load(path).learner.t == 2
+    with pytest.raises(DocumentError, match="another process has written to it"):
+        StreamState("normalhedge.dt", Hedge(3)).save(path)
+
+
+def test_an_action_that_the_prior_leaves_out_is_not_the_best(tmp_path):
+    path = write_csv(tmp_path / "l.csv", np.tile([0.0, 0.5, 0.9], (4, 1)))
+    result = run(path, "--prior", "0,0.5,0.5", "--plot", tmp_path / "p.svg")
+    learner = Hedge(3, prior=[0, 0.5, 0.5])
+    learner.run(np.tile([0.0, 0.5, 0.9], (4, 1)))
+    assert f"best action     {NAMES[1]}, loss 2.0000" in result.stdout
+    assert f"regret          {learner.learner_loss - 2.0:.4f}" in result.stdout
+
+
+def test_a_state_and_a_plot_are_two_files(tmp_path):
+    path = write_csv(tmp_path / "l.csv", make_losses())
+    result = run(path, "--state", tmp_path / "x.svg", "--plot", tmp_path / "x.svg")
+    assert result.exit_code == 2
+    assert "--plot and --state are the same file" in result.stderr
+    assert not (tmp_path / "x.svg").exists()
 
 
 def test_the_digest_does_not_depend_on_batches():

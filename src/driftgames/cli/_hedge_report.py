@@ -30,7 +30,7 @@ def label(learner: ExpertLearner, action: int) -> str:
 def show(learner: ExpertLearner, console: Console, epsilons: Sequence[float], most: int) -> None:
     """Print the totals, the distribution of the next round and the epsilon-regret table."""
     p, totals = learner.distribution(), learner.action_losses
-    best = int(np.argmin(totals))
+    best = _best(learner)
     word, sign = ("gain", -1.0) if learner.gains else ("loss", 1.0)
     rounds = f"{learner.t:,} round{'s' * (learner.t != 1)}"
     actions = f"{learner.n_actions:,} action{'s' * (learner.n_actions != 1)}"
@@ -50,6 +50,14 @@ def show(learner: ExpertLearner, console: Console, epsilons: Sequence[float], mo
     console.print()
     console.print(make_table(title, ["action", "probability", f"total {word}"], rows))
     _show_certificate(learner, console, epsilons)
+
+
+def _best(learner: ExpertLearner) -> int:
+    """Return the action with the least loss among those that the prior allows."""
+    totals = learner.action_losses
+    return int(
+        np.argmin(totals if learner.prior is None else np.where(learner.prior > 0, totals, np.inf))
+    )
 
 
 def _show_certificate(learner: ExpertLearner, console: Console, epsilons: Sequence[float]) -> None:
@@ -93,9 +101,8 @@ class History:
 
     def keep(self, learner: ExpertLearner) -> None:
         """Keep this moment; of too many, every other one is dropped."""
-        behind = (
-            0.0 if learner.t == 0 else learner.learner_loss - float(learner.action_losses.min())
-        )
+        best = learner.action_losses[_best(learner)]
+        behind = 0.0 if learner.t == 0 else learner.learner_loss - float(best)
         self.rounds.append(learner.t)
         self.regret.append(behind)
         self.played.append(learner.distribution().astype(np.float64))

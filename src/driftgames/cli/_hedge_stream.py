@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -37,9 +37,12 @@ class StreamState:
     learner: ExpertLearner
     horizon: int | None = None
     digest: bytes = START
+    _seen: tuple[int, int] | None = field(default=None, repr=False, compare=False)
 
     def save(self, path: Path) -> None:
-        """Replace the document at ``path`` by this state."""
+        """Replace the document at ``path`` by this state, unless another process wrote there."""
+        if _mark(path) != self._seen:
+            raise DocumentError(f"{path}: another process has written to it; this one stops")
         content = {
             "algorithm": self.algorithm,
             "horizon": self.horizon,
@@ -48,22 +51,33 @@ class StreamState:
             "learner": describe_learner(self.learner),
         }
         write_document(path, KIND, VERSION, content)
+        self._seen = _mark(path)
 
     @classmethod
     def load(cls, path: Path) -> StreamState:
         """Return the state at ``path``."""
+        seen = _mark(path)
         content = read_document(path, KIND, VERSION)
         try:
             learner = restore_learner(content["learner"])
             digest = bytes.fromhex(content["digest"])
             # the first documents held no horizon
-            state = cls(content["algorithm"], learner, content.get("horizon"), digest)
+            state = cls(content["algorithm"], learner, content.get("horizon"), digest, seen)
             rounds = content["rounds"]
         except (KeyError, TypeError, ValueError) as error:
             raise DocumentError(f"{path}: not a whole stream state: {error}") from error
         if rounds != learner.t:
             raise DocumentError(f"{path}: {rounds} rounds, but the learner has played {learner.t}")
         return state
+
+
+def _mark(path: Path) -> tuple[int, int] | None:
+    """Return what changes whenever the file is replaced; None where there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def chain(digest: bytes, losses: FloatArray) -> bytes:

@@ -9,13 +9,14 @@ import gzip
 import lzma
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import typer
 
 from driftgames._support.checks import FloatArray, first_index
 from driftgames.cli._tables import check_titles, is_number
@@ -73,16 +74,22 @@ class LossFile:
 
 @contextlib.contextmanager
 def open_losses(
-    source: str, *, header: bool | None = None, rounds: int | None = None
+    source: str,
+    *,
+    header: bool | None = None,
+    rounds: int | None = None,
+    whole_lines: bool = False,
 ) -> Iterator[LossFile]:
     """Open a file by its ending (.npy, .parquet, else CSV text), or standard input for "-".
 
     ``header`` says whether the first line of a CSV names the actions; unless given, it does when
     none of its cells is a number. ``rounds`` is the size of a block, as many as fit unless given.
+    With ``whole_lines`` a last line on standard input that has no end is left out.
     """
     path = Path(source)
     if source == "-":
-        yield _open_csv(sys.stdin.buffer, "standard input", header, rounds)
+        stream = _whole_lines(sys.stdin.buffer) if whole_lines else sys.stdin.buffer
+        yield _open_csv(stream, "standard input", header, rounds)
     elif path.suffix == ".npy":
         yield _open_npy(path, rounds)
     elif path.suffix in {".parquet", ".pq"}:
@@ -101,7 +108,9 @@ def _place(row: str, column: int, names: tuple[str, ...] | None) -> str:
     return f"{row}, column {column + 1}{name}"
 
 
-def _open_csv(stream: IO[bytes], source: str, header: bool | None, rounds: int | None) -> LossFile:
+def _open_csv(
+    stream: Iterable[bytes], source: str, header: bool | None, rounds: int | None
+) -> LossFile:
     lines = _text_lines(_raw_lines(stream, source))
     first = next(lines, None)
     if first is None:
@@ -120,7 +129,16 @@ def _open_csv(stream: IO[bytes], source: str, header: bool | None, rounds: int |
     return LossFile(names, len(cells), _csv_blocks(lines, names, len(cells), size))
 
 
-def _raw_lines(stream: IO[bytes], source: str) -> Iterator[bytes]:
+def _whole_lines(stream: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines up to one that its sender did not end, whose last number may be cut."""
+    for raw in stream:
+        if raw.endswith(b"\n"):
+            yield raw
+        else:
+            typer.echo("the last line has no end and was not counted", err=True)
+
+
+def _raw_lines(stream: Iterable[bytes], source: str) -> Iterator[bytes]:
     """Yield the lines of a stream; what is wrong with its bytes is said with its name."""
     try:
         yield from stream

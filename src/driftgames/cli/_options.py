@@ -35,9 +35,14 @@ def check_outputs(*, plot: Path | None = None, **files: Path | None) -> None:
 
     ``files`` go by the names of their options: ``state=path`` is that of ``--state``.
     """
+    taken: dict[Path, str] = {}
     for name, path in {"plot": plot, **files}.items():
-        if path is not None and not path.parent.is_dir():
+        if path is None:
+            continue
+        if not path.parent.is_dir():
             raise ValueError(f"--{name}: there is no directory {path.parent}")
+        if (other := taken.setdefault(path.resolve(), name)) != name:
+            raise ValueError(f"--{other} and --{name} are the same file, {path}")
     if plot is not None and plot.suffix.lower() not in {".svg", ".pdf", ".png"}:
         raise ValueError(f"--plot must end in .svg, .pdf or .png; got {str(plot)!r}")
 

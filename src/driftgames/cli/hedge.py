@@ -119,7 +119,9 @@ def hedge(
     such as "round=1200 learner_loss=341.25" (on standard input). A run that
     was killed goes on from there, none lost and none counted twice: feed it
     the whole input again, or say which round the input begins with. The
-    first line it prints then says how many rounds are counted.
+    first line it prints then says how many rounds are counted. A last line
+    without an end may be cut short: it is not counted, and said. A state is
+    for one process at a time; one that finds another's writes stops.
 
     Example: driftgames hedge losses.csv --epsilon 0.01,0.1 --plot regret.svg
 
@@ -141,7 +143,8 @@ def hedge(
             _acknowledge(saved, live)  # before any input is read: the sender may wait for it
         answering = streaming and (state is not None or live)
         size = every or (1 if answering else None)
-        with open_losses(losses, header=header, rounds=size) as source:
+        kept = state is not None
+        with open_losses(losses, header=header, rounds=size, whole_lines=kept) as source:
             current = wanted.begin(source) if saved is None else wanted.go_on(source, saved)
             learner = current.learner
             history = None if plot is None else History()
