@@ -10,7 +10,13 @@ from scipy.sparse import csr_matrix, random_array
 
 from driftgames.datasets import libsvm
 from driftgames.datasets.files import DataError, read_checked
-from driftgames.datasets.libsvm import LibsvmError, parse_libsvm, read_libsvm, write_libsvm
+from driftgames.datasets.libsvm import (
+    LibsvmError,
+    format_libsvm,
+    parse_libsvm,
+    read_libsvm,
+    write_libsvm,
+)
 
 GOOD = b"+1 1:1 3:2.5\n-1 2:-4e-1\n\n0 \n1 1:7\r\n"
 
@@ -57,6 +63,8 @@ def test_ordinary_text_is_read_by_the_fast_reader():
         (b"+1 qid:3 1:1", 1, "an index must be an integer >= 1; got 'qid'"),
         (b"+1 1:1\n\xff 1:1", 2, r"label must be a finite number; got '\\xff'"),
         (b"+1 1234567890123456:1", 1, "an index must be an integer >= 1"),
+        (b"+1 1:1\n-1 999999999999:1", 2, "an index must be at most 2147483647; got 999999999999"),
+        (b"-1 1:1 2147483648:1 # by hand", 1, "at most 2147483647; got 2147483648"),
     ],
 )
 def test_bad_text_is_refused_with_line_and_reason(text, line, reason):
@@ -124,6 +132,17 @@ def test_written_text_reads_back_to_the_same_bits(tmp_path):
 
     assert (again != X).nnz == 0
     np.testing.assert_array_equal(labels, y)
+
+
+def test_writing_leaves_the_matrix_as_it_was_and_sums_what_stands_twice():
+    X = csr_matrix((np.array([1.0, 2.0, 0.5]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 3))
+
+    text = format_libsvm(X, [1])
+
+    assert text == b"+1 1:2 3:1.5\n"
+    np.testing.assert_array_equal(X.indices, [2, 0, 2])
+    np.testing.assert_array_equal(X.data, [1.0, 2.0, 0.5])
+    np.testing.assert_array_equal(parse_libsvm(text, "data")[0].toarray(), X.toarray())
 
 
 PIECE = st.sampled_from(

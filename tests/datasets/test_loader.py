@@ -1,7 +1,9 @@
 import dataclasses
+import errno
 import gzip
 import hashlib
 import lzma
+import os
 import shutil
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from driftgames.datasets import CATALOGUE, DataError, MissingDataError, fetch, load, loader, status
 from driftgames.datasets.catalogue import Remote
 from driftgames.datasets.dataset import Dataset, Part
+from driftgames.datasets.download import download
 from driftgames.datasets.files import read_bytes
 
 
@@ -169,6 +172,80 @@ def test_damaged_download_in_the_cache_is_fetched_again(alone, served, shared_da
 
     assert load("splice").published
     assert asked == ["splice.data"]
+
+
+@pytest.mark.parametrize("ending", ["", ".xz"])
+def test_a_damaged_derived_file_is_refused_and_fetch_makes_it_again(
+    alone, served, shared_data, ending
+):
+    files, asked = served
+    files["splice.data"] = read_bytes(shared_data / "splice" / "splice.data.xz")
+    folder = fetch("splice")
+    derived = folder / "splice240.labelled.svm"
+    whole = derived.read_bytes()
+    derived.unlink()
+    Path(f"{derived}{ending}").write_bytes(whole[:1000])
+    with pytest.raises(DataError, match="changed or cut short"):
+        load("splice")
+
+    fetch("splice")
+
+    assert load("splice").published
+    assert derived.read_bytes() == whole
+    assert asked == ["splice.data"]
+
+
+def test_a_derived_set_that_is_whole_is_not_made_again(alone, served, shared_data, monkeypatch):
+    files, _ = served
+    files["splice.data"] = read_bytes(shared_data / "splice" / "splice.data.xz")
+    fetch("splice")
+    monkeypatch.setitem(
+        CATALOGUE, "splice", dataclasses.replace(CATALOGUE["splice"], derive=pytest.fail)
+    )
+
+    fetch("splice")
+
+
+def test_a_cache_that_cannot_be_written_to_is_a_missing_set(alone, monkeypatch):
+    monkeypatch.setattr(loader, "download", download)
+    alone.write_text("a file where the folder should be")
+
+    with pytest.raises(DataError, match=f"{alone / 'splice'}: nothing can be written there"):
+        fetch("splice")
+    with pytest.raises(MissingDataError, match="DRIFTGAMES_CACHE names another folder"):
+        load("splice")
+
+
+def test_what_is_derived_needs_a_cache_that_can_be_written_to(
+    alone, served, shared_data, monkeypatch
+):
+    files, _ = served
+    files["splice.data"] = read_bytes(shared_data / "splice" / "splice.data.xz")
+    fetch("splice")
+    (alone / "splice" / "splice240.labelled.svm").unlink()
+
+    def read_only(*arguments, **options):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", read_only)
+
+    with pytest.raises(DataError, match=r"written there .*: Read-only file system"):
+        fetch("splice")
+
+
+def test_a_cache_that_may_not_be_looked_into_holds_nothing(alone, monkeypatch):
+    real = os.stat
+
+    def closed(path, *arguments, **options):
+        if str(path).startswith(str(alone)):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "stat", closed)
+
+    with pytest.raises(MissingDataError):
+        load("a9a", allow_download=False)
+    assert {state.where for state in status()} == {None, "scikit-learn"}
 
 
 @pytest.mark.parametrize("name", ["a9a", "census", "ocr49", "splice", "w8a"])

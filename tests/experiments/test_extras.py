@@ -1,9 +1,12 @@
 import sys
+import types
 
 import pytest
 
-from driftgames.experiments.boosting import AS_PROVED
-from driftgames.experiments.extras import PEERS, noise_table, peer_fit, peer_table
+from driftgames.experiments import extras
+from driftgames.experiments.boosting import AS_PROVED, MOST_TURNS
+from driftgames.experiments.extras import PEERS, noise_table, peer_fit, peer_part, peer_table
+from driftgames.experiments.store import Store
 
 
 def test_noise_table_averages_the_draws(make_fit):
@@ -21,7 +24,7 @@ def test_noise_table_averages_the_draws(make_fit):
 
 
 def test_peers_are_fitted_and_compared(digits, make_fit):
-    pytest.importorskip("lightgbm")
+    lightgbm = pytest.importorskip("lightgbm")
     peers = {("digits49", peer): peer_fit(digits, peer, 10) for peer in PEERS}
     ours = make_fit("digits49", AS_PROVED, seconds=0.5)
 
@@ -31,10 +34,21 @@ def test_peers_are_fitted_and_compared(digits, make_fit):
         (seconds,), (ratio,) = table.column("time (s)", peer), table.column("to ours", peer)
         assert ratio == pytest.approx(seconds / 0.5)
         assert table.column("error (%)", peer)[0] < 30
+    assert f"LightGBM is of version {lightgbm.__version__}." in table.notes
 
 
-def test_a_peer_that_is_not_installed_is_left_out_with_the_reason(digits, make_fit, monkeypatch):
-    monkeypatch.setitem(sys.modules, "lightgbm", None)
+class Broken(types.ModuleType):
+    """A package whose compiled library cannot be opened."""
+
+    def __getattr__(self, name):
+        raise OSError("libgomp.so.1: cannot open shared object file")
+
+
+@pytest.mark.parametrize("module", [None, Broken("lightgbm")])
+def test_a_peer_that_cannot_be_used_is_left_out_with_the_reason(
+    digits, make_fit, monkeypatch, module
+):
+    monkeypatch.setitem(sys.modules, "lightgbm", module)
     absent = peer_fit(digits, "LightGBM", 10)
     assert absent["seconds"] is None
 
@@ -43,3 +57,33 @@ def test_a_peer_that_is_not_installed_is_left_out_with_the_reason(digits, make_f
 
     assert table.column("time (s)", "LightGBM") == [None]
     assert any("LightGBM was left out: " in note for note in table.notes)
+
+
+def test_a_peer_that_was_left_out_is_run_once_it_can_be_used(digits, monkeypatch, tmp_path):
+    store = Store(tmp_path)
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "lightgbm", None)
+        absent = peer_part(digits, "LightGBM", 10)
+        store.put(absent, absent.run())
+        assert store.get(peer_part(digits, "LightGBM", 10)) is not None
+
+    for version in ("4.7.0", "4.8.0"):
+        lightgbm = types.ModuleType("lightgbm")
+        lightgbm.__version__ = version
+        monkeypatch.setitem(sys.modules, "lightgbm", lightgbm)
+        present = peer_part(digits, "LightGBM", 10)
+        assert store.get(present) is None
+        store.put(present, {"seconds": 1.0})
+
+
+def test_a_peer_has_as_many_turns_as_we_have(digits, monkeypatch):
+    turns = []
+
+    def train(X, y):
+        turns.append(y.size)
+        return lambda X_test: digits.test.y
+
+    monkeypatch.setitem(extras._PEERS, "scikit-learn AdaBoost", lambda rounds: train)
+
+    assert peer_fit(digits, "scikit-learn AdaBoost", 10)["test_error"] == 0.0
+    assert len(turns) == MOST_TURNS  # these are as short as can be

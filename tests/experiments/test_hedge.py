@@ -68,6 +68,11 @@ def test_table_has_regret_beside_bound(runs):
     assert set(table.column("kept")) <= {"yes", "no bound"}
 
 
+def test_the_table_says_which_losses_the_greedy_adversary_tries():
+    assert "It tries all losses of 0 and 1." in hedge_table([], 12, 60).notes[1]
+    assert "a stronger answer may exist" in hedge_table([], 13, 60).notes[1]
+
+
 def test_a_broken_promise_would_be_said(runs):
     broken = hedge.HedgeRun(**{**vars(runs[0]), "bound": [-1e9] * 8})
 

@@ -1,4 +1,5 @@
 import csv
+import dataclasses
 import io
 import json
 import re
@@ -41,7 +42,15 @@ def report(request):
     timing = timing_figure({"NormalHedge.DT": [1e-6, 1e-5]}, (10, 100))
     table = Table("table3", "200 rounds", COLUMNS, ROWS, ("A note with <b>.",))
     first = Section(
-        "table3", "Table 3", "Text.", (table,), (), "driftgames reproduce --only table3"
+        "table3",
+        "Table 3",
+        "Text.",
+        (table,),
+        (),
+        "driftgames reproduce --only table3",
+        sets=("census",),
+        left_out=("w8a",),
+        why="it is large",
     )
     figures = (figure_1(fits), figure_2(fits), epsilon_figure(runs), timing)
     second = Section("hedge", "Hedge", "More.", (), figures, "driftgames reproduce --only hedge")
@@ -112,6 +121,7 @@ def test_the_page_has_summary_tables_commands_and_versions(page):
         "Finding one.",
         "NH-Boost <&>",
         "A note with <b>.",
+        "Left out: w8a (it is large).",
         "driftgames reproduce --only table3",
         "driftgames reproduce --only hedge",
         "3.11.0",
@@ -185,6 +195,22 @@ def test_terminal_shows_published_numbers_in_brackets_within_80_columns(report):
     assert "difference" not in text
     assert "- Finding one." in text
     assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_what_was_kept_is_on_the_page_but_neither_printed_nor_written_again(report, tmp_path):
+    partial = dataclasses.replace(report, kept=("table3",))
+    console = Console(width=80, file=io.StringIO(), color_system=None, force_terminal=True)
+    print_report(partial, console)
+
+    assert "18.70" not in console.file.getvalue()
+    assert not any(path.name == "table3.csv" for path in write_csv(partial, tmp_path))
+    assert "NH-Boost &lt;&amp;&gt;" in render_page(partial)
+
+
+def test_sections_come_back_from_their_json(report):
+    for section in report.sections:
+        content = json.loads(json.dumps(dataclasses.asdict(section)))
+        assert Section.from_content(content) == section
 
 
 def test_where_nobody_watches_only_the_summary_is_printed(report):

@@ -19,6 +19,15 @@ def test_without_any_file_the_sets_of_scikit_learn_stand_in(alone):
     assert chosen.missing == ("a9a", "census", "ocr49", "splice", "w8a")
 
 
+def test_a_cache_that_cannot_be_made_is_no_reason_to_stop(alone, tmp_path):
+    (tmp_path / "cache").write_text("a file where the folder should be")
+
+    chosen = choose_sets()
+
+    assert [data.name for data in chosen.sets] == ["digits49", "breast_cancer"]
+    assert chosen.missing[0] == "a9a"
+
+
 def test_after_one_download_that_fails_no_other_is_tried(alone, monkeypatch):
     tried = []
 
@@ -45,6 +54,12 @@ def test_a_set_asked_for_by_name_must_be_there(alone):
         choose_sets(["a9a"], allow_download=False)
     with pytest.raises(DataError, match="a set must be one of"):
         choose_sets(["iris"])
+    with pytest.raises(DataError, match=r"sets must name at least one of a9a, .*; got \[\]"):
+        choose_sets([])
+
+
+def test_a_set_named_twice_is_one_set():
+    assert [data.name for data in choose_sets(["digits49", "digits49"]).sets] == ["digits49"]
 
 
 def test_published_runs_take_the_digit_4_as_positive(shared_data):

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from driftgames.experiments import store as module
+from driftgames.experiments.environment import environment, source_digest
 from driftgames.experiments.store import Part, Store
 
 
@@ -31,12 +32,35 @@ def test_other_parameters_find_nothing(tmp_path, other):
     assert store.get(part(**other)) is None
 
 
-def test_another_version_finds_nothing(tmp_path, monkeypatch):
+@pytest.mark.parametrize("fact", ["driftgames", "source", "numpy", "numba", "processor"])
+def test_what_was_made_with_something_else_is_not_found(tmp_path, monkeypatch, fact):
     store = Store(tmp_path)
     store.put(part(), {"error": 0.1})
-    monkeypatch.setattr(module, "__version__", "99.0")
+    assert fact in environment()
+    monkeypatch.setattr(module, "environment", lambda: {**environment(), fact: "another"})
 
     assert store.get(part()) is None
+
+
+def test_what_decides_no_number_may_change(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    store.put(part(), {"error": 0.1})
+    monkeypatch.setattr(module, "environment", lambda: {**environment(), "matplotlib": "another"})
+
+    assert store.get(part()) == {"error": 0.1}
+
+
+def test_any_change_of_a_source_file_is_seen(tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "a.py").write_text("x = 1")
+    before = source_digest(tmp_path)
+    assert source_digest(tmp_path) == before
+
+    (tmp_path / "inner" / "a.py").write_text("x = 2")
+    changed = source_digest(tmp_path)
+    (tmp_path / "inner" / "a.py").rename(tmp_path / "inner" / "b.py")
+
+    assert len({before, changed, source_digest(tmp_path)}) == 3
 
 
 def test_another_experiment_finds_nothing(tmp_path):

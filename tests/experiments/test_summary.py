@@ -4,7 +4,6 @@ import pytest
 
 from driftgames.experiments.boosting import ALGORITHMS
 from driftgames.experiments.results import Section
-from driftgames.experiments.sets import Chosen
 from driftgames.experiments.summary import summarise
 from driftgames.experiments.tables import table_3
 
@@ -18,13 +17,14 @@ def sets(digits):
 
 
 def section(table):
-    return Section(table.name, "Title", "Text", (table,), (), "command")
+    sets = tuple(dict.fromkeys(table.column("set")))
+    return Section(table.name, "Title", "Text", (table,), (), "command", sets)
 
 
 def test_sentences_count_what_agrees_to_the_digit(sets, make_fit):
     fits = [make_fit(data.name, name, zeros=0.192) for data in sets for name in ALGORITHMS]
 
-    sentences = summarise([section(table_3(sets, fits, 200))], Chosen(sets))
+    sentences = summarise([section(table_3(sets, fits, 200))])
 
     assert sentences[0] == "Run on census, w8a and w8a-honest."
     text = " ".join(sentences)
@@ -48,7 +48,7 @@ def test_the_sets_on_which_all_comes_out_are_named_first(sets, make_fit):
         for name in ALGORITHMS[:3]
     ]
 
-    sentences = summarise([section(table_3(sets[:1], fits, 200))], Chosen(sets[:1]))
+    sentences = summarise([section(table_3(sets[:1], fits, 200))])
 
     assert sentences[1] == (
         "Every published error rate on census comes out to the printed digit when NH-Boost.DT is "
@@ -60,7 +60,7 @@ def test_nothing_is_claimed_without_published_numbers(sets, make_fit):
     honest = sets[2:]
     fits = [make_fit(honest[0].name, name) for name in ALGORITHMS[:2]]
 
-    sentences = summarise([section(table_3(honest, fits, 200))], Chosen(honest, ("w8a",)))
+    sentences = summarise([section(table_3(honest, fits, 200))], missing=("w8a",))
 
     assert sentences == (
         "Run on w8a-honest. Not here: w8a; 'driftgames datasets fetch w8a' brings them.",

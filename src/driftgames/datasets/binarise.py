@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from driftgames._support.checks import FloatArray, check_integer, check_vector
-from driftgames.datasets.files import DataError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -39,22 +38,6 @@ class Column:
     name: str
 
 
-def parse_names(text: str) -> tuple[tuple[str, ...], tuple[Attribute, ...]]:
-    r"""Return the classes and the attributes of a ``.names`` file.
-
-    >>> classes, attributes = parse_names("S N\n\n-30\tA C\nage\tnumeric\n")
-    >>> classes
-    ('S', 'N')
-    >>> attributes
-    (Attribute(name='-30', values=('A', 'C')), Attribute(name='age', values=None))
-    """
-    first, *rest = [line.split() for line in text.splitlines() if line.strip()]
-    attributes = [
-        Attribute(name, None if values == ["numeric"] else tuple(values)) for name, *values in rest
-    ]
-    return tuple(first), tuple(attributes)
-
-
 def make_columns(attributes: Sequence[Attribute], rows: Sequence[Row]) -> tuple[Column, ...]:
     """Return the columns that the rule gives for what the rows hold, in attribute order.
 
@@ -70,42 +53,22 @@ def make_columns(attributes: Sequence[Attribute], rows: Sequence[Row]) -> tuple[
         seen = {row[j] for row in rows}
         if attribute.values is None:
             by_size = sorted(seen, key=float)
-            columns += [make_column(j, attribute, ">=", value) for value in by_size[1:]]
+            columns += [Column(j, ">=", v, f"{attribute.name}>={v}") for v in by_size[1:]]
         else:
-            columns += [make_column(j, attribute, "=", v) for v in attribute.values if v in seen]
+            there = (v for v in attribute.values if v in seen)
+            columns += [Column(j, "=", v, f"{attribute.name}={v}") for v in there]
     return tuple(columns)
-
-
-def parse_columns(attributes: Sequence[Attribute], names: Sequence[str]) -> tuple[Column, ...]:
-    """Return the columns that have these names.
-
-    >>> parse_columns([Attribute("4:2")], ["4:2>=2"])
-    (Column(attribute=0, relation='>=', value='2', name='4:2>=2'),)
-    """
-    known = {attribute.name: j for j, attribute in enumerate(attributes)}
-    columns: list[Column] = []
-    for name in names:
-        relation = ">=" if name.partition(">=")[0] in known else "="
-        attribute, _, value = name.partition(relation)
-        if attribute not in known:
-            raise DataError(f"column {name!r} names no attribute that the data has")
-        columns.append(make_column(known[attribute], attributes[known[attribute]], relation, value))
-    return tuple(columns)
-
-
-def make_column(j: int, attribute: Attribute, relation: str, value: str) -> Column:
-    """Return one column, with the name that the rule gives it."""
-    return Column(j, relation, value, f"{attribute.name}{relation}{value}")
 
 
 def binarise(rows: Sequence[Row], columns: Sequence[Column]) -> csr_matrix:
     """Return one sparse row of zeros and ones per raw row.
 
-    >>> attributes = [Attribute("age"), Attribute("base", ("A", "C"))]
-    >>> columns = parse_columns(attributes, ["age>=2", "age>=3", "base=A", "base=C"])
-    >>> binarise([("3", "A"), ("1", "C")], columns).toarray()
+    >>> rows = [("3", "A"), ("1", "C"), ("2", "A")]
+    >>> columns = make_columns([Attribute("age"), Attribute("base", ("A", "C"))], rows)
+    >>> binarise(rows, columns).toarray()
     array([[1., 1., 1., 0.],
-           [0., 0., 0., 1.]])
+           [0., 0., 0., 1.],
+           [1., 0., 1., 0.]])
     """
     from scipy.sparse import csr_matrix
 

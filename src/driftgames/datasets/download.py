@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import tempfile
 import time
 import urllib.error
 import urllib.parse
@@ -16,6 +17,7 @@ from typing import IO
 from driftgames._support.documents import atomic_write
 from driftgames._support.progress import progress
 from driftgames.datasets.files import DataError
+from driftgames.datasets.places import CACHE_VARIABLE
 
 _CHUNK = 1 << 16
 _WORTH_ANOTHER_TRY = {408, 425, 429, 500, 502, 503, 504}
@@ -60,7 +62,7 @@ def download(
         each one after it.
     """
     path = Path(target)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    ready_folder(path.parent)
     failures: list[str] = []
     for url in urls:
         if urllib.parse.urlsplit(url).scheme not in _SCHEMES:
@@ -81,6 +83,19 @@ def download(
                 return path
         failures.append(failure)
     raise DownloadError(f"{path.name} could not be downloaded: " + "; ".join(failures))
+
+
+def ready_folder(folder: Path) -> None:
+    """Make a folder of the cache, or say that nothing can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):  # to be there is not to be writable
+            pass
+    except OSError as error:
+        raise DownloadError(
+            f"{folder}: nothing can be written there ({CACHE_VARIABLE} names another folder): "
+            f"{error.strerror}"
+        ) from error
 
 
 def _fetch(url: str, path: Path, sha256: str, timeout: float, show_progress: bool) -> None:

@@ -73,6 +73,6 @@ def find_file(folder: Path, name: str) -> Path | None:
     """Return the file of this name in ``folder``, plain or compressed, if it is there."""
     for suffix in SUFFIXES:
         path = folder / (name + suffix)
-        if path.is_file():
+        if os.path.isfile(path):  # unlike Path.is_file, false in a folder that is closed to us
             return path
     return None

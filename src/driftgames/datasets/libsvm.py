@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _NEWLINE, _SPACE, _COLON = b"\n :"
 _MOST_DIGITS = 15  # integers of so many digits are exact in a float64
+_MOST_COLUMNS = 2**31 - 1  # what the learners hold the number of a column in
 _ORDINARY = np.zeros(256, dtype=bool)
 _ORDINARY[list(b"0123456789+-.eE: \t\r\n")] = True
 
@@ -118,8 +119,8 @@ def format_libsvm(X: Any, y: npt.ArrayLike) -> bytes:
     """
     from scipy.sparse import csr_matrix
 
-    rows = csr_matrix(X)
-    rows.sort_indices()
+    rows = csr_matrix(X, copy=True)  # what follows is done in place
+    rows.sum_duplicates()
     pairs = [
         f" {j + 1}:{int(v) if v == int(v) else float(v)!r}"
         for j, v in zip(rows.indices, rows.data, strict=True)
@@ -158,7 +159,9 @@ def _parse_whole(text: bytes) -> Pieces:
     values = _numbers(text, data, colons + 1, pair_ends)
     same_line = np.diff(pairs, prepend=-1) == 1  # no label stands between this pair and the last
     rises = np.diff(index, prepend=0) > 0
-    if not only_digits.all() or (same_line & ~rises).any() or (index < 1).any():
+    if not only_digits.all() or (same_line & ~rises).any():
+        raise _UnusualError
+    if (index < 1).any() or (index > _MOST_COLUMNS).any():
         raise _UnusualError
     if not (np.isfinite(labels).all() and np.isfinite(values).all()):
         raise _UnusualError
@@ -240,6 +243,8 @@ def _pair(token: bytes, last: int) -> tuple[int, float]:
     column = int(index)
     if column < 1:
         raise ValueError("an index must be an integer >= 1; got '0'")
+    if column > _MOST_COLUMNS:
+        raise ValueError(f"an index must be at most {_MOST_COLUMNS}; got {column}")
     if column <= last:
         raise ValueError(f"indexes must rise within a line; got {column} after {last}")
     return column, _finite(f"value of index {column}", value)

@@ -13,7 +13,7 @@ from driftgames.datasets.adult import a9a_feature_names
 from driftgames.datasets.bundled import BUNDLED
 from driftgames.datasets.catalogue import CATALOGUE, Entry
 from driftgames.datasets.dataset import Dataset, Part
-from driftgames.datasets.download import DownloadError, download
+from driftgames.datasets.download import DownloadError, download, ready_folder
 from driftgames.datasets.files import (
     DataError,
     check_sha256,
@@ -104,7 +104,7 @@ def fetch(
 ) -> Path:
     """Download a set of the paper to the user's cache and return its folder there.
 
-    What the cache has already, with the right checksum, is not downloaded again.
+    What the cache has already, with the right checksum, is neither downloaded nor made again.
     """
     entry = _entry(name)
     folder = cache_folder() / entry.name
@@ -119,7 +119,8 @@ def fetch(
                 retries=retries,
                 show_progress=show_progress,
             )
-    if entry.derive is not None and not _holds_published(entry, folder.parent):
+    if entry.derive is not None and not _has_published(entry, folder):
+        ready_folder(folder)
         files = {remote.file: read_bytes(folder / remote.file) for remote in entry.remotes}
         part, names = entry.derive(files)
         _write_derived(entry, folder, part, names)
@@ -173,7 +174,7 @@ def _holds_published(entry: Entry, folder: Path) -> bool:
 
 
 def _holds_likewise(entry: Entry, folder: Path) -> bool:
-    return all((folder / entry.name / file).is_file() for file in _likewise_files(entry))
+    return all(os.path.isfile(folder / entry.name / file) for file in _likewise_files(entry))
 
 
 def _likewise_files(entry: Entry) -> tuple[str, str]:
@@ -188,6 +189,25 @@ def _has_content(path: Path, sha256: str) -> bool:
     except DataError:
         return False
     return True
+
+
+def _has_published(entry: Entry, folder: Path) -> bool:
+    try:
+        _published_content(entry, folder)
+    except DataError:
+        return False
+    return True
+
+
+def _published_content(entry: Entry, folder: Path) -> dict[str, bytes]:
+    """Return the published files of a set by name, each checked against its sha256."""
+    content = {}
+    for file, sha256 in _published_files(entry):
+        path = find_file(folder, file)
+        if path is None:
+            raise DataError(f"{folder / file} is not there")
+        content[file] = read_checked(path, sha256)
+    return content
 
 
 def _write_derived(entry: Entry, folder: Path, part: Part, names: tuple[str, ...]) -> None:
@@ -206,12 +226,7 @@ def _write_derived(entry: Entry, folder: Path, part: Part, names: tuple[str, ...
 
 def _read_published(entry: Entry, place: Place) -> Dataset:
     folder = place.folder / entry.name
-    content = {}
-    for file, sha256 in _published_files(entry):
-        path = find_file(folder, file)
-        if path is None:
-            raise DataError(f"{folder / file} has gone")
-        content[file] = read_checked(path, sha256)
+    content = _published_content(entry, folder)
     parts = [_part(content[file], str(folder / file), entry.n_features) for file, _ in entry.files]
     train, test = parts if len(parts) == 2 else _halves(parts[0])
     if entry.features is not None:

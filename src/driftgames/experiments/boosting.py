@@ -26,7 +26,9 @@ AS_PUBLISHED = "NH-Boost.DT 4(t-1)"
 THETAS: npt.NDArray[np.float64] = np.linspace(-1.0, 1.0, 401)
 """Where the cumulative margins are taken."""
 
-_LEAST_TURNS, _MOST_TURNS = 3, 15
+LEAST_TURNS, MOST_TURNS = 3, 15
+"""How many times a fit is timed."""
+
 _ENOUGH = 0.4  # seconds: short fits take more turns, as a busy moment hurts them most
 
 
@@ -37,8 +39,8 @@ class Fit:
     Parameters
     ----------
     seconds : float
-        The best of several fits in one thread, data in memory, kernels compiled; of one fit
-        where labels are flipped, as nobody compares those times.
+        The best of several fits (see `best_of_turns`) in one thread, data in memory, kernels
+        compiled; of one fit where labels are flipped, as nobody compares those times.
     rounds : int
         How many weak hypotheses there are; fewer than asked for if none had an edge any more.
     zeros : float
@@ -130,7 +132,7 @@ def fit(data: Dataset, algorithm: str, rounds: int, *, noise: float = 0.0, seed:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoEdgeWarning)  # the table's notes say it
         make(2).fit(X, given)  # compiles, so that the first turn is not charged for it
-        model, seconds = _best(lambda: make(rounds).fit(X, given), once=noise > 0)
+        model, seconds = best_of_turns(lambda: make(rounds).fit(X, given), once=noise > 0)
     zero_fractions = [float(z) for z in model.history_["zero_fraction"]]
     equal_votes = AdditiveModel.from_stumps(model.stumps_, None, X.shape[1])
     weighted = np.ptp(model.estimator_weights_) > 0
@@ -171,9 +173,12 @@ def flip(y: npt.NDArray[np.int64], noise: float, seed: int) -> npt.NDArray[np.in
     return flipped
 
 
-def _best(run: Callable[[], Any], *, once: bool) -> tuple[Any, float]:
-    """Return what the last turn gave, and the seconds of the fastest."""
-    least, most = (1, 1) if once else (_LEAST_TURNS, _MOST_TURNS)
+def best_of_turns(run: Callable[[], Any], *, once: bool = False) -> tuple[Any, float]:
+    """Return what the last turn gave, and the seconds of the fastest; for us and peers alike.
+
+    There are `LEAST_TURNS` at least, and more while they are short, up to `MOST_TURNS`.
+    """
+    least, most = (1, 1) if once else (LEAST_TURNS, MOST_TURNS)
     times: list[float] = []
     while len(times) < least or (sum(times) < _ENOUGH and len(times) < most):
         begun = time.perf_counter()

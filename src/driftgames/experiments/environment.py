@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import os
 import platform
 from functools import lru_cache
+from pathlib import Path
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib", "lightgbm")
+
+DECISIVE: tuple[str, ...] = ("driftgames", "source", "numpy", "scipy", "numba", "processor")
+"""The facts that decide a number or a time; with another one of them it is measured again."""
 
 
 @lru_cache(maxsize=1)
@@ -17,9 +22,13 @@ def environment() -> dict[str, str]:
     >>> sorted(environment())[:3]
     ['cores', 'driftgames', 'lightgbm']
     """
-    from driftgames import __version__
+    import driftgames
 
-    facts = {"driftgames": __version__, "python": platform.python_version()}
+    facts = {
+        "driftgames": driftgames.__version__,
+        "source": source_digest(Path(driftgames.__file__).parent),
+        "python": platform.python_version(),
+    }
     for package in _PACKAGES:
         try:
             facts[package] = importlib.metadata.version(package)
@@ -29,6 +38,15 @@ def environment() -> dict[str, str]:
     facts["processor"] = _processor()
     facts["cores"] = str(os.cpu_count())
     return facts
+
+
+def source_digest(folder: Path) -> str:
+    """Return a short digest of the Python files under a folder, names and contents."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest.update(f"{path.relative_to(folder).as_posix()} {content}\n".encode())
+    return digest.hexdigest()[:12]
 
 
 def _processor() -> str:

@@ -9,9 +9,16 @@ from driftgames._support.checks import check_integer
 from driftgames._support.documents import Content
 from driftgames.datasets import Dataset
 from driftgames.experiments import extras, figures, hedge, tables
-from driftgames.experiments.boosting import ALGORITHMS, AS_PROVED, Fit, fit_part
+from driftgames.experiments.boosting import (
+    ALGORITHMS,
+    AS_PROVED,
+    LEAST_TURNS,
+    MOST_TURNS,
+    Fit,
+    fit_part,
+)
 from driftgames.experiments.published import ROUNDS
-from driftgames.experiments.results import Figure, Section, Table
+from driftgames.experiments.results import Figure, Section, Table, listed
 from driftgames.experiments.sets import Chosen
 from driftgames.experiments.store import Part
 
@@ -68,6 +75,10 @@ class Experiment:
         The section, from the results of that work.
     extra : bool
         Whether it goes beyond the paper and takes longer.
+    uses : callable
+        The sets that it uses; all that were chosen unless given.
+    why : str
+        Why it leaves out the others.
     """
 
     name: str
@@ -76,11 +87,25 @@ class Experiment:
     parts: Callable[[Setting], list[Part]]
     build: Callable[[Setting, Result], Built]
     extra: bool = False
+    uses: Callable[[Setting], tuple[Dataset, ...]] = lambda setting: setting.chosen.sets
+    why: str = ""
 
     def section(self, setting: Setting, result: Result, command: str) -> Section:
         """Return the section once all parts are done."""
         built, drawn = self.build(setting, result)
-        return Section(self.name, self.title, self.text, built, drawn, command)
+        used = tuple(data.name for data in self.uses(setting))
+        others = [data.name for data in setting.chosen.sets if data.name not in used]
+        return Section(
+            self.name,
+            self.title,
+            self.text,
+            built,
+            drawn,
+            command,
+            sets=used,
+            left_out=tuple(others) if self.why else (),
+            why=self.why,
+        )
 
 
 def _fits(
@@ -95,6 +120,13 @@ def _done(parts: Sequence[Part], result: Result) -> list[Fit]:
 
 def _shown(setting: Setting) -> tuple[Dataset, ...]:
     return setting.chosen.named(figures.SHOWN)
+
+
+_WHY_SHOWN = f"as in the paper, the figures show {listed(figures.SHOWN)}"
+
+
+def _noisy(setting: Setting) -> tuple[Dataset, ...]:
+    return tuple(data for data in setting.chosen.sets if data.name != "w8a")
 
 
 def _hedge_parts(setting: Setting) -> list[Part]:
@@ -118,8 +150,7 @@ def _noise_parts(setting: Setting) -> dict[tuple[str, str, float], list[Part]]:
             fit_part(data, name, setting.rounds, noise=noise, seed=setting.seed + draw)
             for draw in range(extras.NOISE_DRAWS if noise else 1)
         ]
-        for data in setting.chosen.sets
-        if data.name != "w8a"  # its test rows are training rows, of which noise flips the labels
+        for data in _noisy(setting)
         for name in ALGORITHMS
         for noise in extras.NOISE
     }
@@ -154,7 +185,7 @@ def _build_hedge(setting: Setting, result: Result) -> Built:
 
 def _build_noise(setting: Setting, result: Result) -> Built:
     fits = {key: _done(parts, result) for key, parts in _noise_parts(setting).items()}
-    return (extras.noise_table(fits, setting.rounds),), ()
+    return ((extras.noise_table(fits, setting.rounds),) if fits else ()), ()
 
 
 def _build_peers(setting: Setting, result: Result) -> Built:
@@ -194,6 +225,8 @@ _ALL = (
             (),
             (figures.figure_1(_done(_fits(_shown(setting), setting.rounds), result)),),
         ),
+        uses=_shown,
+        why=_WHY_SHOWN,
     ),
     Experiment(
         "figure2",
@@ -205,6 +238,8 @@ _ALL = (
             (),
             (figures.figure_2(_done(_fits(_shown(setting), setting.rounds), result)),),
         ),
+        uses=_shown,
+        why=_WHY_SHOWN,
     ),
     Experiment(
         "hedge",
@@ -218,6 +253,7 @@ _ALL = (
             *(part for parts in _timing_parts(setting).values() for part in parts),
         ],
         _build_hedge,
+        uses=lambda setting: (),
     ),
     Experiment(
         "long",
@@ -234,11 +270,14 @@ _ALL = (
         lambda setting: [part for parts in _noise_parts(setting).values() for part in parts],
         _build_noise,
         extra=True,
+        uses=_noisy,
+        why="its test rows are training rows, of which noise flips the labels",
     ),
     Experiment(
         "peers",
         "Beyond the paper: time against LightGBM and scikit-learn",
-        "Fitting alone, data in memory, one thread, the best of several turns.",
+        "Fitting alone, data in memory, one thread, the best turn of each: of "
+        f"{LEAST_TURNS} where a fit is long, and of up to {MOST_TURNS} where it is short.",
         lambda setting: [
             *_fits(setting.chosen.sets, setting.rounds, [AS_PROVED]),
             *_peer_parts(setting).values(),

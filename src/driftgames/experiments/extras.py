@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from driftgames._support.documents import Content
 from driftgames.datasets import Dataset
-from driftgames.experiments.boosting import AS_PROVED, Fit
+from driftgames.experiments.boosting import AS_PROVED, Fit, best_of_turns
 from driftgames.experiments.results import Cell, Column, Table
 from driftgames.experiments.store import Part
 
@@ -52,25 +52,44 @@ def noise_table(fits: Mapping[tuple[str, str, float], Sequence[Fit]], rounds: in
 
 
 def peer_part(data: Dataset, peer: str, rounds: int) -> Part:
-    """Return the part that fits a peer on one set."""
-    parameters = {"set": data.name, "peer": peer, "rounds": rounds, "data": data.fingerprint}
+    """Return the part that fits a peer on one set.
+
+    Whether the peer can be used, and in which version, belongs to the part: one that was left
+    out is run as soon as it is there.
+    """
+    version, _ = find_peer(peer)
+    parameters = {
+        "set": data.name,
+        "peer": peer,
+        "rounds": rounds,
+        "version": version or "absent",
+        "data": data.fingerprint,
+    }
     return Part("peer", parameters, lambda: peer_fit(data, peer, rounds))
+
+
+def find_peer(peer: str) -> tuple[str | None, str | None]:
+    """Return the version of a peer, or None and why it cannot be used.
+
+    >>> version, absent = find_peer("scikit-learn AdaBoost")
+    >>> absent is None
+    True
+    """
+    try:
+        return str(importlib.import_module(_PACKAGES[peer]).__version__), None
+    except (ImportError, OSError) as error:  # OSError: a library that it is linked with is missing
+        return None, str(error)
 
 
 def peer_fit(data: Dataset, peer: str, rounds: int) -> Content:
     """Return the seconds and the test error of a peer's stumps, or why it was left out."""
-    try:
-        train = _PEERS[peer](rounds)
-    except ImportError as error:
-        return {"seconds": None, "test_error": None, "absent": str(error)}
-    seconds, predict = np.inf, None
-    for _ in range(2):
-        begun = time.perf_counter()
-        predict = train(*data.train)
-        seconds = min(seconds, time.perf_counter() - begun)
-    assert predict is not None
+    version, absent = find_peer(peer)
+    if version is None:
+        return {"seconds": None, "test_error": None, "version": None, "absent": absent}
+    train = _PEERS[peer](rounds)
+    predict, seconds = best_of_turns(lambda: train(*data.train))
     error_rate = float(np.mean(predict(data.test.X) != data.test.y))
-    return {"seconds": float(seconds), "test_error": error_rate, "absent": None}
+    return {"seconds": seconds, "test_error": error_rate, "version": version, "absent": None}
 
 
 def peer_table(fits: Sequence[Fit], peers: Mapping[tuple[str, str], Content], rounds: int) -> Table:
@@ -101,6 +120,8 @@ def peer_table(fits: Sequence[Fit], peers: Mapping[tuple[str, str], Content], ro
             ]
             if absent:
                 notes.append(f"{peer} was left out: {theirs['absent']}.")
+            else:
+                notes.append(f"{peer} is of version {theirs['version']}.")
         rows.append(tuple(row))
     title = f"Time for {rounds:,} rounds of stumps against what people use now"
     return Table("peers", title, tuple(columns), tuple(rows), tuple(dict.fromkeys(notes)))
@@ -144,3 +165,4 @@ _PEERS: dict[str, Callable[[int], Train]] = {
     "LightGBM": _lightgbm,
     "scikit-learn AdaBoost": _sklearn_adaboost,
 }
+_PACKAGES: dict[str, str] = {"LightGBM": "lightgbm", "scikit-learn AdaBoost": "sklearn"}

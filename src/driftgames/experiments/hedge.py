@@ -3,7 +3,8 @@
 Three kinds of losses: coin flips with a tenth of the actions better than the rest
 (stochastic), fair coins, against which no algorithm can do better than the minimax regret
 (adversarial), and losses chosen in each round, after seeing what is played, so as to push the
-sum of potentials up as far as it goes (greedy).
+sum of potentials up: as far as it goes with few actions, and with many as far as any of the
+losses go that are tried (greedy, see `driftgames.games.GreedyAdversary`).
 """
 
 from __future__ import annotations
@@ -179,8 +180,7 @@ def hedge_table(runs: Sequence[HedgeRun], n_actions: int, horizon: int) -> Table
             "Regret in units of loss, beside its bound; kept says whether the bound holds at "
             "every ε. EXP is tuned to the horizon and to ε = 1/N; x 10 and / 10 "
             "are its learning rate as if the horizon were 100 times shorter or longer.",
-            "The greedy adversary sees each distribution first and maximises the next sum of the "
-            "learner's own potentials (for NormalHedge, which has none, of NormalHedge.DT's).",
+            _greedy_note(n_actions),
         ),
     )
 
@@ -249,6 +249,23 @@ def _play_greedy(player: Any, potential: Potential, horizon: int) -> list[float]
         chips = move(chips, z)
         regret.append(spent - float(totals.min()))
     return regret
+
+
+def _greedy_note(n_actions: int) -> str:
+    from driftgames.games.adversaries import ENUMERATED
+
+    if 2**n_actions <= ENUMERATED:
+        tried = "all losses of 0 and 1"
+    else:
+        tried = (
+            "the losses that split the actions by their position or by their probability, so "
+            "that a stronger answer may exist"
+        )
+    return (
+        "The greedy adversary sees each distribution first and takes the losses with the largest "
+        "next sum of the learner's own potentials (for NormalHedge, which has none, of "
+        f"NormalHedge.DT's). It tries {tried}."
+    )
 
 
 def _potential(name: str, n_actions: int, horizon: int) -> Potential:

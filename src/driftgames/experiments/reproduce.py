@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 
 from driftgames._support.documents import Content
 from driftgames._support.progress import progress
@@ -13,14 +13,20 @@ from driftgames.experiments.experiment import EXPERIMENTS, Experiment, Setting
 from driftgames.experiments.published import ROUNDS
 from driftgames.experiments.results import Section
 from driftgames.experiments.store import Part, Store
-from driftgames.experiments.summary import summarise
-
-Tell = Callable[[str], None]
+from driftgames.experiments.summary import sets_used, summarise
 
 
 @dataclass(frozen=True)
 class Report:
-    """Everything a reader gets, as plain data."""
+    """Everything a reader gets, as plain data.
+
+    Parameters
+    ----------
+    sets, missing : tuple of str
+        The sets that some section used, and those that could not be had.
+    kept : tuple of str
+        The sections that this run did not make but found from earlier ones.
+    """
 
     summary: tuple[str, ...]
     sections: tuple[Section, ...]
@@ -28,6 +34,7 @@ class Report:
     missing: tuple[str, ...]
     seed: int
     environment: dict[str, str] = field(default_factory=environment)
+    kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,8 @@ def select(only: Sequence[str] | None = None, *, full: bool = False) -> tuple[Ex
     """
     if only is None:
         return tuple(each for each in EXPERIMENTS.values() if full or not each.extra)
+    if not only:
+        raise ValueError(f"only must name at least one of {', '.join(EXPERIMENTS)}; got {only!r}")
     for name in only:
         if name not in EXPERIMENTS:
             raise ValueError(f"an experiment must be one of {', '.join(EXPERIMENTS)}; got {name!r}")
@@ -62,12 +71,14 @@ def reproduce(
     *,
     fresh: bool = False,
     show_progress: bool = True,
-    tell: Tell = lambda text: None,
 ) -> tuple[Report, Progress]:
     """Do the work of these experiments that the store does not hold, and return the report.
 
     Every part is stored as soon as it is done, so that a run that was stopped, in whatever
     way, goes on where it was. ``fresh`` does all of it again.
+
+    The report also has the other sections that earlier runs left in the same store, as they
+    were, if the seed and the code are still the same.
     """
     begun = time.perf_counter()
     parts = {part.key: part for each in experiments for part in each.parts(setting)}
@@ -80,7 +91,6 @@ def reproduce(
         advance(found)
         for key, part in parts.items():
             if key not in done:
-                tell(describe(part))
                 done[key] = part.run()
                 store.put(part, done[key])
                 advance(1)
@@ -88,17 +98,12 @@ def reproduce(
     def result(part: Part) -> Content:
         return done[part.key]
 
-    sections = tuple(
-        each.section(setting, result, command_for(each, setting)) for each in experiments
-    )
-    chosen = setting.chosen
-    report = Report(
-        summary=summarise(sections, chosen),
-        sections=sections,
-        sets=tuple(data.name for data in chosen.sets),
-        missing=chosen.missing,
-        seed=setting.seed,
-    )
+    made = {
+        each.name: each.section(setting, result, command_for(each, setting)) for each in experiments
+    }
+    for section in made.values():
+        store.put(_as_part(section.name, setting), asdict(section))
+    report = _assemble(made, setting, store)
     return report, Progress(len(parts), found, time.perf_counter() - begun)
 
 
@@ -114,11 +119,23 @@ def command_for(experiment: Experiment, setting: Setting) -> str:
     return " ".join(words)
 
 
-def describe(part: Part) -> str:
-    """Return a few words on a part, for whoever watches.
+def _assemble(made: Mapping[str, Section], setting: Setting, store: Store) -> Report:
+    """Return the report: what this run made, and what earlier ones left beside it."""
+    stored = {name: store.get(_as_part(name, setting)) for name in EXPERIMENTS if name not in made}
+    kept = {name: Section.from_content(each) for name, each in stored.items() if each is not None}
+    found = {**kept, **made}
+    sections = tuple(found[name] for name in {**EXPERIMENTS, **made} if name in found)
+    missing = setting.chosen.missing
+    return Report(
+        summary=summarise(sections, missing=missing, kept=tuple(kept)),
+        sections=sections,
+        sets=sets_used(sections),
+        missing=missing,
+        seed=setting.seed,
+        kept=tuple(kept),
+    )
 
-    >>> describe(Part("fit", {"set": "a9a", "algorithm": "AdaBoost", "data": "0" * 64}, dict))
-    'fit: a9a, AdaBoost'
-    """
-    words = [str(value) for value in part.parameters.values() if len(str(value)) <= 40]
-    return f"{part.name}: {', '.join(words)}"
+
+def _as_part(name: str, setting: Setting) -> Part:
+    """Return under what a section is stored: one of each name, on whatever sets it was made."""
+    return Part("section", {"name": name, "seed": setting.seed}, dict)

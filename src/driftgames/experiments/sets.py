@@ -42,7 +42,10 @@ def choose_sets(
     other is tried.
     """
     if names is not None:
-        return Chosen(tuple(_load(name, directory, allow_download) for name in names))
+        if not names:
+            raise DataError(f"sets must name at least one of {', '.join(KNOWN)}; got {names!r}")
+        wanted = dict.fromkeys(names)
+        return Chosen(tuple(_load(name, directory, allow_download) for name in wanted))
     found: list[Dataset] = []
     missing: list[str] = []
     for name in (*CATALOGUE, HONEST):

@@ -1,8 +1,9 @@
 """Finished parts on disk, so that an interrupted run goes on where it stopped.
 
 A part is one piece of work: its name, its parameters and the function that does it. Its result
-is stored under a key made from the name, the parameters and the version of the package; a run
-with other parameters, other data or another version finds nothing and does the work.
+is stored under a key made from the name, the parameters and what decides its numbers: the
+source of this package, the packages that compute and the processor. A run with other
+parameters, other data or other code finds nothing and does the work.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from driftgames import __version__
 from driftgames._support.documents import (
     Content,
     DocumentError,
@@ -22,7 +22,7 @@ from driftgames._support.documents import (
     read_document,
     write_document,
 )
-from driftgames.experiments.environment import environment
+from driftgames.experiments.environment import DECISIVE, environment
 
 _KIND = "driftgames.part"
 _FORMAT = 1
@@ -30,7 +30,7 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class Part:
-    """One piece of work; ``run`` returns JSON members and depends on ``parameters`` alone."""
+    """One piece of work; ``run`` returns JSON members and depends on its ``identity`` alone."""
 
     name: str
     parameters: Mapping[str, Any]
@@ -39,7 +39,12 @@ class Part:
     @property
     def identity(self) -> Content:
         """What the key is made of."""
-        return {"name": self.name, "parameters": dict(self.parameters), "package": __version__}
+        facts = environment()
+        return {
+            "name": self.name,
+            "parameters": dict(self.parameters),
+            "environment": {fact: facts[fact] for fact in DECISIVE},
+        }
 
     @property
     def key(self) -> str:

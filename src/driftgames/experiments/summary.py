@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from driftgames.experiments.boosting import AS_PROVED, AS_PUBLISHED
-from driftgames.experiments.results import OURS, Section, Table
-from driftgames.experiments.sets import HONEST, Chosen
+from driftgames.experiments.results import OURS, Section, Table, listed
+from driftgames.experiments.sets import HONEST
 from driftgames.experiments.tables import TEST, TIME, TRAIN, ZEROS, compared
 
 _AS_THEY_RAN = ("AdaBoost", "NH-Boost", AS_PUBLISHED)
 
 
-def summarise(sections: Sequence[Section], chosen: Chosen) -> tuple[str, ...]:
-    """Return the sentences, one finding each."""
+def summarise(
+    sections: Sequence[Section], *, missing: Sequence[str] = (), kept: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the sentences, one finding each.
+
+    ``missing`` are the sets that could not be had, ``kept`` the sections of earlier runs.
+    """
     found = {table.name: table for section in sections for table in section.tables}
-    sentences = [_sets(chosen)]
+    sentences = _sets(sections, missing)
+    if kept:
+        sentences.append(f"From earlier runs, by the command that each names: {listed(kept)}.")
     if "table3" in found:
         sentences += _boosting(found["table3"])
     if "hedge" in found:
@@ -25,14 +32,23 @@ def summarise(sections: Sequence[Section], chosen: Chosen) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _sets(chosen: Chosen) -> str:
-    names = _listed([data.name for data in chosen.sets])
-    if not chosen.missing:
-        return f"Run on {names}."
-    return (
-        f"Run on {names}. Not here: {_listed(chosen.missing)}; "
-        f"'driftgames datasets fetch {' '.join(chosen.missing)}' brings them."
-    )
+def sets_used(sections: Sequence[Section]) -> tuple[str, ...]:
+    """Return the names of the sets that some section used."""
+    return tuple(dict.fromkeys(name for section in sections for name in section.sets))
+
+
+def _sets(sections: Sequence[Section], missing: Sequence[str]) -> list[str]:
+    used = sets_used(sections)
+    sentence = f"Run on {listed(used)}." if used else "No set was used."
+    absent = [name for name in missing if name not in used]
+    if used and absent:
+        sentence += (
+            f" Not here: {listed(absent)}; "
+            f"'driftgames datasets fetch {' '.join(absent)}' brings them."
+        )
+    # what one section leaves out and another uses is said in that section alone
+    omissions = [each.omission for each in sections if not set(each.left_out) <= set(used)]
+    return [sentence, *dict.fromkeys(omissions)]
 
 
 def _boosting(table: Table) -> list[str]:
@@ -61,7 +77,7 @@ def _all_equal(table: Table) -> list[str]:
     if not equal:
         return []
     return [
-        f"Every published error rate on {_listed(equal)} comes out to the printed digit when "
+        f"Every published error rate on {listed(equal)} comes out to the printed digit when "
         "NH-Boost.DT is read with 4(t-1)."
     ]
 
@@ -73,7 +89,7 @@ def _count(found: Sequence[tuple[str, bool]], what: str) -> str:
     '1 of 2 rates (not on w8a)'
     """
     others = list(dict.fromkeys(name for name, equal in found if not equal))
-    where = f" (not on {_listed(others)})" if 0 < len(others) <= 2 else ""
+    where = f" (not on {listed(others)})" if 0 < len(others) <= 2 else ""
     return f"{sum(equal for _, equal in found)} of {len(found)} {what}{where}"
 
 
@@ -130,12 +146,3 @@ def _peers(table: Table) -> list[str]:
                 f"{AS_PROVED}."
             )
     return sentences
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return names as a sentence has them.
-
-    >>> _listed(["a9a", "census", "w8a"])
-    'a9a, census and w8a'
-    """
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._support.checks import FloatArray
-from driftgames.plots.style import line_styles, new_axes
+from driftgames.plots.style import bound_style, line_styles, new_axes, shown_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,13 +34,13 @@ def plot_regret_bands(
     figure, ax = new_axes(ax, size=(8.0, 3.8))
     ceiling = 4.0 * max(float(np.max(games.mean(axis=0))) for games in regret.values())
     for (name, games), style in zip(regret.items(), line_styles(), strict=False):
-        ax.plot(rounds, games.mean(axis=0), label=name, **style)
+        ax.plot(rounds, games.mean(axis=0), label=shown_name(name), **style)
         if games.shape[0] > 1:
             low, high = np.quantile(games, [0.1, 0.9], axis=0)
             ax.fill_between(rounds, low, high, color=style["color"], alpha=0.12, linewidth=0)
         bound = None if bounds is None else bounds.get(name)
         if bound is not None and bound[-1] <= ceiling:
-            ax.plot(rounds, bound, color=style["color"], linewidth=0.8, label=f"{name}, bound")
+            ax.plot(rounds, bound, **bound_style(name, style))
     ax.set_xlabel("round")
     ax.set_ylabel("regret to the best arm (loss)")
     # beside the curves: with their bounds they fill the whole of the axes
@@ -63,7 +63,7 @@ def plot_pulls(
     for arm, style in zip(popular, line_styles(), strict=False):
         counts = np.searchsorted(np.flatnonzero(drawn == arm), rounds)
         rest -= counts
-        ax.plot(rounds, counts, label=names[arm], **style)
+        ax.plot(rounds, counts, label=shown_name(names[arm]), **style)
     if len(names) > most:
         ax.plot(rounds, rest, color="0.6", linewidth=1.0, label="all others")
     ax.set_xlabel("round")

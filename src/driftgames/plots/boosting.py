@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from driftgames._support.checks import FloatArray
-from driftgames.plots.style import line_styles, new_axes
+from driftgames.plots.style import line_styles, new_axes, shown_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ def plot_zero_fractions(
     """Draw the share of examples of weight zero over the rounds. [LS14, Fig. 1]"""
     figure, ax = new_axes(ax)
     for (name, curve), style in zip(zero_fractions.items(), line_styles(), strict=False):
-        ax.plot(rounds, [100 * share for share in curve], label=name, **style)
+        ax.plot(rounds, [100 * share for share in curve], label=shown_name(name), **style)
     ax.set_xlabel("round")
     ax.set_ylabel("examples of weight zero (%)")
     ax.set_ylim(bottom=-2.0)  # so that a curve at zero is seen
@@ -36,7 +36,9 @@ def plot_cumulative_margins(
     """Draw the share of examples with at most each margin. [LS14, Fig. 2]"""
     figure, ax = new_axes(ax)
     for (name, curve), style in zip(shares.items(), line_styles(), strict=False):
-        ax.step(thetas, [100 * share for share in curve], where="post", label=name, **style)
+        ax.step(
+            thetas, [100 * share for share in curve], where="post", label=shown_name(name), **style
+        )
     ax.axvline(0.0, color="0.6", linewidth=0.8)
     ax.set_xlim(*_where_something_happens(thetas, list(shares.values())))
     ax.set_ylim(0.0, 100.0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from driftgames._support.checks import FloatArray
-from driftgames.plots.style import line_styles, new_axes
+from driftgames.plots.style import line_styles, new_axes, shown_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,9 +31,9 @@ def plot_wealth(
     figure, ax = new_axes(ax, size=(6.0, 4.4))
     for (name, curve), style in zip(wealth.items(), line_styles(), strict=False):
         days = np.arange(curve.size + 1)
-        ax.plot(days, np.concatenate([[1.0], curve]), label=name, **style)
+        ax.plot(days, np.concatenate([[1.0], curve]), label=shown_name(name), **style)
     if best is not None:
-        ax.axhline(best[1], color="0.5", linewidth=0.8, label=best[0])
+        ax.axhline(best[1], color="0.5", linewidth=0.8, label=shown_name(best[0]))
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter("{x:g}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from driftgames._support.checks import FloatArray
-from driftgames.plots.style import line_styles, new_axes
+from driftgames.plots.style import bound_style, line_styles, new_axes, shown_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,14 +22,22 @@ def plot_epsilon_regret(
     *,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw epsilon-regret curves, each with its bound as a thin line of the same colour."""
+    """Draw epsilon-regret curves, each with its bound as a thin line of the same colour.
+
+    The value at ``epsilons[k]`` holds from the epsilon before it on, and the first one from 0
+    on, which a logarithmic axis, drawn where there are many, cannot show to the end.
+    """
     figure, ax = new_axes(ax)
+    logarithmic = epsilons[0] < 0.1
+    begin = epsilons[0] / 2 if logarithmic else 0.0
+    edges = np.concatenate([[begin], epsilons])
     for (name, regret), style in zip(realised.items(), line_styles(), strict=False):
-        ax.step(epsilons, regret, where="pre", label=name, **style)
+        steps = _from_the_left(regret)
+        ax.step(edges, steps, where="pre", label=shown_name(name), **style)
         bound = None if promised is None else promised.get(name)
         if bound is not None and np.isfinite(bound).any():
-            ax.plot(epsilons, bound, color=style["color"], linewidth=0.8, label=f"{name}, bound")
-    if epsilons[0] < 0.1:
+            ax.step(edges, _from_the_left(bound), where="pre", **bound_style(name, style))
+    if logarithmic:
         ax.set_xscale("log")
     ax.set_xlabel("ε (fraction of the best actions left out)")
     ax.set_ylabel("ε-regret (loss)")
@@ -47,10 +55,10 @@ def plot_regret_over_time(
     """Draw regret to the best action over the rounds, each with its bound as a thin line."""
     figure, ax = new_axes(ax)
     for (name, curve), style in zip(regret.items(), line_styles(), strict=False):
-        ax.plot(rounds, curve, label=name, **style)
+        ax.plot(rounds, curve, label=shown_name(name), **style)
         bound = None if bounds is None else bounds.get(name)
         if bound is not None and np.isfinite(bound).any():
-            ax.plot(rounds, bound, color=style["color"], linewidth=0.8, label=f"{name}, bound")
+            ax.plot(rounds, bound, **bound_style(name, style))
     ax.set_xlabel("round")
     ax.set_ylabel("regret to the best action (loss)")
     ax.legend(frameon=False)
@@ -70,7 +78,7 @@ def plot_weights(
     heaviest = np.argsort(-distributions.mean(axis=0), kind="stable")[:most]
     styles = line_styles()
     for action in heaviest:
-        ax.plot(rounds, distributions[:, action], label=names[action], **next(styles))
+        ax.plot(rounds, distributions[:, action], label=shown_name(names[action]), **next(styles))
     if distributions.shape[1] > most:
         rest = 1.0 - distributions[:, heaviest].sum(axis=1)
         ax.plot(rounds, rest, color="0.6", linewidth=1.0, label="all others")
@@ -79,3 +87,8 @@ def plot_weights(
     ax.set_ylabel("probability")
     ax.legend(frameon=False)
     return figure
+
+
+def _from_the_left(values: FloatArray) -> FloatArray:
+    """Return values with the first one twice, so that its step has a width."""
+    return np.concatenate([values[:1], values])

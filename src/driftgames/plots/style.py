@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, cast
 
@@ -41,14 +42,32 @@ def line_styles() -> cycle[dict[str, Any]]:
     )
 
 
+def bound_style(name: str, style: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how the bound of a curve is drawn: thin, in the colour of the curve."""
+    return {"color": style["color"], "linewidth": 0.8, "label": shown_name(f"{name}, bound")}
+
+
+def shown_name(name: str) -> str:
+    """Return a name as a legend shows it: matplotlib hides labels that begin with ``_``."""
+    return f" {name}" if name.startswith("_") else name
+
+
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure atomically; the ending of the path names the format (svg, pdf, png)."""
     ending = os.path.splitext(os.fspath(path))[1].lstrip(".").lower()
     if ending not in {"svg", "pdf", "png"}:
         raise ValueError(f"a plot must end in .svg, .pdf or .png; got {os.fspath(path)!r}")
-    drawn = io.BytesIO()
-    # without the date the same numbers give the same file
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
-    figure.savefig(drawn, format=ending, metadata=metadata, dpi=150)
+    content = render(figure, ending)
     with atomic_write(path) as stream:
-        stream.write(drawn.getvalue())
+        stream.write(content)
+
+
+def render(figure: Figure, ending: str) -> bytes:
+    """Return a figure as the bytes of a file; the same numbers give the same bytes."""
+    import matplotlib
+
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
+    drawn = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "driftgames"}):  # the ids of an SVG are hashes
+        figure.savefig(drawn, format=ending, metadata=metadata, dpi=150)
+    return drawn.getvalue()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from driftgames._support.checks import FloatArray
-from driftgames.plots.style import line_styles, new_axes
+from driftgames.plots.style import line_styles, new_axes, shown_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ def plot_time_per_round(
     markers = "osv^Dx"
     for at, ((name, curve), style) in enumerate(zip(seconds.items(), line_styles(), strict=False)):
         micro = [1e6 * second for second in curve]
-        ax.plot(sizes, micro, marker=markers[at % 6], markersize=4, label=name, **style)
+        ax.plot(sizes, micro, marker=markers[at % 6], markersize=4, label=shown_name(name), **style)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel("number of actions N")

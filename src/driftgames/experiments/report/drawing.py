@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import numpy as np
 from driftgames.experiments.results import Figure, Panel
 from driftgames.plots.boosting import plot_cumulative_margins, plot_zero_fractions
 from driftgames.plots.regret import plot_epsilon_regret, plot_regret_over_time
+from driftgames.plots.style import render
 from driftgames.plots.timing import plot_time_per_round
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ _HEIGHT = 3.6
 
 def draw_svg(figure: Figure) -> str:
     """Return a figure as one ``<svg>`` element: its panels side by side, one legend for all."""
-    import matplotlib
     from matplotlib.figure import Figure as Drawing
 
     count = len(figure.panels)
@@ -49,11 +48,7 @@ def draw_svg(figure: Figure) -> str:
         fontsize="small",
         handlelength=3.5,
     )
-    settings = {"svg.fonttype": "path", "svg.hashsalt": figure.name}
-    with matplotlib.rc_context(settings):
-        text = io.StringIO()
-        drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return _inline(text.getvalue(), figure)
+    return _inline(render(drawing, "svg").decode(), figure)
 
 
 def _inline(text: str, figure: Figure) -> str:

@@ -66,11 +66,12 @@ Learning and Applications to Boosting” (2014), ours beside the published numbe
 def _section(section: Section) -> str:
     tables = "\n".join(_table(table) for table in section.tables)
     figures = "\n".join(_figure(figure) for figure in section.figures)
+    note = f'<p class="note">{escape(section.omission)}</p>\n' if section.omission else ""
     return f"""<section id="{section.name}">
 <h2>{escape(section.title)}</h2>
 <p>{escape(section.text)}</p>
 {tables}{figures}
-<p class="command">Made by <code>{escape(section.command)}</code></p>
+{note}<p class="command">Made by <code>{escape(section.command)}</code></p>
 </section>"""
 
 

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 
 def print_report(report: Report, console: Console) -> None:
-    """Print every table and the summary; where nobody watches, the summary alone.
+    """Print every table of this run and the summary; where nobody watches, the summary alone.
 
     A group of columns becomes ``ours (published)``.
     """
-    for section in report.sections if console.is_terminal else ():
+    made = [section for section in report.sections if section.name not in report.kept]
+    for section in made if console.is_terminal else ():
         for table in section.tables:
             _print_table(table, console)
     for sentence in report.summary:
