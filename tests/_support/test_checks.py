@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -55,3 +56,51 @@ def test_vector_length_and_shape():
 def test_what_is_no_distribution_is_refused(p, message):
     with pytest.raises(ValueError, match=message):
         checks.check_distribution("p", p, 2)
+
+
+@pytest.mark.parametrize("value", [None, 5, (0, 1, 2), ("0", "1"), "01", (1, 1), (0, math.inf)])
+def test_what_is_no_interval_is_refused(value):
+    with pytest.raises(
+        ValueError, match=r"range must be \(low, high\), finite and low < high; got"
+    ):
+        checks.check_interval("range", value)
+    with pytest.raises(ValueError, match=r"range must be \(low, high\)"):
+        checks.check_interval("range", (math.nan, 1.0))
+    assert checks.check_interval("range", [0, np.float32(0.5)]) == (0.0, 0.5)
+
+
+@pytest.mark.parametrize("value", [0, 1, "no", None, np.array([True])])
+def test_what_is_no_truth_value_is_refused(value):
+    with pytest.raises(ValueError, match="gains must be True or False; got"):
+        checks.check_flag("gains", value)
+    assert checks.check_flag("gains", np.True_) is True
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([1.0 + 2.0j]),
+        np.ma.masked_array([1.0, 2.0], mask=[True, False]),
+        np.array([1, 2], dtype="timedelta64[s]"),
+        np.array(["2020-01-01"], dtype="datetime64[D]"),
+        np.array(["1.5"]),
+        np.array([b"1.5"]),
+        np.array(["1.5", 2.0], dtype=object),
+        "0.5",
+        [[1.0], [1.0, 2.0]],
+    ],
+)
+def test_what_numpy_would_turn_into_numbers_is_refused(values):
+    with pytest.raises(ValueError, match="losses must be numbers; got"):
+        checks.as_floats("losses", values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1, 2], (True, False), np.float32([1, 2]), [Fraction(1, 2), 3], np.ma.masked_array([1.0])],
+)
+def test_numbers_of_any_kind_become_floats(values):
+    numbers = checks.as_floats("losses", values)
+    assert type(numbers) is np.ndarray
+    assert numbers.dtype == np.float64
+    assert numbers.tolist() == [float(value) for value in values]

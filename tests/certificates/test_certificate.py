@@ -44,9 +44,29 @@ def test_lines_are_found_by_epsilon():
         c.at(0)
 
 
+def test_rounding_skips_no_line():
+    # ten tenths sum to 0.7999... where 0.8 is asked for
+    losses = np.arange(10.0)
+    c = Certificate.of_run("run", 9, losses, 9.0, TwoNorm().bound, prior=np.full(10, 0.1))
+    assert c.epsilons[7] < 0.8
+    assert [c.at(k / 10).realised for k in range(1, 11)] == (9.0 - losses).tolist()
+
+
 def test_a_run_without_rounds_has_no_certificate():
-    with pytest.raises(ValueError, match="horizon must be an integer >= 1; got 0"):
+    with pytest.raises(ValueError, match="no round was played, so there is nothing to certify"):
         Certificate.of_run("run", 0, [0.0], 0.0, TwoNorm().bound)
+    with pytest.raises(ValueError, match="horizon must be an integer >= 0; got -1"):
+        Certificate.of_run("run", -1, [0.0], 0.0, TwoNorm().bound)
+
+
+def test_certificates_are_equal_where_all_their_lines_are():
+    assert certificate() == certificate()
+    assert certificate() != certificate(caveat="with luck")
+    assert certificate() != certificate(lambda horizon, epsilons: np.full(4, 14.9))
+    assert certificate() != certificate(prior=[0.1, 0.2, 0.3, 0.4])
+    assert certificate() != "run"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(certificate())
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])

@@ -53,7 +53,10 @@ def test_normal_hedge_takes_the_best_delta():
         return math.sqrt((1 + math.log(n)) * (3 * (1 + 50 * delta) * T + price))
 
     best = float(bounds.normal_hedge(T, 1 / n, n))
-    assert best == pytest.approx(min(map(at, np.geomspace(1e-4, 0.5, 5000))), rel=1e-4)
+    assert best == pytest.approx(min(map(at, np.geomspace(1e-4, 0.5, 5000))), rel=1e-6)
+    assert best <= min(map(at, np.geomspace(1e-4, 0.5, 5000)))
+    T = 10  # so short that the best delta is the largest allowed
+    assert bounds.normal_hedge(T, 1 / n, n) == pytest.approx(at(0.5), rel=1e-12)
     # and in the long run the price of N is forgotten
     assert bounds.normal_hedge(10**14, 1 / n, n) == pytest.approx(
         math.sqrt(3 * 10**14 * (1 + math.log(n))), rel=0.05

@@ -79,3 +79,11 @@ def test_the_plot_shows_both_curves():
     made = MarginCertificate.of_regret("x", 500, MARGINS, 0.2, 0.2, NormalHedgeDT().bound)
     (ax,) = made.plot().axes
     assert [line.get_label() for line in ax.get_lines()][:2] == ["x", "x, bound"]
+
+
+def test_certificates_are_equal_where_all_their_lines_are():
+    def made(mean_edge):
+        return MarginCertificate.of_regret("x", 400, MARGINS, 0.2, mean_edge, TwoNorm().bound)
+
+    assert made(0.3) == made(0.3)
+    assert made(0.3) != made(0.2)

@@ -40,6 +40,13 @@ def test_outside_the_unit_interval_the_regret_is_infinite():
         epsilon_regret([1.0], 2.0, math.nan)
 
 
+def test_regret_is_to_some_action():
+    with pytest.raises(ValueError, match="action_losses must hold at least one action; got none"):
+        epsilon_regret([], 1.0, 0.5)
+    with pytest.raises(ValueError, match="action_losses must hold at least one action; got none"):
+        regret_curve([], 1.0)
+
+
 def test_prior_mass_takes_the_place_of_counting():
     curve = regret_curve([3.0, 1.0, 2.0], 5.0, prior=[0.5, 0.125, 0.375])
     assert curve.epsilons.tolist() == [0.125, 0.5, 1.0]

@@ -45,11 +45,12 @@ def test_the_table_shows_wealth_and_regret(prices):
     assert shown.exit_code == 0
     relatives = price_relatives(table)
     best = best_constant_rebalanced(relatives)
-    wealth = UniversalPortfolio(3).run(relatives).final_wealth
+    universal = UniversalPortfolio(3)
+    wealth = universal.run(relatives).final_wealth
     row = cells(shown.output, "universal portfolio")
     assert float(row[1]) == pytest.approx(wealth, abs=5e-5)
     assert float(row[3]) == pytest.approx(best.log_wealth - np.log(wealth), abs=5e-4)
-    assert float(row[4]) == pytest.approx(best.universal_bound, abs=5e-3)
+    assert float(row[4]) == pytest.approx(universal.regret_bound(best), abs=5e-3)
     assert float(cells(shown.output, "best constant")[1]) == pytest.approx(best.wealth, abs=5e-5)
     assert "49 days, 3 assets" in shown.output
     assert "buy and hold" not in shown.output

@@ -53,9 +53,25 @@ def test_an_easy_game_costs_a_constant():
     assert run.regret[-1] - run.regret[100] < 1e-9
 
 
-def test_the_gap_never_falls():
-    losses = np.random.default_rng(1).integers(2, size=(500, 3)).astype(float)
-    learner, last = AdaHedge(3), 0.0
+def test_a_gap_of_rounding_errors_alone_is_no_error():
+    # its learning rate is of the order of 1e16 or more, and magnifies the rounding of a total
+    for n_actions, loss in ((10, 1e-9), (33, 0.3), (26, 0.9949173481609178)):
+        learner = AdaHedge(n_actions)
+        learner.run(np.full((1033, n_actions), loss))
+        np.testing.assert_allclose(learner.distribution(), 1 / n_actions)
+        assert 0.0 < learner.gap < 1e-10
+        assert learner.certificate().holds
+
+
+@pytest.mark.parametrize(
+    "losses",
+    [
+        np.random.default_rng(1).integers(2, size=(500, 3)).astype(float),
+        np.full((500, 7), 0.3),  # which rounding says are less than nothing to mix
+    ],
+)
+def test_the_gap_never_falls(losses):
+    learner, last = AdaHedge(losses.shape[1]), 0.0
     for row in losses:
         learner.update(row)
         assert learner.gap >= last

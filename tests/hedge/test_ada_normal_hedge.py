@@ -105,6 +105,53 @@ def test_somebody_with_mass_must_be_awake():
         learner.update([0.1, 0.2, 0.3], awake=[False, False, True])
 
 
+def test_no_weight_is_a_negative_zero():
+    learner = AdaNormalHedge(3)
+    learner.run(np.tile([0.0, 1.0, 1.0], (20, 1)))
+    assert learner.distribution().tolist() == [1.0, 0.0, 0.0]
+    assert not np.signbit(learner.distribution()).any()
+
+
+def test_a_sample_is_awake():
+    learner, rng = AdaNormalHedge(3), np.random.default_rng(0)
+    learner.run(np.tile([0.0, 0.4, 0.5], (5, 1)))
+    drawn = {learner.sample(rng, awake=[False, True, True]) for _ in range(200)}
+    assert drawn == {1, 2}
+
+
+def test_the_certificate_of_three_rounds_by_hand():
+    # uniform at first: the learner loses 1/2, and the regrets are 1/2 and -1/2
+    learner = AdaNormalHedge(2)
+    learner.update([0.0, 1.0])
+    ahead, behind = math.expm1(1.5**2 / 4.5), math.expm1(0.5**2 / 4.5)
+    p = ahead / (ahead + behind)
+    learner.update([1.0, 1.0])  # which everybody loses, so that C stays
+    learner.update([0.0, 0.5])
+    loss = 0.5 * (1 - p)
+    certificate = learner.certificate()
+    np.testing.assert_allclose(certificate.realised, [0.5 + loss, loss - 1.0])
+    log_b = math.log(1 + 1.5 * (1 + math.log(4)))
+    # the better action's C is the smaller one, and the worse one's counts from epsilon = 1 on
+    spread = [0.5 + loss, 1.0 - loss]
+    assert spread[0] < spread[1]
+    np.testing.assert_allclose(
+        certificate.promised,
+        [math.sqrt(3 * C * (log_b + k)) for C, k in zip(spread, (math.log(2), 0.0), strict=True)],
+    )
+
+
+def test_the_promise_counts_the_largest_spread_so_far():
+    # the best action stood still while another's regret moved: from then on that one counts
+    learner = AdaNormalHedge(3)
+    learner._cumulative[:] = [0.0, 1.0, 2.0]
+    learner._ledger[:] = [9.0, 1.5, 0.0, 0.0]
+    learner._memory[:] = [4.0, 1.0, 9.0]
+    epsilons = np.array([1, 2, 3]) / 3
+    log_b = math.log(1 + 1.5 * (1 + math.log(10)))
+    expected = np.sqrt(3 * np.array([4.0, 4.0, 9.0]) * (log_b - np.log(epsilons)))
+    np.testing.assert_allclose(learner.certificate().promised, expected)
+
+
 def test_small_losses_make_a_small_certificate():
     L = np.random.default_rng(2).random((1000, 4))
     large, small = AdaNormalHedge(4), AdaNormalHedge(4)

@@ -148,7 +148,7 @@ def test_a_certificate_says_why_there_is_no_bound():
 
 
 def test_a_certificate_needs_a_round():
-    with pytest.raises(ValueError, match="horizon must be an integer >= 1; got 0"):
+    with pytest.raises(ValueError, match="no round was played, so there is nothing to certify"):
         Hedge(3).certificate()
 
 
@@ -174,6 +174,17 @@ def test_a_potential_of_ones_own_is_given_again_on_load(tmp_path):
     with pytest.raises(DocumentError, match=r"ran on PlainDT, which a file cannot hold"):
         Hedge.load(tmp_path / "h.json")
     assert Hedge.load(tmp_path / "h.json", potential=PlainDT()) == hedge
+    with pytest.raises(DocumentError, match=r"ran on {'name': 'PlainDT'.*given is TwoNorm\(\)"):
+        Hedge.load(tmp_path / "h.json", potential=TwoNorm())
+
+
+def test_a_potential_that_the_file_holds_is_not_replaced(tmp_path):
+    Hedge(3).save(tmp_path / "h.json")
+    with pytest.raises(DocumentError, match=r"h.json: it ran on .*'NormalHedgeDT'.*TwoNorm\(\)"):
+        Hedge.load(tmp_path / "h.json", potential=TwoNorm())
+    with pytest.raises(DocumentError, match=r"'d': 3.0.*given is NormalHedgeDT\(d=5.0"):
+        Hedge.load(tmp_path / "h.json", potential=NormalHedgeDT(d=5))
+    assert Hedge.load(tmp_path / "h.json", potential=NormalHedgeDT()) == Hedge(3)
 
 
 def test_a_wild_learning_rate_overflows_nothing():

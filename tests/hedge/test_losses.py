@@ -65,6 +65,16 @@ def test_every_loss_lies_in_the_range_it_declares(loss, data):
     assert np.all(found <= high)
 
 
+def test_no_rounding_of_a_logarithm_leaves_the_range():
+    # NumPy's logarithm and the C library's may differ in the last bit, by the machine
+    for least in np.random.default_rng(0).uniform(1e-6, 0.5, 1000):
+        loss = LogLoss(least)
+        assert loss(loss.prediction_range, 1.0).max() <= loss.loss_range[1]
+        assert loss(loss.prediction_range, 0.0).max() <= loss.loss_range[1]
+        worst = -math.log(min(least, 1.0 - loss.prediction_range[1]))
+        assert math.nextafter(worst, math.inf) <= loss.loss_range[1] <= worst * (1 + 1e-14)
+
+
 @pytest.mark.parametrize("loss", ALL, ids=repr)
 def test_the_declared_range_is_reached(loss):
     low, high = loss.prediction_range if loss.prediction_range[1] < math.inf else (0.0, 1.0)
@@ -143,7 +153,10 @@ def test_nearest_moves_predictions_to_the_nearer_end_and_keeps_the_rest():
         (lambda: PinballLoss(1.0), "q must lie between 0 and 1; got 1.0"),
         (lambda: LogLoss(0.0), "least must lie between 0 and 1/2; got 0.0"),
         (lambda: LogLoss(0.5), "least must lie between 0 and 1/2; got 0.5"),
-        (lambda: CustomLoss(abs, (1.0, 0.0)), "range low < high"),
+        (lambda: CustomLoss(abs, (1.0, 0.0)), r"range of a loss must be \(low, high\)"),
+        (lambda: CustomLoss(abs, ("0", "1")), r"range of a loss must be .*got \('0', '1'\)"),
+        (lambda: CustomLoss(abs, (0.0, 1.0, 2.0)), r"range of a loss must be \(low, high\)"),
+        (lambda: make_loss("square", 5), r"outcome_range must be \(low, high\), .*got 5"),
         (lambda: make_loss("hinge"), "loss must be one of absolute, log, .*got 'hinge'"),
     ],
 )

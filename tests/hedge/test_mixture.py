@@ -22,7 +22,7 @@ from driftgames.hedge import LEARNERS, Hedge
 from driftgames.hedge.losses import CustomLoss, LogLoss, PinballLoss, SquareLoss
 from driftgames.hedge.making import describe_learner, make_learner, restore_learner
 from driftgames.hedge.mixture import ExpertMixture
-from driftgames.potentials import TwoNorm
+from driftgames.potentials import NormalHedgeDT, TwoNorm
 
 PARAMETER_FREE = sorted(set(LEARNERS) - {"exp"})  # which must know its horizon
 LOAD = Path(__file__).resolve().parents[3] / "shared" / "data" / "experts" / "electric_load.csv.xz"
@@ -205,6 +205,7 @@ def test_a_failing_loss_of_your_own_leaves_the_mixture_as_it_was():
     [
         ({"loss": "hinge"}, "loss must be one of absolute"),
         ({"loss": SquareLoss(), "outcome_range": (0, 2)}, "outcome_range goes with"),
+        ({"outcome_range": 5}, r"outcome_range must be \(low, high\), .*got 5"),
         ({"loss": "log", "outcome_range": (0, 2)}, "outcome_range goes with"),
         ({"learner": "oracle"}, "learner must be one of .*got 'oracle'"),
         ({"learner": "exp"}, "exp must know its horizon"),
@@ -216,6 +217,12 @@ def test_a_failing_loss_of_your_own_leaves_the_mixture_as_it_was():
 def test_senseless_parameters_are_refused_by_fit(parameters, message):
     with pytest.raises(ValueError, match=message):
         ExpertMixture(**parameters).fit(*made_up())
+
+
+def test_outcomes_too_close_to_tell_their_losses_from_0_are_refused():
+    X, y = made_up()
+    with pytest.raises(ValueError, match=r"loss_range must lie in .* at least 1e-290 wide"):
+        ExpertMixture(SquareLoss(0, 1e-160)).fit(X * 1e-160, y * 1e-160)
 
 
 def test_parameters_clone_pipeline_and_pickle():
@@ -268,8 +275,49 @@ def test_functions_are_given_to_load_again(tmp_path):
         tmp_path / "m.json", loss=CustomLoss(absolute, (0.0, 2.0)), learner=maker
     )
     assert again.partial_fit(X, y).learner_ == mixture.partial_fit(X, y).learner_
-    with pytest.raises(DocumentError, match=r"takes losses in \[0, 2\]"):
+    with pytest.raises(DocumentError, match=r"'range': \[0.0, 2.0\]}; the one given is .* 1.0\]"):
         ExpertMixture.load(tmp_path / "m.json", loss=absolute, learner=maker)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"loss": "absolute"}, "saved with the loss {'loss': 'square', .*given is .*'absolute'"),
+        ({"loss": SquareLoss(0, 2)}, "saved with the loss .*'high': 1.0.*given is .*'high': 2.0"),
+        ({"loss": absolute}, "saved with the loss .*the one given is {'loss': 'custom'"),
+        ({"learner": "squint"}, "saved with the learner {'learner': None}; the one given is"),
+        ({"learner": Hedge}, "saved with the learner .*the one given is custom"),
+        ({"potential": TwoNorm()}, "it ran on .*'NormalHedgeDT'.*given is TwoNorm"),
+        ({"loss_range": (0, 9)}, "only what a file cannot hold is given again; got loss_range"),
+    ],
+)
+def test_what_the_file_holds_cannot_be_changed_on_load(given, message, tmp_path):
+    mixture = ExpertMixture().fit(*made_up())
+    mixture.save(tmp_path / "m.json")
+    with pytest.raises(DocumentError, match=message):
+        ExpertMixture.load(tmp_path / "m.json", **given)
+    again = ExpertMixture.load(tmp_path / "m.json", loss=SquareLoss(), potential=NormalHedgeDT())
+    assert again.learner_ == mixture.learner_
+
+
+def test_a_mixture_of_a_float32_learner_is_loaded_as_it_was_saved(tmp_path):
+    # neither 0.01 nor -ln 0.01 is a float32, so its learner's range is a rounded one
+    X, y = made_up()
+    narrow = partial(Hedge, dtype=np.float32)
+    for loss in (SquareLoss(0.0, 0.1), PinballLoss(0.3, 0.0, 0.1)):
+        mixture = ExpertMixture(loss, learner=narrow).fit(X * 0.1, y * 0.1)
+        mixture.save(tmp_path / "m.json")
+        again = ExpertMixture.load(tmp_path / "m.json", learner=narrow)
+        assert again.partial_fit(X * 0.1, y * 0.1).learner_.t == 120
+        assert again.learner_ == mixture.partial_fit(X * 0.1, y * 0.1).learner_
+
+
+def test_a_learner_that_does_not_fit_its_loss_is_refused(tmp_path):
+    mixture = ExpertMixture().fit(*made_up())
+    mixture.loss_ = SquareLoss(0, 2)
+    mixture.save(tmp_path / "m.json")
+    with pytest.raises(DocumentError, match=r"takes losses in \(0.0, 1.0\), its loss has \(0.0, 4"):
+        ExpertMixture.load(tmp_path / "m.json")
 
 
 def test_files_that_are_no_mixture_are_refused(tmp_path):
@@ -297,8 +345,12 @@ def test_what_describes_no_learner_is_refused():
     content = describe_learner(Hedge(2))
     with pytest.raises(DocumentError, match=r"there is no learner 'driftgames.Oracle'"):
         restore_learner({**content, "kind": "driftgames.Oracle"})
-    with pytest.raises(DocumentError, match="not a whole learner"):
+    with pytest.raises(DocumentError, match="not a whole Hedge: the state must be"):
         restore_learner({**content, "state": {}})
+    with pytest.raises(DocumentError, match="not a whole Hedge"):
+        restore_learner({**content, "state": []})
+    with pytest.raises(DocumentError, match="it has no 'kind'"):
+        restore_learner([])
 
 
 WIDE = (-1e9, 1e9)  # the checks' data lie anywhere

@@ -90,6 +90,15 @@ def test_float32_draws_the_same_with_and_without_distributions():
     assert plain == kept
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_an_action_of_tiny_mass_is_drawn_once_it_is_best(dtype):
+    prior = [0.0, 1e-46, 0.5, 0.5 - 1e-46]
+    learner = RandomizedHedge(4, random_state=0, prior=prior, dtype=dtype)
+    learner.run(np.tile([0.0, 0.0, 1.0, 1.0], (3000, 1)))
+    assert learner.action == 1
+    assert learner.update([1.0, 0.25, 1.0, 1.0]) == 0.25
+
+
 def test_a_potential_without_kernels_is_drawn_from_too():
     recipe = RecipePotential(lambda s: np.minimum(s, 0.0) ** 2, horizon=30)
     L = _losses(30, 3)

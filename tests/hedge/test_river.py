@@ -1,5 +1,6 @@
 """The river adapter: river's own checks, pipelines, and the faults of its EWARegressor."""
 
+import math
 import pickle
 import subprocess
 import sys
@@ -134,6 +135,40 @@ def test_a_classifier_that_knows_no_label_yet_loses_one_half():
     model = HedgeClassifier([linear_model.LogisticRegression(), Votes(None)])
     model.learn_one({"x": 1.0}, True)
     assert model._learner.action_losses.tolist() == [0.25, 0.5]
+
+
+class Gives(Votes):
+    """Give these probabilities, whatever comes."""
+
+    def predict_proba_one(self, x):
+        return self.label
+
+
+def test_probabilities_may_sum_to_a_hair_above_one():
+    # the loss 1.0000000000000002 of a sure and wrong model is no loss in [0, 1]
+    model = HedgeClassifier([Gives({"a": 1.0000000000000002}), Votes("b")])
+    model.learn_one({}, "b")
+    assert model._learner.action_losses.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            {"a": math.nan, "b": 0.5},
+            r"probabilities must lie in \[0, 1\] .*got {'a': nan, 'b': 0.5}",
+        ),
+        ({"a": 1.99, "b": -0.99}, r"probabilities must lie in \[0, 1\]"),
+        ({"a": 0.8, "b": 0.8}, r"probabilities must .* sum to at most 1; got {'a': 0.8, 'b': 0.8}"),
+    ],
+)
+def test_what_is_no_probability_is_refused_and_nobody_learns(wrong, message):
+    model = HedgeClassifier([Votes("a"), Gives(wrong)])
+    with pytest.raises(ValueError, match=message):
+        model.learn_one({}, "a")
+    with pytest.raises(ValueError, match=message):
+        model.predict_proba_one({})
+    assert model._learner.t == 0
 
 
 def test_a_missing_river_is_named_with_its_cure():

@@ -1,5 +1,7 @@
 """Squint integrates over all learning rates in closed form."""
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
@@ -67,3 +69,20 @@ def test_the_certificate_knows_the_variance_of_the_run():
     certificate = learner.certificate()
     assert certificate.holds
     assert (certificate.promised < 0.5 * learner.bound(500, certificate.epsilons)).all()
+
+
+def test_the_certificate_of_one_round_by_hand():
+    # the learner loses 1/2, so that the regrets are 1/2, 0 and -1/2
+    learner = Squint(3, prior=[0.25, 0.5, 0.25])
+    learner.update([0.0, 0.5, 1.0])
+    certificate = learner.certificate()
+    np.testing.assert_allclose(certificate.epsilons, [0.25, 0.75, 1.0])
+    np.testing.assert_allclose(certificate.realised, [0.5, 0.0, -0.5], atol=1e-15)
+    # the mean of V over the mass so far: 1/4, then (1/4 * 1/4 + 1/2 * 0) / (3/4), then 1/8
+    log_rounds = math.log(2)
+    expected = [
+        math.sqrt(2 * V) * (1 + math.sqrt(2 * math.log((0.5 + log_rounds) / epsilon)))
+        + 5 * math.log(1 + (1 + 2 * log_rounds) / epsilon)
+        for V, epsilon in ((1 / 4, 1 / 4), (1 / 12, 3 / 4), (1 / 8, 1.0))
+    ]
+    np.testing.assert_allclose(certificate.promised, expected)

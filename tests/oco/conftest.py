@@ -1,11 +1,13 @@
 import csv
 import io
+import json
 import lzma
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from driftgames._support.documents import write_document
 from driftgames.oco import Ball, Box, Interval, Polytope, Simplex, price_relatives
 
 NYSE_O = Path(__file__).parents[3] / "shared" / "data" / "portfolio" / "nyse_o.csv.xz"
@@ -39,3 +41,15 @@ def nyse_o():
     header, *rows = csv.reader(io.StringIO(text))
     prices = np.array(rows, dtype=float)
     return price_relatives(prices, before=1.0), {name: k for k, name in enumerate(header)}
+
+
+@pytest.fixture
+def rewrite():
+    """Return a function that changes a document's content and makes its sha256 match again."""
+
+    def change(path, changing):
+        document = json.loads(path.read_text())
+        changing(document["content"])
+        write_document(path, document["format"], document["version"], document["content"])
+
+    return change

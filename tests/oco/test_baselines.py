@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from driftgames._kernels.portfolio import lowest_on_simplex
+from driftgames.certificates.bounds.portfolios import exponentiated_gradient, online_newton_step
 from driftgames.oco import ExponentiatedGradient, OnlineNewtonStep
 
 
@@ -71,6 +72,23 @@ def test_published_wealths_on_nyse_o(nyse_o):
     assert OnlineNewtonStep(36).run(relatives).final_wealth == pytest.approx(109.19, abs=0.01)
 
 
+def test_the_bound_of_exponentiated_gradient_by_hand():
+    """ln 2 / 0.1 + 0.1 * 100 / (8 / 4), and with the best rate sqrt(2 * 100 ln 2) / (2 / 2)."""
+    assert float(exponentiated_gradient(100, 2, 0.5, 0.1)) == pytest.approx(6.931471806 + 5.0)
+    assert float(exponentiated_gradient(100, 2, 0.5)) == pytest.approx(11.774100226)
+    tuned = ExponentiatedGradient.tuned(2, 100, 0.5)  # 2 * 0.5 * sqrt(2 ln 2 / 100)
+    twin = ExponentiatedGradient(2, eta=0.11774100225154747)
+    assert np.array_equal(tuned.run(market(9, 2)).portfolios, twin.run(market(9, 2)).portfolios)
+
+
+def test_the_bound_of_the_newton_step_by_hand_and_the_strategy_it_is_for():
+    """10 * 4**1.5 / 0.5 * ln(4 * 100 / 0.25), of beta = 0.5 / (8 sqrt(4)) and delta = 1."""
+    assert float(online_newton_step(100, 4, 0.5)) == pytest.approx(160 * 7.377758908)
+    played = OnlineNewtonStep.guaranteed(4, 0.5).run(market(30, 4)).portfolios
+    wanted = OnlineNewtonStep(4, beta=0.03125, delta=1.0).run(market(30, 4)).portfolios
+    assert np.array_equal(played, wanted)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -78,6 +96,10 @@ def test_published_wealths_on_nyse_o(nyse_o):
         (lambda: OnlineNewtonStep(2, beta=-1.0), "beta must be a finite number > 0"),
         (lambda: OnlineNewtonStep(2, mix=1.5), r"mix must lie in \[0, 1\]"),
         (lambda: ExponentiatedGradient.tuned(2, 0, 0.5), "horizon must be an integer >= 1"),
+        (lambda: ExponentiatedGradient.tuned(2, 9, 1.5), r"variability must lie in \(0, 1\]; got"),
+        (lambda: OnlineNewtonStep.guaranteed(2, 1.5), r"variability must lie in \(0, 1\]; got 1.5"),
+        (lambda: exponentiated_gradient(9, 2, 1.5), r"variability must lie in \(0, 1\]; got 1.5"),
+        (lambda: online_newton_step(9, 2, 1.5), r"variability must lie in \(0, 1\]; got 1.5"),
     ],
 )
 def test_bad_arguments_say_what_is_wrong(make, message):

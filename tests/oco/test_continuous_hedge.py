@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from driftgames._support.documents import DocumentError
+from driftgames._support.documents import DocumentError, encode_array
 from driftgames.oco import (
     Ball,
     Box,
@@ -20,6 +20,7 @@ from driftgames.oco import (
 )
 from driftgames.potentials import Exponential, NormalHedgeDT, RecipePotential, TwoNorm
 
+SQUARE = Box([0.0, 0.0], [1.0, 1.0])
 STRATEGIES = [Grid(), Points(256), HitAndRun(128, least_effective=1.0)]
 
 
@@ -174,13 +175,91 @@ def test_a_potential_of_your_own_is_given_again(tmp_path):
 def test_a_state_of_the_wrong_size_is_refused(tmp_path):
     learner = ContinuousHedge(Interval(), integration=Grid(9))
     learner.save(tmp_path / "state.json")
-    with pytest.raises(DocumentError, match="27 finite positions were wanted"):
+    with pytest.raises(DocumentError, match=r"positions must be of shape \(27,\); got"):
         ContinuousHedge.load(tmp_path / "state.json", integration=Grid(27))
+
+
+def changed(**members):
+    return lambda content: content.update(members)
+
+
+def in_population(**members):
+    return lambda content: content["population"].update(members)
+
+
+def in_total(**arrays):
+    encoded = {name: encode_array(array) for name, array in arrays.items()}
+    return lambda content: content["population"]["total"].update(encoded)
+
+
+ANY, FIXED, WALKING = STRATEGIES, STRATEGIES[:2], STRATEGIES[2:]
+
+
+@pytest.mark.parametrize(
+    ("strategies", "change", "message"),
+    [
+        (ANY, changed(t=-5), "t must be an integer >= 0; got -5"),
+        (ANY, changed(t="x"), "t must be an integer >= 0; got 'x'"),
+        (ANY, changed(learner_loss=np.inf), "learner_loss must be a finite number; got inf"),
+        (FIXED, in_population(prior=encode_array(np.ones(1))), r"prior must be of shape \("),
+        (FIXED, in_population(positions=encode_array(np.zeros(5))), "positions must be of shape"),
+        (WALKING, in_population(walkers=encode_array(np.full((128, 2), 9.0))), "in the set"),
+        (WALKING, in_population(walkers=encode_array(np.full((128, 2), np.nan))), "finite"),
+        (WALKING, in_population(walkers=encode_array(np.zeros((64, 2)))), "walkers were wanted"),
+        (WALKING, in_population(inverse_size=0.0), "inverse_size must be a finite number > 0"),
+        (WALKING, in_population(learner_total=np.nan), "learner_total must be a finite number"),
+        (WALKING, in_total(gradient=np.zeros(3)), "must be of 2 coordinates; got 3"),
+        (WALKING, in_total(matrix=np.zeros((3, 3))), r"gradient must be of shape \(3,\); got"),
+        (WALKING, in_total(relatives=np.ones((1, 3))), "must be of 2 coordinates; got 3"),
+        (WALKING, in_total(relatives=np.full((1, 2), np.nan)), "relatives must be finite"),
+    ],
+)
+def test_a_state_that_no_run_can_have_is_refused(tmp_path, rewrite, strategies, change, message):
+    for strategy in strategies:
+        learner, path = ContinuousHedge(SQUARE, integration=strategy), tmp_path / "state.json"
+        learner.update(LinearLoss([0.5, 0.5]))
+        learner.save(path)
+        rewrite(path, change)
+        with pytest.raises(DocumentError, match=message):
+            ContinuousHedge.load(path)
+
+
+def test_load_takes_only_what_a_file_cannot_hold(tmp_path):
+    ContinuousHedge(Interval(), integration=Grid(9)).save(tmp_path / "state.json")
+    with pytest.raises(TypeError, match="potentail"):
+        ContinuousHedge.load(tmp_path / "state.json", potentail=NormalHedgeDT())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"domain": "interval"}, "domain must be of kind ConvexSet; got 'interval'"),
+        ({"potential": "exp"}, "potential must be of kind Potential; got 'exp'"),
+        ({"potential": NormalHedgeDT}, "potential must be of kind Potential; got <class"),
+        ({"integration": 729}, "integration must be of kind Integration; got 729"),
+    ],
+)
+def test_arguments_of_another_kind_say_what_is_wrong(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        ContinuousHedge(**{"domain": Interval(), **arguments})
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize(
+    "loss",
+    [LinearLoss([0.5]), QuadraticLoss.to_target([0.0, 0.0, 1.0], 0.1), LogWealthLoss([1.0] * 3)],
+    ids=lambda loss: type(loss).__name__,
+)
+def test_a_loss_of_other_points_is_refused_and_the_state_is_unchanged(strategy, loss):
+    learner = ContinuousHedge(SQUARE, integration=strategy)
+    with pytest.raises(ValueError, match=r"Loss is of [13] coordinates; got points of 2"):
+        learner.update(loss)
+    assert learner.t == 0
 
 
 @pytest.mark.parametrize("loss_range", [(1.0, 0.0), (0.0, np.inf), (0.0, 0.0)])
 def test_a_bad_range_says_what_is_wrong(loss_range):
-    with pytest.raises(ValueError, match="loss_range must be two finite numbers"):
+    with pytest.raises(ValueError, match=r"loss_range must be \(low, high\), finite"):
         ContinuousHedge(Interval(), loss_range=loss_range)
 
 

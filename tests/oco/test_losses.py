@@ -55,7 +55,7 @@ def test_a_total_survives_json_unless_it_holds_functions():
     total, points = LossTotal(3), rng.random((5, 3))
     for loss in a_few(rng)[:4]:
         total.add(loss)
-    again = LossTotal.of_content(total.content())
+    again = LossTotal.of_content(total.content(), 3)
     assert np.array_equal(again(points), total(points))
     total.add(lambda points: points[:, 0])
     with pytest.raises(ValueError, match="1 losses are Python functions"):

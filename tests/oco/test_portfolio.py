@@ -56,9 +56,9 @@ def test_all_stocks_of_nyse_o(nyse_o):
     assert uniform == pytest.approx(27.0753, abs=1e-4)
     assert BuyAndHold(36).run(relatives).final_wealth == pytest.approx(14.50, abs=5e-3)
     for seed in range(2):
-        universal = UniversalPortfolio(36, random_state=seed).run(relatives)
-        assert universal.final_wealth == pytest.approx(27.056, abs=0.01)
-        assert math.log(best.wealth / universal.final_wealth) <= best.universal_bound
+        universal = UniversalPortfolio(36, random_state=seed)
+        assert universal.run(relatives).final_wealth == pytest.approx(27.056, abs=0.01)
+        assert best.log_wealth - universal.log_wealth <= universal.regret_bound(best) < 10.0
 
 
 def test_wealth_is_the_mean_wealth_of_the_points():
@@ -124,6 +124,7 @@ def test_a_day_beyond_the_span_is_refused_and_the_state_is_unchanged():
         ({"n_points": 100}, "n_points must be a power of two; got 100"),
         ({"n_points": 1}, "n_points must be an integer >= 2"),
         ({"points": [[0.5, 0.6, 0.0]]}, "points must be portfolios.*in row 0"),
+        ({"points": [[1.0 + 1e-12, -1e-12, 0.0]]}, "points must be portfolios: nonnegative"),
         ({"points": [[0.5, 0.5]]}, "points must have 3 columns"),
         ({"points": [[1.0, 0.0, 0.0]], "prior": [0.5]}, "prior must sum to 1"),
         ({"prior": [1.0]}, "prior is for points of your own"),
@@ -152,3 +153,88 @@ def test_a_state_is_not_taken_for_other_points(tmp_path):
     UniversalPortfolio(3, n_points=64).save(tmp_path / "state.json")
     with pytest.raises(DocumentError, match="its points are laid otherwise here"):
         UniversalPortfolio.load(tmp_path / "state.json", random_state=1)
+
+
+@pytest.mark.parametrize("potential", [None, NormalHedgeDT()], ids=["cover", "normalhedge.dt"])
+def test_a_portfolio_without_mass_may_do_as_well_as_it_likes(potential):
+    """Its wealth over the learner's, 4**600, is beyond all floats; times nothing it is nothing."""
+    universal = UniversalPortfolio(
+        2,
+        points=np.eye(2),
+        prior=[1.0, 0.0],
+        potential=potential,
+        span=None if potential is None else 2.0,
+    )
+    run = universal.run([[0.5, 2.0]] * 600)
+    assert run.log_wealth[-1] == pytest.approx(600 * math.log(0.5))
+    assert universal.predict().tolist() == [1.0, 0.0]
+    assert np.isfinite(universal.positions).all()
+    assert universal.certificate().holds
+
+
+def test_a_share_that_is_hardly_a_float_grows_into_all_of_the_wealth():
+    universal = UniversalPortfolio(2, points=np.eye(2), prior=[1.0, 5e-324])
+    universal.run([[0.5, 2.0]] * 600)
+    assert universal.predict()[1] == pytest.approx(1.0, abs=1e-12)
+    assert universal.log_wealth == pytest.approx(600 * math.log(2) + math.log(5e-324), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n", "days"), [(2, 300), (2, 3000), (3, 300), (5, 300), (10, 1000)], ids=str
+)
+def test_the_promise_holds_where_one_asset_wins_every_day(n, days):
+    """For more than two assets no point holds all of the winner, and Cover's bound fails."""
+    X = np.full((days, n), 0.5)
+    X[:, 0] = 2.0
+    universal, best = UniversalPortfolio(n), best_constant_rebalanced(X)
+    regret = best.log_wealth - universal.run(X).log_wealth[-1]
+    assert regret <= universal.regret_bound(best) + 1e-9
+    assert (regret > best.universal_bound) == (n > 2)
+
+
+@pytest.mark.parametrize("prior", [[0.1, 0.2, 0.3, 0.4], [0.7, 0.3, 0.0, 0.0]], ids=str)
+def test_the_promise_is_that_of_the_point_for_which_it_is_least(prior):
+    X = np.exp(np.random.default_rng(7).uniform(-1, 1, size=(40, 4)))
+    points, share = np.random.default_rng(6).dirichlet(np.ones(4), size=4), np.array(prior)
+    universal, best = UniversalPortfolio(4, points=points, prior=share), best_constant_rebalanced(X)
+    universal.run(X)
+    behind = best.log_wealth - np.log(points @ X.T).sum(axis=1)
+    there = share > 0
+    wanted = (behind[there] - np.log(share[there])).min()
+    assert universal.regret_bound(best) == pytest.approx(wanted)
+
+
+def test_with_a_potential_the_promise_is_its_epsilon_regret():
+    X = np.exp(np.random.default_rng(7).uniform(-1, 1, size=(40, 4)))
+    points, phi = np.eye(4), NormalHedgeDT()
+    universal = UniversalPortfolio(4, points=points, potential=phi, span=2.5)
+    universal.run(X)
+    best = best_constant_rebalanced(X)
+    behind = best.log_wealth - np.log(points @ X.T).sum(axis=1)
+    wanted = 2.5 * float(phi.bound(40, 0.25)) + behind.min()
+    assert universal.regret_bound(best) == pytest.approx(wanted)
+
+
+def test_two_assets_promise_what_cover_does_while_the_quadrature_is_exact():
+    X = np.exp(np.random.default_rng(8).normal(0, 0.05, size=(9, 2)))
+    universal = UniversalPortfolio(2, n_points=4)
+    universal.run(X[:7])
+    assert universal.regret_bound(best_constant_rebalanced(X[:7])) == pytest.approx(math.log(8))
+    universal.run(X[7:])
+    best = best_constant_rebalanced(X)
+    behind = best.log_wealth - np.log(universal.points @ X.T).sum(axis=1)
+    share = np.array([0.1739274226, 0.3260725774, 0.3260725774, 0.1739274226])  # of 4 nodes
+    assert universal.regret_bound(best) == pytest.approx((behind - np.log(share)).min())
+
+
+def test_a_promise_is_refused_where_there_is_none():
+    X = np.exp(np.random.default_rng(9).normal(0, 0.05, size=(5, 3)))
+    paid = UniversalPortfolio(3, n_points=64, cost=0.01)
+    paid.run(X)
+    with pytest.raises(ValueError, match=r"with costs nothing is promised; got cost=0\.01"):
+        paid.regret_bound(best_constant_rebalanced(X))
+    free = UniversalPortfolio(3, n_points=64)
+    free.run(X)
+    for other in (X[:4], X[:, :2]):
+        with pytest.raises(ValueError, match="best must be of the same 5 days and 3 assets; got"):
+            free.regret_bound(best_constant_rebalanced(other))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from driftgames._support.documents import DocumentError
+from driftgames._support.documents import DocumentError, encode_array
 from driftgames.oco import (
     BuyAndHold,
     ExponentiatedGradient,
@@ -138,6 +138,8 @@ def test_buy_and_hold_pays_for_buying_only():
         ([1.0, 1.0, 1.0, np.nan], "relatives must be finite"),
         ([1.0, 1.0, 1.0, 0.0], "relatives must be above 0; got 0 in row"),
         ([1.0, 1.0, 1.0, -1.0], "relatives must be above 0; got -1 in row"),
+        ([1.0, 1.0, 1.0, 5e-324], r"relatives must lie in \[1e-75, 1e\+75\]; got 5e-324 at"),
+        ([1.0, 1.0, 1.0, 1e76], r"relatives must lie in \[1e-75, 1e\+75\]; got 1e\+76 at index"),
         ([1.0, 1.0, 1.0], "relatives must have 4 columns; got 3"),
     ],
 )
@@ -155,6 +157,30 @@ def test_a_bad_day_is_refused_and_the_state_is_unchanged(make, row, message):
     assert np.array_equal(strategy.predict(), twin.predict())
 
 
+def test_an_update_is_of_one_day(make):
+    strategy = make(4)
+    with pytest.raises(ValueError, match=r"one relative per asset.* got shape \(2, 4\); use run"):
+        strategy.update(market(days=2))
+    assert strategy.t == 0
+
+
+@pytest.mark.parametrize("name", ["uniform", "hold", "eg", "ons", "universal"])
+def test_days_at_the_edge_of_what_is_taken_stay_finite(name):
+    """Every asset is the best by a factor of 1e150 on some day, whatever was held before it."""
+    strategy = STRATEGIES[name](3)
+    days = np.array([[1e75, 1e-75, 1.0], [1e-75, 1e75, 1e-75], [1e-75, 1e-75, 1e75]])
+    for _ in range(20):
+        run = strategy.run(days)
+        assert np.isfinite(run.log_wealth).all()
+        assert np.allclose(run.portfolios.sum(axis=1), 1.0)
+    assert (strategy.predict() >= 0).all()
+
+
+def test_a_run_of_no_days_has_no_final_wealth(make):
+    with pytest.raises(ValueError, match="a run of no days has no final wealth"):
+        _ = make(4).run(np.empty((0, 4))).final_wealth
+
+
 def test_one_asset_is_refused(make):
     with pytest.raises(ValueError, match="a portfolio needs at least two assets; got one"):
         make(1)
@@ -170,6 +196,43 @@ def test_a_state_is_not_taken_for_another_strategy(tmp_path):
     UniformRebalancing(4).save(tmp_path / "state.json")
     with pytest.raises(DocumentError, match=r"holds a 'driftgames\.UniformRebalancing'"):
         BuyAndHold.load(tmp_path / "state.json")
+
+
+def changed(**members):
+    return lambda content: content.update(members)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (changed(t=-5), "t must be an integer >= 0; got -5"),
+        (changed(t=2.5), "t must be an integer >= 0; got 2.5"),
+        (changed(log_wealth=float("nan")), "log_wealth must be a finite number; got nan"),
+        (changed(held=encode_array(np.zeros(3))), r"held must be of shape \(4,\); got shape"),
+        (changed(held=encode_array(np.full(4, np.nan))), "held must be finite; got nan"),
+    ],
+)
+def test_a_state_that_no_run_can_have_is_refused(make, tmp_path, rewrite, change, message):
+    strategy, path = make(4), tmp_path / "state.json"
+    strategy.run(market(days=3))
+    strategy.save(path)
+    rewrite(path, change)
+    with pytest.raises(DocumentError, match=message):
+        type(strategy).load(path)
+
+
+@pytest.mark.parametrize("name", ["hold", "eg", "ons", "universal"])
+def test_arrays_that_are_not_finite_are_refused(name, tmp_path, rewrite):
+    strategy, path = STRATEGIES[name](4), tmp_path / "state.json"
+    strategy.save(path)
+
+    def poison(content):
+        first, array = next(iter(content["state"].items()))
+        content["state"][first] = encode_array(np.full(array["shape"], np.nan))
+
+    rewrite(path, poison)
+    with pytest.raises(DocumentError, match="must be finite; got nan"):
+        type(strategy).load(path)
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "normalhedge.dt"])

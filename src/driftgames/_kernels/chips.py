@@ -22,9 +22,7 @@ from driftgames._support.checks import FloatArray
 Theta = tuple[float, ...]
 Weight = Callable[[float, float, float, Theta], float]
 Exponent = Callable[[float, float, Theta], float]
-Distribute = Callable[
-    [npt.NDArray[Any], FloatArray, FloatArray | None, Theta, npt.NDArray[Any]], None
-]
+Distribute = Callable[[FloatArray, FloatArray, FloatArray | None, Theta, FloatArray], None]
 Replay = Callable[..., int]
 
 weight: Weight = NotImplemented  # names for `specialise` to bind
@@ -41,11 +39,11 @@ def _weigh(
 
 
 def _distribute(
-    cumulative: npt.NDArray[Any],
+    cumulative: FloatArray,
     ledger: FloatArray,
     prior: FloatArray | None,
     theta: Theta,
-    out: npt.NDArray[Any],
+    out: FloatArray,
 ) -> None:
     """Write what Algorithm 3 plays in the next round."""
     t, lead = ledger[CLOCK] + 1.0, ledger[LEAD]
@@ -61,16 +59,16 @@ def _distribute(
 
 
 def _replay(
-    cumulative: npt.NDArray[Any],
-    spare: npt.NDArray[Any],
+    cumulative: FloatArray,
+    spare: FloatArray,
     ledger: FloatArray,
     losses: npt.NDArray[Any],
     scale: tuple[float, float, float, float],
     prior: FloatArray | None,
     theta: Theta,
-    learner_losses: npt.NDArray[Any],
-    regret: npt.NDArray[Any],
-    played: npt.NDArray[Any],
+    learner_losses: FloatArray,
+    regret: FloatArray,
+    played: FloatArray,
     uniforms: FloatArray,
 ) -> int:
     """Play Algorithm 3 on the rows of ``losses``; return how many were played.

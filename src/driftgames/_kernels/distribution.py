@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -13,7 +11,7 @@ from driftgames._support.checks import FloatArray
 
 @kernel
 def normalise(
-    p: npt.NDArray[Any],
+    p: FloatArray,
     total: float,
     prior: FloatArray | None,
     awake: npt.NDArray[np.bool_] | None,
@@ -40,7 +38,7 @@ def normalise(
 
 
 @kernel
-def draw(p: npt.NDArray[Any], uniform: float) -> int:
+def draw(p: FloatArray, uniform: float) -> int:
     """Return the action that a number in [0, 1) draws; one of probability 0 never is."""
     passed, drawn = 0.0, 0
     for i in range(p.size):

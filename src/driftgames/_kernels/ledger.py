@@ -1,8 +1,8 @@
 """The ledger of a game: clock, the learner's total and the best action's, and row checks.
 
-Cumulative losses are kept above a floor that rises with them, so that they stay small numbers
-however long the game, and so exact in float32 too. The floor is a whole number: taking it
-off rounds nothing.
+Cumulative losses are float64 whatever the losses are, so that they count what the learner's
+own total counts. They are kept above a floor that rises with them, so that they stay small
+numbers however long the game. The floor is a whole number: taking it off rounds nothing.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from driftgames._support.checks import FloatArray
 CLOCK, LEAD, LOWEST, FLOOR = 0, 1, 2, 3
 """Rounds played; the learner's total and the lowest, both above the floor; the floor."""
 
-_RISE = 256.0  # rare enough to cost nothing, low enough for float32 to keep 15 binary places
+_RISE = 256.0  # rare enough to cost nothing, low enough to keep 44 binary places
+
+ROUNDING = _RISE * 2.0**-52
+"""What one addition may round a total by, as long as it is not far above the floor."""
 
 
 @exact_kernel
-def settle(cumulative: npt.NDArray[Any], ledger: FloatArray) -> None:
+def settle(cumulative: FloatArray, ledger: FloatArray) -> None:
     """Raise the floor when all actions have left it far below."""
     if ledger[LOWEST] >= _RISE:
         rise = float(int(ledger[LOWEST]))

@@ -2,8 +2,9 @@
 
 The portfolios of a universal portfolio lie in tiles of `LANES`, ``tiles[tile, asset, lane]``,
 so that one tile stays in the first-level cache while a day passes over it; spare lanes of the
-last tile carry no prior mass. Each day is worked out on its own and in one place, so that a
-run that is stopped and resumed gives the same bits as one that is not.
+last tile carry no prior mass, whose logarithm is minus infinity. Each day is worked out on its
+own and in one place, so that a run that is stopped and resumed gives the same bits as one that
+is not.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def log(x: float) -> float:
 @kernel
 def universal(
     tiles: FloatArray,
-    prior: FloatArray,
+    log_prior: FloatArray,
     positions: FloatArray,
     relatives: FloatArray,
     portfolios: FloatArray,
@@ -62,7 +63,8 @@ def universal(
     """Move the positions through the days and write one more portfolio than there are days.
 
     ``positions[tile, lane]`` is the learner's log-wealth less the portfolio's; the weight of a
-    portfolio is ``prior * exp(-position)``, which sums to 1 for the learner who plays the mean.
+    portfolio is ``exp(log_prior - position)``, which sums to 1 for the learner who plays the
+    mean. Of a portfolio without mass ``exp(-position)`` alone may be beyond all floats.
     """
     n_tiles, n_assets, _ = tiles.shape
     quads = n_assets - n_assets % 4
@@ -94,7 +96,7 @@ def universal(
                 for j in range(LANES):
                     s[j] += learner - log(gains[j])
             for j in range(LANES):
-                gains[j] = prior[tile, j] * exp(-s[j])
+                gains[j] = exp(log_prior[tile, j] - s[j])
             for j in range(LANES):
                 total += gains[j]
             for k in range(0, quads, 4):

@@ -18,9 +18,9 @@ from driftgames._kernels.jit import kernel, lesser, specialise
 from driftgames._kernels.ledger import CLOCK, LEAD, LOWEST, all_inside, settle
 from driftgames._support.checks import FloatArray
 
-Weigh = Callable[[npt.NDArray[Any], FloatArray, FloatArray | None, FloatArray, FloatArray], float]
+Weigh = Callable[[FloatArray, FloatArray, FloatArray | None, FloatArray, FloatArray], float]
 Learn = Callable[
-    [npt.NDArray[Any], FloatArray, FloatArray | None, FloatArray, FloatArray, float, float], None
+    [FloatArray, FloatArray, FloatArray | None, FloatArray, FloatArray, float, float], None
 ]
 
 PlayRounds = Callable[..., int]
@@ -30,16 +30,16 @@ learn: Learn = NotImplemented
 
 
 def _play_rounds(
-    cumulative: npt.NDArray[Any],
+    cumulative: FloatArray,
     ledger: FloatArray,
     memory: FloatArray,
     losses: npt.NDArray[Any],
     scale: tuple[float, float, float, float],
     prior: FloatArray | None,
     awake: npt.NDArray[np.bool_] | None,
-    learner_losses: npt.NDArray[Any],
-    regret: npt.NDArray[Any],
-    played: npt.NDArray[Any],
+    learner_losses: FloatArray,
+    regret: FloatArray,
+    played: FloatArray,
     buffers: FloatArray,
 ) -> int:
     """Play the rows of ``losses``; return how many, stopping before one out of range.

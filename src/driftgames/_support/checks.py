@@ -46,6 +46,28 @@ def check_between(name: str, value: float, low: float, high: float) -> float:
     return float(value)
 
 
+def check_interval(name: str, value: object) -> tuple[float, float]:
+    """Return ``value`` as ``(low, high)``, or say that it is no pair of numbers low < high.
+
+    >>> check_interval("loss_range", (1, 0))
+    Traceback (most recent call last):
+    ...
+    ValueError: loss_range must be (low, high), finite and low < high; got (1, 0)
+    """
+    ends = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else ()
+    finite = all(is_real(end) and abs(end) < math.inf for end in ends)
+    if len(ends) != 2 or not finite or not ends[0] < ends[1]:
+        raise ValueError(f"{name} must be (low, high), finite and low < high; got {value!r}")
+    return float(ends[0]), float(ends[1])
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Return ``value`` as a bool, or say that it is not a truth value."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False; got {value!r}")
+    return bool(value)
+
+
 def check_fraction(name: str, value: float) -> float:
     """Return ``value`` as a float, or say that it lies outside ``(0, 1]``.
 
@@ -129,9 +151,23 @@ def check_distribution(name: str, values: npt.ArrayLike, length: int) -> FloatAr
 
 
 def as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
-    """Return ``values`` as a float64 array, or say that they are not numbers."""
+    """Return ``values`` as a float64 array, or say that they are not numbers.
+
+    Complex numbers, dates, text and masked entries, which NumPy would turn into floats, are
+    no numbers here.
+
+    >>> as_floats("losses", ["0.5", "1"])
+    Traceback (most recent call last):
+    ...
+    ValueError: losses must be numbers; got ['0.5', '1']
+    """
     try:
-        return np.asarray(values, dtype=np.float64)
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO" or np.ma.is_masked(values):
+            raise TypeError("NumPy would drop a part of them")
+        if array.dtype.kind == "O" and any(isinstance(each, (str, bytes)) for each in array.flat):
+            raise TypeError("NumPy would read them")
+        return array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers; got {values!r}") from error
 

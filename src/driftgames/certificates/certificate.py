@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._support.checks import FloatArray, check_fraction, check_integer
+from driftgames.certificates.equality import Comparable
 from driftgames.certificates.regret import regret_curve
 from driftgames.potentials import NoBoundError
 
@@ -33,8 +34,8 @@ class Row(NamedTuple):
     slack: float
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, eq=False)
+class Certificate(Comparable):
     """The realised epsilon-regret of a run beside its bound, for every epsilon.
 
     Both sides come from the run itself: the realised curve from the totals of the actions and
@@ -84,7 +85,9 @@ class Certificate:
         caveat: str = "",
     ) -> Certificate:
         """Return the certificate of a run from its totals; a missing bound becomes the caveat."""
-        rounds = check_integer("horizon", horizon, least=1)
+        rounds = check_integer("horizon", horizon, least=0)
+        if rounds == 0:
+            raise ValueError("no round was played, so there is nothing to certify")
         curve = regret_curve(action_losses, learner_loss, prior)
         try:
             promised = np.asarray(bound(rounds, curve.epsilons), dtype=np.float64)

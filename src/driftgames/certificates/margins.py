@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from driftgames._support.checks import FloatArray, check_between
 from driftgames.certificates.certificate import Bound
+from driftgames.certificates.equality import Comparable
 from driftgames.potentials import NoBoundError
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ class Row(NamedTuple):
     promised: float
 
 
-@dataclass(frozen=True)
-class MarginCertificate:
+@dataclass(frozen=True, eq=False)
+class MarginCertificate(Comparable):
     r"""The share of examples with a margin of at most theta beside its bound, for every theta.
 
     .. math:: \theta < 2\Bigl(\bar\gamma - \frac{\mathbf{Reg}_T^{j/N}}{T}\Bigr)

@@ -33,7 +33,7 @@ def epsilon_regret(action_losses: npt.ArrayLike, learner_loss: float, epsilon: f
     >>> epsilon_regret([3.0, 1.0, 2.0], learner_loss=2.5, epsilon=0.0)
     inf
     """
-    losses = check_vector("action_losses", action_losses)
+    losses = _check_totals(action_losses)
     if math.isnan(epsilon):
         raise ValueError("epsilon must be a number; got nan")
     if epsilon <= 0:
@@ -64,7 +64,7 @@ def regret_curve(
     >>> regret_curve([3.0, 1.0], learner_loss=2.5)
     RegretCurve(epsilons=array([0.5, 1. ]), regret=array([ 1.5, -0.5]))
     """
-    losses = check_vector("action_losses", action_losses)
+    losses = _check_totals(action_losses)
     n_chips = losses.size
     order = np.argsort(losses, kind="stable")
     regret = np.asarray(learner_loss - losses[order])
@@ -74,3 +74,10 @@ def regret_curve(
     # an action of no mass says nothing about any epsilon above 0
     kept = mass > 0
     return RegretCurve(np.minimum(np.cumsum(mass[kept]), 1.0), regret[kept])
+
+
+def _check_totals(action_losses: npt.ArrayLike) -> FloatArray:
+    totals = check_vector("action_losses", action_losses)
+    if not totals.size:
+        raise ValueError("action_losses must hold at least one action; got none")
+    return totals

@@ -178,12 +178,9 @@ class _Wanted:
 
     def go_on(self, path: Path, asked: Algorithm | None) -> tuple[Algorithm, PortfolioStrategy]:
         """Return the saved strategy and its name, or say what it has that was not asked for."""
-        from driftgames._support.documents import read_document
-        from driftgames.oco.trading import VERSION
-
         name = asked or Algorithm.UNIVERSAL
         strategy = _kind(name).load(path)
-        kept = read_document(path, strategy._kind(), VERSION)["arguments"]
+        kept = strategy.settings
         if "potential" in kept:
             name = Algorithm.NORMALHEDGE if kept["potential"] else Algorithm.UNIVERSAL
         for what, wanted, held in (
@@ -238,13 +235,14 @@ def _row(
     cost: float,
 ) -> list[str]:
     from driftgames.certificates.bounds.portfolios import exponentiated_gradient
+    from driftgames.oco import UniversalPortfolio
 
     log_wealth, days = float(run.log_wealth[-1]), market.relatives.shape[0]
     if not fresh:
         return [_title(name), *_money(log_wealth, strategy.t), "-", "-"]
     bound = "-"  # with costs, which the best portfolio does not pay, nothing is promised
-    if name is Algorithm.UNIVERSAL and not cost:
-        bound = f"{best.universal_bound:.2f}"
+    if isinstance(strategy, UniversalPortfolio) and not cost:
+        bound = f"{strategy.regret_bound(best):.2f}"
     elif name is Algorithm.EG and not cost:
         lows, highs = market.relatives.min(axis=1), market.relatives.max(axis=1)
         variability = float((lows / highs).min())

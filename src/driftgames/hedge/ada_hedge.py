@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.exponential import exp
 from driftgames._kernels.jit import kernel, lesser, scalar
-from driftgames._kernels.ledger import LOWEST
+from driftgames._kernels.ledger import LOWEST, ROUNDING
 from driftgames._kernels.rounds import PlayRounds, rounds_of
 from driftgames._support.checks import FloatArray
 from driftgames.certificates import bounds
@@ -56,7 +55,9 @@ class AdaHedge(RememberingLearner):
         return bounds.ada_hedge(horizon, epsilon, self._n_actions) * self._width
 
     def _promise(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
-        return bounds.ada_hedge(horizon, epsilon, self._n_actions, gap=self.gap) * self._width
+        # a very easy game leaves a gap no larger than what its totals were rounded by
+        gap = self.gap + self.t * ROUNDING
+        return bounds.ada_hedge(horizon, epsilon, self._n_actions, gap=gap) * self._width
 
     @property
     def _memory_size(self) -> int:
@@ -69,7 +70,7 @@ class AdaHedge(RememberingLearner):
 
 @kernel
 def _weigh(
-    cumulative: npt.NDArray[Any],
+    cumulative: FloatArray,
     ledger: FloatArray,
     prior: FloatArray | None,
     memory: FloatArray,
@@ -88,7 +89,7 @@ def _weigh(
 
 @kernel
 def _learn(
-    cumulative: npt.NDArray[Any],
+    cumulative: FloatArray,
     ledger: FloatArray,
     prior: FloatArray | None,
     memory: FloatArray,
@@ -107,7 +108,7 @@ def _learn(
     if rate < np.inf:
         summed = 0.0
         for i in range(losses.size):
-            w = _term(cumulative[i] + losses[i] - lowest, rate)
+            w = _term(_behind(cumulative[i], losses[i], lowest), rate)
             if prior is not None:
                 w = w * prior[i] if prior[i] > 0.0 else 0.0
             summed += w
@@ -120,6 +121,12 @@ def _learn(
 def _learning_rate(gap: float, n: int) -> float:
     # a single action leaves no gap but that of rounding
     return math.log(n) / gap if gap > 0.0 and n > 1 else np.inf
+
+
+@scalar
+def _behind(before: float, loss: float, lowest: float) -> float:
+    # in a kernel this sum may be re-ordered, and then even the lowest total differs from itself
+    return before + loss - lowest
 
 
 @scalar

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -71,7 +71,7 @@ class AdaNormalHedge(RememberingLearner):
 
 @kernel
 def _weigh(
-    cumulative: npt.NDArray[Any],
+    cumulative: FloatArray,
     ledger: FloatArray,
     prior: FloatArray | None,
     memory: FloatArray,
@@ -82,8 +82,8 @@ def _weigh(
         position = cumulative[i] - ledger[LEAD]
         rate = 1.0 / (3.0 * (memory[i] + 1.0))
         left, right = lesser(position - 1.0, 0.0), lesser(position + 1.0, 0.0)
-        narrowed = expm1((right - left) * (right + left) * rate)
-        w = (0.0 - narrowed) * exp(left * left * rate)
+        # a product of what is never negative, so that no weight is -0
+        w = expm1((left - right) * (left + right) * rate) * exp(right * right * rate)
         if prior is not None:
             # what has no mass is not played, however far ahead it is
             w = w * prior[i] if prior[i] > 0.0 else 0.0
@@ -94,7 +94,7 @@ def _weigh(
 
 @kernel
 def _learn(
-    cumulative: npt.NDArray[Any],
+    cumulative: FloatArray,
     ledger: FloatArray,
     prior: FloatArray | None,
     memory: FloatArray,

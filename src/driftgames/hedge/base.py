@@ -10,8 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.ledger import CLOCK, FLOOR, LEAD
-from driftgames._support.checks import FloatArray, as_floats, check_integer, check_range
-from driftgames._support.documents import Content, decode_array, encode_array
+from driftgames._support.checks import (
+    FloatArray,
+    as_floats,
+    check_flag,
+    check_integer,
+    check_range,
+)
+from driftgames._support.documents import Content, DocumentError, decode_array, encode_array
 from driftgames._support.progress import progress as progress_bar
 from driftgames.certificates import Certificate
 from driftgames.hedge.run import Run
@@ -22,7 +28,7 @@ from driftgames.hedge.settings import (
     check_prior,
     read_only,
 )
-from driftgames.hedge.state import Resumable
+from driftgames.hedge.state import Arrays, Resumable
 
 Floats = npt.NDArray[np.floating[Any]]
 Mask = npt.NDArray[np.bool_]
@@ -46,7 +52,8 @@ class ExpertLearner(Resumable):
         Whether gains come in instead of losses; a loss is then minus a gain, here and in
         every total.
     dtype : float64 or float32
-        Of positions, totals and distributions. Sums over actions are in float64 always.
+        Of the losses that are read and of the distributions, positions and losses given back.
+        Totals are counted in float64 always, for the regret is a small difference of them.
     names : sequence of str, optional
         What the actions are called.
 
@@ -80,10 +87,10 @@ class ExpertLearner(Resumable):
         if prior is not None and not self.takes_prior:
             raise ValueError(f"the theory of {type(self).__name__} has no prior; leave it out")
         self._prior = check_prior(prior, self._n_actions)
-        self._gains = bool(gains)
+        self._gains = check_flag("gains", gains)
         low, high = self._loss_range = check_loss_range(loss_range, self._dtype)
         self._names = check_names(names, self._n_actions)
-        self._cumulative: Floats = np.zeros(self._n_actions, dtype=self._dtype)
+        self._cumulative = np.zeros(self._n_actions)
         self._ledger = np.zeros(4)
         self._memory = np.zeros(self._memory_size)
         self._make_room()
@@ -118,9 +125,9 @@ class ExpertLearner(Resumable):
         self,
         losses: Floats,
         awake: Mask | None,
-        learner_losses: Floats,
-        regret: Floats,
-        played: Floats,
+        learner_losses: FloatArray,
+        regret: FloatArray,
+        played: FloatArray,
     ) -> int:
         """Play the rows of ``losses`` and return how many; stop at one out of range.
 
@@ -132,16 +139,20 @@ class ExpertLearner(Resumable):
 
     def distribution(self, *, awake: npt.ArrayLike | None = None) -> Floats:
         """Return what is played in the next round; reading it changes nothing."""
-        mask = None if awake is None else self._check_awake(awake, (self._n_actions,))[None]
-        looked_at = np.empty((1, self._n_actions), self._dtype)
-        nothing = looked_at[:0]
-        self._replay(nothing, mask, nothing[:, 0], nothing[:, 0], looked_at)
-        return looked_at.reshape(self._n_actions)
+        return self._look(awake).astype(self._dtype, copy=False)
 
-    def sample(self, rng: np.random.Generator) -> int:
+    def sample(self, rng: np.random.Generator, *, awake: npt.ArrayLike | None = None) -> int:
         """Return an action drawn from `distribution`."""
-        heights = np.cumsum(self.distribution(), dtype=np.float64)
+        heights = np.cumsum(self._look(awake))
         return int(np.searchsorted(heights, rng.random() * heights[-1], side="right"))
+
+    def _look(self, awake: npt.ArrayLike | None = None) -> FloatArray:
+        """Return the next distribution before it is rounded to the learner's dtype."""
+        mask = None if awake is None else self._check_awake(awake, (self._n_actions,))[None]
+        looked_at = np.empty((1, self._n_actions))
+        nothing = looked_at[:0]
+        self._replay(self._unseen, mask, nothing[:, 0], nothing[:, 0], looked_at)
+        return looked_at.reshape(self._n_actions)
 
     def update(self, losses: npt.ArrayLike, *, awake: npt.ArrayLike | None = None) -> float:
         """Take the losses of a round and return the learner's own.
@@ -184,8 +195,8 @@ class ExpertLearner(Resumable):
             )
         mask = None if awake is None else self._check_awake(awake, matrix.shape)
         rounds, first = matrix.shape[0], self.t + 1
-        learner_losses, regret = np.empty(rounds, self._dtype), np.empty(rounds, self._dtype)
-        played = np.empty(matrix.shape, self._dtype) if distributions else self._unkept
+        learner_losses, regret = np.empty(rounds), np.empty(rounds)
+        played = np.empty((rounds if distributions else 0, self._n_actions), self._dtype)
         before = self._snapshot()
         step = max(1, _CHUNK // self._n_actions)
         try:
@@ -197,14 +208,12 @@ class ExpertLearner(Resumable):
         except BaseException:
             self._put_back(before)
             raise
-        if self._width != 1.0:
-            regret *= self._width
         return Run(
             title=self.title,
             names=self._names,
             first_round=first,
-            learner_losses=self._in_units(learner_losses),
-            regret=regret,
+            learner_losses=self._in_units(learner_losses).astype(self._dtype, copy=False),
+            regret=(regret * self._width).astype(self._dtype, copy=False),
             distributions=played if distributions else None,
             bound=self.bound,
             finest=self._finest,
@@ -214,8 +223,8 @@ class ExpertLearner(Resumable):
         self,
         matrix: npt.NDArray[Any],
         mask: Mask | None,
-        learner_losses: Floats,
-        regret: Floats,
+        learner_losses: FloatArray,
+        regret: FloatArray,
         played: Floats,
         part: slice,
     ) -> None:
@@ -223,9 +232,12 @@ class ExpertLearner(Resumable):
         awake = None if mask is None else mask[part]
         if awake is not None:
             losses = np.where(awake, losses, self._nothing)
-        done = self._replay(losses, awake, learner_losses[part], regret[part], played[part])
+        kept: npt.NDArray[Any] = played[part]
+        p = kept if kept.dtype == np.float64 else np.empty(kept.shape)
+        done = self._replay(losses, awake, learner_losses[part], regret[part], p)
         if done < losses.shape[0]:
             check_range(f"{self._what}[{part.start + done}]", losses[done], *self._scale[:2])
+        kept[:] = p
 
     # ---------------------------------------------------------------- what has happened
 
@@ -257,7 +269,7 @@ class ExpertLearner(Resumable):
     @property
     def action_losses(self) -> FloatArray:
         """The total loss of each action, in units of loss."""
-        totals = self._cumulative.astype(np.float64) + self._ledger[FLOOR]
+        totals = self._cumulative + self._ledger[FLOOR]
         return np.asarray(totals * self._width + self.t * self._least)
 
     @property
@@ -297,11 +309,13 @@ class ExpertLearner(Resumable):
         return self._names or tuple(map(str, range(self._n_actions)))
 
     def _make_room(self) -> None:
-        # where `update` has its round written, and where distributions go that nobody wants
-        self._outcome = np.zeros(1, dtype=self._dtype), np.zeros(1, dtype=self._dtype)
-        self._unkept: Floats = np.zeros((0, self._n_actions), dtype=self._dtype)
+        # where `update` has its round written, where distributions go that nobody wants, and
+        # the losses of a look at the next one
+        self._outcome = np.zeros(1), np.zeros(1)
+        self._unkept = np.zeros((0, self._n_actions))
+        self._unseen: Floats = np.zeros((0, self._n_actions), dtype=self._dtype)
         # a round is written beside the state that it reads, so that a bad one changes nothing
-        self._spare: Floats = np.zeros_like(self._cumulative)
+        self._spare = np.zeros_like(self._cumulative)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -324,13 +338,25 @@ class ExpertLearner(Resumable):
 
     @classmethod
     def _arguments(cls, saved: Content, given: dict[str, Any]) -> dict[str, Any]:
+        if given:
+            raise DocumentError(
+                f"only what a file cannot hold is given again; got {', '.join(given)}"
+            )
         prior = saved["prior"]
-        return {
-            **saved,
-            "prior": None if prior is None else decode_array(prior),
-            "loss_range": tuple(saved["loss_range"]),
-            **given,
-        }
+        return {**saved, "prior": None if prior is None else decode_array(prior)}
+
+    def _check_state(self, saved: Arrays) -> None:
+        clock, lead, lowest, _ = saved["_ledger"]
+        if clock < 0 or clock != np.floor(clock):
+            raise ValueError(f"the clock must be a whole number >= 0; got {clock:g}")
+        totals = self._occupied(saved["_cumulative"])
+        if lowest != totals.min():
+            raise ValueError(f"the lowest total must be {totals.min():g}; got {lowest:g}")
+        # a round moves no action by more than 1 from the learner, rounding apart
+        if np.abs(totals - lead).max() > clock * (1 + 1e-9):
+            raise ValueError(f"{clock:g} rounds bring no action so far from the learner")
+        if (saved["_memory"] < 0).any():
+            raise ValueError("memory must be nonnegative")
 
     def _identity(self) -> tuple[object, ...]:
         prior = None if self._prior is None else self._prior.tobytes()
@@ -355,7 +381,11 @@ class ExpertLearner(Resumable):
         """The epsilon of the best action, whichever it turns out to be."""
         if self._prior is None:
             return 1.0 / self._n_actions
-        return float(self._prior[self._prior > 0].min())
+        return float(self._occupied(self._prior).min())
+
+    def _occupied(self, values: FloatArray) -> FloatArray:
+        """Return the values of the actions that have mass."""
+        return values if self._prior is None else values[self._prior > 0]
 
     def _promise(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return the bound for this very run: by default the one for any run."""
@@ -367,16 +397,16 @@ class ExpertLearner(Resumable):
         return order if self._prior is None else order[self._prior[order] > 0]
 
     def _positions(self) -> FloatArray:
-        return np.asarray(self._cumulative.astype(np.float64) - self._ledger[LEAD])
+        return np.asarray(self._cumulative - self._ledger[LEAD])
 
-    def _in_units(self, scaled: Floats) -> Floats:
+    def _in_units(self, scaled: FloatArray) -> FloatArray:
         """Return losses of the game on [0, 1] in units of loss."""
         if self._width == 1.0 and self._least == 0.0:
             return scaled
         return scaled * self._width + self._least
 
     def _as_floats(self, values: npt.ArrayLike) -> Floats:
-        if isinstance(values, np.ndarray) and values.dtype == self._dtype:
+        if type(values) is np.ndarray and values.dtype == self._dtype:  # no masked array
             return np.asarray(values, order="C")
         return np.asarray(as_floats(self._what, values), dtype=self._dtype, order="C")
 

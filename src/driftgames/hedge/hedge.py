@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from driftgames._support.checks import FloatArray
 from driftgames.hedge.base import Floats, Mask
 from driftgames.hedge.recipe import PotentialLearner, algorithm_of
 
@@ -58,8 +59,8 @@ class Hedge(PotentialLearner):
         self,
         losses: Floats,
         awake: Mask | None,
-        learner_losses: Floats,
-        regret: Floats,
-        played: Floats,
+        learner_losses: FloatArray,
+        regret: FloatArray,
+        played: FloatArray,
     ) -> int:
         return self._replay_drawn(losses, learner_losses, regret, played, _NO_DRAWS)

@@ -17,7 +17,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, as_floats, check_finite, check_range, is_real
+from driftgames._support.checks import (
+    FloatArray,
+    as_floats,
+    check_finite,
+    check_interval,
+    check_range,
+    is_real,
+)
 
 __all__ = [
     "LOSSES",
@@ -314,14 +321,12 @@ class CustomLoss(Loss):
     range: Range = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        low, high = self.range
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ValueError(f"a loss must have a range low < high; got {self.range!r}")
+        object.__setattr__(self, "range", check_interval("the range of a loss", self.range))
 
     @property
     def loss_range(self) -> Range:
         """What was declared."""
-        return (float(self.range[0]), float(self.range[1]))
+        return self.range
 
     def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
         """Return what the function gives, checked: one loss in the range per prediction."""
@@ -364,7 +369,7 @@ def make_loss(
             raise ValueError(
                 f"outcome_range goes with absolute, pinball or square by name; got {loss!r}"
             )
-        low, high = outcome_range
+        low, high = check_interval("outcome_range", outcome_range)
         parameters |= {"low": low, "high": high}
     if kind is not None:
         return kind(**parameters)

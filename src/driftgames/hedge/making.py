@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from driftgames._support.documents import Content, DocumentError, decode_array
+from driftgames._support.documents import Content, DocumentError
 from driftgames.hedge.base import ExpertLearner
 
 __all__ = ["Maker", "describe_learner", "make_learner", "restore_learner"]
@@ -53,15 +53,12 @@ def restore_learner(content: Content, **arguments: Any) -> ExpertLearner:
 
     ``arguments`` are for what a document cannot hold, such as a potential of your own.
     """
-    try:
-        kind = next(each for each in _kinds() if each._kind() == content["kind"])
-        learner = kind(**kind._arguments(content["arguments"], arguments))
-        learner._take({f"_{name}": decode_array(a) for name, a in content["state"].items()})
-    except StopIteration:
-        raise DocumentError(f"there is no learner {content['kind']!r}") from None
-    except (KeyError, TypeError, ValueError) as error:
-        raise DocumentError(f"not a whole learner: {error}") from error
-    return learner
+    if not isinstance(content, dict) or "kind" not in content:
+        raise DocumentError("not a learner: it has no 'kind'")
+    for kind in _kinds():
+        if kind._kind() == content["kind"]:
+            return kind._restore(content, arguments)
+    raise DocumentError(f"there is no learner {content['kind']!r}")
 
 
 def _kinds() -> Iterator[type[ExpertLearner]]:

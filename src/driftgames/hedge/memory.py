@@ -7,6 +7,7 @@ from abc import abstractmethod
 import numpy as np
 
 from driftgames._kernels.rounds import PlayRounds
+from driftgames._support.checks import FloatArray
 from driftgames.hedge.base import ExpertLearner, Floats, Mask
 
 
@@ -22,9 +23,9 @@ class RememberingLearner(ExpertLearner):
         self,
         losses: Floats,
         awake: Mask | None,
-        learner_losses: Floats,
-        regret: Floats,
-        played: Floats,
+        learner_losses: FloatArray,
+        regret: FloatArray,
+        played: FloatArray,
     ) -> int:
         # weighing may leave a better start for the next in the memory, and a look must not
         memory = self._memory if len(losses) else self._memory.copy()

@@ -11,15 +11,18 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames._support.checks import FloatArray
-from driftgames._support.documents import DocumentError, read_document, write_document
+from driftgames._support.documents import Content, DocumentError, read_document, write_document
 from driftgames.certificates import Certificate
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.losses import Loss, LossFunction, Range, describe_loss, make_loss
 from driftgames.hedge.making import Maker, describe_learner, make_learner, restore_learner
+from driftgames.hedge.settings import check_loss_range
 
 __all__ = ["ExpertMixture"]
 
 KIND, VERSION = "driftgames.expert-mixture", 1
+
+_CUSTOM = "custom"  # of a maker that a file cannot hold
 
 
 class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -150,10 +153,9 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         learners of your own) is not in it, and is given to `load` again.
         """
         check_is_fitted(self)
-        named = self.learner is None or isinstance(self.learner, str)
         content = {
             "loss": describe_loss(self.loss_),
-            "maker": {"learner": self.learner} if named else "custom",
+            "maker": _describe_maker(self.learner),
             "outside": self.outside,
             "experts": self._columns(),
             "total_loss": self.total_loss_,
@@ -172,29 +174,23 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> ExpertMixture:
         """Return the mixture that was saved at ``path``; it goes on to the same bits.
 
-        ``arguments`` are for what the learner's own document cannot hold.
+        ``loss``, ``learner`` and ``arguments`` (of the learner's own) are for what a file cannot
+        hold; what it does hold cannot be changed.
         """
         content = read_document(path, KIND, VERSION)
         try:
-            saved_loss, maker, columns = content["loss"], content["maker"], content["experts"]
-            if saved_loss["loss"] == "custom" and loss is None:
-                raise DocumentError("it was saved with a loss of your own; give it as loss=")
-            if maker == "custom" and learner is None:
-                raise DocumentError("it was saved with a learner of your own; give it as learner=")
             mixture = cls(
-                make_loss(**saved_loss) if loss is None else loss,
-                learner=maker["learner"] if learner is None else learner,
+                _saved_loss(content["loss"], loss),
+                learner=_saved_maker(content["maker"], learner),
                 outside=content["outside"],
             )
             mixture.learner_ = restore_learner(content["learner"], **arguments)
             mixture.loss_ = make_loss(mixture.loss)
             mixture.total_loss_ = float(content["total_loss"])
             wanted, found = mixture.learner_.loss_range, mixture.loss_.loss_range
-            if wanted != found:
-                raise DocumentError(
-                    f"its learner takes losses in [{wanted[0]:g}, {wanted[1]:g}], and this loss "
-                    f"has [{found[0]:g}, {found[1]:g}]"
-                )
+            if wanted != check_loss_range(found, mixture.learner_.dtype):
+                raise DocumentError(f"its learner takes losses in {wanted}, its loss has {found}")
+            columns = content["experts"]
         except DocumentError as error:
             raise DocumentError(f"{path}: {error}") from error
         except (KeyError, TypeError, ValueError) as error:
@@ -244,3 +240,29 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # it is as good as its experts, not as X predicts y
         return tags
+
+
+def _saved_loss(saved: Content, given: Loss | LossFunction | None) -> Loss | LossFunction:
+    """Return the loss that was saved; one that a file cannot hold must be given."""
+    if given is not None:
+        described = describe_loss(make_loss(given))
+        if described != saved:
+            raise DocumentError(f"it was saved with the loss {saved}; the one given is {described}")
+        return given
+    if saved["loss"] == "custom":
+        raise DocumentError("it was saved with a loss of your own; give it as loss=")
+    return make_loss(**saved)
+
+
+def _saved_maker(saved: Content | str, given: Maker) -> Maker:
+    """Return how the learner was made; what a file cannot hold must be given."""
+    described = _describe_maker(given)
+    if given is not None and described != saved:
+        raise DocumentError(f"it was saved with the learner {saved}; the one given is {described}")
+    if given is None and saved == _CUSTOM:
+        raise DocumentError("it was saved with a learner of your own; give it as learner=")
+    return given if isinstance(saved, str) else saved["learner"]
+
+
+def _describe_maker(maker: Maker) -> Content | str:
+    return {"learner": maker} if maker is None or isinstance(maker, str) else _CUSTOM

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy.typing as npt
 
@@ -63,7 +63,7 @@ class NormalHedge(RememberingLearner):
 
 @kernel
 def _weigh(
-    cumulative: npt.NDArray[Any],
+    cumulative: FloatArray,
     ledger: FloatArray,
     prior: FloatArray | None,
     memory: FloatArray,
@@ -126,7 +126,7 @@ def _solve(ratios: FloatArray, guess: float) -> float:
 
 @kernel
 def _learn(
-    cumulative: npt.NDArray[Any],
+    cumulative: FloatArray,
     ledger: FloatArray,
     prior: FloatArray | None,
     memory: FloatArray,

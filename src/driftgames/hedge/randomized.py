@@ -88,7 +88,7 @@ class RandomizedHedge(PotentialLearner):
     @property
     def action(self) -> int:
         """The action drawn for the next round; reading it again gives the same."""
-        return int(draw(self.distribution(), self._uniforms(1)[0]))
+        return int(draw(self._look(), self._uniforms(1)[0]))
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return what the epsilon-regret exceeds with probability at most delta.
@@ -110,11 +110,11 @@ class RandomizedHedge(PotentialLearner):
         self,
         losses: Floats,
         awake: Mask | None,
-        learner_losses: Floats,
-        regret: Floats,
-        played: Floats,
+        learner_losses: FloatArray,
+        regret: FloatArray,
+        played: FloatArray,
     ) -> int:
-        kept = played if len(played) else np.empty((1, self._n_actions), self._dtype)
+        kept = played if len(played) else np.empty((1, self._n_actions))
         uniforms = self._uniforms(len(losses))
         return self._replay_drawn(losses, learner_losses, regret, kept, uniforms)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from driftgames._kernels.distribution import draw
 from driftgames._kernels.ledger import CLOCK, LEAD, LOWEST, all_inside, settle
 from driftgames._support.checks import FloatArray
-from driftgames._support.documents import Content
+from driftgames._support.documents import Content, DocumentError
 from driftgames.hedge.base import ExpertLearner, Floats
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
 from driftgames.potentials.compiled import CompiledPotential
@@ -51,9 +51,9 @@ class PotentialLearner(ExpertLearner):
     def _replay_drawn(
         self,
         losses: Floats,
-        learner_losses: Floats,
-        regret: Floats,
-        played: Floats,
+        learner_losses: FloatArray,
+        regret: FloatArray,
+        played: FloatArray,
         uniforms: FloatArray,
     ) -> int:
         """Play the rows; with ``uniforms`` the learner's loss is that of a drawn action."""
@@ -76,7 +76,7 @@ class PotentialLearner(ExpertLearner):
             return done
         low, high, offset, factor = self._scale
         for r in range(max(len(losses), 1)):
-            p = self._weigh().astype(self._dtype, copy=False)
+            p = self._weigh()
             if len(played):
                 played[r % len(played)] = p
             if not len(losses):
@@ -95,11 +95,10 @@ class PotentialLearner(ExpertLearner):
 
     def _move(self, losses: FloatArray, learner_loss: float) -> float:
         """Move all chips by one round and return the regret to the best action."""
-        self._cumulative += losses.astype(self._dtype)
-        occupied = self._cumulative if self._prior is None else self._cumulative[self._prior > 0]
+        self._cumulative += losses
         self._ledger[CLOCK] += 1.0
         self._ledger[LEAD] += learner_loss
-        self._ledger[LOWEST] = occupied.min()
+        self._ledger[LOWEST] = self._occupied(self._cumulative).min()
         regret = float(self._ledger[LEAD] - self._ledger[LOWEST])
         settle(self._cumulative, self._ledger)
         return regret
@@ -112,10 +111,13 @@ class PotentialLearner(ExpertLearner):
 
     @classmethod
     def _arguments(cls, saved: Content, given: dict[str, Any]) -> dict[str, Any]:
-        arguments = super()._arguments(saved, given)
-        if "potential" not in given:
-            arguments["potential"] = build_potential(saved["potential"])
-        return arguments
+        others = {name: value for name, value in given.items() if name != "potential"}
+        described, potential = saved["potential"], given.get("potential")
+        if potential is None:
+            potential = build_potential(described)
+        elif describe_potential(potential) != described:
+            raise DocumentError(f"it ran on {described}; the potential given is {potential!r}")
+        return {**super()._arguments(saved, others), "potential": potential}
 
 
 def algorithm_of(potential: Potential) -> str:

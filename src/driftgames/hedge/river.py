@@ -27,6 +27,8 @@ __all__ = ["HedgeClassifier", "HedgeRegressor"]
 
 Features = dict[Any, Any]
 
+_ROUNDING = 1e-6  # of probabilities, by whoever gives them
+
 
 class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
     r"""A convex combination of river regressors, re-weighted after every outcome.
@@ -193,13 +195,20 @@ class HedgeClassifier(base.Ensemble, base.Classifier):  # type: ignore[misc]
 
 def _probabilities(model: base.Classifier, x: Features) -> dict[Any, float]:
     try:
-        return dict(model.predict_proba_one(x))
+        given = dict(model.predict_proba_one(x))
     except NotImplementedError:
         label = model.predict_one(x)
         return {} if label is None else {label: 1.0}
+    chances, most = given.values(), 1 + _ROUNDING
+    if not (all(-_ROUNDING <= p <= most for p in chances) and sum(chances) <= most):
+        raise ValueError(
+            f"probabilities must lie in [0, 1] and sum to at most 1; got {given} "
+            f"from {type(model).__name__}"
+        )
+    return given
 
 
 def _half_brier(probabilities: dict[Any, float], y: base.typing.ClfTarget) -> float:
     squares: float = sum((chance - (label == y)) ** 2 for label, chance in probabilities.items())
-    # probabilities are rounded by whoever gives them, and may sum to a hair above 1
+    # rounded probabilities may sum to a hair above 1
     return min(1.0, 0.5 * (squares + (y not in probabilities)))

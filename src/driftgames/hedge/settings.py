@@ -8,29 +8,32 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, check_distribution, is_real
+from driftgames._support.checks import FloatArray, check_distribution, check_interval
 
 _LEAST_MASS = 1e-200
+_LARGEST_LOSS = {np.dtype(np.float64): 1e290, np.dtype(np.float32): 1e30}
+"""So that totals of many rounds stay finite, and so does one over the width of the range."""
 
 
 def check_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     """Return a dtype, or say that it is neither float64 nor float32."""
     kind = np.dtype(dtype)
-    if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
+    if kind not in _LARGEST_LOSS:
         raise ValueError(f"dtype must be float64 or float32; got {kind}")
     return kind
 
 
 def check_loss_range(loss_range: tuple[float, float], dtype: np.dtype[Any]) -> tuple[float, float]:
     """Return ``(low, high)`` as entries of ``dtype`` have them, or say why it is no range."""
-    low, high = loss_range
-    if is_real(low) and is_real(high):
-        with np.errstate(over="ignore"):
-            ends = float(dtype.type(low)), float(dtype.type(high))
-        if ends[0] < ends[1] and np.isfinite(ends[1] - ends[0]):
-            return ends
+    most = _LARGEST_LOSS[dtype]
+    given = check_interval("loss_range", loss_range)
+    if -most <= given[0] and given[1] <= most:
+        low, high = (float(dtype.type(end)) for end in given)
+        if high - low >= 1.0 / most:
+            return low, high
     raise ValueError(
-        f"loss_range must be (low, high), finite and low < high in {dtype}; got {loss_range!r}"
+        f"loss_range must lie in [{-most:g}, {most:g}] and be at least {1.0 / most:g} wide "
+        f"in {dtype}; got {loss_range!r}"
     )
 
 

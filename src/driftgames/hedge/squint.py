@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +63,7 @@ class Squint(RememberingLearner):
 
 @kernel
 def _weigh(
-    cumulative: npt.NDArray[Any],
+    cumulative: FloatArray,
     ledger: FloatArray,
     prior: FloatArray | None,
     memory: FloatArray,
@@ -84,7 +83,7 @@ def _weigh(
 
 @kernel
 def _learn(
-    cumulative: npt.NDArray[Any],
+    cumulative: FloatArray,
     ledger: FloatArray,
     prior: FloatArray | None,
     memory: FloatArray,

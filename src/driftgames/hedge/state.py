@@ -38,7 +38,14 @@ class Resumable(ABC):
     @classmethod
     @abstractmethod
     def _arguments(cls, saved: Content, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments to make it with, those given before those saved."""
+        """Return the arguments to make it with: those saved, and given what cannot be saved.
+
+        Whatever else is given is refused.
+        """
+
+    @abstractmethod
+    def _check_state(self, saved: Arrays) -> None:
+        """Say why finite arrays of the right shape are no state that a game can reach."""
 
     @abstractmethod
     def _identity(self) -> tuple[object, ...]:
@@ -56,11 +63,21 @@ class Resumable(ABC):
         """
         content = read_document(path, cls._kind(), VERSION)
         try:
-            learner = cls(**cls._arguments(content["arguments"], arguments))
-            learner._take({f"_{k}": decode_array(array) for k, array in content["state"].items()})
+            return cls._restore(content, arguments)
+        except DocumentError as error:
+            raise DocumentError(f"{path}: {error}") from error
+
+    @classmethod
+    def _restore(cls, content: Content, given: dict[str, Any]) -> Self:
+        """Return what `_content` described."""
+        try:
+            restored = cls(**cls._arguments(content["arguments"], given))
+            restored._take({f"_{k}": decode_array(array) for k, array in content["state"].items()})
+        except DocumentError:
+            raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DocumentError(f"{path}: not a whole {cls.__name__}: {error}") from error
-        return learner
+            raise DocumentError(f"not a whole {cls.__name__}: {error}") from error
+        return restored
 
     @classmethod
     def _kind(cls) -> str:
@@ -84,6 +101,7 @@ class Resumable(ABC):
                 )
             if not np.isfinite(array).all():
                 raise ValueError(f"{name[1:]} must be finite")
+        self._check_state(saved)
         self._put_back(saved)
 
     def _arrays(self) -> Arrays:

@@ -8,7 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from driftgames._kernels import portfolio as kernels
-from driftgames._support.checks import FloatArray, check_between, check_integer, check_positive
+from driftgames._support.checks import (
+    FloatArray,
+    check_between,
+    check_fraction,
+    check_integer,
+    check_positive,
+)
 from driftgames._support.documents import Content
 from driftgames.oco.trading import PortfolioStrategy
 
@@ -100,7 +106,7 @@ class ExponentiatedGradient(PortfolioStrategy):
         """
         n = check_integer("n_assets", n_assets, least=2)
         rounds = check_integer("horizon", horizon, least=1)
-        r = check_positive("variability", variability)
+        r = check_fraction("variability", variability)
         return cls(n, eta=2 * r * math.sqrt(2 * math.log(n) / rounds))
 
     def _play(self, relatives: FloatArray) -> FloatArray:
@@ -166,7 +172,7 @@ class OnlineNewtonStep(PortfolioStrategy):
     def guaranteed(cls, n_assets: int, variability: float) -> OnlineNewtonStep:
         """Return the strategy that the bound is for; ``variability`` as for the bound."""
         n = check_integer("n_assets", n_assets, least=2)
-        r = check_positive("variability", variability)
+        r = check_fraction("variability", variability)
         return cls(n, beta=r / (8 * math.sqrt(n)), delta=1.0)
 
     def _play(self, relatives: FloatArray) -> FloatArray:

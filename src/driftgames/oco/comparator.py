@@ -42,7 +42,11 @@ class BestConstantRebalanced:
 
     @property
     def universal_bound(self) -> float:
-        """How far the log-wealth of Cover's universal portfolio may lie below, at most."""
+        """How far the log-wealth of Cover's universal portfolio may lie below, at most.
+
+        That is the one with the whole integral; what a run with points has promised is
+        `UniversalPortfolio.regret_bound`.
+        """
         return float(universal_portfolio(self.horizon, self.portfolio.size))
 
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray, as_floats, check_integer, check_range, is_real
+from driftgames._support.checks import (
+    FloatArray,
+    as_floats,
+    check_integer,
+    check_interval,
+    check_range,
+)
 from driftgames._support.documents import DocumentError, read_document, write_document
 from driftgames.oco.certificate import ContinuousCertificate
 from driftgames.oco.description import build, describe
 from driftgames.oco.hit_and_run import HitAndRun
 from driftgames.oco.integration import FixedPopulation, Grid, Integration, Points, Precision
-from driftgames.oco.losses import Loss, LossFunction
+from driftgames.oco.losses import Loss, LossFunction, check_number
 from driftgames.oco.polytope import Polytope
 from driftgames.oco.sets import ConvexSet
 from driftgames.potentials import NormalHedgeDT, Potential
@@ -78,10 +83,13 @@ class ContinuousHedge:
         loss_range: tuple[float, float] = (0.0, 1.0),
         random_state: int = 0,
     ) -> None:
+        _check_kind("domain", domain, ConvexSet)
         self._domain = domain
         self._potential = NormalHedgeDT() if potential is None else potential
         self._integration = _default_for(domain) if integration is None else integration
-        self._low, self._high = _check_loss_range(loss_range)
+        _check_kind("potential", self._potential, Potential)
+        _check_kind("integration", self._integration, Integration)
+        self._low, self._high = check_interval("loss_range", loss_range)
         self._random_state = check_integer("random_state", random_state, least=0)
         rng = np.random.default_rng(self._random_state)
         probing, rng = rng.spawn(2)
@@ -99,17 +107,22 @@ class ContinuousHedge:
         return self._population.mean(self._t + 1)
 
     def update(self, loss: LossFunction) -> float:
-        """Take the loss function of a round and return the learner's own loss."""
+        """Take the loss function of a round and return the learner's own loss.
+
+        `HitAndRun` keeps a Python function and calls it again in later rounds, so it must bind
+        what it depends on: ``lambda x, y=y: f(x, y)``. With ``lambda x: f(x, y)`` in a loop,
+        all rounds would follow the last ``y``.
+        """
         if not callable(loss):
             raise ValueError(f"a loss must be a function of points; got {loss!r}")
         point = self.predict()
         values, own = self._evaluate(loss, point)
         width = self._high - self._low
+        self._population.move(
+            loss, (values - self._low) / width, (own - self._low) / width, self._t + 1
+        )
         self._t += 1
         self._learner_loss += own
-        self._population.move(
-            loss, (values - self._low) / width, (own - self._low) / width, self._t
-        )
         return own
 
     @property
@@ -173,26 +186,36 @@ class ContinuousHedge:
         write_document(path, KIND, VERSION, content)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], **arguments: Any) -> ContinuousHedge:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        domain: ConvexSet | None = None,
+        potential: Potential | None = None,
+        integration: Integration | None = None,
+    ) -> ContinuousHedge:
         """Return the learner that was saved at ``path``; it goes on to the same bits.
 
-        ``arguments`` are for what a file cannot hold: a ``potential``, ``domain`` or
-        ``integration`` of your own.
+        A ``domain``, ``potential`` or ``integration`` of your own, which a file cannot hold,
+        is given again.
         """
         content = read_document(path, KIND, VERSION)
         try:
-            built = {
-                name: arguments.get(name) or build(content[name], name)
-                for name in ("domain", "integration")
-            }
+            if domain is None:
+                domain = build(content["domain"], "domain")
+            if potential is None:
+                potential = build_potential(content["potential"])
+            if integration is None:
+                integration = build(content["integration"], "integration")
             learner = cls(
-                potential=arguments.get("potential") or build_potential(content["potential"]),
-                **built,
+                domain,
+                potential,
+                integration=integration,
                 loss_range=tuple(content["loss_range"]),
                 random_state=content["random_state"],
             )
-            learner._t = int(content["t"])
-            learner._learner_loss = float(content["learner_loss"])
+            learner._t = check_integer("t", content["t"], least=0)
+            learner._learner_loss = check_number("learner_loss", content["learner_loss"])
             learner._population.take(content["population"])
         except DocumentError as error:
             raise DocumentError(f"{path}: {error}") from error
@@ -222,15 +245,15 @@ class ContinuousHedge:
             check_range("losses", values, self._low, self._high)
         own = float(values[n])
         if not isinstance(loss, Loss):
-            self._check_convex(asked, values, n, spare)
+            self._check_convex(values, n, spare)
         return values[:n], own
 
-    def _check_convex(self, asked: FloatArray, values: FloatArray, n: int, spare: float) -> None:
+    def _check_convex(self, values: FloatArray, n: int, spare: float) -> None:
         left, middle, right = values[n + 1 :].reshape(3, -1)
         excess = middle - (left + right) / 2
         worst = int(np.argmax(excess))
         if excess[worst] > spare:
-            at = asked[n + 1 :].reshape(3, -1, asked.shape[1])[:, worst]
+            at = [probes[worst] for probes in self._probes]
             raise ValueError(
                 f"the loss is not convex: it is {middle[worst]:g} at {at[1]}, halfway between "
                 f"{left[worst]:g} at {at[0]} and {right[worst]:g} at {at[2]}"
@@ -251,11 +274,9 @@ def _default_for(domain: ConvexSet) -> Integration:
     return HitAndRun() if isinstance(domain, Polytope) and not domain.has_map else Points()
 
 
-def _check_loss_range(loss_range: tuple[float, float]) -> tuple[float, float]:
-    low, high = loss_range
-    if not (is_real(low) and is_real(high) and -np.inf < low < high < np.inf):
-        raise ValueError(f"loss_range must be two finite numbers, low < high; got {loss_range!r}")
-    return float(low), float(high)
+def _check_kind(name: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} must be of kind {kind.__name__}; got {value!r}")
 
 
 def _probes(domain: ConvexSet, rng: np.random.Generator) -> tuple[FloatArray, ...]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray, check_integer, check_positive
+from driftgames._support.checks import FloatArray, as_floats, check_integer, check_positive
 from driftgames._support.documents import Content, DocumentError, decode_array, encode_array
 from driftgames.oco.integration import Integration, IntegrationWarning, Population, Precision
-from driftgames.oco.losses import LossFunction, LossTotal
+from driftgames.oco.losses import LossFunction, LossTotal, check_number
 from driftgames.oco.sets import ConvexSet
 from driftgames.potentials import Potential
 
@@ -28,7 +28,8 @@ class HitAndRun(Integration):
     rejected. The walkers start where the last round left them.
 
     Losses that add up (`LinearLoss`, `QuadraticLoss`) cost the same in every round; any other
-    loss is kept and called again, which costs as much as there were rounds.
+    loss is kept and called again, which costs as much as there were rounds. Such a function
+    must go on to mean what it meant in its round (see `ContinuousHedge.update`).
 
     Parameters
     ----------
@@ -109,8 +110,21 @@ class Walkers(Population):
         return Precision(np.asarray(spread / np.sqrt(size)), size, self.points.shape[0])
 
     def move(self, loss: LossFunction, losses: FloatArray, learner_loss: float, t: int) -> None:
-        """Take a loss, then let the walkers follow the density of round ``t + 1``."""
+        """Take a loss, then let the walkers follow the density of round ``t + 1``.
+
+        A loss that raises on the way leaves the walkers as they were.
+        """
+        kept, generator = vars(self).copy(), self._rng.bit_generator.state
+        try:
+            self._follow(loss, learner_loss, t)
+        except BaseException:
+            vars(self).update(kept)
+            self._rng.bit_generator.state = generator
+            raise
+
+    def _follow(self, loss: LossFunction, learner_loss: float, t: int) -> None:
         before = self._potential.weights(self.positions_at(self.points), t)
+        self._total = self._total.copy()
         self._total.add(loss)
         self._rounds += 1
         self._learner_total += learner_loss * self._width + self._low
@@ -128,7 +142,7 @@ class Walkers(Population):
                 f"the {self.points.shape[0]} walkers are worth {1.0 / self._inverse_size:.0f} "
                 f"independent points after round {t}; take more walkers or more steps",
                 IntegrationWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         self._warned = few
 
@@ -156,14 +170,16 @@ class Walkers(Population):
 
     def take(self, content: Content) -> None:
         """Take up a saved state."""
-        points = decode_array(content["walkers"])
+        points = as_floats("walkers", decode_array(content["walkers"]))
         if points.shape != self.points.shape:
             raise DocumentError(f"{self.points.shape} walkers were wanted; got {points.shape}")
+        if not self._domain.contains(points).all():
+            raise DocumentError("its walkers do not all stand in the set")
         self.points = points
-        self._total = LossTotal.of_content(content["total"])
-        self._rounds = int(content["rounds"])
-        self._learner_total = float(content["learner_total"])
-        self._inverse_size = float(content["inverse_size"])
+        self._total = LossTotal.of_content(content["total"], self._domain.n_coordinates)
+        self._rounds = check_integer("rounds", content["rounds"], least=0)
+        self._learner_total = check_number("learner_total", content["learner_total"])
+        self._inverse_size = check_positive("inverse_size", content["inverse_size"])
         self._rng.bit_generator.state = content["generator"]
 
     def _scaled(self, totals: FloatArray) -> FloatArray:

@@ -13,7 +13,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray, check_integer
+from driftgames._support.checks import (
+    FloatArray,
+    check_distribution,
+    check_integer,
+    check_vector,
+)
 from driftgames._support.documents import Content, DocumentError, decode_array, encode_array
 from driftgames.oco.losses import LossFunction
 from driftgames.oco.moments import match_moments
@@ -32,7 +37,8 @@ class Precision:
     Parameters
     ----------
     error : array
-        For each coordinate: the error of the rule for a grid, a standard error otherwise.
+        For each coordinate: an estimate of the error of the rule for a grid (see `Grid`), a
+        standard error otherwise. Neither is a bound.
     effective_size : float
         How many independent points of the density would do as well; for a grid, how many
         chips share the weight.
@@ -95,9 +101,11 @@ class Grid(Integration):
 
     The unit cube is cut into ``per_axis`` equal cells along each axis and their midpoints are
     mapped onto the set, so every chip stands for the same volume. The middle cell of every
-    three along each axis gives the same rule with cells three times as wide; as the error of
-    either falls with the square of the width, the difference of the two bounds that of the
-    finer one (it is eight times it in the limit), and that is the error it reports.
+    three along each axis gives the same rule with cells three times as wide, and the
+    difference of the two is the error it reports: an estimate. On an interval or a box, where
+    the error of either falls with the square of the width, it tends to eight times the error
+    of the finer one. The maps onto other sets have edges, and chance may bring the two closer
+    together than the finer one is to the truth.
 
     Parameters
     ----------
@@ -208,7 +216,7 @@ class FixedPopulation(Population):
         return np.asarray(self.distribution(t) @ self.points)
 
     def precision(self, t: int) -> Precision:
-        """Return the error of the rule for a grid, and a standard error for points."""
+        """Return an estimated error of the rule for a grid, and a standard error for points."""
         p = self.distribution(t)
         mean = p @ self.points
         size = 1.0 / float(p @ p)
@@ -243,15 +251,14 @@ class FixedPopulation(Population):
 
     def take(self, content: Content) -> None:
         """Take up positions that belong to the same points."""
-        positions = decode_array(content["positions"])
-        if positions.shape != self.positions.shape or not np.isfinite(positions).all():
-            raise DocumentError(
-                f"{self.positions.size} finite positions were wanted; got shape {positions.shape}"
-            )
+        n = self.positions.size
+        positions = check_vector("positions", decode_array(content["positions"]), n)
         check_fingerprint(self.points, content["points"])
-        self.positions = positions.astype(np.float64)
         # the last bits of a solved prior may depend on the machine; those of the run count
-        self._prior = None if content["prior"] is None else decode_array(content["prior"])
+        prior = content["prior"]
+        if prior is not None:
+            prior = check_distribution("prior", decode_array(prior), n)
+        self.positions, self._prior = positions, prior
 
 
 def fingerprint(points: FloatArray) -> str:

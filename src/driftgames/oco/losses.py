@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,9 +20,23 @@ LossFunction = Callable[[FloatArray], npt.ArrayLike]
 class Loss(ABC):
     """A loss whose convexity is known from its form, so that it need not be probed."""
 
+    @property
     @abstractmethod
+    def n_coordinates(self) -> int:
+        """How many numbers make a point."""
+
+    @abstractmethod
+    def _at(self, points: FloatArray) -> FloatArray:
+        """Return the loss at each row of points that have as many columns."""
+
     def __call__(self, points: FloatArray) -> FloatArray:
         """Return the loss at each row of ``points``."""
+        if points.shape[-1] != self.n_coordinates:
+            raise ValueError(
+                f"a {type(self).__name__} is of {self.n_coordinates} coordinates; got points of "
+                f"{points.shape[-1]}"
+            )
+        return self._at(points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +57,14 @@ class LinearLoss(Loss):
 
     def __init__(self, gradient: npt.ArrayLike, offset: float = 0.0) -> None:
         object.__setattr__(self, "gradient", check_vector("gradient", gradient))
-        object.__setattr__(self, "offset", _check_offset(offset))
+        object.__setattr__(self, "offset", check_number("offset", offset))
 
-    def __call__(self, points: FloatArray) -> FloatArray:
-        """Return the loss at each row of ``points``."""
+    @property
+    def n_coordinates(self) -> int:
+        """How many numbers make a point."""
+        return self.gradient.size
+
+    def _at(self, points: FloatArray) -> FloatArray:
         return np.asarray(points @ self.gradient + self.offset)
 
 
@@ -86,7 +105,7 @@ class QuadraticLoss(Loss):
         slope = np.zeros(n) if gradient is None else check_vector("gradient", gradient, n)
         object.__setattr__(self, "matrix", square)
         object.__setattr__(self, "gradient", slope)
-        object.__setattr__(self, "offset", _check_offset(offset))
+        object.__setattr__(self, "offset", check_number("offset", offset))
 
     @classmethod
     def to_target(cls, target: npt.ArrayLike, scale: float = 1.0) -> QuadraticLoss:
@@ -94,8 +113,12 @@ class QuadraticLoss(Loss):
         y = check_vector("target", target)
         return cls(scale * np.eye(y.size), -2.0 * scale * y, scale * float(y @ y))
 
-    def __call__(self, points: FloatArray) -> FloatArray:
-        """Return the loss at each row of ``points``."""
+    @property
+    def n_coordinates(self) -> int:
+        """How many numbers make a point."""
+        return self.gradient.size
+
+    def _at(self, points: FloatArray) -> FloatArray:
         curved = np.einsum("ij,ij->i", points @ self.matrix, points)
         return np.asarray(curved + points @ self.gradient + self.offset)
 
@@ -121,8 +144,12 @@ class LogWealthLoss(Loss):
             raise ValueError(f"relatives must be above 0; got {vector.min():g}")
         object.__setattr__(self, "relatives", vector)
 
-    def __call__(self, points: FloatArray) -> FloatArray:
-        """Return the loss at each row of ``points``."""
+    @property
+    def n_coordinates(self) -> int:
+        """How many numbers make a point."""
+        return self.relatives.size
+
+    def _at(self, points: FloatArray) -> FloatArray:
         return np.asarray(-np.log(points @ self.relatives))
 
 
@@ -160,6 +187,13 @@ class LossTotal:
         else:
             self.others.append(loss)
 
+    def copy(self) -> LossTotal:
+        """Return a sum that goes on by itself."""
+        twin = copy.copy(self)
+        twin.gradient = self.gradient.copy()
+        twin.relatives, twin.others = self.relatives.copy(), self.others.copy()
+        return twin
+
     @property
     def is_additive(self) -> bool:
         """Whether the sum is a handful of numbers, however many losses went in."""
@@ -173,7 +207,8 @@ class LossTotal:
         if self.relatives:
             total -= np.log(points @ np.asarray(self.relatives).T).sum(axis=1)
         for loss in self.others:
-            total += np.asarray(loss(points), dtype=np.float64)
+            # a copy, because a function may work in place
+            total += np.asarray(loss(points.copy()), dtype=np.float64)
         return np.asarray(total)
 
     def along(
@@ -216,21 +251,28 @@ class LossTotal:
         }
 
     @classmethod
-    def of_content(cls, content: Content) -> LossTotal:
-        """Return the sum that `content` described."""
-        gradient = decode_array(content["gradient"])
-        if gradient.ndim != 1:
-            raise DocumentError(f"a gradient of shape {gradient.shape} is none")
-        total = cls(gradient.size)
-        total.offset, total.gradient = float(content["offset"]), gradient
-        if content["matrix"] is not None:
-            total.matrix = decode_array(content["matrix"])
+    def of_content(cls, content: Content, n_coordinates: int) -> LossTotal:
+        """Return the sum that `content` described, of points of ``n_coordinates`` numbers."""
+        gradient, offset = decode_array(content["gradient"]), content["offset"]
+        losses: list[Loss] = []
+        if content["matrix"] is None:
+            losses.append(LinearLoss(gradient, offset))
+        else:
+            losses.append(QuadraticLoss(decode_array(content["matrix"]), gradient, offset))
         if content["relatives"] is not None:
-            total.relatives = list(decode_array(content["relatives"]))
+            losses += [LogWealthLoss(row) for row in decode_array(content["relatives"])]
+        total = cls(n_coordinates)
+        for loss in losses:
+            if loss.n_coordinates != n_coordinates:
+                raise DocumentError(
+                    f"its losses must be of {n_coordinates} coordinates; got {loss.n_coordinates}"
+                )
+            total.add(loss)
         return total
 
 
-def _check_offset(offset: float) -> float:
-    if not (is_real(offset) and np.isfinite(offset)):
-        raise ValueError(f"offset must be a finite number; got {offset!r}")
-    return float(offset)
+def check_number(name: str, value: float) -> float:
+    """Return ``value`` as a float, or say that it is not a finite number."""
+    if not (is_real(value) and np.isfinite(value)):
+        raise ValueError(f"{name} must be a finite number; got {value!r}")
+    return float(value)

@@ -20,6 +20,7 @@ from driftgames._support.checks import (
 from driftgames._support.documents import Content, decode_array, encode_array
 from driftgames.certificates import Certificate
 from driftgames.certificates.bounds.portfolios import universal_portfolio_quantile
+from driftgames.oco.comparator import BestConstantRebalanced
 from driftgames.oco.integration import Points, check_fingerprint, fingerprint
 from driftgames.oco.sets import Simplex
 from driftgames.oco.trading import PortfolioStrategy
@@ -37,9 +38,10 @@ class UniversalPortfolio(PortfolioStrategy):
               W_t(b) = \prod_{\tau\le t} b\cdot x_\tau
 
     It is continuous EXP with learning rate 1 and the loss :math:`-\ln(b\cdot x)`, and its
-    wealth is the mean wealth of all portfolios. Log-wealth is such that it falls behind the
+    wealth is the mean wealth of all portfolios. With the whole integral it falls behind the
     best one by the logarithm of a polynomial in the number of days only, without anything to
-    tune: `certificates.bounds.universal_portfolio`. Cover (1991). [LS14, Alg. 5]
+    tune: `certificates.bounds.universal_portfolio`. Points stand for the integral here, and
+    what they promise is `regret_bound`. Cover (1991). [LS14, Alg. 5]
 
     Parameters
     ----------
@@ -70,6 +72,11 @@ class UniversalPortfolio(PortfolioStrategy):
     The wealth of a constant rebalanced portfolio of two assets is a polynomial, so n nodes
     integrate up to 2n - 1 days exactly; beyond that, wealth as a function of the portfolio is
     so smooth that the error stays at rounding until single nodes hold most of the weight.
+
+    For more assets the points are close to the integral while wealth changes little from one
+    to the next, as in markets of many stocks. Where one asset wins every day, all wealth ends
+    up in the one point that holds most of it, and the regret grows with every day from then on
+    as that point's does: no number of points keeps Cover's bound for ever.
 
     Examples
     --------
@@ -122,8 +129,8 @@ class UniversalPortfolio(PortfolioStrategy):
                 if prior is None
                 else check_distribution("prior", prior, self._n_points)
             )
-        self._tiles, self._tile_prior = _tiled(self._points, self._prior)
-        self._positions = np.zeros(self._tile_prior.shape)
+        self._tiles, self._log_prior = _tiled(self._points, self._prior)
+        self._positions = np.zeros(self._log_prior.shape)
 
     # ---------------------------------------------------------------- what has happened
 
@@ -146,24 +153,66 @@ class UniversalPortfolio(PortfolioStrategy):
         For Cover's portfolio that is :math:`\ln(1/\epsilon)`; for another potential, that of
         Theorem 2 in units of ``span``. [LS14, Thm. 2]
         """
-        potential, span = self._potential, self._span
-
-        def bound(horizon: int, epsilons: FloatArray) -> FloatArray:
-            if potential is None:
-                return universal_portfolio_quantile(epsilons)
-            return potential.bound(horizon, epsilons) * span
-
-        name = "" if potential is None else f", {type(potential).__name__}"
+        name = "" if self._potential is None else f", {type(self._potential).__name__}"
         return Certificate.of_run(
-            self.title + name, self._t, self.positions * span, 0.0, bound, prior=self._prior
+            self.title + name,
+            self._t,
+            self.positions * self._span,
+            0.0,
+            self._quantile_bound,
+            prior=self._prior,
         )
+
+    def regret_bound(self, best: BestConstantRebalanced) -> float:
+        r"""Return how far the log-wealth may lie below that of ``best``, of the same days.
+
+        .. math:: \min_i\ \ln\frac1{q_i} + \ln\frac{W_T(b^*)}{W_T(b_i)}
+
+        The wealth is at least the share q of a point times what that point made of 1; how far
+        the point itself fell behind, the run tells. With a potential its epsilon-regret stands
+        for the first term. For two assets the bound is Cover's :math:`\ln(T+1)` as long as the
+        quadrature is exact. With costs, which ``best`` does not pay, there is none.
+
+        Examples
+        --------
+        >>> from driftgames.oco import best_constant_rebalanced
+        >>> relatives = [[2.0, 0.5, 0.5]] * 300
+        >>> universal = UniversalPortfolio(3)
+        >>> regret = 300 * np.log(2.0) - universal.run(relatives).log_wealth[-1]
+        >>> bound = universal.regret_bound(best_constant_rebalanced(relatives))
+        >>> round(float(regret), 2), round(bound, 2)
+        (11.34, 11.48)
+        """
+        if self._cost:
+            raise ValueError(f"with costs nothing is promised; got cost={self._cost:g}")
+        if (best.horizon, best.portfolio.size) != (self._t, self._n_assets):
+            raise ValueError(
+                f"best must be of the same {self._t} days and {self._n_assets} assets; got "
+                f"{best.horizon} days and {best.portfolio.size} assets"
+            )
+        if self._is_exact:
+            return best.universal_bound
+        there = self._prior > 0
+        behind = best.log_wealth - self._log_wealth + self.positions[there] * self._span
+        return float((self._quantile_bound(self._t, self._prior[there]) + behind).min())
+
+    @property
+    def _is_exact(self) -> bool:
+        """Whether the points have integrated Cover's polynomials exactly so far."""
+        gauss = self._n_assets == 2 and not self._own and self._potential is None
+        return gauss and self._t < 2 * self._n_points
+
+    def _quantile_bound(self, horizon: int, epsilons: FloatArray) -> FloatArray:
+        if self._potential is None:
+            return universal_portfolio_quantile(epsilons)
+        return self._potential.bound(horizon, epsilons) * self._span
 
     # ---------------------------------------------------------------- trading
 
     def _play(self, relatives: FloatArray) -> FloatArray:
         portfolios = np.empty((relatives.shape[0] + 1, self._n_assets))
         if self._potential is None:
-            kernels.universal(self._tiles, self._tile_prior, self._positions, relatives, portfolios)
+            kernels.universal(self._tiles, self._log_prior, self._positions, relatives, portfolios)
             return portfolios
         positions = self.positions
         portfolios[0] = self._mean(positions, self._t + 1)
@@ -200,7 +249,8 @@ class UniversalPortfolio(PortfolioStrategy):
             raise ValueError(
                 f"points must have {self._n_assets} columns and a row each; got {rows.shape}"
             )
-        inside = Simplex(self._n_assets).contains(rows)
+        # an asset of which less than nothing is held can make less than nothing of the wealth
+        inside = Simplex(self._n_assets).contains(rows) & (rows >= 0).all(axis=1)
         if not inside.all():
             (row,) = first_index(~inside)
             raise ValueError(
@@ -241,18 +291,19 @@ class UniversalPortfolio(PortfolioStrategy):
         return {"positions": self._positions, "prior": self._prior}
 
     def _take(self, state: dict[str, FloatArray]) -> None:
-        self._positions, self._prior = state["positions"], state["prior"]
-        self._tiles, self._tile_prior = _tiled(self._points, self._prior)
+        self._positions = state["positions"]
+        self._prior = check_distribution("prior", state["prior"], self._n_points)
+        self._tiles, self._log_prior = _tiled(self._points, self._prior)
 
 
 def _tiled(points: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return points and prior in the tiles of the kernel; spare lanes repeat a point for free."""
+    """Return points and log-prior in the kernel's tiles; spare lanes repeat a point for free."""
     lanes = kernels.LANES
     n_points, n_assets = points.shape
     n_tiles = -(-n_points // lanes)
     padded = np.repeat(points[:1], n_tiles * lanes, axis=0)
     padded[:n_points] = points
-    shares = np.zeros(n_tiles * lanes)
-    shares[:n_points] = prior
+    log_prior = np.full(n_tiles * lanes, -np.inf)
+    np.log(prior, out=log_prior[:n_points], where=prior > 0)
     tiles = padded.reshape(n_tiles, lanes, n_assets).transpose(0, 2, 1)
-    return np.ascontiguousarray(tiles), shares.reshape(n_tiles, lanes)
+    return np.ascontiguousarray(tiles), log_prior.reshape(n_tiles, lanes)

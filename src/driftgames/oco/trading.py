@@ -17,6 +17,8 @@ from driftgames._support.checks import (
     check_between,
     check_finite,
     check_integer,
+    check_range,
+    check_vector,
     first_index,
 )
 from driftgames._support.documents import (
@@ -27,8 +29,13 @@ from driftgames._support.documents import (
     read_document,
     write_document,
 )
+from driftgames.oco.losses import check_number
 
 VERSION = 1
+
+LEAST, MOST = 1e-75, 1e75
+"""Between which relatives are taken: what strategies make of the ratios of a day, and of their
+squares, are then floats."""
 
 
 def price_relatives(prices: npt.ArrayLike, *, before: npt.ArrayLike | None = None) -> FloatArray:
@@ -82,6 +89,8 @@ class PortfolioRun:
     @property
     def final_wealth(self) -> float:
         """The wealth at the end."""
+        if self.log_wealth.size == 0:
+            raise ValueError("a run of no days has no final wealth")
         return float(self.wealth[-1])
 
 
@@ -142,8 +151,14 @@ class PortfolioStrategy(ABC):
 
     def update(self, relatives: npt.ArrayLike) -> float:
         """Take the relatives of a day and return the factor by which wealth changed."""
+        day = as_floats("relatives", relatives)
+        if day.ndim != 1:
+            raise ValueError(
+                f"relatives of a day must be one relative per asset; got shape {day.shape}; "
+                "use run for several days"
+            )
         before = self._log_wealth
-        self.run(np.atleast_2d(as_floats("relatives", relatives)))
+        self.run(day[np.newaxis])
         return math.exp(self._log_wealth - before)
 
     def run(self, relatives: npt.ArrayLike) -> PortfolioRun:
@@ -190,10 +205,15 @@ class PortfolioStrategy(ABC):
 
     # ---------------------------------------------------------------- saving
 
+    @property
+    def settings(self) -> Content:
+        """What it was made with, in the form in which a file holds it."""
+        return {"n_assets": self._n_assets, "cost": self._cost, **self._arguments()}
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the strategy to a JSON document, atomically."""
         content = {
-            "arguments": {"n_assets": self._n_assets, "cost": self._cost, **self._arguments()},
+            "arguments": self.settings,
             "t": self._t,
             "log_wealth": self._log_wealth,
             "held": encode_array(self._held),
@@ -210,13 +230,19 @@ class PortfolioStrategy(ABC):
         content = read_document(path, cls._kind(), VERSION)
         try:
             strategy = cls._build({**content["arguments"], **arguments})
-            strategy._t = int(content["t"])
-            strategy._log_wealth = float(content["log_wealth"])
-            strategy._held = decode_array(content["held"])
+            strategy._t = check_integer("t", content["t"], least=0)
+            strategy._log_wealth = check_number("log_wealth", content["log_wealth"])
+            held = decode_array(content["held"])
+            strategy._held = check_vector("held", held, strategy._n_assets)
             wanted = strategy._state()
-            state = {name: decode_array(array) for name, array in content["state"].items()}
+            state = {
+                name: as_floats(name, decode_array(array))
+                for name, array in content["state"].items()
+            }
             if {k: v.shape for k, v in state.items()} != {k: v.shape for k, v in wanted.items()}:
                 raise DocumentError("its state does not have the shape of its arguments")
+            for name, array in state.items():
+                check_finite(name, array)
             strategy._take(state)
         except DocumentError as error:
             raise DocumentError(f"{path}: {error}") from error
@@ -238,6 +264,7 @@ def check_relatives(relatives: npt.ArrayLike, n_assets: int | None = None) -> Fl
     matrix = _check_table("relatives", relatives)
     if n_assets is not None and matrix.shape[1] != n_assets:
         raise ValueError(f"relatives must have {n_assets} columns; got {matrix.shape[1]}")
+    check_range("relatives", matrix, LEAST, MOST)
     return np.ascontiguousarray(matrix)
 
 

@@ -39,12 +39,12 @@ def normal_hedge(horizon: npt.ArrayLike, epsilon: npt.ArrayLike, n_actions: int)
     log_n = math.log(check_integer("n_actions", n_actions, least=1))
     if log_n == 0.0:
         return np.zeros(np.broadcast_shapes(rounds.shape, epsilons.shape))
-    delta = np.geomspace(1e-6, 0.5, 2000)
-    price = 16 * log_n**2 / delta * (10.2 / delta**2 + log_n)
-    # a minimum over a grid is a bound like each of its members
-    distinct, back = np.unique(rounds, return_inverse=True)
-    least = [float(np.min(3 * (1 + 50 * delta) * T + price)) for T in distinct]
-    spent = np.reshape(np.asarray(least)[back], rounds.shape)
+    # where the derivative in delta is zero, x = 1 / delta^2 solves a x^2 + ln(N) x = c
+    a, c = 30.6, 150 * rounds / (16 * log_n**2)
+    x = np.maximum((np.sqrt(log_n**2 + 4 * a * c) - log_n) / (2 * a), 4.0)
+    delta = 1 / np.sqrt(x)
+    price = 16 * log_n**2 / delta * (10.2 * x + log_n)
+    spent = 3 * (1 + 50 * delta) * rounds + price
     return np.asarray(np.sqrt((1 + np.log(1 / epsilons)) * spent))
 
 

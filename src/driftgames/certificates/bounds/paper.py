@@ -114,8 +114,16 @@ def theorem_5(
     """
     rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
     n, rate = check_integer("n_arms", n_arms, least=1), check_positive("eta", eta)
-    growth = math.log(math.cosh(rate) + n * math.exp(rate) * rate**2 / 2)
-    return np.asarray((np.log(1 / epsilons) + rounds * growth) / rate)
+    return np.asarray((rounds * _exp3_growth(n, rate) - np.log(epsilons)) / rate)
+
+
+def _exp3_growth(n_arms: int, eta: float) -> float:
+    """Return the logarithm in Theorem 5 so that it neither cancels nor overflows."""
+    if eta <= 1:
+        # cosh(eta) - 1 is 2 sinh(eta/2)**2
+        return math.log1p(2 * math.sinh(eta / 2) ** 2 + n_arms * math.exp(eta) * eta**2 / 2)
+    rest = (1 + math.exp(-2 * eta)) / eta / eta
+    return eta + 2 * math.log(eta) + math.log((rest + n_arms) / 2)
 
 
 def theorem_5_tuned(horizon: npt.ArrayLike, epsilon: npt.ArrayLike, n_arms: int) -> FloatArray:

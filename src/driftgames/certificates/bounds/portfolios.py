@@ -23,6 +23,7 @@ from scipy.special import gammaln
 
 from driftgames._support.checks import (
     FloatArray,
+    check_fraction,
     check_fractions,
     check_horizons,
     check_integer,
@@ -33,7 +34,9 @@ from driftgames._support.checks import (
 def universal_portfolio(horizon: npt.ArrayLike, n_assets: int) -> FloatArray:
     r"""Return :math:`\ln\binom{T+n-1}{n-1} \le (n-1)\ln(T+1)`, for Cover's universal portfolio.
 
-    It needs nothing of the market, not even that prices stay within a range. [C91]_, [CO96]_
+    It needs nothing of the market, not even that prices stay within a range, but the integral
+    over all portfolios: points that stand for it do not keep the bound in every market, and
+    promise `universal_portfolio_quantile`. [C91]_, [CO96]_
 
     >>> round(float(universal_portfolio(1, 2)), 4)
     0.6931
@@ -46,7 +49,8 @@ def universal_portfolio_quantile(epsilon: npt.ArrayLike) -> FloatArray:
     r"""Return :math:`\ln(1/\epsilon)`, the epsilon-regret of a universal portfolio.
 
     Its wealth is the mean wealth of all portfolios, so at least epsilon times that of the best
-    epsilon of them; it holds for any prior and any number of points. [C91]_
+    epsilon of them; it holds for any prior and any number of points. At the share of a single
+    point it is the regret to that point. [C91]_
     """
     return np.asarray(-np.log(check_fractions("epsilon", epsilon)))
 
@@ -63,7 +67,7 @@ def exponentiated_gradient(
     Without ``eta`` the tuned one is meant. [HSSW98]_
     """
     rounds, n = check_horizons(horizon), check_integer("n_assets", n_assets, least=2)
-    r = check_positive("variability", variability)
+    r = check_fraction("variability", variability)
     if eta is None:
         return np.asarray(np.sqrt(2 * rounds * math.log(n)) / (2 * r))
     rate = check_positive("eta", eta)
@@ -77,5 +81,5 @@ def online_newton_step(horizon: npt.ArrayLike, n_assets: int, variability: float
     for `exponentiated_gradient`. [AHKS06]_
     """
     rounds, n = check_horizons(horizon), check_integer("n_assets", n_assets, least=2)
-    r = check_positive("variability", variability)
+    r = check_fraction("variability", variability)
     return np.asarray(10 * n**1.5 / r * np.log(n * rounds / r**2))

@@ -1,0 +1,33 @@
+"""The bounds of the paper against mpmath, where floats cancel and where they overflow."""
+
+import math
+
+import pytest
+from mpmath import mp
+
+from driftgames.certificates import bounds
+
+
+def exact_theorem_5(horizon, epsilon, n_arms, eta):
+    with mp.workdps(60):
+        rate = mp.mpf(eta)
+        growth = mp.log(mp.cosh(rate) + n_arms * mp.exp(rate) * rate**2 / 2)
+        return float((horizon * growth - mp.log(mp.mpf(epsilon))) / rate)
+
+
+@pytest.mark.parametrize("n_arms", [1, 2, 1000])
+@pytest.mark.parametrize(
+    "eta", [1e-150, 1e-9, 1e-7, 1e-3, 0.5, 0.999, 1.0, 1.001, 20.0, 1e3, 1e200]
+)
+@pytest.mark.parametrize(("horizon", "epsilon"), [(1, 1.0), (10**4, 0.1), (10**16, 5e-324)])
+def test_theorem_5_is_that_of_mpmath_for_every_learning_rate(horizon, epsilon, n_arms, eta):
+    found = float(bounds.theorem_5(horizon, epsilon, n_arms, eta))
+    assert found == pytest.approx(exact_theorem_5(horizon, epsilon, n_arms, eta), rel=1e-14)
+
+
+@pytest.mark.parametrize("horizon", [10**2, 10**8, 10**14, 10**16, 10**18])
+def test_theorem_5_at_the_tuned_rate_keeps_below_the_tuned_bound(horizon):
+    n_arms, epsilon = 10, 0.1
+    eta = math.sqrt(2 * math.log(1 / epsilon) / (horizon * (1 + n_arms * math.sqrt(math.e))))
+    found = float(bounds.theorem_5(horizon, epsilon, n_arms, eta))
+    assert 0.7 < found / float(bounds.theorem_5_tuned(horizon, epsilon, n_arms)) <= 1.0
