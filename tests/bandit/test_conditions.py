@@ -136,14 +136,33 @@ def test_a_potential_of_ones_own_needs_a_horizon_and_comes_back_only_if_given(tw
         PotentialBandit(4, potential=phi)
     policy = PotentialBandit(4, horizon=3, potential=phi)
     policy.save(tmp_path / "b.json")
-    with pytest.raises(ValueError, match=r"load it with potential=TwoRates\(0.2, 0.5\)"):
+    with pytest.raises(ValueError, match="TwoRates, which a file cannot hold; give it as pot"):
         PotentialBandit.load(tmp_path / "b.json")
-    with pytest.raises(ValueError, match="load it with"):
-        PotentialBandit.load(tmp_path / "b.json", potential=two_rates(0.1, 0.2))
+    with pytest.raises(ValueError, match=r"it ran on TwoRates; got potential=Exponential"):
+        PotentialBandit.load(tmp_path / "b.json", potential=Exponential(0.3))
     loaded = PotentialBandit.load(tmp_path / "b.json", potential=phi)
     np.testing.assert_array_equal(loaded.distribution(), policy.distribution())
     loaded.add_arm("more")
     assert loaded.bound(3, 0.5) > policy.bound(3, 0.5)
+
+
+def test_the_bound_of_a_potential_of_ones_own_counts_all_arms_after_loading(two_rates, tmp_path):
+    policy = PotentialBandit(3, horizon=6, potential=two_rates())
+    for arm in "abcde":
+        policy.add_arm(arm)
+    for arm in "abcde":
+        policy.remove_arm(arm)
+    chips = check_bandit_potential(two_rates(), 8, 6)
+    assert policy.bound(6, 1.0) == pytest.approx(chips.bound(3 / 8))
+    policy.save(tmp_path / "b.json")
+    loaded = PotentialBandit.load(tmp_path / "b.json", potential=two_rates())
+    assert loaded.bound(6, 1.0) == policy.bound(6, 1.0)
+
+
+def test_a_policy_saved_without_a_potential_is_loaded_without_one(two_rates, tmp_path):
+    PotentialBandit(3, horizon=6).save(tmp_path / "b.json")
+    with pytest.raises(ValueError, match="it ran on none of its own; got potential=TwoRates"):
+        PotentialBandit.load(tmp_path / "b.json", potential=two_rates())
 
 
 def test_rounds_probed_include_the_first_and_the_last():

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from driftgames._kernels import bandit_exponential as kernels
 from driftgames._kernels import sum_tree
 from driftgames.bandit import BernoulliArms, Exp3IX, PotentialBandit
-from driftgames.bandit.exponential_engine import ExponentialEngine, schedule
+from driftgames.bandit.exponential_engine import ExponentialEngine
+from driftgames.bandit.schedule import rate_at, sum_until
 from driftgames.certificates.bounds import theorem_5, theorem_5_tuned
-from driftgames.certificates.bounds.bandits import exp3_scheduled
+from driftgames.certificates.bounds.bandits import exp3_ix, exp3_scheduled, tsallis_inf
+from driftgames.potentials import Exponential
 
 
 def tree_of(weights):
@@ -114,7 +116,7 @@ def test_without_a_horizon_the_rate_follows_the_schedule(make):
         rates.append(policy._engine.rate)
         policy.update(arm, 0.5, prob)
     decay = math.sqrt(math.log(4) / 4)
-    np.testing.assert_allclose(rates, schedule(300, decay), rtol=1e-14)
+    np.testing.assert_allclose(rates, rate_at(np.arange(1, 301), decay), rtol=1e-14)
     exact = decay / np.sqrt(np.arange(1, 301))
     assert np.all((rates >= exact * (1 - 1e-14)) & (rates <= 1.032 * exact))
     assert len(set(rates)) < 100
@@ -164,10 +166,31 @@ def test_epsilon_of_one_cannot_be_tuned_to():
 
 
 def test_bounds_name_what_is_wrong():
-    with pytest.raises(ValueError, match="never rise"):
-        exp3_scheduled(2, 0.5, 2, [0.1, 0.2])
-    with pytest.raises(ValueError, match="must cover 3 rounds; got 2"):
-        exp3_scheduled(3, 0.5, 2, [0.2, 0.1])
+    for last, total in ((0.2, 0.1), (0.0, 1.0), (-0.1, 1.0), (0.1, math.nan), (0.1, math.inf)):
+        with pytest.raises(ValueError, match="rates must be above 0 and among their sum; got"):
+            exp3_scheduled(0.5, 2, last, total)
+        with pytest.raises(ValueError, match="rates must be above 0"):
+            exp3_ix(2, 0.1, last, total)
+
+
+def test_bounds_are_those_of_their_papers():
+    # ln(4) / 0.1 + 4 * 5 / 2, then (2 ln(4) + ln(20)) / 0.1 + 4 * 5 + ln(20), then 4 * 6 + 1
+    assert exp3_scheduled(0.25, 4, 0.1, 5.0) == pytest.approx(23.862943611198906)
+    assert exp3_ix(4, 0.1, 0.1, 5.0) == pytest.approx(80.67894223002561)
+    assert tsallis_inf(9, 4) == 25.0
+
+
+def test_the_sum_of_a_schedule_is_that_of_its_rounds():
+    rates, rounds = rate_at(np.arange(1, 5001), 0.7), np.arange(1, 5001)
+    np.testing.assert_allclose(sum_until(rounds, 0.7), np.cumsum(rates), rtol=1e-12)
+
+
+@pytest.mark.parametrize("make", [PotentialBandit, Exp3IX])
+def test_the_bound_of_any_horizon_needs_no_room_for_its_rounds(make):
+    policy, horizon = make(10), 10**15
+    rough = policy.bound(10**5, 0.1) * math.sqrt(horizon / 10**5)
+    assert policy.bound(horizon, 0.1) == pytest.approx(rough, rel=0.03)
+    assert make(10, horizon=horizon).bound(horizon, 0.1) < 2 * rough
 
 
 # -------------------------------------------------------------------- arms that come and go
@@ -222,15 +245,43 @@ def test_the_bound_counts_all_arms_that_ever_were(tmp_path):
     policy.add_arm("x")
     policy.remove_arm(0)
     assert policy.eta == eta
-    assert policy.bound(100, 0.25) == theorem_5(100, 0.25, 4, eta)
+    # the best of three arms is one of four chips
+    assert policy.bound(100, 1 / 3) == pytest.approx(theorem_5(100, 1 / 4, 4, eta))
     policy.save(tmp_path / "b.json")
     loaded = PotentialBandit.load(tmp_path / "b.json")
     assert loaded.arms == policy.arms
     assert loaded.bound(100, 0.25) == policy.bound(100, 0.25)
 
 
+def test_a_run_with_fewer_arms_than_there_were_is_held_to_the_bound_of_all_chips():
+    policy = PotentialBandit(100, horizon=1000, random_state=0)
+    for arm in range(1, 99):
+        policy.remove_arm(arm)
+    run = policy.run(np.random.default_rng(0).random((1000, 2)))
+    expected = theorem_5(1000, [1 / 100, 2 / 100], 100, policy.eta)
+    assert run.promised()[-1] == pytest.approx(expected[0])
+    np.testing.assert_allclose(run.certificate.promised, expected)
+
+
+def test_the_best_arm_may_leave_and_another_come():
+    phi, losses = Exponential(1.0), np.tile([0.0, 1.0], (20_000, 1))
+    for seed in range(10):  # an estimate jumps by 1/p, and p is small when it does
+        policy = PotentialBandit(names=["a", "b"], potential=phi, random_state=seed)
+        policy.run(losses)
+        policy.remove_arm("a")
+        np.testing.assert_array_equal(policy.distribution(), [1.0])
+        policy.add_arm("c")
+        p = policy.distribution()
+        weights = np.exp(-(policy.positions - policy.positions.min()))
+        np.testing.assert_allclose(p, weights / weights.sum(), rtol=1e-9, atol=1e-300)
+        assert p[1] > 0.5
+
+
 def test_arms_that_cannot_come_or_go_are_named():
     policy = PotentialBandit(2, horizon=10)
+    with pytest.raises(ValueError, match="hashable arms"):
+        policy.add_arm([3])
+    assert policy.arms == (0, 1)
     with pytest.raises(ValueError, match="there is an arm 1 already"):
         policy.add_arm(1)
     with pytest.raises(ValueError, match="no arm 5 to remove"):

@@ -7,7 +7,14 @@ import pickle
 import numpy as np
 import pytest
 
-from driftgames._support.documents import DocumentError
+from driftgames._kernels import bandit_exponential as kernels
+from driftgames._support.documents import (
+    DocumentError,
+    decode_array,
+    encode_array,
+    read_document,
+    write_document,
+)
 from driftgames.bandit import (
     Adaptive,
     BernoulliArms,
@@ -20,7 +27,8 @@ from driftgames.bandit import (
     Switching,
     TsallisINF,
 )
-from driftgames.potentials import Exponential
+from driftgames.bandit.pending import note
+from driftgames.potentials import Exponential, NoBoundError
 
 
 def state_of(policy):
@@ -40,6 +48,14 @@ def stream(policy, losses, rng=None):
         policy.update(arm, row[arm], prob)
         drawn.append(arm)
     return drawn
+
+
+def answer(policy, arm, loss, prob):
+    """Give the feedback of a pull as if this arm had been drawn in the last round."""
+    policy._pending[arm, prob] = 1
+    if policy._gamma is None:
+        note(policy._gammas, (arm, prob), policy._engine.gamma)
+    policy.update(arm, loss, prob)
 
 
 def test_the_first_distribution_is_uniform(make):
@@ -78,8 +94,7 @@ def test_estimates_are_unbiased_by_enumeration_of_the_drawn_arm(make):
     mean = np.zeros(4)
     for arm in range(4):
         twin = policy.copy()
-        twin._pending[arm, p[arm]] = 1  # as if this arm had been drawn
-        twin.update(arm, losses[arm], p[arm])
+        answer(twin, arm, losses[arm], p[arm])
         mean += p[arm] * (twin.estimates - before)
     if isinstance(policy, Exp3IX):  # too low, by the factor p / (p + gamma)
         gamma = policy._engine.rate / 2
@@ -87,21 +102,47 @@ def test_estimates_are_unbiased_by_enumeration_of_the_drawn_arm(make):
     np.testing.assert_allclose(mean, losses, rtol=1e-9)
 
 
-@pytest.mark.parametrize("kind", [PotentialBandit, TsallisINF])
-def test_delayed_and_shuffled_feedback_gives_the_same_estimates(kind):
+def test_delayed_and_shuffled_feedback_gives_the_same_estimates(make):
     rng = np.random.default_rng(5)
-    late, prompt = kind(5, random_state=1), kind(5, random_state=1)
-    pulls = [(*late.pull(), float(rng.random())) for _ in range(50)]
-    assert late.pending == 50
-    for index in rng.permutation(50):
-        arm, prob, loss = pulls[index]
-        late.update(arm, loss, prob)
-    assert late.pending == 0
-    for arm, prob, loss in pulls:
-        prompt._pending[arm, prob] = 1
-        prompt.update(arm, loss, prob)
-    np.testing.assert_allclose(late.estimates, prompt.estimates, rtol=1e-13)
-    np.testing.assert_allclose(late.positions, prompt.positions, rtol=1e-11)
+    policy, expected, waiting = make(5, random_state=1), np.zeros(5), []
+    answer(policy, 0, 0.3, 0.2)  # no two arms are alike from here on
+    expected += policy.estimates
+    for _ in range(60):
+        p = policy.distribution()
+        arm, prob = policy.pull()
+        assert prob == p[arm]
+        loss, gamma = float(rng.random()), policy._engine.gamma
+        expected[arm] += loss / (prob + gamma)  # what it would teach at once
+        waiting.append((arm, loss, prob))
+        if len(waiting) > 20:
+            policy.update(*waiting.pop(int(rng.integers(21))))
+    assert policy.pending == 20
+    for index in rng.permutation(20):
+        policy.update(*waiting[index])
+    assert policy.pending == 0
+    np.testing.assert_allclose(policy.estimates, expected, rtol=1e-12)
+
+
+def test_of_pulls_alike_the_oldest_is_answered_first():
+    policy, twin = Exp3IX(1, random_state=0), Exp3IX(1, random_state=0)
+    pulls = [policy.pull() for _ in range(40)]
+    assert set(pulls) == {(0, 1.0)}
+    losses = np.linspace(0, 1, 40)
+    for (arm, prob), loss in zip(pulls, losses, strict=True):
+        policy.update(arm, float(loss), prob)
+    stream(twin, losses[:, np.newaxis])
+    np.testing.assert_array_equal(policy.estimates, twin.estimates)
+
+
+def test_a_discarded_pull_takes_its_gamma_with_it():
+    policy = Exp3IX(1, random_state=0)
+    pulls = [policy.pull() for _ in range(3)]
+    gamma = policy._engine.gamma
+    policy.discard(*pulls[0])
+    policy.discard(*pulls[1])
+    policy.update(0, 1.0, 1.0)
+    assert policy.estimates == 1 / (1 + gamma)
+    assert not policy._gammas
 
 
 def test_run_equals_one_pull_and_update_per_round_bit_for_bit(make):
@@ -225,6 +266,26 @@ def test_bad_feedback_is_an_error_and_changes_nothing(make, arm, loss, prob, mes
     policy.update(drawn, 0.5, chance)
 
 
+def test_an_arm_may_be_a_whole_float_as_the_row_of_a_table_has_it(make):
+    a, b = make(3, random_state=0), make(3, random_state=0)
+    for _ in range(4):
+        arm, prob = a.pull()
+        a.update(float(arm), 0.5, prob)
+        arm, prob = b.pull()
+        b.update(arm, 0.5, prob)
+    assert state_of(a) == state_of(b)
+
+
+@pytest.mark.parametrize("truth", [bool, np.bool_])
+def test_an_arm_cannot_be_a_truth_value(make, truth):
+    policy = make(2, random_state=0)
+    arm, prob = policy.pull()
+    before = state_of(policy)
+    with pytest.raises(ValueError, match=r"must be one of the integers 0, 1, \.\.\.; got"):
+        policy.update(truth(arm), 0.5, prob)
+    assert state_of(policy) == before
+
+
 def test_feedback_twice_for_one_pull_is_an_error(make):
     policy = make(3, random_state=0)
     arm, prob = policy.pull()
@@ -304,8 +365,9 @@ def test_a_bad_environment_leaves_policy_and_generator_as_they_were(make, enviro
 
 
 def test_an_arm_that_cannot_be_one_is_named(make):
-    with pytest.raises(ValueError, match=r"there is no arm \[1\]"):
-        make(3).update([1], 0.5, 0.3)
+    for call in (lambda: make(3).update([1], 0.5, 0.3), lambda: make(3).discard([1], 0.3)):
+        with pytest.raises(ValueError, match=r"there is no arm \[1\]"):
+            call()
 
 
 def test_constructors_name_what_is_wrong(make):
@@ -316,8 +378,12 @@ def test_constructors_name_what_is_wrong(make):
         make(names=["a", "a"])
     with pytest.raises(ValueError, match="n_arms is 3 and there are 2 names"):
         make(3, names=["a", "b"])
-    with pytest.raises(ValueError, match="low < high"):
-        make(3, loss_range=(1.0, 1.0))
+    for bad in ([["a"], ["b"]], 5):
+        with pytest.raises(ValueError, match="names must be a sequence of hashable arms; got"):
+            make(names=bad)
+    for bad in ((1.0, 1.0), (1.0,), 5, None, ("a", "b")):
+        with pytest.raises(ValueError, match=r"loss_range must be \(low, high\).* low < high; got"):
+            make(3, loss_range=bad)
     with pytest.raises(ValueError, match=r"np.random.Generator; got 7"):
         make(3).pull(7)
 
@@ -341,16 +407,72 @@ def test_one_arm_is_always_drawn(make):
     assert policy.distribution() == [1.0]
 
 
+# -------------------------------------------------------------------- what is promised
+
+
+def test_nothing_is_promised_of_a_run_that_is_not_the_first(make):
+    losses = np.tile([0.0, 1.0], (6, 1))
+    policy = make(2, random_state=0)
+    first, second = policy.run(losses), policy.run(1.0 - losses)
+    assert np.isfinite(first.certificate.promised).all()
+    assert np.isinf(second.promised()).all()
+    certificate = second.certificate
+    assert certificate.holds
+    assert certificate.verdict == "nothing is promised"
+    assert "from a policy's first round, and it had played 6 before" in str(certificate)
+    with pytest.raises(NoBoundError, match="first round"):
+        second.bound(6, 0.5)
+
+
+def test_nothing_is_promised_of_a_run_after_a_pull_or_a_file(make, tmp_path):
+    policy = make(3, random_state=0)
+    policy.pull()
+    for each in (policy, save_and_load(policy, tmp_path / "bandit.json")):
+        run = each.run(np.zeros((6, 3)))
+        assert np.isinf(run.certificate.promised).all()
+    fresh = save_and_load(make(3, random_state=0), tmp_path / "fresh.json")
+    assert np.isfinite(fresh.run(np.zeros((6, 3))).certificate.promised).all()
+
+
+def test_the_bound_of_a_run_stays_when_arms_come_and_go():
+    policy = PotentialBandit(3, horizon=100, random_state=0)
+    run = policy.run(np.zeros((100, 3)))
+    before = run.promised()
+    for arm in "abcdefgh":
+        policy.add_arm(arm)
+    np.testing.assert_array_equal(run.promised(), before)
+    assert policy.bound(100, 1 / 11) > before[-1]
+
+
+def test_a_run_without_rounds_has_no_regret_and_no_certificate(make):
+    run = make(3).run(np.zeros((0, 3)))
+    assert run.regret == 0.0
+    assert np.isinf(run.promised()).all()
+    with pytest.raises(ValueError, match="no certificate of a run without rounds"):
+        _ = run.certificate
+
+
 # -------------------------------------------------------------------- files and copies
+
+
+def doctor(policy, path, change):
+    """Save a policy, change what the file says and sign it anew."""
+    policy.save(path)
+    kind = f"driftgames.{type(policy).__name__}"
+    content = read_document(path, kind, 1)
+    change(content)
+    write_document(path, kind, 1, content)
+
+
+def given_to(policy):
+    """Return what `load` must be given."""
+    own = isinstance(policy, PotentialBandit) and policy.title.startswith("Algorithm")
+    return {"potential": policy.potential} if own else {}
 
 
 def save_and_load(policy, path):
     policy.save(path)
-    kind = type(policy)
-    given = {}
-    if isinstance(policy, PotentialBandit) and policy.title.startswith("Algorithm"):
-        given["potential"] = policy.potential
-    return kind.load(path, **given)
+    return type(policy).load(path, **given_to(policy))
 
 
 def test_a_saved_policy_goes_on_to_the_same_bits(make, tmp_path):
@@ -397,15 +519,111 @@ def test_a_changed_file_is_refused(tmp_path):
 
 
 def test_a_file_with_a_strange_generator_is_refused(tmp_path):
-    from driftgames._support.documents import read_document, write_document
-
-    path = tmp_path / "bandit.json"
-    TsallisINF(3).save(path)
-    content = read_document(path, "driftgames.TsallisINF", 1)
-    content["generator"]["bit_generator"] = "system"
-    write_document(path, "driftgames.TsallisINF", 1, content)
+    policy, path = TsallisINF(3), tmp_path / "bandit.json"
+    doctor(policy, path, lambda content: content["generator"].update(bit_generator="system"))
     with pytest.raises(DocumentError, match="no bit generator 'system'"):
         TsallisINF.load(path)
+
+
+def in_array(name, index, value):
+    def change(content):
+        array = decode_array(content["state"][name])
+        array[index] = value
+        content["state"][name] = encode_array(array)
+
+    return change
+
+
+def pulls(*rows):
+    return lambda content: content.update(pending=[list(row) for row in rows])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (pulls((50, 0.5, 1, [])), "a pull of 50 waits, and there is no such arm"),
+        (pulls((0, 0.0, 1, [])), r"a probability must lie in \(0, 1\]; got 0.0"),
+        (pulls((0, float("nan"), 1, [])), "a probability must lie in"),
+        (pulls((0, 0.5, 0, [])), "a count must be an integer >= 1; got 0"),
+        (pulls((0, 0.5, 1, [0.1, 0.1])), "1 pulls alike need"),
+        (pulls((0, 0.5)), "not a whole"),
+        (pulls(*((arm, p, 1, []) for arm in range(3) for p in (0.1, 0.2, 0.3))), "9 pulls wait"),
+        (in_array("estimates", 1, np.inf), "estimates must be finite; got inf at index 1"),
+        (in_array("estimates", 1, -1.0), "estimates must lie in"),
+        (in_array("numbers", 0, -7.0), "the clock must lie in"),
+        (in_array("numbers", 0, 7.5), "the clock must be a whole number; got 7.5"),
+        (in_array("numbers", 0, np.nan), "the clock must lie in"),
+        (in_array("numbers", 1, 9.0), r"the learner's loss must lie in \[0, 5\]; got"),
+        (lambda content: content["arguments"].update(n_arms=10**15), "3 estimates for 10000"),
+        (lambda content: content["state"].update(n_ever=2), "n_ever must be an integer >= 3"),
+        (lambda content: content.update(generator=5), "not a whole"),
+    ],
+)
+def test_a_file_that_no_game_can_have_left_is_refused(make, tmp_path, change, message):
+    policy, path = make(3, random_state=0), tmp_path / "bandit.json"
+    stream(policy, np.full((5, 3), 0.5))
+    if "need" in message and policy._gamma is None:
+        message = "1 pulls alike need 1 gammas; got 2"
+    if "9 pulls" in message and policy._gamma is None:
+        message = "need 1 gammas; got 0"
+    doctor(policy, path, change)
+    with pytest.raises(DocumentError, match=message):
+        type(policy).load(path, **given_to(policy))
+
+
+@pytest.mark.parametrize(
+    ("index", "value", "message"),
+    [
+        (kernels.RATE, -5.0, "rate|numbers must be"),
+        (kernels.ARMS, 100_000.0, "numbers must be"),
+        (kernels.IMPLICIT, 3.0, "numbers must be"),
+        (kernels.DECAY, 7.0, "numbers must be"),
+        (kernels.UNTIL, 3.0, "numbers must be"),
+        (kernels.BASE, 1e9, "the base must lie in"),
+        (kernels.BASE, -1e9, "the base must lie in"),
+    ],
+)
+@pytest.mark.parametrize("horizon", [None, 100])
+@pytest.mark.parametrize("kind", [PotentialBandit, Exp3IX])
+def test_constants_that_no_policy_has_are_refused(kind, horizon, tmp_path, index, value, message):
+    policy, path = kind(3, horizon=horizon, random_state=0), tmp_path / "bandit.json"
+    stream(policy, np.full((50, 3), 0.5))
+    doctor(policy, path, in_array("numbers", index, value))
+    with pytest.raises(DocumentError, match=message):
+        kind.load(path)
+
+
+def test_a_base_below_all_that_has_weight_is_refused(tmp_path):
+    policy, path = PotentialBandit(3, horizon=1, epsilon=0.01), tmp_path / "bandit.json"
+    doctor(policy, path, in_array("estimates", slice(None), 1e6))
+    with pytest.raises(DocumentError, match="the base must be near an estimate; got 0"):
+        PotentialBandit.load(path)
+
+
+def test_a_gamma_larger_than_any_is_refused(tmp_path):
+    policy, path = Exp3IX(3, random_state=0), tmp_path / "bandit.json"
+    policy.pull()
+    doctor(policy, path, pulls((0, 0.5, 1, [9.0])))
+    with pytest.raises(DocumentError, match="gamma must lie in"):
+        Exp3IX.load(path)
+
+
+def test_a_loaded_policy_streams_and_replays_with_the_rate_of_its_file(tmp_path):
+    policy, path = Exp3IX(3, horizon=100, random_state=0), tmp_path / "bandit.json"
+    doctor(policy, path, in_array("numbers", kernels.RATE, 0.4))
+    a, b = Exp3IX.load(path), Exp3IX.load(path)
+    losses = np.random.default_rng(0).random((20, 3))
+    a.run(losses)
+    stream(b, losses)
+    assert state_of(a) == state_of(b)
+
+
+def test_load_takes_what_a_file_cannot_hold_and_nothing_else(make, tmp_path):
+    policy, path = make(3), tmp_path / "bandit.json"
+    policy.save(path)
+    for name in ("horizon", "random_state", "n_arms"):
+        with pytest.raises(TypeError, match=f"load takes no {name}"):
+            type(policy).load(path, **{name: 7})
 
 
 @pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda b: pickle.loads(pickle.dumps(b))])
@@ -429,6 +647,14 @@ def test_the_gaps_of_environments_are_the_differences_of_their_means():
     for environment in (BernoulliArms.with_gap(4, 0.2), Moody(4, 0.2)):
         means = environment.losses(1, 200_000, rng).mean(axis=0)
         np.testing.assert_allclose(means - means[0], environment.gaps, atol=0.01)
+
+
+def test_the_adversaries_answer_what_the_player_trusts():
+    p, losses = np.array([0.2, 0.55, 0.25, 0.0]), np.full(4, 9.0)
+    Spiteful(4).respond(1.0, p, losses)
+    assert losses.tolist() == [0.0, 1.0, 0.0, 0.0]
+    Lure(4).respond(1.0, p, losses)
+    assert losses.tolist() == [0.2, 1.0, 0.25, 0.0]
 
 
 def test_the_best_arm_of_switching_changes_every_period():

@@ -115,10 +115,10 @@ def learn_one(
     numbers: FloatArray,
     arm: int,
     loss: float,
-    prob: float,
+    chance: float,
 ) -> None:
-    """Add ``loss / (prob + gamma)`` to the estimate of the drawn arm."""
-    estimates[arm] += loss / (prob + numbers[IMPLICIT] * numbers[RATE])
+    """Add ``loss / chance`` to the estimate of the drawn arm; ``chance`` is ``prob + gamma``."""
+    estimates[arm] += loss / chance
     numbers[LEARNER_LOSS] += loss
     set_leaf(tree, arm, weigh(estimates[arm], numbers[RATE], numbers[BASE]))
     if tree[1] < FAINT:
@@ -133,10 +133,10 @@ def draw(whole: FloatArray, function: int, state: int) -> tuple[int, float]:
 
 
 @exact_kernel
-def learn(whole: FloatArray, arm: int, loss: float, prob: float) -> None:
+def learn(whole: FloatArray, arm: int, loss: float, chance: float) -> None:
     """Call `learn_one` from Python."""
     numbers, estimates, tree = parts(whole)
-    learn_one(estimates, tree, numbers, arm, loss, prob)
+    learn_one(estimates, tree, numbers, arm, loss, chance)
 
 
 @exact_kernel
@@ -194,7 +194,8 @@ def _play(
         distribute(tree, p)
         respond(numbers[ROUND] + 1.0, p, losses[row])
         arm, prob = draw_one(estimates, tree, numbers, next_uniform(function, state))
-        learn_one(estimates, tree, numbers, arm, losses[row, arm], prob)
+        chance = prob + numbers[IMPLICIT] * numbers[RATE]
+        learn_one(estimates, tree, numbers, arm, losses[row, arm], chance)
         drawn[row] = arm
         paid[row] = losses[row, arm]
 

@@ -46,6 +46,13 @@ def check_between(name: str, value: float, low: float, high: float) -> float:
     return float(value)
 
 
+def check_number(name: str, value: float) -> float:
+    """Return ``value`` as a float, or say that it is not a finite number."""
+    if not (is_real(value) and math.isfinite(value)):
+        raise ValueError(f"{name} must be a finite number; got {value!r}")
+    return float(value)
+
+
 def check_interval(name: str, value: object) -> tuple[float, float]:
     """Return ``value`` as ``(low, high)``, or say that it is no pair of numbers low < high.
 
@@ -56,7 +63,7 @@ def check_interval(name: str, value: object) -> tuple[float, float]:
     """
     ends = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else ()
     finite = all(is_real(end) and abs(end) < math.inf for end in ends)
-    if len(ends) != 2 or not finite or not ends[0] < ends[1]:
+    if len(ends) != 2 or not finite or not 0 < ends[1] - ends[0] < math.inf:
         raise ValueError(f"{name} must be (low, high), finite and low < high; got {value!r}")
     return float(ends[0]), float(ends[1])
 

@@ -81,7 +81,9 @@ class GameSeries:
         .. math:: E\Bigl[\sum_t \ell_{t,i_t}\Bigr] - E\Bigl[\sum_t \ell_{t,i_\epsilon}\Bigr]
 
         where :math:`i_\epsilon` is ranked by its own mean, with means over the games for
-        expectations. [LS14, Thm. 5]
+        expectations. The bound of `Exp3IX` is one on each game, with probability 1 - delta; it
+        holds for the mean too where delta is at most 1/e (see
+        `driftgames.certificates.bounds.exp3_ix`). [LS14, Thm. 5]
         """
         games = self.learner_losses.size
         return Certificate.of_run(
@@ -120,8 +122,9 @@ def play_games(
 ) -> GameSeries:
     """Play ``n_games`` independent games and return what they cost.
 
-    A matrix is replayed with other draws each time. The losses of game g depend on ``seed``
-    and g alone, so that policies compared with one seed meet the same losses.
+    A matrix is replayed with other draws each time. The losses that an `Oblivious` environment
+    makes in game g depend on ``seed`` and g alone, so that policies compared with one seed meet
+    the same losses; an `Adaptive` one answers each player with losses of its own.
 
     >>> from driftgames.bandit import Spiteful
     >>> games = play_games(POLICIES["exp3"], Spiteful(4), 1000, n_games=5)
@@ -172,7 +175,11 @@ def compare(
     seed: int = 0,
     progress: bool = True,
 ) -> dict[str, GameSeries]:
-    """Let every policy play the same games."""
+    """Let every policy play against the same environment, or the same matrix of losses.
+
+    What `play_games` says of the losses holds: they are the same for all policies unless the
+    environment reacts to the player.
+    """
     return {
         name: play_games(make, environment, horizon, n_games=n_games, seed=seed, progress=progress)
         for name, make in policies.items()

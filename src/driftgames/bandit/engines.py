@@ -10,11 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from driftgames._kernels.bandit_exponential import IntArray, Respond
 from driftgames._kernels.bandit_tsallis import pick
 from driftgames._kernels.bandit_uniforms import take_uniform
-from driftgames._support.checks import FloatArray, check_range
+from driftgames._support.checks import FloatArray, check_between, check_finite, check_range
 from driftgames.potentials import Potential
 
 Draw = Callable[[int, int], tuple[int, float]]
@@ -22,18 +23,25 @@ Learn = Callable[[int, float, float], None]
 Source = tuple[int, int]
 """The addresses of a generator, as `addresses_of` gives them."""
 
+LONGEST = 2.0**53
+"""Beyond this round a clock in floating point stands still."""
+
 
 class Engine(ABC):
     """The moving part of a policy; losses are in [0, 1] and arms are indices.
 
-    ``draw(function, state)`` returns an arm and its probability, ``learn(arm, loss, prob)``
-    takes the loss; both are attributes, so that a stream calls the kernels without detours.
+    ``draw(function, state)`` returns an arm and its probability, ``learn(arm, loss, chance)``
+    takes the loss, to be divided by ``chance``: the probability and gamma. Both are attributes,
+    so that a stream calls the kernels without detours. ``numbers`` begins with the clock and
+    the learner's loss.
     """
 
     estimates: FloatArray
     numbers: FloatArray
     draw: Draw
     learn: Learn
+    most_gamma: float | None = None
+    """The largest gamma there may be, where it falls over time."""
 
     def __getstate__(self) -> dict[str, Any]:
         # all that `bind` makes belongs to this object alone
@@ -58,6 +66,11 @@ class Engine(ABC):
     def distribution(self) -> FloatArray:
         """Return the probabilities of the next round and change nothing."""
 
+    @property
+    @abstractmethod
+    def gamma(self) -> float:
+        """What the last pull adds to its probability before its loss is divided by it."""
+
     @abstractmethod
     def bind(self) -> None:
         """Make all that follows from the state; called when an array was replaced."""
@@ -65,6 +78,27 @@ class Engine(ABC):
     @abstractmethod
     def refresh(self) -> None:
         """Bring what follows from the state up to date; called when its numbers were changed."""
+
+    def restore(self, estimates: npt.NDArray[Any], numbers: npt.NDArray[Any]) -> None:
+        """Take the numbers of a file, or say why no game can have left them."""
+        pairs = (("estimates", estimates, self.estimates), ("numbers", numbers, self.numbers))
+        for name, saved, own in pairs:
+            if saved.shape != own.shape or saved.dtype != own.dtype:
+                wanted, found = f"{own.dtype}{list(own.shape)}", f"{saved.dtype}{list(saved.shape)}"
+                raise ValueError(f"{name} must be {wanted}; got {found}")
+        check_finite("estimates", estimates)
+        check_range("estimates", estimates, 0.0, np.inf)
+        t = check_between("the clock", numbers[0], 0.0, LONGEST)
+        if t % 1:
+            raise ValueError(f"the clock must be a whole number; got {t!r}")
+        check_between("the learner's loss", numbers[1], 0.0, t)
+        self.check(estimates, numbers)
+        self.estimates[:], self.numbers[:] = estimates, numbers
+        self.refresh()
+
+    @abstractmethod
+    def check(self, estimates: FloatArray, numbers: FloatArray) -> None:
+        """Say what is wrong with numbers beyond the clock and the learner's loss."""
 
     @abstractmethod
     def replay(self, losses: FloatArray, source: Source, drawn: IntArray, paid: FloatArray) -> None:
@@ -111,12 +145,20 @@ class PotentialEngine(Engine):
         """Return the weights of the potential as a distribution."""
         return self.potential.distribution(self.estimates - self.numbers[1], self.t + 1)
 
+    @property
+    def gamma(self) -> float:
+        """0: losses are divided by the probability itself."""
+        return 0.0
+
     def bind(self) -> None:
         """Bind the two functions of a stream."""
         self.draw, self.learn = self._draw, self._learn
 
     def refresh(self) -> None:
         """Do nothing: all is computed anew in every round."""
+
+    def check(self, estimates: FloatArray, numbers: FloatArray) -> None:
+        """Say nothing: there are no other numbers."""
 
     def replay(self, losses: FloatArray, source: Source, drawn: IntArray, paid: FloatArray) -> None:
         """Play the rows, one at a time."""
@@ -142,8 +184,8 @@ class PotentialEngine(Engine):
         arm = pick(p, take_uniform(function, state))
         return arm, float(p[arm])
 
-    def _learn(self, arm: int, loss: float, prob: float) -> None:
-        self.estimates[arm] += loss / prob
+    def _learn(self, arm: int, loss: float, chance: float) -> None:
+        self.estimates[arm] += loss / chance
         self.numbers[1] += loss
 
 
@@ -160,7 +202,7 @@ def play_in_python(
         respond(engine.t + 1.0, engine.distribution(), losses[row])
         check_range("the losses of an environment", losses[row], 0.0, 1.0)
         arm, prob = engine.draw(*source)
-        engine.learn(arm, float(losses[row, arm]), prob)
+        engine.learn(arm, float(losses[row, arm]), prob + engine.gamma)
         drawn[row], paid[row] = arm, losses[row, arm]
 
 

@@ -17,8 +17,9 @@ from driftgames._support.checks import (
     check_integer,
 )
 from driftgames._support.documents import Content
-from driftgames.bandit.exponential_engine import ExponentialEngine, schedule
-from driftgames.bandit.policy import Arm, BanditPolicy
+from driftgames.bandit.arms import Arm
+from driftgames.bandit.exponential_engine import ExponentialEngine
+from driftgames.bandit.policy import BanditPolicy
 from driftgames.certificates.bounds import exp3_ix
 
 
@@ -31,7 +32,8 @@ class Exp3IX(BanditPolicy):
 
     The estimates are a little too low, by the factor :math:`p/(p + \gamma)`, and that keeps
     their variance in check. From Neu, "Explore no more: improved high-probability regret bounds
-    for non-stochastic bandits", NIPS 2015, Thm. 1. A round costs O(log K).
+    for non-stochastic bandits", NIPS 2015, Thm. 1. A round costs O(log K). Gamma is that of the
+    round of the pull, however late its loss comes.
 
     Parameters
     ----------
@@ -52,6 +54,8 @@ class Exp3IX(BanditPolicy):
     1905
     """
 
+    _engine: ExponentialEngine
+
     def __init__(
         self,
         n_arms: int | None = None,
@@ -70,10 +74,9 @@ class Exp3IX(BanditPolicy):
         self.delta = check_fraction("delta", delta)
         # one arm needs no learning, and the logarithm of one would stop the clock
         share = math.log(max(self.n_arms, 2)) / self.n_arms
-        self._decay = math.sqrt(share) if self.horizon is None else 0.0
-        self._rate = 0.0 if self.horizon is None else math.sqrt(2 * share / self.horizon)
-        engine = ExponentialEngine(self.n_arms, rate=self._rate, decay=self._decay, implicit=0.5)
-        self._take(engine)
+        decay = math.sqrt(share) if self.horizon is None else 0.0
+        rate = 0.0 if self.horizon is None else math.sqrt(2 * share / self.horizon)
+        self._take(ExponentialEngine(self.n_arms, rate=rate, decay=decay, implicit=0.5))
 
     @property
     def title(self) -> str:
@@ -90,14 +93,12 @@ class Exp3IX(BanditPolicy):
         rounds, _ = np.broadcast_arrays(
             check_horizons(horizon), check_fractions("epsilon", epsilon)
         )
-        most = int(rounds.max())
-        falling = self._decay > 0
-        rates = schedule(most, self._decay) if falling else np.full(most, self._rate)
-        return exp3_ix(rounds, self.n_arms, self.delta, rates) * self.width
+        last, total = self._engine.rates_until(rounds)
+        return exp3_ix(self.n_arms, self.delta, last, total) * self.width
 
     @classmethod
     def _arguments(cls, saved: Content, given: dict[str, Any]) -> dict[str, Any]:
-        return {**saved, **given}
+        return saved
 
     @property
     def _own_arguments(self) -> Content:

@@ -6,29 +6,17 @@ import math
 from functools import cache, partial
 
 import numpy as np
+import numpy.typing as npt
 
 from driftgames._kernels import bandit_exponential as kernels
 from driftgames._kernels.bandit_exponential import IntArray, Respond
 from driftgames._kernels.bandit_uniforms import take_uniforms
 from driftgames._kernels.sum_tree import capacity
-from driftgames._support.checks import FloatArray
+from driftgames._support.checks import FloatArray, check_between, check_positive
 from driftgames.bandit.engines import Engine, Source, is_compiled, play_in_python
+from driftgames.bandit.schedule import rate_at, sum_until
 
 _player = cache(kernels.player)
-
-
-def schedule(horizon: int, decay: float) -> FloatArray:
-    r"""Return :math:`\eta_t = c/\sqrt{\lfloor t\rfloor_5}` for ``t = 1, ..., T``; ``decay`` is c.
-
-    The floor keeps the five leading bits of ``t``, so that eta changes sixteen times while the
-    clock doubles.
-
-    >>> (1 / schedule(35, 1.0)[[0, 1, 30, 31, 32, 33]] ** 2).round(6)
-    array([ 1.,  2., 31., 32., 32., 34.])
-    """
-    t = np.arange(1, horizon + 1, dtype=np.float64)
-    step = np.exp2(np.maximum(np.frexp(t)[1] - 5, 0))
-    return np.asarray(decay / np.sqrt(step * np.floor(t / step)))
 
 
 class ExponentialEngine(Engine):
@@ -41,7 +29,7 @@ class ExponentialEngine(Engine):
     rate : float
         eta, where it is the same in all rounds.
     decay : float
-        Where it is not 0, eta falls as ``decay / sqrt(t)``; see `schedule`.
+        Where it is not 0, eta falls as ``decay / sqrt(t)``; see `driftgames.bandit.schedule`.
     implicit : float
         gamma / eta: losses are estimated as ``loss / (prob + gamma)``.
     """
@@ -73,9 +61,25 @@ class ExponentialEngine(Engine):
         return float(self.numbers[kernels.RATE])
 
     @property
+    def next_rate(self) -> float:
+        """The learning rate of the next round."""
+        return float(rate_at(self.t + 1, self.decay)) if self.decay > 0 else self.rate
+
+    @property
     def decay(self) -> float:
         """``eta sqrt(t)`` where eta falls over time, else 0."""
         return float(self.numbers[kernels.DECAY])
+
+    @property
+    def gamma(self) -> float:
+        """Its share of the learning rate of the last round."""
+        return float(self.numbers[kernels.IMPLICIT]) * self.rate
+
+    def rates_until(self, horizon: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
+        """Return eta of round ``horizon`` and the sum of all until then."""
+        if self.decay > 0:
+            return rate_at(horizon, self.decay), sum_until(horizon, self.decay)
+        return np.full_like(horizon, self.rate, dtype=np.float64), np.asarray(self.rate * horizon)
 
     def distribution(self) -> FloatArray:
         """Return the leaves of the tree over its root."""
@@ -89,19 +93,44 @@ class ExponentialEngine(Engine):
     def bind(self) -> None:
         """Lay the state out in one array, build the tree and bind the kernels to them."""
         n_arms = self.estimates.size
+        others = self.numbers[kernels.ARMS] != n_arms
         self.numbers[kernels.ARMS] = n_arms
         tree = np.zeros(2 * capacity(n_arms))
         whole = np.concatenate([self.numbers, self.estimates, tree])
         self.numbers, self.estimates, self._tree = kernels.parts(whole)
-        self.refresh()
+        if others:  # the base was the best of other arms, and may be far from these
+            kernels.build(self.estimates, self._tree, self.numbers)
+        else:
+            self.refresh()
+        implicit = float(self.numbers[kernels.IMPLICIT])
+        self.most_gamma = implicit * self.decay if implicit > 0 and self.decay > 0 else None
         self.draw = partial(kernels.draw, whole)
         self.learn = partial(kernels.learn, whole)
 
     def refresh(self) -> None:
         """Build the tree, relative to the base as it was: to the same bits."""
         kernels.weigh_all(self.estimates, self._tree, self.numbers)
-        if not self._tree[1] >= kernels.FAINT:  # an arm left, and it was by far the best
-            kernels.build(self.estimates, self._tree, self.numbers)
+
+    def check(self, estimates: FloatArray, numbers: FloatArray) -> None:
+        """Say where the constants are not those of this engine, or the base is no estimate's."""
+        wanted = numbers.copy()
+        for constant in (kernels.IMPLICIT, kernels.ARMS):
+            wanted[constant] = self.numbers[constant]
+        if self.decay > 0:
+            check_positive("the decay", numbers[kernels.DECAY])
+            wanted[kernels.RATE], wanted[kernels.UNTIL] = 0.0, 1.0
+            if numbers[kernels.ROUND] > 0:
+                kernels.tune(wanted, numbers[kernels.ROUND])
+        else:
+            check_positive("the rate", numbers[kernels.RATE])
+            wanted[kernels.DECAY], wanted[kernels.UNTIL] = 0.0, math.inf
+        if not np.array_equal(numbers, wanted):
+            raise ValueError(f"numbers must be {wanted.tolist()}; got {numbers.tolist()}")
+        check_between("the base", numbers[kernels.BASE], 0.0, float(estimates.min()))
+        tree = np.zeros_like(self._tree)
+        kernels.weigh_all(estimates, tree, numbers)
+        if tree[1] < kernels.FAINT:
+            raise ValueError(f"the base must be near an estimate; got {numbers[kernels.BASE]}")
 
     def replay(self, losses: FloatArray, source: Source, drawn: IntArray, paid: FloatArray) -> None:
         """Play the rows in one compiled call."""

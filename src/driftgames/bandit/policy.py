@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +22,14 @@ from driftgames._support.documents import (
     read_document,
     write_document,
 )
+from driftgames.bandit.arms import Arm, check_names, few, slot_from, slots_of
 from driftgames.bandit.engines import Engine
 from driftgames.bandit.environments import Environment
 from driftgames.bandit.generators import child_of, generator_from, generator_state
+from driftgames.bandit.pending import Gammas, Pending, note, pending_from, recall, rows_of
 from driftgames.bandit.replay import all_or_nothing, play_environment, play_matrix
-from driftgames.bandit.run import BanditRun
+from driftgames.bandit.run import BanditRun, Bound, nothing_promised
 from driftgames.bandit.units import Units
-
-Arm = Hashable
 
 VERSION = 1
 """Of the file format."""
@@ -59,9 +59,9 @@ class BanditPolicy(ABC):
 
     Notes
     -----
-    A pull waits for its feedback under its arm and probability; pulls that agree in both teach
-    the same. Feedback for which no pull waits is an error, and so is feedback twice for one
-    pull. Feedback that will never come is given up with `discard`.
+    A pull waits for its feedback under its arm and probability; of pulls that agree in both, the
+    oldest is meant. Feedback for which no pull waits is an error, and so is feedback twice for
+    one pull. Feedback that will never come is given up with `discard`.
 
     Numbers are taken from the generator one per pull, as ``rng.random()`` would. A policy is
     not safe to be used by two threads at once.
@@ -76,17 +76,22 @@ class BanditPolicy(ABC):
         rewards: bool = False,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
-        self._names = _check_names(names, n_arms)
-        self._n_arms = check_integer("n_arms", n_arms if names is None else len(names), least=1)
+        self._names = check_names(names, n_arms)
+        arms = n_arms if self._names is None else len(self._names)
+        self._n_arms = check_integer("n_arms", arms, least=1)
         self._units = Units.of(loss_range, rewards)
         # what a stream reads in every round
         self._low, self._high, self._plain = self._units.low, self._units.high, self._units.plain
         self.rng = self._generator = np.random.default_rng(random_state)
         self._n_ever = self._n_arms
-        self._pending: dict[tuple[Arm, float], int] = {}
-        self._slots = _slots_of(self._names)
+        self._pending: Pending = {}
+        self._gammas: Gammas = {}
+        self._slots = slots_of(self._names)
 
     # ---------------------------------------------------------------- what a policy must give
+
+    _not_in_files: ClassVar[tuple[str, ...]] = ()
+    """The arguments that `load` takes."""
 
     @property
     @abstractmethod
@@ -115,6 +120,7 @@ class BanditPolicy(ABC):
     def _take(self, engine: Engine) -> None:
         """Play with this engine from now on; the last act of every constructor."""
         self._engine, self._learn = engine, engine.learn
+        self._gamma = engine.gamma if engine.most_gamma is None else None
         self._attach(self._generator)
 
     # ---------------------------------------------------------------- playing
@@ -134,6 +140,8 @@ class BanditPolicy(ABC):
             pull = (self._names[pull[0]], pull[1])
         pending = self._pending
         pending[pull] = pending.get(pull, 0) + 1
+        if self._gamma is None:
+            note(self._gammas, pull, self._engine.gamma)
         return pull
 
     def update(self, arm: Arm, loss: float, prob: float) -> None:
@@ -152,13 +160,20 @@ class BanditPolicy(ABC):
             raise ValueError(
                 f"a {self._units.word} must lie in [{self._low:g}, {self._high:g}]; got {loss!r}"
             )
-        slot: Any = arm if self._slots is None else self._slots[arm]
+        slot: Any = arm
+        if self._slots is not None:
+            slot = self._slots[arm]
+        elif arm.__class__ is not int:
+            slot = slot_from(arm)
         # a float is what the kernel was compiled for
         if loss.__class__ is not float or prob.__class__ is not float:
-            slot, loss, prob = int(slot), float(loss), float(prob)
+            loss, prob = float(loss), float(prob)
         if not self._plain:
             loss = self._units.to_game(loss)
-        self._learn(slot, loss, prob)
+        gamma = self._gamma
+        if gamma is None:
+            gamma = recall(self._gammas, pull)
+        self._learn(slot, loss, prob + gamma)
         if waiting == 1:
             del pending[pull]
         else:
@@ -166,13 +181,15 @@ class BanditPolicy(ABC):
 
     def discard(self, arm: Arm, prob: float) -> None:
         """Give up a pull whose feedback will never come; nothing is learnt from it."""
-        waiting = self._pending.get((arm, prob))
-        if waiting is None:
+        pull = (arm, prob)
+        try:
+            waiting = self._pending.pop(pull)
+        except (KeyError, TypeError):
             self._refuse(arm, prob)
-        if waiting == 1:
-            del self._pending[arm, prob]
-        else:
-            self._pending[arm, prob] = waiting - 1
+        if waiting > 1:
+            self._pending[pull] = waiting - 1
+        if self._gamma is None:
+            recall(self._gammas, pull)
 
     def run(
         self,
@@ -189,6 +206,10 @@ class BanditPolicy(ABC):
         policy's own units; environments speak of losses in [0, 1], which are brought to them.
         A bad matrix leaves the policy as it was.
 
+        The bound of the run is that of the policy as it is now. It is known for a policy that
+        begins with this run: bounds count from the first round, and what the arms lost before
+        the run is not known here.
+
         Parameters
         ----------
         source : array of shape (T, K), or Environment
@@ -203,7 +224,7 @@ class BanditPolicy(ABC):
             At how many rounds the totals are kept for the curves.
         """
         self._attach(self.rng if rng is None else rng)
-        gaps = None
+        bound, gaps = self._promise(), None
         with all_or_nothing(self._engine, self._generator):
             if isinstance(source, Environment):
                 rounds = self._check_environment(source, horizon)
@@ -221,7 +242,7 @@ class BanditPolicy(ABC):
             width=self._units.width,
             least=self._units.least,
             gaps=gaps,
-            bound=self.bound,
+            bound=bound,
             caveat=self.caveat,
         )
 
@@ -277,16 +298,23 @@ class BanditPolicy(ABC):
 
         ``arguments`` are for what a file cannot hold, such as a potential of your own.
         """
+        for name in arguments.keys() - set(cls._not_in_files):
+            raise TypeError(f"{cls.__name__}.load takes no {name}: the file says what it was")
         content = read_document(path, _kind(cls), VERSION)
         try:
+            saved, state = content["arguments"], content["state"]
+            estimates, numbers = (decode_array(state[name]) for name in ("estimates", "numbers"))
+            if estimates.shape != (saved["n_arms"],):  # before room is made for the arms
+                raise ValueError(f"{estimates.size} estimates for {saved['n_arms']} arms")
             policy = cls(
-                **cls._arguments(content["arguments"], arguments),
+                **cls._arguments(saved, arguments),
                 random_state=generator_from(content["generator"]),
             )
-            policy._restore(content)
+            policy._engine.restore(estimates, numbers)
+            policy._restore(state["n_ever"], content["pending"])
         except DocumentError as error:
             raise DocumentError(f"{path}: {error}") from error
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise DocumentError(f"{path}: not a whole {cls.__name__}: {error}") from error
         return policy
 
@@ -306,23 +334,16 @@ class BanditPolicy(ABC):
                 "numbers": encode_array(self._engine.numbers),
                 "n_ever": self._n_ever,
             },
-            "pending": [[arm, prob, count] for (arm, prob), count in self._pending.items()],
+            "pending": rows_of(self._pending, self._gammas),
             "generator": generator_state(self.rng),
         }
 
-    def _restore(self, content: Content) -> None:
-        state, engine = content["state"], self._engine
-        for name, own in (("estimates", engine.estimates), ("numbers", engine.numbers)):
-            saved = decode_array(state[name])
-            if saved.shape != own.shape or saved.dtype != own.dtype or np.isnan(saved).any():
-                raise ValueError(f"{name} must be {own.dtype}{list(own.shape)} and not NaN")
-            own[:] = saved
-        engine.refresh()
-        self._n_ever = check_integer("n_ever", state["n_ever"], least=self._n_arms)
-        self._pending = {
-            (arm, prob): check_integer("a count", count, least=1)
-            for arm, prob, count in content["pending"]
-        }
+    def _restore(self, n_ever: int, rows: list[list[Any]]) -> None:
+        self._take(self._engine)  # gamma follows from the numbers that were restored
+        self._n_ever = check_integer("n_ever", n_ever, least=self._n_arms)
+        self._pending, self._gammas = pending_from(rows, self.arms, self._engine.most_gamma)
+        if self.pending > self.t:
+            raise ValueError(f"{self.pending} pulls wait of {self.t} in all")
 
     def copy(self) -> Self:
         """Return a policy of its own in the same state, generator included."""
@@ -343,11 +364,15 @@ class BanditPolicy(ABC):
     def _replace_arms(self, names: list[Arm], estimates: FloatArray, n_ever: int) -> None:
         self._n_arms, self._n_ever = len(names), n_ever
         self._names = None if names == list(range(len(names))) else names
-        self._slots = _slots_of(self._names)
-        self._pending = {pull: n for pull, n in self._pending.items() if pull[0] in names}
+        self._slots = slots_of(self._names)
+        self._pending = {pull: each for pull, each in self._pending.items() if pull[0] in names}
         self._engine.estimates = estimates
         self._engine.bind()
         self._take(self._engine)
+
+    def _promise(self) -> Bound:
+        """Return the bound of a run that begins now, whatever becomes of the policy later."""
+        return partial(nothing_promised, self.t) if self.t else copy.copy(self).bound
 
     def _check_matrix(self, source: npt.ArrayLike, horizon: int | None) -> FloatArray:
         matrix = as_floats(self._units.plural, source)
@@ -375,7 +400,7 @@ class BanditPolicy(ABC):
     def _refuse(self, arm: Arm, prob: float) -> NoReturn:
         """Say why there is no pull of this arm with this probability."""
         if arm not in self.arms:
-            raise ValueError(f"there is no arm {arm!r}; the arms are {_few(self.arms)}")
+            raise ValueError(f"there is no arm {arm!r}; the arms are {few(self.arms)}")
         if not (is_real(prob) and 0 < prob <= 1):
             raise ValueError(f"prob must lie in (0, 1]; got {prob!r}")
         raise ValueError(
@@ -386,23 +411,3 @@ class BanditPolicy(ABC):
 
 def _kind(policy: type[BanditPolicy]) -> str:
     return f"driftgames.{policy.__name__}"
-
-
-def _few(arms: tuple[Any, ...]) -> str:
-    shown = ", ".join(repr(arm) for arm in arms[:5])
-    return shown if len(arms) <= 5 else f"{shown}, ... ({len(arms)} in all)"
-
-
-def _slots_of(names: list[Arm] | None) -> dict[Arm, int] | None:
-    return None if names is None else {arm: slot for slot, arm in enumerate(names)}
-
-
-def _check_names(names: Sequence[Arm] | None, n_arms: int | None) -> list[Arm] | None:
-    if names is None:
-        return None
-    listed = list(names)
-    if isinstance(names, str) or len(set(listed)) != len(listed):
-        raise ValueError(f"names must be a sequence of different arms; got {names!r}")
-    if n_arms is not None and len(listed) != n_arms:
-        raise ValueError(f"n_arms is {n_arms} and there are {len(listed)} names")
-    return listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +17,14 @@ from driftgames._support.checks import (
     check_integer,
 )
 from driftgames._support.documents import Content
+from driftgames.bandit.arms import Arm, check_names
 from driftgames.bandit.conditions import BanditCheck, check_bandit_potential
 from driftgames.bandit.engines import Engine, PotentialEngine
-from driftgames.bandit.exponential_engine import ExponentialEngine, schedule
-from driftgames.bandit.policy import Arm, BanditPolicy
+from driftgames.bandit.exponential_engine import ExponentialEngine
+from driftgames.bandit.policy import BanditPolicy
 from driftgames.certificates.bounds import exp3_scheduled, theorem_5
 from driftgames.potentials import Exponential, NoBoundError, Potential
+from driftgames.potentials.describe import build_potential, describe_potential
 
 
 class PotentialBandit(BanditPolicy):
@@ -56,8 +58,9 @@ class PotentialBandit(BanditPolicy):
     Arms may come and go. A new one starts at ``s = 0``, as if it had lost what the player lost,
     and its regret counts from then on; in the proof of Theorem 5 it is a chip that stood still
     until then, and one that leaves takes a nonnegative potential with it. N in the bound is the
-    number of all arms that ever were, while eta stays as it was tuned. Feedback that was still
-    waiting when an arm came moves it as it moves all others.
+    number of all arms that ever were, and the best k of the K that are there now are a fraction
+    ``k/N`` of the chips, while eta stays as it was tuned. Feedback that was still waiting when an
+    arm came moves it as it moves all others.
 
     Examples
     --------
@@ -71,6 +74,8 @@ class PotentialBandit(BanditPolicy):
     >>> round(float(policy.bound(10_000, 0.1)))
     732
     """
+
+    _not_in_files: ClassVar[tuple[str, ...]] = ("potential",)
 
     def __init__(
         self,
@@ -115,7 +120,7 @@ class PotentialBandit(BanditPolicy):
         """Its name."""
         if isinstance(self._engine, PotentialEngine):
             return f"Algorithm 4 with {self.potential!r}"
-        return "EXP3, any horizon" if self._decay > 0 else "EXP3"
+        return "EXP3" if self._exponential.decay == 0 else "EXP3, any horizon"
 
     @property
     def caveat(self) -> str:
@@ -125,31 +130,32 @@ class PotentialBandit(BanditPolicy):
     @property
     def eta(self) -> float:
         """The learning rate of EXP3 in the next round."""
-        if not isinstance(self._engine, ExponentialEngine):
-            raise ValueError(f"{self.potential!r} has no learning rate")
-        if self._decay > 0:
-            return float(schedule(self.t + 1, self._decay)[-1])
-        return self._engine.rate
+        return self._exponential.next_rate
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return the bound on the expected epsilon-regret, in units of loss. [LS14, Thm. 5]
 
-        For a potential other than `Exponential` it is known for the policy's horizon alone.
+        Epsilon is a fraction of the arms that are there now. For a potential other than
+        `Exponential` the bound is known for the policy's horizon alone.
         """
-        rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
+        rounds, fractions = check_horizons(horizon), check_fractions("epsilon", epsilon)
+        epsilons = fractions * (self._n_arms / self._n_ever)
         if self._check is not None:
             if (rounds != self.horizon).any():
                 raise NoBoundError(f"the bound is known for a horizon of {self.horizon} alone")
-            solved = [self._check.bound(float(each)) for each in epsilons.flat]
+            check = self._check_of_all(self._check)
+            solved = [check.bound(float(each)) for each in epsilons.flat]
             return np.reshape(solved, epsilons.shape) * np.ones(rounds.shape) * self.width
-        if self._decay > 0:
-            rates = schedule(int(rounds.max()), self._decay)
-            return exp3_scheduled(rounds, epsilons, self._n_ever, rates) * self.width
+        if self._exponential.decay > 0:
+            rates = self._exponential.rates_until(rounds)
+            return exp3_scheduled(epsilons, self._n_ever, *rates) * self.width
         return theorem_5(rounds, epsilons, self._n_ever, self.eta) * self.width
 
     @property
-    def _decay(self) -> float:
-        return self._engine.decay if isinstance(self._engine, ExponentialEngine) else 0.0
+    def _exponential(self) -> ExponentialEngine:
+        if not isinstance(self._engine, ExponentialEngine):
+            raise ValueError(f"{self.potential!r} has no learning rate")
+        return self._engine
 
     # ---------------------------------------------------------------- arms that come and go
 
@@ -157,12 +163,9 @@ class PotentialBandit(BanditPolicy):
         """Take in an arm that stands at ``s = 0``: its regret counts from now on."""
         if arm in self.arms:
             raise ValueError(f"there is an arm {arm!r} already")
-        ever = self._n_ever + 1
-        if self._check is not None:
-            assert self.potential is not None
-            self._check = check_bandit_potential(self.potential, ever, self._check.horizon)
-        here = self._engine.learner_loss
-        self._replace_arms([*self.arms, arm], np.append(self._engine.estimates, here), ever)
+        names, here = [*self.arms, arm], self._engine.learner_loss
+        check_names(names, None)
+        self._replace_arms(names, np.append(self._engine.estimates, here), self._n_ever + 1)
 
     def remove_arm(self, arm: Arm) -> None:
         """Let an arm go, and with it its pulls that still wait for feedback."""
@@ -189,22 +192,24 @@ class PotentialBandit(BanditPolicy):
             raise ValueError(f"{potential!r} does not meet Theorem 4. {check.reasons}")
         return check
 
+    def _check_of_all(self, check: BanditCheck) -> BanditCheck:
+        """Return the check for all arms that ever were."""
+        if check.n_arms != self._n_ever:
+            check = check_bandit_potential(check.potential, self._n_ever, check.horizon)
+            self._check = check
+        return check
+
     @property
     def _own_arguments(self) -> Content:
-        potential = self.potential
-        if isinstance(potential, Exponential):
-            saved: Any = {"eta": potential.eta}
-        else:
-            saved = None if potential is None else {"given": repr(potential)}
+        saved = None if self.potential is None else describe_potential(self.potential)
         return {"horizon": self.horizon, "epsilon": self.epsilon, "potential": saved}
 
     @classmethod
     def _arguments(cls, saved: Content, given: dict[str, Any]) -> dict[str, Any]:
-        potential = saved["potential"]
-        if potential is None and "potential" in given:
-            raise ValueError("it was saved without a potential of its own")
-        if potential is not None and "eta" in potential:
-            return {**saved, "potential": Exponential(potential["eta"]), **given}
-        if potential is not None and repr(given.get("potential")) != potential["given"]:
-            raise ValueError(f"load it with potential={potential['given']}")
-        return {**saved, **given}
+        described, potential = saved["potential"], given.get("potential")
+        if potential is None:
+            potential = None if described is None else build_potential(described)
+        elif describe_potential(potential) != described:
+            ran_on = "none of its own" if described is None else described["name"]
+            raise ValueError(f"it ran on {ran_on}; got potential={potential!r}")
+        return {**saved, "potential": potential}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Bound = Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]
+"""``bound(horizon, epsilon)``; it raises `NoBoundError` where nothing is promised."""
+
+
+def nothing_promised(played: int, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> NoReturn:
+    """Say why a run that is not the first has no bound."""
+    raise NoBoundError(
+        f"bounds count from a policy's first round, and it had played {played:,} before this run"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +51,8 @@ class BanditRun:
     gaps : array of shape (K,), or None
         What a pull of each arm costs on average, where the environment knows.
     bound : callable
-        ``bound(horizon, epsilon)`` of the policy.
+        ``bound(horizon, epsilon)`` of the policy as it was when the run began; epsilon is a
+        fraction of the arms above. A policy that had played before has none.
     caveat : str
         In what sense the bound holds.
     """
@@ -93,6 +102,8 @@ class BanditRun:
     @property
     def certificate(self) -> Certificate:
         """The epsilon-regret of this run beside the bound, which mostly is one on the mean."""
+        if not self.drawn.size:
+            raise ValueError("there is no certificate of a run without rounds")
         return Certificate.of_run(
             self.title,
             self.drawn.size,
@@ -105,9 +116,11 @@ class BanditRun:
     def promised(self) -> FloatArray:
         """Return the bound on `regret_over_time`; infinite where nothing is promised."""
         try:
-            return np.asarray(self.bound(self.checkpoints, 1.0 / len(self.arms)))
+            if self.drawn.size:
+                return np.asarray(self.bound(self.checkpoints, 1.0 / len(self.arms)))
         except NoBoundError:
-            return np.full(self.checkpoints.size, np.inf)
+            pass
+        return np.full(self.checkpoints.size, np.inf)
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the regret over time against its bound."""

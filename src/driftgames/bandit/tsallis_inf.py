@@ -12,10 +12,16 @@ import numpy.typing as npt
 from driftgames._kernels import bandit_tsallis as kernels
 from driftgames._kernels.bandit_exponential import IntArray, Respond
 from driftgames._kernels.bandit_uniforms import take_uniforms
-from driftgames._support.checks import FloatArray, check_fractions, check_horizons
+from driftgames._support.checks import (
+    FloatArray,
+    check_between,
+    check_fractions,
+    check_horizons,
+)
 from driftgames._support.documents import Content
+from driftgames.bandit.arms import Arm
 from driftgames.bandit.engines import Engine, Source, is_compiled, play_in_python
-from driftgames.bandit.policy import Arm, BanditPolicy
+from driftgames.bandit.policy import BanditPolicy
 from driftgames.certificates.bounds import tsallis_inf
 
 _player = cache(kernels.player)
@@ -78,7 +84,7 @@ class TsallisINF(BanditPolicy):
 
     @classmethod
     def _arguments(cls, saved: Content, given: dict[str, Any]) -> dict[str, Any]:
-        return {**saved, **given}
+        return saved
 
     @property
     def _own_arguments(self) -> Content:
@@ -110,6 +116,11 @@ class TsallisEngine(Engine):
         kernels.solve(self.estimates, rate, self.numbers[kernels.START], p)
         return p
 
+    @property
+    def gamma(self) -> float:
+        """0: losses are divided by the probability itself."""
+        return 0.0
+
     def bind(self) -> None:
         """Bind the kernels to the arrays."""
         self._p = np.empty(self.estimates.size)
@@ -118,6 +129,11 @@ class TsallisEngine(Engine):
 
     def refresh(self) -> None:
         """Do nothing: all is solved for anew in every round."""
+
+    def check(self, estimates: FloatArray, numbers: FloatArray) -> None:
+        """Say where the search would start if that is nowhere."""
+        highest = 2.0 * np.sqrt(estimates.size)
+        check_between("the start", numbers[kernels.START], 0.0, highest * (1 + 1e-9))
 
     def replay(self, losses: FloatArray, source: Source, drawn: IntArray, paid: FloatArray) -> None:
         """Play the rows in one compiled call."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TypeVar
 
-from driftgames._support.checks import FloatArray, is_real
+from driftgames._support.checks import FloatArray, check_interval
 
 Numbers = TypeVar("Numbers", float, FloatArray)
 
@@ -26,12 +25,7 @@ class Units:
     @classmethod
     def of(cls, loss_range: tuple[float, float], rewards: bool) -> Units:
         """Return the units of this range, or say what is wrong with it."""
-        low, high = loss_range
-        real = is_real(low) and is_real(high) and math.isfinite(high - low)
-        if not (real and low < high):
-            wanted = "loss_range must be (low, high), finite, low < high"
-            raise ValueError(f"{wanted}; got {loss_range!r}")
-        return cls(float(low), float(high), bool(rewards))
+        return cls(*check_interval("loss_range", loss_range), rewards=bool(rewards))
 
     @property
     def best(self) -> float:

@@ -91,8 +91,9 @@ def bandit(
 ) -> None:
     """Let bandit policies play, and compare what they lose.
 
-    Every policy meets the same losses in the same games, sees the loss of
-    the arm it draws and nothing else, and is shown beside its bound. The
+    Every policy sees the loss of the arm it draws and nothing else, and is
+    shown beside its bound. All meet the same losses in the same games, but
+    for spiteful and lure, which answer each policy by what it does. The
     regret is to the arm that was best in each game; the pseudo-regret counts
     what the pulls cost on average.
 

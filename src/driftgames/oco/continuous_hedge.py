@@ -11,6 +11,7 @@ from driftgames._support.checks import (
     as_floats,
     check_integer,
     check_interval,
+    check_number,
     check_range,
 )
 from driftgames._support.documents import DocumentError, read_document, write_document
@@ -18,7 +19,7 @@ from driftgames.oco.certificate import ContinuousCertificate
 from driftgames.oco.description import build, describe
 from driftgames.oco.hit_and_run import HitAndRun
 from driftgames.oco.integration import FixedPopulation, Grid, Integration, Points, Precision
-from driftgames.oco.losses import Loss, LossFunction, check_number
+from driftgames.oco.losses import Loss, LossFunction
 from driftgames.oco.polytope import Polytope
 from driftgames.oco.sets import ConvexSet
 from driftgames.potentials import NormalHedgeDT, Potential

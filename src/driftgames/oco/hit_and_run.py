@@ -7,10 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray, as_floats, check_integer, check_positive
+from driftgames._support.checks import (
+    FloatArray,
+    as_floats,
+    check_integer,
+    check_number,
+    check_positive,
+)
 from driftgames._support.documents import Content, DocumentError, decode_array, encode_array
 from driftgames.oco.integration import Integration, IntegrationWarning, Population, Precision
-from driftgames.oco.losses import LossFunction, LossTotal, check_number
+from driftgames.oco.losses import LossFunction, LossTotal
 from driftgames.oco.sets import ConvexSet
 from driftgames.potentials import Potential
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, as_floats, check_vector, is_real
+from driftgames._support.checks import FloatArray, as_floats, check_number, check_vector
 from driftgames._support.documents import Content, DocumentError, decode_array, encode_array
 
 LossFunction = Callable[[FloatArray], npt.ArrayLike]
@@ -269,10 +269,3 @@ class LossTotal:
                 )
             total.add(loss)
         return total
-
-
-def check_number(name: str, value: float) -> float:
-    """Return ``value`` as a float, or say that it is not a finite number."""
-    if not (is_real(value) and np.isfinite(value)):
-        raise ValueError(f"{name} must be a finite number; got {value!r}")
-    return float(value)

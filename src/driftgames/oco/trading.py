@@ -17,6 +17,7 @@ from driftgames._support.checks import (
     check_between,
     check_finite,
     check_integer,
+    check_number,
     check_range,
     check_vector,
     first_index,
@@ -29,7 +30,6 @@ from driftgames._support.documents import (
     read_document,
     write_document,
 )
-from driftgames.oco.losses import check_number
 
 VERSION = 1
 

@@ -1,0 +1,44 @@
+"""What arms are called, and which slot of the arrays each has."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+Arm = Hashable
+
+
+def check_names(names: Sequence[Arm] | None, n_arms: int | None) -> list[Arm] | None:
+    """Return the names as a list, or say why they cannot name ``n_arms`` arms."""
+    if names is None:
+        return None
+    try:
+        listed = list(names)
+        distinct = len(set(listed)) == len(listed)
+    except TypeError as error:
+        raise ValueError(f"names must be a sequence of hashable arms; got {names!r}") from error
+    if isinstance(names, str) or not distinct:
+        raise ValueError(f"names must be a sequence of different arms; got {names!r}")
+    if n_arms is not None and len(listed) != n_arms:
+        raise ValueError(f"n_arms is {n_arms} and there are {len(listed)} names")
+    return listed
+
+
+def slots_of(names: list[Arm] | None) -> dict[Arm, int] | None:
+    """Return the slot of each name; None where an arm is its own slot."""
+    return None if names is None else {arm: slot for slot, arm in enumerate(names)}
+
+
+def slot_from(arm: Any) -> int:
+    """Return a nameless arm that equals an integer as one; a table's row may hold 2.0 for 2."""
+    if isinstance(arm, (bool, np.bool_)):
+        raise ValueError(f"an arm must be one of the integers 0, 1, ...; got {arm!r}")
+    return int(arm)
+
+
+def few(arms: tuple[Any, ...]) -> str:
+    """Return the first arms as text, and how many there are."""
+    shown = ", ".join(repr(arm) for arm in arms[:5])
+    return shown if len(arms) <= 5 else f"{shown}, ... ({len(arms)} in all)"
