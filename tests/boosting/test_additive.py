@@ -173,6 +173,7 @@ def test_no_stumps_vote_nothing():
         (lambda m: m.scores(np.ones(7)), r"\(n_rows, 7\); got \(7,\)"),
         (lambda m: m.explain(np.ones((2, 7))), r"one example of 7 features; got shape \(2, 7\)"),
         (lambda m: m.scores(np.ones((1, 7)), n_jobs=0), "n_jobs == 0"),
+        (lambda m: m.scores(np.ones((1, 7)), n_jobs=1.5), "n_jobs must be an integer or None"),
         (lambda m: AdditiveModel.from_stumps(make_stumps(0, 9), None, 2), r"must lie in \[0, 1\]"),
         (lambda m: AdditiveModel.from_stumps(make_stumps(0, 9), np.ones(8), 7), r"shape \(9,\)"),
     ],

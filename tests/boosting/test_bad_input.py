@@ -57,6 +57,15 @@ BAD_FITS = {
     "no rounds": (X, Y, {"n_estimators": 0}, {}, "n_estimators must be an integer >= 1; got 0"),
     "one bin": (X, Y, {"max_bins": 1}, {}, "max_bins must be an integer >= 2; got 1"),
     "many bins": (X, Y, {"max_bins": 256}, {}, "max_bins must be at most 255; got 256"),
+    "a fraction of a thread": (
+        X,
+        Y,
+        {"n_jobs": 1.5},
+        {},
+        "n_jobs must be an integer or None; got 1",
+    ),
+    "threads in words": (X, Y, {"n_jobs": "a"}, {}, "n_jobs must be an integer or None; got 'a'"),
+    "no threads": (X, Y, {"n_jobs": 0}, {}, "n_jobs == 0"),
     "a learner that errs": (X, Y, {"estimator": Failing()}, {}, "the weak learner erred"),
     "a learner without weights": (
         X,
@@ -89,7 +98,7 @@ def test_a_bad_fit_leaves_an_earlier_model_as_it_was(case):
     booster.set_params(**settings)
     with pytest.raises((ValueError, RuntimeError)):
         booster.fit(data, labels, **arguments)
-    booster.set_params(n_estimators=5, max_bins=255, estimator=None)
+    booster.set_params(n_estimators=5, max_bins=255, n_jobs=None)
     np.testing.assert_array_equal(booster.decision_function(X), before)
     assert booster.n_features_in_ == 3
 
@@ -145,5 +154,7 @@ def test_going_on_wants_the_same_classes_features_and_data():
 def test_other_weak_learners_are_no_additive_model():
     booster = NHBoostDTClassifier(3, estimator=DecisionTreeClassifier(max_depth=2)).fit(X, Y)
     assert booster.stumps_ == Stumps.none()
-    with pytest.raises(ValueError, match="additive model"):
-        booster.explain(X[0])
+    assert not hasattr(booster, "shape_functions_")
+    for use in (lambda: booster.explain(X[0]), booster.plot_shapes):
+        with pytest.raises(AttributeError, match="built-in stump is an additive model"):
+            use()

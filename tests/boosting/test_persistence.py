@@ -17,6 +17,7 @@ from driftgames.boosting import (
     BoostByMajorityClassifier,
     NHBoostClassifier,
     NHBoostDTClassifier,
+    NoEdgeWarning,
     PotentialBoostClassifier,
 )
 from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model, save_model
@@ -213,27 +214,135 @@ def test_a_foreign_file_is_refused(saved, tmp_path):
         load_model(tmp_path / "absent.json")
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda c: c.pop("classes"), "no 'classes'"),
-        (lambda c: c.update(estimator="os.system"), "estimator must be one of"),
-        (lambda c: c["parameters"].update(learning_rate=1), "learning_rate"),
-        (lambda c: c.update(n_features_in=2), r"feature must lie in \[0, 1\]"),
-        (lambda c: c["estimator_weights"].pop(), "must be as many"),
-        (lambda c: c["history"]["edge"].pop(), "must be as many"),
-        (lambda c: c["stumps"]["left_vote"].__setitem__(0, 0), r"left_vote must be \+1 or -1"),
-        (lambda c: c["stumps"]["threshold"].__setitem__(0, "nan"), "must not be NaN"),
-        (lambda c: c["classes"]["values"].pop(), "two labels"),
-        (lambda c: c.update(stumps=[]), "not a model"),
-    ],
-)
-def test_whole_documents_that_are_no_models_are_refused(saved, change, message):
+REMOVED = object()
+
+NO_MODELS = [
+    ("estimator", "os.system", r'estimator must be "AdaBoostClassifier" or .*; got .os.system'),
+    ("estimator", ["AdaBoostClassifier"], "estimator must be"),
+    ("parameters", [], r"parameters\.d is missing"),
+    ("parameters.learning_rate", 1, r"parameters\.learning_rate is not a member"),
+    ("parameters.d", REMOVED, r"parameters\.d is missing"),
+    ("parameters.d", -1.0, r"parameters\.d must be a finite number > 0; got -1"),
+    ("parameters.d", 10**400, r"parameters\.d must be a finite number > 0"),
+    ("parameters.n_estimators", "abc", r"n_estimators must be a whole number from 1; got 'abc'"),
+    ("parameters.n_estimators", True, r"n_estimators must be a whole number from 1; got True"),
+    ("parameters.max_bins", 256, r"max_bins must be a whole number from 2 to 255; got 256"),
+    ("parameters.estimator", "tree", r"parameters\.estimator must be null; got 'tree'"),
+    ("parameters.n_jobs", 1.5, r"n_jobs must be a whole number other than 0, or null"),
+    ("parameters.random_state", -1, r"random_state must be a whole number from 0, or null"),
+    ("classes", REMOVED, r"classes\.dtype is missing"),
+    ("classes.values", ["no"], r"classes\.values must be a list of 2; got \['no'\]"),
+    ("classes.values", ["no", "no"], r"two labels of type <U3, the lesser first"),
+    ("classes.values", ["yes", "no"], r"two labels of type <U3, the lesser first"),
+    ("classes.values", ["no", "yesterday"], r"two labels of type <U3"),
+    ("classes.values", [["no"], {"yes": 1}], r"classes\.values\[0\] must be a number, a string"),
+    ("classes", {"dtype": "|b1", "values": [0, 1]}, r"two labels of type |b1"),
+    ("classes", {"dtype": "|u1", "values": [1, 300]}, r"two labels of type |u1"),
+    ("classes.dtype", "<M8[s]", r"classes\.dtype must be the NumPy type of numbers or of strings"),
+    ("classes.dtype", "<U999999999", r"classes\.dtype must be the NumPy type"),
+    ("classes.dtype", None, r"classes\.dtype must be the NumPy type"),
+    ("n_features_in", 30.7, r"n_features_in must be a whole number from 1 to \d+; got 30.7"),
+    ("n_features_in", 2, r"stumps\.feature\[\d\] must be a whole number from 0 to 1"),
+    ("feature_names_in", "abcdef", r"feature_names_in must be a list of 6, or null; got 'abcdef'"),
+    ("feature_names_in", ["a"], r"feature_names_in must be a list of 6, or null; got \['a'\]"),
+    ("feature_names_in", [1] * 6, r"feature_names_in\[0\] must be a string; got 1"),
+    ("stumps", [], r"stumps\.feature must be a list"),
+    ("stumps.feature.0", 0.5, r"stumps\.feature\[0\] must be a whole number from 0 to 5; got 0.5"),
+    ("stumps.feature.0", 2**32, r"stumps\.feature\[0\] must be a whole number from 0 to 5"),
+    ("stumps.threshold.1", "nan", r'stumps\.threshold\[1\] must be a finite number or "inf"'),
+    ("stumps.threshold.1", 10**400, r"stumps\.threshold\[1\] must be a finite number"),
+    ("stumps.left_vote.4", 1.9, r"stumps\.left_vote\[4\] must be 1 or -1; got 1.9"),
+    ("stumps.missing_vote.4", 257, r"stumps\.missing_vote\[4\] must be 1 or -1; got 257"),
+    ("stumps.missing_vote.4", True, r"stumps\.missing_vote\[4\] must be 1 or -1; got True"),
+    ("stumps.missing_vote", [1] * 4, r"stumps\.missing_vote must be a list of 5; got"),
+    ("estimator_weights", [1.0] * 4, r"estimator_weights must be a list of 5; got"),
+    ("estimator_weights.2", 2.0, r"estimator_weights\[2\] must be 1; got 2.0"),
+    ("history", {}, r"history\.edge is missing"),
+    ("history.edge", REMOVED, r"history\.edge is missing"),
+    ("history.edge.3", "nan", r"history\.edge\[3\] must be a number in \(0, 0.5\]; got 'nan'"),
+    ("history.zero_fraction.3", 7, r"history\.zero_fraction\[3\] must be a number in \[0, 1\]"),
+    ("history.training_error", [0.1], r"history\.training_error must be a list of 5"),
+    ("ended_early", "false", r"ended_early must be true or false; got 'false'"),
+    ("certificate", None, r"certificate\.title is missing"),
+    ("certificate.n_rounds", 6, r"certificate\.n_rounds must be 5; got 6"),
+    ("certificate.thetas", "x", r"certificate\.thetas must be a list; got 'x'"),
+    ("certificate.promised", [1.0], r"certificate\.promised must be a list of \d+; got \[1.0\]"),
+    ("certificate.realised.0", 2, r"certificate\.realised\[0\] must be a number in \[0, 1\]"),
+]
+
+
+def put(content, name, value):
+    """Change the member of this dotted name."""
+    *path, last = (int(part) if part.isdigit() else part for part in name.split("."))
+    for part in path:
+        content = content[part]
+    if value is REMOVED:
+        del content[last]
+    else:
+        content[last] = value
+
+
+@pytest.mark.parametrize(("name", "value", "message"), NO_MODELS)
+def test_whole_documents_that_are_no_models_are_refused(saved, name, value, message):
     content = json.loads(saved.read_text())["content"]
-    change(content)
+    put(content, name, value)
     write_document(saved, FORMAT, VERSION, content)
+    with pytest.raises(DocumentError, match=rf"m\.json: not a model that can be read: .*{message}"):
+        load_model(saved)
+
+
+@pytest.mark.parametrize("weight", [0, -1, 1e308, "inf", 10**400, None])
+def test_votes_of_adaboost_have_positive_weights(saved, data, weight):
+    AdaBoostClassifier(5).fit(*data).save(saved)
+    content = json.loads(saved.read_text())["content"]
+    put(content, "estimator_weights.0", weight)
+    write_document(saved, FORMAT, VERSION, content)
+    message = r"estimator_weights\[0\] must be a number in \(0, 2\*\*53\]"
     with pytest.raises(DocumentError, match=message):
         load_model(saved)
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        {},
+        {"name": ["TwoNorm"], "parameters": {}},
+        {"name": "NormalHedgeDT", "parameters": {"d": -1.0}},
+        {"name": "NormalHedgeDT", "parameters": {"d": 10**400}},
+        {"name": "NormalHedgeDT", "parameters": [3.0]},
+        {"name": "OwnPotential", "parameters": None},
+    ],
+)
+def test_what_is_no_potential_is_refused(saved, data, described):
+    PotentialBoostClassifier(n_estimators=5).fit(*data).save(saved)
+    content = json.loads(saved.read_text())["content"]
+    put(content, "parameters.potential", described)
+    write_document(saved, FORMAT, VERSION, content)
+    with pytest.raises(DocumentError, match="potential must be a potential that a file can hold"):
+        load_model(saved)
+
+
+def test_a_model_of_no_rounds_has_no_certificate(saved):
+    with pytest.warns(NoEdgeWarning):
+        NHBoostDTClassifier(5).fit(np.zeros((4, 1)), [0, 1, 0, 1]).save(saved)
+    assert load_model(saved).certificate_ is None
+    content = json.loads(saved.read_text())["content"]
+    put(content, "certificate", {})
+    write_document(saved, FORMAT, VERSION, content)
+    with pytest.raises(DocumentError, match="certificate is missing"):
+        load_model(saved)
+
+
+def test_nothing_is_saved_that_could_not_be_loaded(saved, data):
+    booster = NHBoostDTClassifier(5).fit(*data).set_params(n_estimators="abc")
+    before = saved.read_text()
+    with pytest.raises(ValueError, match=r"parameters\.n_estimators must be a whole number from 1"):
+        booster.save(saved)
+    booster.set_params(n_estimators=5)
+    booster.feature_names_in_ = np.array(["a"], dtype=object)
+    with pytest.raises(ValueError, match="feature_names_in must be a list of 6"):
+        booster.save(saved)
+    assert saved.read_text() == before
 
 
 @pytest.mark.parametrize(

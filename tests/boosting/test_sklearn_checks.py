@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -51,6 +53,16 @@ def test_the_tags_say_binary_sparse_and_missing():
     assert not tags.classifier_tags.multi_class
     assert tags.input_tags.sparse
     assert tags.input_tags.allow_nan
+
+
+@pytest.mark.parametrize(
+    "estimator", [DecisionTreeClassifier(), LogisticRegression(), GaussianNB()]
+)
+def test_the_tags_of_another_weak_learner_are_handed_over(estimator):
+    tags, own = get_tags(NHBoostDTClassifier(estimator=estimator)), get_tags(estimator)
+    assert not tags.classifier_tags.multi_class
+    assert tags.input_tags.sparse == own.input_tags.sparse
+    assert tags.input_tags.allow_nan == own.input_tags.allow_nan
 
 
 @pytest.fixture(scope="module")

@@ -22,9 +22,9 @@ def test_a_threshold_between_two_float32_values_is_compared_exactly():
     np.testing.assert_array_equal(votes[:, 0], [1, -1])
 
 
-def test_slices_and_concatenation_undo_each_other():
-    assert Stumps.concatenate([STUMPS[:1], STUMPS[1:]]) == STUMPS
-    assert Stumps.concatenate([]) == Stumps.none() == STUMPS[3:]
+def test_slices_are_stumps_of_some_rounds():
+    assert STUMPS[1:] == Stumps([1, 0], [np.inf, -1.0], [-1, -1], [1, 1])
+    assert STUMPS[3:] == Stumps.none()
     assert STUMPS[:2] != STUMPS
     assert len(STUMPS) == 3
     assert STUMPS != "stumps"

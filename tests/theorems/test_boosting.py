@@ -129,6 +129,7 @@ def test_boosters_without_a_bound_say_why():
         NHBoostDTClassifier(20_000),
         NHBoostClassifier(20_000),
         AdaBoostClassifier(20_000),
+        BoostByMajorityClassifier(20_000),
     ],
     ids=lambda booster: type(booster).__name__,
 )

@@ -94,21 +94,29 @@ def count_bins(columns: Array, split: int, mass: Array, offsets: Array, out: Arr
 
 @exact_kernel
 def column_spans(
-    indptr: Array, indices: Array, data: Array, low: Array, high: Array, known: Array, lost: Array
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    mass: Array,
+    low: Array,
+    high: Array,
+    known: Array,
+    lost: Array,
 ) -> None:
-    """Find the least and largest value stored in each column of a CSR matrix, and how many.
+    """Find the least and largest value stored in each column of a CSR matrix, and their mass.
 
-    ``known`` counts the entries that are not NaN, ``lost`` those that are.
+    ``known`` adds up the mass of the rows whose entry is not NaN, ``lost`` of those whose is.
     """
-    for e in range(np.uint64(indptr[indptr.size - 1])):
-        j = np.uint64(indices[e])
-        x = np.float64(data[e])
-        if np.isnan(x):
-            lost[j] += 1
-        else:
-            low[j] = min(low[j], x)
-            high[j] = max(high[j], x)
-            known[j] += 1
+    for i in range(indptr.size - 1):
+        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            j = np.uint64(indices[e])
+            x = np.float64(data[e])
+            if np.isnan(x):
+                lost[j] += mass[i]
+            else:
+                low[j] = min(low[j], x)
+                high[j] = max(high[j], x)
+                known[j] += mass[i]
 
 
 @exact_kernel

@@ -228,10 +228,10 @@ def appraise(
         wrong += masses[1, k] if 2 * (first + k) >= n_rounds else 0
     alike = total == 0.0
     exponent = math.frexp(float(everyone) if alike else total)[1]
-    factor = math.ldexp(1.0, sum_bits - exponent)
     for k in range(weights.size):
         if masses[0, k] + masses[1, k] > 0:
-            out[k] = factor if alike else weights[k] * factor
+            # not by a factor: that of tiny weights is infinite
+            out[k] = math.ldexp(1.0 if alike else weights[k], sum_bits - exponent)
         else:
             out[k] = 0.0  # a weight that nobody has may be anything
     return (0 if alike else zeros), wrong

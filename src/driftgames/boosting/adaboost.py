@@ -42,6 +42,8 @@ class AdaBoostClassifier(BaseBooster):
     -----
     A weak hypothesis without a mistake gets one vote more than all before it and ends the fit.
     Votes are rounded to multiples of ``2**-32``, so that they add up exactly in any order.
+    Weights are whole numbers with a sum of about ``2**61``: an example whose weight would round
+    to zero keeps 1, and no vote but that of a hypothesis without a mistake weighs more than 18.72.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -309,8 +310,10 @@ def _look_up(
     return np.where(absent, missing, found)
 
 
-def count_threads(n_jobs: int | None) -> int:
+def count_threads(n_jobs: Any) -> int:
     """Return a number of threads as joblib counts them: None is 1 unless a backend says more."""
     from joblib import effective_n_jobs
 
+    if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
+        raise ValueError(f"n_jobs must be an integer or None; got {n_jobs!r}")
     return int(effective_n_jobs(n_jobs))

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import get_tags
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -24,7 +25,8 @@ from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFuncti
 from driftgames.boosting.binning import MOST_BINS
 from driftgames.boosting.chips import Chips
 from driftgames.boosting.examples import EstimatorExamples, Examples, Mass, StumpExamples
-from driftgames.boosting.learners import EstimatorLearner, votes_of
+from driftgames.boosting.learners import EstimatorLearner, draw_seeds, votes_of
+from driftgames.boosting.rounds import History, Rounds
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.table import make_table
 from driftgames.certificates.margins import MarginCertificate, Margins
@@ -32,7 +34,14 @@ from driftgames.certificates.margins import MarginCertificate, Margins
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-History = dict[str, FloatArray]
+_INPUT: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": (np.float64, np.float32),
+    "ensure_all_finite": "allow-nan",
+}
+
+_FREE = {"estimator", "n_estimators", "n_jobs", "random_state", "verbose", "warm_start"}
+"""Settings that rounds played already do not depend on; `estimator` is checked by itself."""
 
 
 class NoEdgeWarning(UserWarning):
@@ -59,7 +68,8 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
     stumps_ : Stumps
         The weak hypotheses in order; none where ``estimator`` was given.
     estimators_ : list
-        The fitted weak hypotheses in order, where ``estimator`` was given.
+        The fitted weak hypotheses in order, where ``estimator`` was given. A round in which one
+        class alone weighs anything has a constant vote for it, of type `ConstantVote`.
     estimator_weights_ : array
         The weight of each vote.
     history_ : dict of arrays
@@ -81,6 +91,10 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
     verbose: int
     warm_start: bool
 
+    history_: History
+    certificate_: MarginCertificate | None
+    _tables: AdditiveModel | None  # None where `estimator` was given
+
     @abstractmethod
     def _start(self, examples: Examples) -> Chips:
         """Return the examples as chips before the first round."""
@@ -91,6 +105,10 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the booster.
+
+        With ``warm_start`` a fitted booster goes on from the rounds played already: they are
+        replayed, and refused on other examples or with other settings than they were played
+        with.
 
         Parameters
         ----------
@@ -119,7 +137,7 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
         max_bins = check_integer("max_bins", self.max_bins, least=2)
         if max_bins > MOST_BINS:
             raise ValueError(f"max_bins must be at most {MOST_BINS}; got {max_bins}")
-        goes_on = self.warm_start and hasattr(self, "classes_")
+        goes_on = self.warm_start and self.__sklearn_is_fitted__()
         X, y = self._check_input(X, y, reset=not goes_on)
         classes = _two_classes(y)
         if goes_on:
@@ -135,64 +153,58 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
                 examples = StumpExamples(table, whole=mass.whole, pool=pool, n_threads=threads)
                 earlier = examples.places(self.stumps_) if goes_on else []
             else:
-                earlier = list(self.estimators_) if goes_on else []
-                learner = EstimatorLearner(
-                    self.estimator, X, y, classes, mass.of_each, self._seeds(len(earlier))
-                )
+                earlier = self.estimators_ if goes_on else []
+                seeds = draw_seeds(self.random_state, used=len(earlier))
+                learner = EstimatorLearner(self.estimator, X, y, classes, mass.of_each, seeds)
                 examples = EstimatorExamples(learner, whole=mass.whole)
-            edges = self.history_["edge"].tolist() if goes_on else []
-            self._boost(examples, n_estimators, earlier, edges)
+            self._boost(examples, n_estimators, earlier)
         self.classes_ = classes
+        self._settle()
 
-    def _boost(
-        self, examples: Any, n_estimators: int, hypotheses: list[Any], edges: list[float]
-    ) -> None:
-        chips = self._start(examples)
-        hypotheses, history, weights = list(hypotheses), [], []
-        self.ended_early_ = False
+    def _boost(self, examples: Any, n_estimators: int, earlier: list[Any]) -> None:
         with progress("boosting", n_estimators, show=bool(self.verbose)) as advance:
-            while chips.n_rounds < n_estimators and not chips.finished:
-                t = chips.n_rounds
-                if t < len(edges):
-                    edge, hypothesis = edges[t], hypotheses[t]
-                else:
-                    edge, hypothesis = chips.propose()
-                    if edge <= 0:
-                        self.ended_early_ = True
-                        break
-                    hypotheses.append(hypothesis)
-                weights.append(chips.accept(hypothesis, edge))
-                history.append((edge, chips.zero_share, chips.training_error))
-                advance(1)
+            rounds = Rounds(self._start(examples), advance)
+            if earlier:
+                rounds.replay(earlier, self.history_)
+            rounds.play(n_estimators)
+        self.ended_early_ = rounds.ended_early
+        self.estimator_weights_ = rounds.vote_weights
+        self.history_ = rounds.history
+        self.n_iter_ = len(rounds.hypotheses)
         if self.ended_early_:
-            _warn_no_edge(len(history), n_estimators)
+            _warn_no_edge(self.n_iter_, n_estimators)
         if self.estimator is None:
-            self.stumps_ = examples.stumps(hypotheses)
+            self.stumps_ = examples.stumps(rounds.hypotheses)
+            self.__dict__.pop("estimators_", None)  # of an earlier fit
         else:
             self.stumps_ = Stumps.none()
-            self.estimators_ = hypotheses
-        self.estimator_weights_ = np.array(weights)
-        columns = np.array(history).reshape(-1, 3).T
-        names = ("edge", "zero_fraction", "training_error")
-        self.history_: History = {
-            n: np.ascontiguousarray(c) for n, c in zip(names, columns, strict=True)
-        }
-        self.n_iter_ = len(history)
+            self.estimators_ = rounds.hypotheses
         self.certificate_ = None
         if self.n_iter_:
-            run = Run(chips.margins(), chips.training_error, columns[0], self.estimator_weights_)
+            chips, edges = rounds.chips, self.history_["edge"]
+            run = Run(chips.margins(), chips.training_error, edges, self.estimator_weights_)
             self.certificate_ = self._certify(run)
+
+    def _settle(self) -> None:
+        """Keep what predictions and a fit that goes on need of a fit that is done."""
+        self._settings = self._binding_settings()
+        self._add_up()
+
+    def _add_up(self) -> None:
+        of_stumps = not hasattr(self, "estimators_")
+        arguments = self.stumps_, self.estimator_weights_, self.n_features_in_
+        self._tables = AdditiveModel.from_stumps(*arguments) if of_stumps else None
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the normalised vote in [-1, 1]; above 0 it is for ``classes_[1]``."""
         check_is_fitted(self)
         X = self._check_input(X)
-        if self.estimator is None:
-            votes = self._additive.scores(X, n_jobs=self.n_jobs)
+        if self._tables is not None:
+            votes = self._tables.scores(X, n_jobs=self.n_jobs)
         else:
             votes = np.zeros(X.shape[0])
-            for weight, h in zip(self.estimator_weights_, self.estimators_, strict=True):
-                votes += weight * (2.0 * votes_of(h, X, self.classes_) - 1.0)
+            for weight, vote in zip(self.estimator_weights_, self._each_vote(X), strict=True):
+                votes += weight * vote
         return np.asarray(votes / (self.estimator_weights_.sum() or 1.0))
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
@@ -200,14 +212,20 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
         check_is_fitted(self)
         X = self._check_input(X)
         votes, total = np.zeros(X.shape[0]), 0.0
-        for t, weight in enumerate(self.estimator_weights_):
-            if self.estimator is None:
-                vote = self.stumps_[t : t + 1].votes(X)[:, 0].astype(np.float64)
-            else:
-                vote = 2.0 * votes_of(self.estimators_[t], X, self.classes_) - 1.0
+        for weight, vote in zip(self.estimator_weights_, self._each_vote(X), strict=True):
             votes += weight * vote
             total += weight
             yield votes / total
+
+    def _each_vote(self, X: Any) -> Iterator[FloatArray]:
+        """Yield what each weak hypothesis votes on every row, in order."""
+        if self._tables is None:
+            for h in self.estimators_:
+                yield np.where(votes_of(h, X, self.classes_), 1.0, -1.0)
+        else:
+            columns = X.tocsc() if scipy.sparse.issparse(X) else X  # a stump asks about a column
+            for t in range(self.n_iter_):
+                yield self.stumps_[t : t + 1].votes(columns)[:, 0].astype(np.float64)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the label that the vote is for; a tie is for ``classes_[0]``."""
@@ -245,11 +263,10 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
         """The share of all edges, times their votes, that each feature's stumps had."""
         check_is_fitted(self)
         gains = self.estimator_weights_ * self.history_["edge"]
-        if self.estimator is None:
-            importances = np.zeros(self.n_features_in_)
+        importances = np.zeros(self.n_features_in_)
+        if self._tables is not None:
             np.add.at(importances, self.stumps_.feature, gains)
         else:
-            importances = np.zeros(self.n_features_in_)
             for gain, h in zip(gains, self.estimators_, strict=True):
                 importances += gain * h.feature_importances_
         return np.asarray(importances / (importances.sum() or 1.0))
@@ -265,8 +282,18 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
         return self._additive.plot(names, n_features=n_features, show_missing=show_missing)
 
     def explain(self, x: Any) -> Explanation:
-        """Return what each feature voted on one example."""
-        return self._additive.explain(x)
+        """Return what each feature voted on one example.
+
+        ``x`` is whatever `predict` takes, of one row, and is checked alike; or a vector. The
+        index of a pandas Series holds the names of its features; a bare vector has no names,
+        and is in the order of the fit.
+        """
+        additive = self._additive
+        if hasattr(x, "iloc") and x.ndim == 1:
+            x = x.to_frame().T
+        elif np.ndim(x) == 1:
+            return additive.explain(check_array(np.reshape(x, (1, -1)), **_INPUT))
+        return additive.explain(self._check_input(x))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, whole or not at all."""
@@ -287,23 +314,15 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
     @property
     def _additive(self) -> AdditiveModel:
         check_is_fitted(self)
-        if self.estimator is not None:
-            raise ValueError(
+        if self._tables is None:  # an AttributeError, so that hasattr finds no shape functions
+            raise AttributeError(
                 "only a booster of the built-in stump is an additive model; "
-                f"got estimator={self.estimator!r}"
+                "this one was fitted with another estimator"
             )
-        return AdditiveModel.from_stumps(self.stumps_, self.estimator_weights_, self.n_features_in_)
+        return self._tables
 
     def _check_input(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
-        return validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            ensure_all_finite="allow-nan",
-        )
+        return validate_data(self, X, y, reset=reset, **_INPUT)
 
     def _check_goes_on(self, classes: npt.NDArray[Any], n_estimators: int) -> None:
         if not np.array_equal(classes, self.classes_):
@@ -316,15 +335,37 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
                 f"n_estimators must be at least {self.n_iter_}, the rounds played already, "
                 f"with warm_start; got {n_estimators}"
             )
+        if (self._tables is None) == (self.estimator is None):
+            began = "an estimator" if self._tables is None else "the built-in stump"
+            raise ValueError(
+                f"warm_start goes on with {began}, as it began; got estimator={self.estimator!r}"
+            )
+        self._check_settings()
 
-    def _seeds(self, used: int) -> Iterator[int]:
-        source = self.random_state
-        if isinstance(source, np.random.RandomState):
-            source = np.random.default_rng(source.randint(2**31 - 1))
-        rng = np.random.default_rng(source)
-        for t, seed in enumerate(iter(lambda: int(rng.integers(2**31 - 1)), None)):
-            if t >= used:
-                yield seed
+    def _binding_settings(self) -> dict[str, Any]:
+        """Return the settings that say what the rounds played were."""
+        settings = self.get_params(deep=False)
+        return {name: value for name, value in settings.items() if name not in _FREE}
+
+    def _check_settings(self) -> None:
+        """Say so where the rounds played already were played with other settings."""
+        for name, now in self._binding_settings().items():
+            was = self._settings[name]
+            if not (now is was or now == was):
+                raise ValueError(
+                    f"{name} was {was!r} in the rounds played already, and they depend on it; "
+                    f"got {now!r}"
+                )
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_tables", None)  # the stumps say it all
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if self.__sklearn_is_fitted__():
+            self._add_up()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")

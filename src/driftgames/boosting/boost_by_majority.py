@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from driftgames._support.checks import FloatArray, check_integer, is_real
+from driftgames._support.checks import check_integer, is_real
 from driftgames.boosting.base import BaseBooster, Run
 from driftgames.boosting.chips import Chips
 from driftgames.boosting.examples import Examples
 from driftgames.boosting.rules import MajorityRule
 from driftgames.certificates.margins import MarginCertificate
-from driftgames.potentials.minimax import MinimaxPotential
 
 
 class BoostByMajorityClassifier(BaseBooster):
@@ -22,7 +21,8 @@ class BoostByMajorityClassifier(BaseBooster):
 
     where :math:`s` is the number of right votes less the wrong ones, and examples weigh
     :math:`\frac12(\Phi_t(s-1) - \Phi_t(s+1))`: most where the vote hangs in the balance, and
-    nothing where it is decided. [LS14, Sec. 2, Eq. (1)]
+    nothing where it is decided. These weights are binomial probabilities, and are computed as
+    such: nothing is solved beforehand. [LS14, Sec. 2, Eq. (1)]
 
     Parameters
     ----------
@@ -83,8 +83,7 @@ class BoostByMajorityClassifier(BaseBooster):
         self.warm_start = warm_start
 
     def _start(self, examples: Examples) -> Chips:
-        potential = self._potential()
-        return examples.counted(MajorityRule(potential))
+        return examples.counted(self._rule())
 
     def _certify(self, run: Run) -> MarginCertificate:
         horizon = self._horizon()
@@ -100,7 +99,7 @@ class BoostByMajorityClassifier(BaseBooster):
             run.edges.size,
             run.margins,
             run.training_error,
-            1.0 if caveat else self._potential().game_value,
+            1.0 if caveat else self._rule().game_value,
             caveat,
         )
 
@@ -116,13 +115,7 @@ class BoostByMajorityClassifier(BaseBooster):
             )
         return horizon
 
-    def _potential(self) -> MinimaxPotential:
+    def _rule(self) -> MajorityRule:
         if not (is_real(self.edge) and 0 < self.edge < 0.5):
             raise ValueError(f"edge must lie in (0, 0.5); got {self.edge!r}")
-        return MinimaxPotential(
-            _misclassified, self._horizon(), moves=(-1.0, 1.0), beta=2 * self.edge, keep_table=True
-        )
-
-
-def _misclassified(s: FloatArray) -> FloatArray:
-    return (s <= 0).astype(float)
+        return MajorityRule(self._horizon(), self.edge)

@@ -174,43 +174,35 @@ class ExponentialChips(Chips):
 
     Notes
     -----
+    In fixed point every example weighs at least one unit, the last bit of their sum, and an
+    edge is rounded down to a multiple of ``2**-54``. So an edge of 1/2 means a hypothesis
+    without a mistake, whose :math:`\alpha` would be infinite: it gets as many votes as all
+    before it together and one more, and ends the fit. The largest other :math:`\alpha` is
+    ``atanh(1 - 2**-53)``, about 18.7.
+
     Each :math:`\alpha_t` is rounded to a multiple of ``2**-32``: votes then add up exactly in
-    any order, and an edge whose vote would round to zero is none. A hypothesis without a
-    mistake, whose :math:`\alpha` would be infinite, gets as many votes as all before it
-    together and one more, and ends the fit.
+    any order, and an edge whose vote would round to zero is none.
     """
 
     def __init__(self, learner: WeakLearner, *, whole: bool) -> None:
         self._learner = learner
-        self._whole = whole
+        # a whole mass is so many examples, and any other a factor of its example's weight
+        self._copies = learner.mass if whole else np.ones_like(learner.mass)
+        self._prior = 1.0 if whole else learner.mass.astype(np.float64)
         self._sign = np.where(learner.positive, 1.0, -1.0)
         self._votes = np.zeros(learner.mass.size)
-        self._log_norm = 0.0
         self._all_votes = 0.0
-        self._exponent = _SUM_BITS - int(learner.mass.sum()).bit_length()
 
     def propose(self) -> tuple[float, Any]:
         """Return the best hypothesis for the exponential weights."""
-        each = np.exp(-self._sign * self._votes - self._log_norm)
-        mass = self._learner.mass
-        if self._whole:  # rounded before the mass: an example of mass 2 is two examples
-            weights = mass * np.rint(np.ldexp(each, self._exponent)).astype(np.int64)
-        else:
-            weights = np.rint(np.ldexp(mass * each, self._exponent)).astype(np.int64)
-        value, norm, hypothesis = self._learner.best(weights)
-        edge = value / (2 * norm)
-        return (edge if _vote_weight(edge) > 0 else 0.0), hypothesis
+        value, norm, hypothesis = self._learner.best(self._weights())
+        edge = math.ldexp((value << 53) // norm, -54)
+        return (edge if edge > 0 and _vote_weight(edge) > 0 else 0.0), hypothesis
 
     def accept(self, hypothesis: Any, edge: float) -> float:
         """Add the votes of a hypothesis and return how much they weigh."""
-        alpha = _vote_weight(edge)
-        if math.isinf(alpha):
-            alpha = self._all_votes + 1.0
-            self.finished = True
-        else:
-            self._log_norm += math.log(
-                (0.5 + edge) * math.exp(-alpha) + (0.5 - edge) * math.exp(alpha)
-            )
+        self.finished = edge == 0.5
+        alpha = self._all_votes + 1.0 if self.finished else _vote_weight(edge)
         self._votes += alpha * (2.0 * self._learner.votes(hypothesis) - 1.0)
         self._all_votes += alpha
         self.n_rounds += 1
@@ -218,7 +210,7 @@ class ExponentialChips(Chips):
 
     @property
     def zero_share(self) -> float:
-        """Zero: an exponential never is."""
+        """Zero: each weighs a unit at least."""
         return 0.0
 
     @property
@@ -230,6 +222,18 @@ class ExponentialChips(Chips):
     def margins(self) -> Margins:
         """Return the margin of each example."""
         return Margins.of_examples(self._sign * self._votes / self._all_votes, self._learner.mass)
+
+    def _weights(self) -> IntArray:
+        """Return the weights in units: none is zero, and their sum has all its bits."""
+        margins = self._sign * self._votes
+        each = self._prior * np.exp(margins.min() - margins)
+        each /= each.max()
+        unit = 2.0 ** (int(self._copies.sum()).bit_length() - _SUM_BITS)
+        # a first sum, in whole numbers so that no order matters, tells how many bits are free
+        total = int((self._copies * (each / unit).astype(np.int64)).sum())
+        unit *= 2.0 ** (total.bit_length() - _SUM_BITS)
+        units: IntArray = np.maximum(np.rint(each / unit), 1.0).astype(np.int64)
+        return self._copies * units
 
 
 def _vote_weight(edge: float) -> float:

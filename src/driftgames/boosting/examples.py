@@ -39,18 +39,20 @@ class Mass:
     def of(cls, sample_weight: FloatArray) -> Mass:
         """Return positive weights as masses: exactly where their ratios are whole numbers.
 
-        Other weights are rounded to ``2**-52`` of their sum.
+        Other weights are rounded to ``2**-52`` of their sum, and none to zero.
 
         >>> Mass.of(np.array([0.5, 1.5])).of_each
         array([1, 3])
         """
         for unit in (float(sample_weight.min()), 1.0):
-            ratios = sample_weight / unit
-            whole = bool((ratios == np.rint(ratios)).all())
-            if whole and ratios.sum() < _MOST_COUNTED:
+            with np.errstate(over="ignore"):  # an infinite sum is no count
+                ratios = sample_weight / unit
+                total = ratios.sum()
+            if total < _MOST_COUNTED and (ratios == np.rint(ratios)).all():
                 return cls(ratios.astype(np.int64), whole=True)
-        total = math.fsum(sample_weight.tolist())  # exact, so that no order of examples matters
-        scaled = np.rint(np.ldexp(sample_weight / total, _PRIOR_BITS))
+        # the largest near 1, so that the sum, exact lest the order of examples matter, is finite
+        shares = np.ldexp(sample_weight, -math.frexp(float(sample_weight.max()))[1])
+        scaled = np.rint(np.ldexp(shares / math.fsum(shares.tolist()), _PRIOR_BITS))
         return cls(np.maximum(scaled, 1).astype(np.int64), whole=False)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.dummy import DummyClassifier
 
+from driftgames._support.checks import FloatArray
 from driftgames.boosting.binning import IntArray
 from driftgames.boosting.table import Stump, Table
 
@@ -58,8 +61,20 @@ class StumpLearner:
         return self._table.votes(hypothesis)
 
 
+class ConstantVote(DummyClassifier):  # type: ignore[misc]  # sklearn is untyped
+    """The vote for one class on every example, which asks about no feature."""
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Zero for every feature."""
+        return np.zeros(self.n_features_in_)
+
+
 class EstimatorLearner:
     """A scikit-learn classifier, fitted afresh in every round on the examples that weigh.
+
+    Where those are all of one class, which many classifiers refuse to be fitted on, the
+    hypothesis is the `ConstantVote` for that class.
 
     Parameters
     ----------
@@ -101,13 +116,10 @@ class EstimatorLearner:
 
     def best(self, weights: IntArray) -> tuple[int, int, Any]:
         """Return the sums for the classifier fitted on the examples of nonzero weight."""
-        from sklearn.base import clone
-
         heavy = np.flatnonzero(weights)
-        fitted = clone(self._estimator)
-        seed = next(self._seeds)
-        if "random_state" in fitted.get_params():
-            fitted.set_params(random_state=seed)
+        seed = next(self._seeds)  # one for each round, so that a fit that goes on draws alike
+        both = np.ptp(self.positive[heavy].astype(np.int8)) > 0
+        fitted = self._seeded(seed) if both else ConstantVote(strategy="most_frequent")
         norm = int(weights.sum())
         share = weights[heavy] / norm
         fitted.fit(self._X[heavy], self._y[heavy], sample_weight=share)
@@ -119,6 +131,14 @@ class EstimatorLearner:
         if self._last is None or self._last[0] is not hypothesis:
             self._last = hypothesis, votes_of(hypothesis, self._X, self._classes)
         return self._last[1]
+
+    def _seeded(self, seed: int) -> Any:
+        from sklearn.base import clone
+
+        fresh = clone(self._estimator)
+        if "random_state" in fresh.get_params():
+            fresh.set_params(random_state=seed)
+        return fresh
 
 
 def votes_of(hypothesis: Any, X: Any, classes: npt.NDArray[Any]) -> BitArray:
@@ -132,3 +152,17 @@ def votes_of(hypothesis: Any, X: Any, classes: npt.NDArray[Any]) -> BitArray:
             f"{type(hypothesis).__name__} predicted {labels[~known][0]!r}"
         )
     return np.asarray(up, dtype=np.uint8)
+
+
+def draw_seeds(random_state: Any, *, used: int) -> Iterator[int]:
+    """Return a seed for each round that follows ``used`` rounds.
+
+    A generator has moved on by as many draws itself; from a seed they are drawn again.
+    """
+    moves_itself = isinstance(random_state, (np.random.RandomState, np.random.Generator))
+    if isinstance(random_state, np.random.RandomState):
+        draw: Any = random_state.randint
+    else:
+        draw = np.random.default_rng(random_state).integers
+    seeds = (int(draw(2**31 - 1)) for _ in itertools.count())
+    return itertools.islice(seeds, 0 if moves_itself else used, None)

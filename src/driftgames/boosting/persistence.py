@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import reprlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,8 @@ import numpy.typing as npt
 
 from driftgames._support.checks import FloatArray
 from driftgames._support.documents import Content, DocumentError, read_document, write_document
-from driftgames.boosting.additive import AdditiveModel
+from driftgames.boosting.members import check_members
+from driftgames.boosting.rounds import COLUMNS
 from driftgames.boosting.stumps import Stumps
 from driftgames.certificates.margins import MarginCertificate
 from driftgames.potentials import Potential
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 FORMAT = "driftgames.boosting"
 VERSION = 1
 
-_NOT_FINITE = ("inf", "-inf", "nan")
 _STUMP_ARRAYS = tuple(field.name for field in dataclasses.fields(Stumps))
 
 
@@ -49,7 +50,7 @@ def load_model(path: str | os.PathLike[str]) -> BaseBooster:
     content = read_document(path, FORMAT, VERSION)
     try:
         return decode_model(content)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, ValueError) as error:
         what = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise DocumentError(f"{path}: not a model that can be read: {what}") from error
 
@@ -59,15 +60,16 @@ def encode_model(model: BaseBooster) -> Content:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
-    parameters = model.get_params(deep=False)
-    if parameters.get("estimator") is not None:
+    if hasattr(model, "estimators_"):
         raise ValueError(
-            "only boosters of the built-in stump can be saved; "
-            f"got estimator={parameters['estimator']!r}, which has no documented form"
+            "only boosters of the built-in stump can be saved; this one was fitted with "
+            "another estimator, which has no documented form"
         )
+    model._check_settings()  # the file could not say which settings the stumps are from
+    parameters = model.get_params(deep=False)
     names = getattr(model, "feature_names_in_", None)
     certificate = model.certificate_
-    return {
+    content = {
         "estimator": type(model).__name__,
         "parameters": {name: _encode_value(name, value) for name, value in parameters.items()},
         "classes": _encode_labels(model.classes_),
@@ -79,34 +81,32 @@ def encode_model(model: BaseBooster) -> Content:
         "ended_early": bool(model.ended_early_),
         "certificate": None if certificate is None else _encode_fields(certificate),
     }
+    _check(content)  # nothing is written that would be refused when it is read
+    return content
 
 
 def decode_model(content: Content) -> BaseBooster:
-    """Return the booster of a document's content."""
-    estimators = _estimators()
-    if content["estimator"] not in estimators:
-        raise ValueError(
-            f"estimator must be one of {', '.join(estimators)}; got {content['estimator']!r}"
-        )
-    parameters = {name: _decode_value(value) for name, value in content["parameters"].items()}
-    model = estimators[content["estimator"]](**parameters)
+    """Return the booster of a document's content, or say which of its members is wrong."""
+    _check(content)
+    parameters = {name: _decode_value(name, each) for name, each in content["parameters"].items()}
+    model = _estimators()[content["estimator"]](**parameters)
     arrays: Content = {name: _decode_numbers(content["stumps"][name]) for name in _STUMP_ARRAYS}
     model.stumps_ = Stumps(**arrays)
     model.estimator_weights_ = _decode_numbers(content["estimator_weights"])
-    model.history_ = {name: _decode_numbers(each) for name, each in content["history"].items()}
+    model.history_ = {name: _decode_numbers(content["history"][name]) for name in COLUMNS}
     model.n_iter_ = len(model.stumps_)
-    lengths = [model.estimator_weights_.size, *(each.size for each in model.history_.values())]
-    if any(length != model.n_iter_ for length in lengths):
-        raise ValueError(f"stumps, weights and history must be as many; got {lengths}")
-    model.ended_early_ = bool(content["ended_early"])
+    model.ended_early_ = content["ended_early"]
     model.certificate_ = _decode_certificate(content["certificate"])
-    model.n_features_in_ = int(content["n_features_in"])
+    model.n_features_in_ = content["n_features_in"]
     if content["feature_names_in"] is not None:
         model.feature_names_in_ = np.array(content["feature_names_in"], dtype=object)
-    # says so where a stump asks about a feature that is not there
-    AdditiveModel.from_stumps(model.stumps_, model.estimator_weights_, model.n_features_in_)
     model.classes_ = _decode_labels(content["classes"])
+    model._settle()
     return model
+
+
+def _check(content: Content) -> None:
+    check_members(content, {name: cls().get_params() for name, cls in _estimators().items()})
 
 
 def _estimators() -> dict[str, type[BaseBooster]]:
@@ -138,10 +138,15 @@ def _encode_value(name: str, value: Any) -> Any:
     raise ValueError(f"{name} must be a number, a string or None to be saved; got {value!r}")
 
 
-def _decode_value(value: Any) -> Any:
-    if isinstance(value, dict):
+def _decode_value(name: str, value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    try:
         return build_potential(value)
-    return float(value) if value in _NOT_FINITE else value
+    except (KeyError, OverflowError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be a potential that a file can hold; got {reprlib.repr(value)} ({error})"
+        ) from error
 
 
 def _encode_fields(record: Any) -> Content:
@@ -160,7 +165,7 @@ def _decode_certificate(fields: Content | None) -> MarginCertificate | None:
     if fields is None:
         return None
     decoded: Content = {
-        name: _decode_numbers(value) if isinstance(value, list) else _decode_value(value)
+        name: _decode_numbers(value) if isinstance(value, list) else value
         for name, value in fields.items()
     }
     return MarginCertificate(**decoded)
@@ -188,7 +193,15 @@ def _encode_labels(labels: npt.NDArray[Any]) -> Content:
 
 
 def _decode_labels(encoded: Content) -> npt.NDArray[Any]:
-    labels = np.array(encoded["values"], dtype=np.dtype(encoded["dtype"]))
-    if labels.shape != (2,):
-        raise ValueError(f"classes must be two labels; got {encoded['values']!r}")
+    values = encoded["values"]
+    try:
+        labels = np.array(values, dtype=np.dtype(encoded["dtype"]))
+        same = repr(np.unique(labels).tolist()) == repr(values)  # True is not 1, and 1.0 neither
+    except (OverflowError, TypeError, ValueError):
+        same = False
+    if not same:
+        raise ValueError(
+            f"classes.values must be two labels of type {encoded['dtype']}, the lesser first; "
+            f"got {reprlib.repr(values)}"
+        )
     return labels

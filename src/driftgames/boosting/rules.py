@@ -7,12 +7,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import bdtr
 
 from driftgames._support.checks import FloatArray
 from driftgames.boosting.binning import IntArray
 from driftgames.potentials import Potential
 from driftgames.potentials.compiled import CompiledPotential
-from driftgames.potentials.minimax import MinimaxPotential
 
 
 class Rule(ABC):
@@ -26,8 +26,8 @@ class Rule(ABC):
     def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
         """Return the weights in round ``t``, up to a factor; all zero means all alike.
 
-        ``masses`` tells how many examples have made each of these numbers of ``mistakes``, and
-        ``edge_sum`` is the sum of the edges so far.
+        ``mistakes`` ascends by ones, ``masses`` tells how many examples have made each of these
+        numbers, and ``edge_sum`` is the sum of the edges so far.
         """
 
 
@@ -54,15 +54,41 @@ class PotentialRule(Rule):
 
 @dataclass(frozen=True)
 class MajorityRule(Rule):
-    """The potential's weights on ``s = (t - 1) - 2 k``: moves of one step, no edge taken off."""
+    r"""The weights of boost-by-majority: the chance that the vote will hang on this round.
 
-    potential: MinimaxPotential
+    .. math:: w = \binom{T-t}{h} \bigl(\tfrac12 + \gamma\bigr)^h
+              \bigl(\tfrac12 - \gamma\bigr)^{T-t-h}, \qquad
+              h = \lfloor T/2 \rfloor - (t - 1 - k)
+
+    where ``h`` right votes in the rounds after this one leave the decision to it. This is what
+    the potentials of the minimax game with moves ``-1, +1`` come to at :math:`s = (t-1) - 2k`.
+    [LS14, Eq. (1)]
+    """
+
+    horizon: int
+    edge: float
+
+    @property
+    def game_value(self) -> float:
+        """The share of examples that err in the end, at most, if every edge is as large."""
+        return float(bdtr(self.horizon // 2, self.horizon, 0.5 + self.edge))
 
     def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
-        """Return the potential's weights; zeros once its game is over."""
-        if t > self.potential.last_round:
-            return np.zeros(mistakes.size)
-        return self.potential.weights((t - 1.0) - 2.0 * mistakes, t)
+        """Return the weights relative to the largest that an example has."""
+        left = self.horizon - t
+        wanted = self.horizon // 2 - (t - 1) + mistakes
+        open_still = (wanted >= 0) & (wanted <= left)
+        weights = np.zeros(mistakes.size)
+        if not masses[open_still].any():
+            return weights
+        # neighbours differ by a simple factor, and logarithms do not leave the range of floats
+        h = wanted[open_still][1:]
+        odds = (0.5 + self.edge) / (0.5 - self.edge)
+        logs = np.append(0.0, np.cumsum(np.log((left - h + 1) / h * odds)))
+        highest = logs[masses[open_still] > 0].max()
+        # a level that nobody holds may stand higher; its weight is not used
+        weights[open_still] = np.exp(np.minimum(logs - highest, 0.0))
+        return weights
 
 
 @dataclass(frozen=True)

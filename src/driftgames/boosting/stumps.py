@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,13 +69,6 @@ class Stumps:
     def none(cls) -> Stumps:
         """Return the stumps of a booster that has played no round."""
         return cls(*(np.empty(0, dtype) for dtype in _FIELDS.values()))
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[Stumps]) -> Stumps:
-        """Return the stumps of all parts, in order."""
-        if not parts:
-            return cls.none()
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS))
 
     def __len__(self) -> int:
         return int(self.feature.size)

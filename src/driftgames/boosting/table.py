@@ -134,8 +134,11 @@ class Table:
 def make_table(X: Any, positive: npt.NDArray[np.bool_], mass: IntArray, max_bins: int) -> Table:
     """Bin ``X``, an array or a CSR matrix, whose rows ``positive`` are of class 1."""
     if hasattr(X, "indptr"):
-        return _from_stored(X, positive, mass, cut_sparse(X, max_bins))
-    return _from_dense(X, positive, mass, cut_dense(X, max_bins))
+        if not X.has_canonical_format:  # what is stored twice is the sum of both
+            X = X.copy()
+            X.sum_duplicates()
+        return _from_stored(X, positive, mass, cut_sparse(X, mass, max_bins))
+    return _from_dense(X, positive, mass, cut_dense(X, mass, max_bins))
 
 
 def _from_dense(

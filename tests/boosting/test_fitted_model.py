@@ -1,0 +1,171 @@
+"""What a fit leaves behind: tables built once, and a state that settings do not change."""
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from driftgames.boosting import (
+    AdaBoostClassifier,
+    NHBoostClassifier,
+    NHBoostDTClassifier,
+)
+from driftgames.boosting.additive import AdditiveModel
+from driftgames.boosting.learners import ConstantVote
+
+TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5)).round(1)
+    return X, (X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=200) > 0).astype(int)
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """The additive models that are built during a test."""
+    models = []
+    build = AdditiveModel.from_stumps
+
+    def record(*arguments):
+        models.append(build(*arguments))
+        return models[-1]
+
+    monkeypatch.setattr(AdditiveModel, "from_stumps", record)
+    return models
+
+
+def test_the_tables_are_built_once_for_each_fit(data, built):
+    X, y = data
+    booster = NHBoostDTClassifier(9, warm_start=True).fit(X, y)
+    for use in (booster.predict, booster.decision_function, booster.predict_proba):
+        use(X)
+    booster.explain(X[0])
+    assert booster.shape_functions_
+    assert len(built) == 1
+    votes = booster.set_params(n_estimators=30).fit(X, y).decision_function(X)
+    assert len(built) == 2
+    np.testing.assert_array_equal(votes, NHBoostDTClassifier(30).fit(X, y).decision_function(X))
+
+
+def test_copies_and_pickles_hold_no_tables_and_build_their_own(data, built):
+    X, y = data
+    booster = AdaBoostClassifier(9).fit(X, y)
+    assert b"AdditiveModel" not in pickle.dumps(booster)
+    for again in (pickle.loads(pickle.dumps(booster)), copy.deepcopy(booster), copy.copy(booster)):
+        np.testing.assert_array_equal(again.decision_function(X), booster.decision_function(X))
+    assert len(built) == 4
+    assert not hasattr(pickle.loads(pickle.dumps(clone(booster))), "classes_")
+    trees = NHBoostDTClassifier(4, estimator=TREE).fit(X, y)
+    again = pickle.loads(pickle.dumps(trees))
+    np.testing.assert_array_equal(again.decision_function(X), trees.decision_function(X))
+
+
+def test_threads_share_one_model(data):
+    X, y = data
+    booster = NHBoostDTClassifier(30).fit(X, y)
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(booster.decision_function, [X] * 16))
+    assert all(np.array_equal(votes, answers[0]) for votes in answers)
+
+
+def test_stages_sort_a_sparse_matrix_by_columns_once(data, monkeypatch):
+    X, y = data
+    booster = NHBoostDTClassifier(9).fit(X, y)
+    sorted_rows = []
+    by_columns = sp.csr_matrix.tocsc
+
+    def record(self, copy=False):
+        sorted_rows.append(self.shape)
+        return by_columns(self, copy)
+
+    monkeypatch.setattr(sp.csr_matrix, "tocsc", record)
+    stages = list(booster.staged_decision_function(sp.csr_matrix(X)))
+    assert sorted_rows == [X.shape]
+    np.testing.assert_array_equal(stages, list(booster.staged_decision_function(X)))
+
+
+@pytest.mark.parametrize("fitted", [None, TREE])
+def test_predictions_are_those_of_the_fit_whatever_estimator_says_now(data, fitted):
+    X, y = data
+    booster = NHBoostDTClassifier(6, estimator=fitted).fit(X, y)
+    votes, stages = booster.decision_function(X), list(booster.staged_decision_function(X))
+    importances = booster.feature_importances_
+    booster.set_params(estimator=None if fitted else TREE)
+    np.testing.assert_array_equal(booster.decision_function(X), votes)
+    np.testing.assert_array_equal(list(booster.staged_decision_function(X)), stages)
+    np.testing.assert_array_equal(booster.feature_importances_, importances)
+    assert hasattr(booster, "shape_functions_") == (fitted is None)
+
+
+def test_a_fit_anew_leaves_nothing_of_the_earlier_one(data):
+    X, y = data
+    booster = NHBoostDTClassifier(6, estimator=TREE).fit(X, y)
+    assert len(booster.estimators_) == 6
+    assert not hasattr(booster, "shape_functions_")
+    booster.set_params(estimator=None).fit(X, y)
+    assert vars(booster).keys() == vars(NHBoostDTClassifier(6).fit(X, y)).keys()
+    assert booster.shape_functions_
+
+
+@pytest.mark.parametrize("cls", [NHBoostDTClassifier, AdaBoostClassifier])
+def test_importances_are_the_edges_times_their_votes(data, cls):
+    booster = cls(20).fit(*data)
+    gains = booster.estimator_weights_ * booster.history_["edge"]
+    wanted = [gains[booster.stumps_.feature == j].sum() / gains.sum() for j in range(5)]
+    np.testing.assert_allclose(booster.feature_importances_, wanted)
+    trees = cls(5, estimator=TREE).fit(*data)
+    gains = trees.estimator_weights_ * trees.history_["edge"]
+    each = [tree.feature_importances_ for tree in trees.estimators_]
+    wanted = np.average(each, axis=0, weights=gains)
+    np.testing.assert_allclose(trees.feature_importances_, wanted)
+
+
+def test_an_explanation_wants_what_prediction_wants(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    booster = NHBoostDTClassifier(9).fit(frame, y)
+    decision = booster.decision_function(frame[:1])[0]
+    for x in (frame[:1], frame.iloc[0], X[0], X[0].tolist()):
+        assert booster.explain(x).decision == decision
+    for x in (frame[list("edcba")][:1], frame[list("edcba")].iloc[0]):
+        with pytest.raises(ValueError, match="feature names should match"):
+            booster.explain(x)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        booster.explain(X[:1])
+    bare = NHBoostDTClassifier(9).fit(X, y)
+    for x in (X[:1], sp.csr_matrix(X[:1]), pd.Series(X[0])):
+        assert bare.explain(x).decision == decision
+    for x in (np.full(5, np.inf), np.full((1, 5), np.inf), pd.Series(np.full(5, np.inf))):
+        with pytest.raises(ValueError, match="infinity"):
+            bare.explain(x)
+    with pytest.raises(ValueError, match="one example of 5 features"):
+        bare.explain(X[:2])
+    with pytest.raises(ValueError, match="one example of 5 features"):
+        bare.explain(X[0, :3])
+
+
+def test_where_one_class_alone_weighs_the_vote_is_for_it():
+    X = np.repeat([[0.0], [1.0]], 5, axis=0)
+    y = np.array(["no"] * 5 + ["no"] + ["yes"] * 4)  # a line gets the sixth wrong, and no other
+    booster = NHBoostClassifier(6, estimator=LogisticRegression(C=1e3)).fit(X, y)
+    assert booster.n_iter_ == 6
+    assert isinstance(booster.estimators_[0], LogisticRegression)
+    constant = booster.estimators_[1]
+    assert isinstance(constant, ConstantVote)
+    assert set(constant.predict(X)) == {"no"}
+    assert constant.feature_importances_.tolist() == [0.0]
+    assert booster.history_["edge"][1] == 0.5
+    np.testing.assert_array_equal(
+        booster.history_["training_error"],
+        [np.mean(votes != y) for votes in booster.staged_predict(X)],
+    )
