@@ -7,8 +7,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from driftgames._kernels.stump_boosting import appraise
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier, NoEdgeWarning
 from driftgames.boosting.chips import ExponentialChips
-from driftgames.boosting.examples import Mass
 from driftgames.boosting.learners import StumpLearner
+from driftgames.boosting.mass import Mass
 from driftgames.boosting.table import make_table
 
 LAST_EDGE = 0.5 - 2.0**-54

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from driftgames.boosting import chips as chips_module
 from driftgames.boosting.chips import CountedChips, ExponentialChips, MistakeCounts
-from driftgames.boosting.examples import Mass, StumpExamples
+from driftgames.boosting.examples import StumpExamples
 from driftgames.boosting.learners import StumpLearner
+from driftgames.boosting.mass import Mass
 from driftgames.boosting.rules import NormalHedgeRule, PotentialRule
 from driftgames.boosting.table import DenseBins, SparseBins, make_table
 from driftgames.boosting.tally import Tally

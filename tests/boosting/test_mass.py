@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from driftgames.boosting import NHBoostDTClassifier
-from driftgames.boosting.examples import Mass
+from driftgames.boosting.mass import Mass
 
 
 @pytest.mark.parametrize(

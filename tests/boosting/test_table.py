@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
-from driftgames.boosting.examples import Mass
+from driftgames.boosting.mass import Mass
 from driftgames.boosting.table import make_table
 
 

@@ -38,6 +38,19 @@ def test_a_broken_promise_is_seen():
     assert "A BOUND IS BROKEN" in str(made)
 
 
+def test_the_table_has_every_theta_that_says_something():
+    good = Margins.of_examples(np.linspace(0.3, 0.6, 50))
+    made = MarginCertificate.of_regret("x", 1000, good, 0.0, 0.15, NormalHedgeDT().bound)
+    shown = {row.theta: row for row in made.rows()}
+    assert 0 < made.at(0.1).promised < 1  # no margin is so small, and few were promised to be
+    assert 0.1 in shown
+    assert 0.5 in shown
+    assert -0.1 not in shown  # nobody there, and nobody promised
+    bad = Margins.of_examples(np.full(100, -0.5))
+    liar = MarginCertificate.of_regret("liar", 1000, bad, 1.0, 0.3, NormalHedgeDT().bound)
+    assert [row for row in liar.rows() if row.realised == 1 and row.promised == 0]
+
+
 def test_no_bound_becomes_a_caveat():
     def no_bound(horizon, epsilon):
         raise NoBoundError("nobody knows")

@@ -16,16 +16,16 @@ import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_array, get_tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames._support.checks import FloatArray, check_integer
 from driftgames._support.progress import progress
 from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction, count_threads
 from driftgames.boosting.binning import MOST_BINS
 from driftgames.boosting.chips import Chips
-from driftgames.boosting.examples import EstimatorExamples, Examples, Mass, StumpExamples
+from driftgames.boosting.examples import EstimatorExamples, Examples, StumpExamples
 from driftgames.boosting.learners import EstimatorLearner, draw_seeds, votes_of
+from driftgames.boosting.mass import two_classes, weigh
 from driftgames.boosting.rounds import History, Rounds
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.table import make_table
@@ -139,10 +139,10 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
             raise ValueError(f"max_bins must be at most {MOST_BINS}; got {max_bins}")
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
         X, y = self._check_input(X, y, reset=not goes_on)
-        classes = _two_classes(y)
+        classes = two_classes(y)
         if goes_on:
             self._check_goes_on(classes, n_estimators)
-        X, y, mass = _weigh(X, y, sample_weight, classes)
+        X, y, mass = weigh(X, y, sample_weight, classes)
         threads = count_threads(self.n_jobs)
         pool = ThreadPoolExecutor(threads) if threads > 1 else None
         with pool or nullcontext():
@@ -379,41 +379,6 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
             own = get_tags(self.estimator).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = own.sparse, own.allow_nan
         return tags
-
-
-def _two_classes(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    check_classification_targets(y)
-    classes = np.unique(y)
-    if classes.size < 2:
-        raise ValueError(f"y must hold two classes; got one class only: {classes.tolist()}")
-    if classes.size > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: "
-            f"y holds {classes.size} classes. sklearn.multiclass.OneVsRestClassifier makes one "
-            "booster for each."
-        )
-    return classes
-
-
-def _weigh(
-    X: Any, y: npt.NDArray[Any], sample_weight: Any, classes: npt.NDArray[Any]
-) -> tuple[Any, npt.NDArray[Any], Mass]:
-    """Return the examples that count, and how much."""
-    if sample_weight is None:
-        return X, y, Mass.ones(y.size)
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    heavy = weights > 0
-    if not heavy.any():
-        raise ValueError("sample_weight must not be zero for every example")
-    if not heavy.all():
-        X, y, weights = X[heavy], y[heavy], weights[heavy]
-    present = np.unique(y)
-    if present.size < 2:
-        raise ValueError(
-            "sample_weight must not be zero for all of one class; "
-            f"only class {present[0]!r} of {classes.tolist()} has any"
-        )
-    return X, y, Mass.of(weights)
 
 
 def _warn_no_edge(played: int, wanted: int) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray
 from driftgames.boosting.binning import IntArray
 from driftgames.boosting.chips import CountedChips, Counts, MistakeCounts
 from driftgames.boosting.learners import EstimatorLearner, StumpLearner, WeakLearner
@@ -18,42 +15,6 @@ from driftgames.boosting.rules import Rule
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.table import Stump, Table
 from driftgames.boosting.tally import Tally
-
-_MOST_COUNTED = 2**31  # what the counts of a tally can hold
-_PRIOR_BITS = 52
-
-
-@dataclass(frozen=True)
-class Mass:
-    """How much each example counts, in whole numbers; ``whole`` where nothing was rounded."""
-
-    of_each: IntArray
-    whole: bool
-
-    @classmethod
-    def ones(cls, n_examples: int) -> Mass:
-        """Return the mass of examples that all count alike."""
-        return cls(np.ones(n_examples, dtype=np.int64), whole=True)
-
-    @classmethod
-    def of(cls, sample_weight: FloatArray) -> Mass:
-        """Return positive weights as masses: exactly where their ratios are whole numbers.
-
-        Other weights are rounded to ``2**-52`` of their sum, and none to zero.
-
-        >>> Mass.of(np.array([0.5, 1.5])).of_each
-        array([1, 3])
-        """
-        for unit in (float(sample_weight.min()), 1.0):
-            with np.errstate(over="ignore"):  # an infinite sum is no count
-                ratios = sample_weight / unit
-                total = ratios.sum()
-            if total < _MOST_COUNTED and (ratios == np.rint(ratios)).all():
-                return cls(ratios.astype(np.int64), whole=True)
-        # the largest near 1, so that the sum, exact lest the order of examples matter, is finite
-        shares = np.ldexp(sample_weight, -math.frexp(float(sample_weight.max()))[1])
-        scaled = np.rint(np.ldexp(shares / math.fsum(shares.tolist()), _PRIOR_BITS))
-        return cls(np.maximum(scaled, 1).astype(np.int64), whole=False)
 
 
 class Examples(ABC):

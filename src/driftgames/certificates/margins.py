@@ -209,10 +209,14 @@ class MarginCertificate(Comparable):
         return Row(asked, realised, promised)
 
     def rows(self, thetas: Sequence[float] = SHOWN) -> Iterator[Row]:
-        """Yield a line for each theta between the least margin and the largest promise."""
+        """Yield a line for each theta at which there is something to read.
+
+        Nothing is where all margins lie on one side of theta and the promise is 0 or 1 too.
+        """
         for theta in thetas:
             row = self.at(theta)
-            if row.realised > 0 and (row.promised < 1 or row.realised < 1):
+            broken = row.realised > row.promised
+            if 0 < row.realised < 1 or 0 < row.promised < 1 or broken:
                 yield row
 
     def table(self, thetas: Sequence[float] = SHOWN) -> str:
