@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
@@ -26,7 +27,10 @@ SKTIME = "sktime.forecasting.online_learning"
 ETA = 0.1
 OFTEN = 2_000  # rounds or experts that a peer with Python code per expert handles in one turn
 
-N_EXPERTS, ROUNDS, GAPS = 1_000, 3_000, (0.05, 0.1, 0.2, 0.4)
+N_EXPERTS, ROUNDS = 1_000, 3_000
+HARDEST = math.sqrt(math.log(N_EXPERTS) / ROUNDS)
+"""The gap at which these rounds just suffice to tell one good expert from luck."""
+GAPS = (HARDEST, 0.1, 0.2, 0.4)
 
 Turn = Callable[[], object]
 
@@ -100,10 +104,10 @@ def regrets(*, gaps: Sequence[float] = GAPS, seeds: int = 10, tell: Tell = silen
     """Return the regret of every learner when one expert among many is better than a coin.
 
     The losses of the others are fair coins; the good one loses less often by the gap. EXP is
-    tuned to the numbers of rounds and experts. The least gap is about ``sqrt(ln N / T)``, where
-    the rounds just suffice to tell the good one from luck and regrets are largest. At wide gaps
-    NormalHedge and AdaHedge, which begin by following the leader, pay about ``ln N``, which
-    AdaNormalHedge and Squint cannot with the bounded learning rates of their theory.
+    tuned to the numbers of rounds and experts. At the least gap, `HARDEST`, regrets are about
+    as large as they become. At wide gaps NormalHedge and AdaHedge, which begin by following the
+    leader, pay about ``ln N``, which AdaNormalHedge and Squint cannot with the bounded learning
+    rates of their theory.
     """
     makers = _ours()
     found: dict[str, list[float]] = {name: [] for name in makers}
@@ -119,7 +123,7 @@ def regrets(*, gaps: Sequence[float] = GAPS, seeds: int = 10, tell: Tell = silen
     }
     return Table(
         f"regret, one good expert among {N_EXPERTS:,}, T = {ROUNDS:,}",
-        (Column("learner"), *(Column(f"gap {gap:g}") for gap in gaps)),
+        (Column("learner"), *(Column(f"gap {gap:.2g}") for gap in gaps)),
         tuple((name, *found[name]) for name in sorted(makers, key=lambda name: found[name])),
         (
             f"means over {seeds} games; the good one loses less often than a coin by the gap",
