@@ -114,6 +114,23 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
+def test_a_pipe_without_a_name_is_written_to():
+    reader, writer = os.pipe()
+    try:
+        with atomic_write(f"/dev/fd/{writer}") as stream:
+            stream.write(b"through")
+        assert os.read(reader, 100) == b"through"
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+
+def test_a_folder_is_not_replaced(tmp_path):
+    with pytest.raises(IsADirectoryError) as raised:
+        write_document(tmp_path, "driftgames.test", 1, {})
+    assert raised.value.filename == str(tmp_path)
+
+
 def test_an_old_files_permissions_stay(written):
     written.chmod(0o600)
     write_document(written, "driftgames.test", 2, {})

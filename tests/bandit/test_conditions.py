@@ -138,7 +138,7 @@ def test_a_potential_of_ones_own_needs_a_horizon_and_comes_back_only_if_given(tw
     policy.save(tmp_path / "b.json")
     with pytest.raises(ValueError, match="TwoRates, which a file cannot hold; give it as pot"):
         PotentialBandit.load(tmp_path / "b.json")
-    with pytest.raises(ValueError, match=r"it ran on TwoRates; got potential=Exponential"):
+    with pytest.raises(ValueError, match=r"it ran on .*TwoRates.*given is Exponential"):
         PotentialBandit.load(tmp_path / "b.json", potential=Exponential(0.3))
     loaded = PotentialBandit.load(tmp_path / "b.json", potential=phi)
     np.testing.assert_array_equal(loaded.distribution(), policy.distribution())
@@ -161,7 +161,7 @@ def test_the_bound_of_a_potential_of_ones_own_counts_all_arms_after_loading(two_
 
 def test_a_policy_saved_without_a_potential_is_loaded_without_one(two_rates, tmp_path):
     PotentialBandit(3, horizon=6).save(tmp_path / "b.json")
-    with pytest.raises(ValueError, match="it ran on none of its own; got potential=TwoRates"):
+    with pytest.raises(ValueError, match="it ran on None; the potential given is TwoRates"):
         PotentialBandit.load(tmp_path / "b.json", potential=two_rates())
 
 

@@ -27,7 +27,7 @@ from driftgames.bandit import (
     Switching,
     TsallisINF,
 )
-from driftgames.bandit.pending import note
+from driftgames.bandit.pending import note, pending_from
 from driftgames.potentials import Exponential, NoBoundError
 
 
@@ -682,3 +682,14 @@ def test_the_exponential_potential_may_be_given(tmp_path):
     assert policy.eta == 0.3
     stream(policy, np.random.default_rng(0).random((20, 4)))
     assert state_of(save_and_load(policy, tmp_path / "b.json")) == state_of(policy)
+
+
+def test_a_pull_does_not_wait_in_two_rows():
+    rows = [[1, 0.5, 1, []], [1, 0.5, 2, []]]
+    with pytest.raises(ValueError, match=r"pulls of 1 with probability 0\.5 wait in two rows"):
+        pending_from(rows, (0, 1), None)
+
+
+def test_rewards_are_true_or_false():
+    with pytest.raises(ValueError, match="rewards must be True or False; got 'no'"):
+        TsallisINF(3, rewards="no")

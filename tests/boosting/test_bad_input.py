@@ -147,8 +147,12 @@ def test_going_on_wants_the_same_classes_features_and_data():
     with pytest.raises(ValueError, match="at least 5, the rounds played already"):
         booster.set_params(n_estimators=4).fit(X, Y)
     majority = BoostByMajorityClassifier(5, warm_start=True).fit(X, Y)
-    with pytest.raises(ValueError, match="horizon must be given"):
+    with pytest.raises(ValueError, match="horizon was 5 in the rounds played already"):
         majority.set_params(n_estimators=8).fit(X, Y)
+    with pytest.raises(ValueError, match="horizon was 5 in the rounds played already"):
+        majority.save("never.json")
+    with pytest.raises(ValueError, match="horizon must be given"):
+        majority.set_params(n_estimators=5).fit(X, Y)
 
 
 def test_other_weak_learners_are_no_additive_model():

@@ -28,6 +28,13 @@ def ones(n):
     return np.ones(n, dtype=np.int64)
 
 
+def test_a_column_of_which_the_sample_knows_nothing_is_not_cut(monkeypatch):
+    monkeypatch.setattr(binning, "SAMPLE", 5)
+    X = np.column_stack([np.full(400, np.nan), np.arange(400.0)])
+    X[:4, 0] = np.arange(4.0)
+    assert cut_dense(X, ones(400), 2).n_bins.size == 2
+
+
 @pytest.mark.parametrize("heavy", [0, 300, 599])
 def test_one_heavy_value_leaves_the_other_bins_to_the_others(heavy):
     """Wherever it stands, also at the end."""

@@ -51,7 +51,7 @@ def test_other_examples_are_refused_and_leave_the_model_as_it_was(booster, data,
     booster.set_params(warm_start=True).fit(*data)
     before = dict(vars(booster))
     booster.set_params(n_estimators=15)
-    wanted = "training_error|zero_fraction"
+    wanted = "edge|training_error|zero_fraction"
     with pytest.raises(ValueError, match=rf"examples of the earlier fit: .* the ({wanted}) was"):
         booster.fit(*OTHER_EXAMPLES[case](*data))
     assert vars(booster) == {**before, "n_estimators": 15}
@@ -60,10 +60,35 @@ def test_other_examples_are_refused_and_leave_the_model_as_it_was(booster, data,
 def test_the_error_names_the_round_and_both_numbers(data):
     X, y = data
     booster = NHBoostDTClassifier(12, warm_start=True).fit(X, y)
-    error = booster.history_["training_error"][0]
-    message = rf"after round 1 the training_error was {error:g} there and is {1 - error:g} here"
+    edge = booster.history_["edge"][0]
+    message = f"after round 1 the edge was {edge:g} there and is {-edge:g} here"
     with pytest.raises(ValueError, match=message):
         booster.fit(X, 1 - y)
+
+
+@pytest.mark.parametrize("kind", [AdaBoostClassifier, NHBoostDTClassifier])
+def test_labels_with_the_same_errors_are_refused_for_their_edges(kind):
+    X = [[1, 3, 1], [3, 3, 0], [3, 0, 0], [2, 0, 1], [1, 1, 3]]
+    X += [[1, 3, 2], [3, 2, 3], [3, 0, 1], [3, 2, 1]]
+    booster = kind(2, warm_start=True).fit(X, [1, 1, 1, 0, 0, 1, 0, 1, 1])
+    with pytest.raises(ValueError, match="after round 2 the edge was"):
+        booster.fit(X, [1, 0, 1, 1, 0, 1, 0, 1, 1])
+
+
+def test_what_is_accepted_never_breaks_a_certificate(booster):
+    """Two labels that are swapped show in an edge, or every weak hypothesis takes them alike."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        X = rng.normal(size=(40, 3)).round(1)
+        y = (X[:, 0] + rng.normal(size=40) > 0).astype(int)
+        swapped = y.copy()
+        swapped[[np.argmax(y == 0), np.argmax(y == 1)]] = 1, 0
+        played = clone(booster).set_params(n_estimators=3, warm_start=True).fit(X, y)
+        try:
+            played.set_params(n_estimators=5).fit(X, swapped)
+        except ValueError:
+            continue
+        assert played.certificate_.holds
 
 
 @pytest.mark.parametrize("booster", BOOSTERS[:-1], ids=repr)  # a tree minds the order of rows

@@ -421,6 +421,20 @@ def test_an_action_that_the_prior_leaves_out_is_not_the_best(tmp_path):
     assert f"regret          {learner.learner_loss - 2.0:.4f}" in result.stdout
 
 
+def test_a_column_without_a_name_is_refused(tmp_path):
+    path = tmp_path / "index.csv"
+    path.write_text(",a,b\n0,0.1,0.2\n1,0.3,0.1\n")
+    result = run(path)
+    assert result.exit_code == 2
+    assert "line 1: column 1 has no name" in result.stderr
+
+
+def test_a_folder_is_no_plot(tmp_path):
+    (tmp_path / "d.svg").mkdir()
+    result = run(write_csv(tmp_path / "l.csv", make_losses()), "--plot", tmp_path / "d.svg")
+    assert f"--plot: {tmp_path / 'd.svg'} is a directory" in result.stderr
+
+
 def test_a_state_and_a_plot_are_two_files(tmp_path):
     path = write_csv(tmp_path / "l.csv", make_losses())
     result = run(path, "--state", tmp_path / "x.svg", "--plot", tmp_path / "x.svg")

@@ -284,3 +284,17 @@ def test_a_state_of_another_market_is_refused(prices, tmp_path):
 
 def test_help_has_an_example():
     assert "driftgames portfolio prices.csv" in run("--help").output
+
+
+def test_a_state_with_costs_that_has_not_traded_yet_goes_on(prices, tmp_path):
+    UniversalPortfolio(3, cost=0.01).save(tmp_path / "s.json")
+    shown = run(prices[0], "--resume", tmp_path / "s.json")
+    assert shown.exit_code == 0, shown.output
+    assert cells(shown.output, "universal")[4] == "-"
+
+
+@pytest.mark.parametrize("first", ["Year,a,b\n1990,1,2\n1991,2,1\n", "date,a,b\n2,1,2\n1,2,1\n"])
+def test_years_and_falling_counts_are_dates_too(tmp_path, first):
+    path = tmp_path / "p.csv"
+    path.write_text(first)
+    assert "1 days, 2 assets" in run(path, "-a", "uniform").output

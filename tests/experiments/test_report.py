@@ -197,13 +197,13 @@ def test_terminal_shows_published_numbers_in_brackets_within_80_columns(report):
     assert max(len(line) for line in text.splitlines()) <= 80
 
 
-def test_what_was_kept_is_on_the_page_but_neither_printed_nor_written_again(report, tmp_path):
+def test_what_was_kept_is_on_the_page_and_in_the_files_but_not_printed(report, tmp_path):
     partial = dataclasses.replace(report, kept=("table3",))
     console = Console(width=80, file=io.StringIO(), color_system=None, force_terminal=True)
     print_report(partial, console)
 
     assert "18.70" not in console.file.getvalue()
-    assert not any(path.name == "table3.csv" for path in write_csv(partial, tmp_path))
+    assert any(path.name == "table3.csv" for path in write_csv(partial, tmp_path))
     assert "NH-Boost &lt;&amp;&gt;" in render_page(partial)
 
 

@@ -180,7 +180,7 @@ def test_a_potential_of_ones_own_is_given_again_on_load(tmp_path):
 
 def test_a_potential_that_the_file_holds_is_not_replaced(tmp_path):
     Hedge(3).save(tmp_path / "h.json")
-    with pytest.raises(DocumentError, match=r"h.json: it ran on .*'NormalHedgeDT'.*TwoNorm\(\)"):
+    with pytest.raises(DocumentError, match=r"h.json: .*it ran on .*'NormalHedgeDT'.*TwoNorm\(\)"):
         Hedge.load(tmp_path / "h.json", potential=TwoNorm())
     with pytest.raises(DocumentError, match=r"'d': 3.0.*given is NormalHedgeDT\(d=5.0"):
         Hedge.load(tmp_path / "h.json", potential=NormalHedgeDT(d=5))
@@ -194,3 +194,9 @@ def test_a_wild_learning_rate_overflows_nothing():
     np.testing.assert_allclose(run.distributions.sum(axis=1), 1.0, rtol=1e-12)
     leaders = hedge.positions == hedge.positions.min()
     assert (hedge.distribution()[leaders] == 1 / leaders.sum()).all()
+
+
+def test_the_widest_range_of_float32_can_be_loaded_again(tmp_path):
+    learner = Hedge(2, loss_range=(0, 1e30), dtype=np.float32)
+    learner.save(tmp_path / "h.json")
+    assert Hedge.load(tmp_path / "h.json") == learner

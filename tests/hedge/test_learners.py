@@ -627,6 +627,7 @@ def test_the_state_does_not_grow_with_the_rounds(name):
     rows = _losses(500, 10)
     for row in rows:
         learner.update(row)
+    learner.distribution()  # compiles
     size = len(pickle.dumps(learner))
     tracemalloc.start()
     try:

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from driftgames._support.documents import DocumentError, encode_array
+from driftgames._support.documents import (
+    DocumentError,
+    encode_array,
+    read_document,
+    write_document,
+)
 from driftgames.oco import (
     Ball,
     Box,
@@ -18,6 +23,7 @@ from driftgames.oco import (
     QuadraticLoss,
     Simplex,
 )
+from driftgames.oco.continuous_hedge import KIND, VERSION
 from driftgames.potentials import Exponential, NormalHedgeDT, RecipePotential, TwoNorm
 
 SQUARE = Box([0.0, 0.0], [1.0, 1.0])
@@ -174,9 +180,23 @@ def test_a_potential_of_your_own_is_given_again(tmp_path):
 
 def test_a_state_of_the_wrong_size_is_refused(tmp_path):
     learner = ContinuousHedge(Interval(), integration=Grid(9))
-    learner.save(tmp_path / "state.json")
+    path = tmp_path / "state.json"
+    learner.save(path)
+    content = read_document(path, KIND, VERSION)
+    content["integration"]["arguments"]["per_axis"] = 27
+    write_document(path, KIND, VERSION, content)
     with pytest.raises(DocumentError, match=r"positions must be of shape \(27,\); got"):
-        ContinuousHedge.load(tmp_path / "state.json", integration=Grid(27))
+        ContinuousHedge.load(path)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"integration": Grid(27)}, {"domain": Interval(0.0, 2.0)}, {"potential": Exponential(5.0)}],
+)
+def test_what_is_given_again_must_be_what_it_ran_on(tmp_path, given):
+    ContinuousHedge(Interval(), integration=Grid(9)).save(tmp_path / "state.json")
+    with pytest.raises(DocumentError, match=r"it ran on .*; the \w+ given is"):
+        ContinuousHedge.load(tmp_path / "state.json", **given)
 
 
 def changed(**members):
@@ -286,7 +306,10 @@ def test_the_default_strategy_follows_the_dimension():
 
 
 def test_positions_are_not_taken_for_other_points(tmp_path):
-    learner = ContinuousHedge(Simplex(3), integration=Points(64), random_state=0)
-    learner.save(tmp_path / "state.json")
+    path = tmp_path / "state.json"
+    ContinuousHedge(Simplex(3), integration=Points(64), random_state=0).save(path)
+    content = read_document(path, KIND, VERSION)
+    content["random_state"] = 1
+    write_document(path, KIND, VERSION, content)
     with pytest.raises(DocumentError, match="its points are laid otherwise here"):
-        ContinuousHedge.load(tmp_path / "state.json", domain=Box([0.0, 0.0, 0.0], [1.0, 1.0, 1.0]))
+        ContinuousHedge.load(path)

@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from driftgames._support.documents import DocumentError
+from driftgames._support.documents import DocumentError, read_document, write_document
 from driftgames.oco import (
     BuyAndHold,
     UniformRebalancing,
     UniversalPortfolio,
     best_constant_rebalanced,
 )
-from driftgames.potentials import Exponential, NormalHedgeDT
+from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
 
 GRID = np.column_stack([np.linspace(0, 1, 21), np.linspace(1, 0, 21)])
 
@@ -150,9 +150,20 @@ def test_a_potential_of_your_own_is_given_again(tmp_path):
 
 
 def test_a_state_is_not_taken_for_other_points(tmp_path):
-    UniversalPortfolio(3, n_points=64).save(tmp_path / "state.json")
+    path = tmp_path / "state.json"
+    UniversalPortfolio(3, n_points=64).save(path)
+    content = read_document(path, "driftgames.UniversalPortfolio", 1)
+    content["arguments"]["random_state"] = 1
+    write_document(path, "driftgames.UniversalPortfolio", 1, content)
     with pytest.raises(DocumentError, match="its points are laid otherwise here"):
-        UniversalPortfolio.load(tmp_path / "state.json", random_state=1)
+        UniversalPortfolio.load(path)
+
+
+@pytest.mark.parametrize("given", [{"random_state": 1}, {"cost": 0.5}, {"potential": TwoNorm()}])
+def test_what_a_file_holds_is_not_given_again(tmp_path, given):
+    UniversalPortfolio(3, n_points=64).save(tmp_path / "state.json")
+    with pytest.raises(DocumentError, match=r"cannot hold is given again|it ran on None; the"):
+        UniversalPortfolio.load(tmp_path / "state.json", **given)
 
 
 @pytest.mark.parametrize("potential", [None, NormalHedgeDT()], ids=["cover", "normalhedge.dt"])

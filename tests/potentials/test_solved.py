@@ -2,6 +2,7 @@
 
 import math
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -137,6 +138,16 @@ def test_minimax_bound_asks_for_more_than_equality_on_a_plateau():
         chips = move(chips, z)
     assert epsilon_regret(chips.positions, 0.0, 0.25) == 2.0
     assert solved.bound(2, 0.25) == 2.0
+
+
+def test_rounding_of_the_game_value_does_not_pass_for_more():
+    """At the very share that the game allows nothing is promised, whichever way it is rounded."""
+    for horizon in range(1, 40):
+        for tenths in range(1, 10):
+            solved = MinimaxPotential(at_most_zero, horizon, beta=tenths / 10)
+            chance = Fraction(10 + tenths, 20)
+            exact = float(binomial_tail(horizon, horizon // 2, chance))
+            assert solved.bound(horizon, exact) == horizon
 
 
 @pytest.mark.parametrize(("moves", "beta"), [((1, 2), 0.0), ((1, 2, 3), 0.5), ((0.5, 1), 0.2)])

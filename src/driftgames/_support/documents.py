@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -74,11 +75,14 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     A link stays a link, and the file that it leads to is replaced; an old file's permissions
     stay. A device or a pipe cannot be replaced and is written to.
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file() and not target.is_dir():
-        with target.open("wb") as stream:
+    given = Path(path)
+    if given.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if given.exists() and not given.is_file():
+        with given.open("wb") as stream:
             yield stream
         return
+    target = Path(os.path.realpath(path))
     try:
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")

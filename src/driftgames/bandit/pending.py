@@ -52,6 +52,8 @@ def pending_from(
         if arm not in known:
             raise ValueError(f"a pull of {arm!r} waits, and there is no such arm")
         pull = (known[arm], check_fraction("a probability", prob))
+        if pull in pending:
+            raise ValueError(f"pulls of {arm!r} with probability {prob!r} wait in two rows")
         count = pending[pull] = check_integer("a count", number, least=1)
         wanted = 0 if most_gamma is None else count
         if len(noted) != wanted:

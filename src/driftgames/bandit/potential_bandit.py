@@ -24,7 +24,7 @@ from driftgames.bandit.exponential_engine import ExponentialEngine
 from driftgames.bandit.policy import BanditPolicy
 from driftgames.certificates.bounds import exp3_scheduled, theorem_5
 from driftgames.potentials import Exponential, NoBoundError, Potential
-from driftgames.potentials.describe import build_potential, describe_potential
+from driftgames.potentials.describe import describe_potential, restore_potential
 
 
 class PotentialBandit(BanditPolicy):
@@ -206,10 +206,5 @@ class PotentialBandit(BanditPolicy):
 
     @classmethod
     def _arguments(cls, saved: Content, given: dict[str, Any]) -> dict[str, Any]:
-        described, potential = saved["potential"], given.get("potential")
-        if potential is None:
-            potential = None if described is None else build_potential(described)
-        elif describe_potential(potential) != described:
-            ran_on = "none of its own" if described is None else described["name"]
-            raise ValueError(f"it ran on {ran_on}; got potential={potential!r}")
+        potential = restore_potential(saved["potential"], given.get("potential"))
         return {**saved, "potential": potential}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
-from driftgames._support.checks import FloatArray, check_interval
+from driftgames._support.checks import FloatArray, check_flag, check_interval
 
 Numbers = TypeVar("Numbers", float, FloatArray)
 
@@ -25,7 +25,9 @@ class Units:
     @classmethod
     def of(cls, loss_range: tuple[float, float], rewards: bool) -> Units:
         """Return the units of this range, or say what is wrong with it."""
-        return cls(*check_interval("loss_range", loss_range), rewards=bool(rewards))
+        return cls(
+            *check_interval("loss_range", loss_range), rewards=check_flag("rewards", rewards)
+        )
 
     @property
     def best(self) -> float:

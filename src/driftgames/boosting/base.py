@@ -41,7 +41,10 @@ _INPUT: dict[str, Any] = {
 }
 
 _FREE = {"estimator", "n_estimators", "n_jobs", "random_state", "verbose", "warm_start"}
-"""Settings that rounds played already do not depend on; `estimator` is checked by itself."""
+"""Settings that may change when a fit goes on: the rounds played already stay what they are.
+
+Whether there is an `estimator` may not, but it may be another.
+"""
 
 
 class NoEdgeWarning(UserWarning):
@@ -107,8 +110,8 @@ class BaseBooster(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  #
         """Fit the booster.
 
         With ``warm_start`` a fitted booster goes on from the rounds played already: they are
-        replayed, and refused on other examples or with other settings than they were played
-        with.
+        replayed, and refused where other examples give other edges or errors, or with other
+        settings than they were played with.
 
         Parameters
         ----------

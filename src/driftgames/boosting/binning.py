@@ -133,7 +133,8 @@ def midpoints(values: FloatArray) -> FloatArray:
 def quantile_cuts(values: FloatArray, masses: IntArray, max_bins: int) -> FloatArray:
     """Return thresholds that cut ascending values into at most ``max_bins`` bins of like mass.
 
-    A value of more mass than a bin's share fills a bin, and the other bins share what is left.
+    A value of more mass than a bin's share counts as one share, and the others are shared
+    among the other bins.
 
     >>> quantile_cuts(np.arange(5.0), np.array([5, 1, 1, 1, 1]), max_bins=3)
     array([0.5, 2.5])
@@ -161,7 +162,7 @@ def quantile_cuts(values: FloatArray, masses: IntArray, max_bins: int) -> FloatA
 
 
 def _share(masses: IntArray, max_bins: int) -> float:
-    """Return the mass of a bin if whatever has more fills a bin by itself.
+    """Return the mass of a bin if whatever has more counts as one.
 
     >>> _share(np.array([5, 1, 1, 1, 1]), 3)
     2.0
@@ -211,7 +212,7 @@ def _count_stored(
 def _last_of_equals(*keys: npt.NDArray[Any]) -> IntArray:
     """Return where entries differ from the next in any key, and the last entry of all."""
     differ = np.any([key[1:] != key[:-1] for key in keys], axis=0)
-    return np.flatnonzero(np.append(differ, True))
+    return np.flatnonzero(np.append(differ, True)[: keys[0].size])
 
 
 def _sample(X: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | slice:

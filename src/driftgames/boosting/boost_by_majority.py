@@ -115,6 +115,10 @@ class BoostByMajorityClassifier(BaseBooster):
             )
         return horizon
 
+    def _binding_settings(self) -> dict[str, Any]:
+        horizon = self.n_estimators if self.horizon is None else self.horizon
+        return {**super()._binding_settings(), "horizon": horizon}
+
     def _rule(self) -> MajorityRule:
         if not (is_real(self.edge) and 0 < self.edge < 0.5):
             raise ValueError(f"edge must lie in (0, 0.5); got {self.edge!r}")

@@ -38,6 +38,10 @@ class Chips(ABC):
     def accept(self, hypothesis: Any, edge: float) -> float:
         """Move the chips by a hypothesis and return the weight of its vote."""
 
+    @abstractmethod
+    def accept_again(self, hypothesis: Any, edge: float) -> tuple[float, float]:
+        """Accept a hypothesis of an earlier fit; return what `accept` does, and its edge here."""
+
     @property
     @abstractmethod
     def zero_share(self) -> float:
@@ -135,6 +139,16 @@ class CountedChips(Chips):
         self._weigh()
         return 1.0
 
+    def accept_again(self, hypothesis: Any, edge: float) -> tuple[float, float]:
+        """Accept a hypothesis and tell its edge from the mass that moved."""
+        first, held, weights = self._first, self._held, self._weights
+        vote = self.accept(hypothesis, edge)
+        after = np.zeros(held.size + 1, dtype=np.int64)
+        begin = self._first - first
+        after[begin : begin + self._held.size] = self._held
+        erred = np.cumsum(held - after[:-1])  # whoever errs goes to the next number of mistakes
+        return vote, float(weights @ (held - 2 * erred) / (2 * (weights @ held)))
+
     @property
     def zero_share(self) -> float:
         """The share of mass at numbers of mistakes that weigh nothing."""
@@ -207,6 +221,12 @@ class ExponentialChips(Chips):
         self._all_votes += alpha
         self.n_rounds += 1
         return alpha
+
+    def accept_again(self, hypothesis: Any, edge: float) -> tuple[float, float]:
+        """Accept a hypothesis and tell its edge from the weights before it."""
+        weights = self._weights().astype(np.float64)
+        right = np.where(self._learner.votes(hypothesis) == self._learner.positive, 1.0, -1.0)
+        return self.accept(hypothesis, edge), float(weights @ right / (2 * weights.sum()))
 
     @property
     def zero_share(self) -> float:

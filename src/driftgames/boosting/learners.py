@@ -159,7 +159,8 @@ def draw_seeds(random_state: Any, *, used: int) -> Iterator[int]:
 
     A generator has moved on by as many draws itself; from a seed they are drawn again.
     """
-    moves_itself = isinstance(random_state, (np.random.RandomState, np.random.Generator))
+    generators = (np.random.RandomState, np.random.Generator, np.random.BitGenerator)
+    moves_itself = isinstance(random_state, generators)
     if isinstance(random_state, np.random.RandomState):
         draw: Any = random_state.randint
     else:

@@ -15,6 +15,8 @@ History = dict[str, FloatArray]
 COLUMNS = ("edge", "zero_fraction", "training_error")
 """What a history holds of each round."""
 
+_ROUNDING = 1e-9  # of an edge that is added up in another order
+
 
 class Rounds:
     """What the rounds so far leave behind.
@@ -39,13 +41,15 @@ class Rounds:
         """Play the rounds of an earlier fit again, and say so where they come out otherwise.
 
         The chips end where they stood, so that the next round is what it would have been. On
-        other examples the errors are others, and the edges would be those of nobody.
+        other examples edges or errors are others, and the certificate would be of nobody.
         """
         for t, hypothesis in enumerate(hypotheses):
-            self._accept(hypothesis, float(history["edge"][t]))
-            for name, now in zip(COLUMNS, self._records[t], strict=True):
+            edge = float(history["edge"][t])
+            vote, found = self.chips.accept_again(hypothesis, edge)
+            self._keep(hypothesis, vote, edge)
+            for name, now in zip(COLUMNS, (found, *self._records[t][1:]), strict=True):
                 was = float(history[name][t])
-                if now != was:
+                if abs(now - was) > (_ROUNDING if name == "edge" else 0.0):
                     raise ValueError(
                         "warm_start goes on with the examples of the earlier fit: after round "
                         f"{t + 1} the {name} was {was:g} there and is {now:g} here"
@@ -58,7 +62,7 @@ class Rounds:
             if edge <= 0:
                 self.ended_early = True
                 return
-            self._accept(hypothesis, edge)
+            self._keep(hypothesis, self.chips.accept(hypothesis, edge), edge)
 
     @property
     def vote_weights(self) -> FloatArray:
@@ -71,8 +75,8 @@ class Rounds:
         columns = np.array(self._records).reshape(-1, len(COLUMNS)).T
         return {n: np.ascontiguousarray(c) for n, c in zip(COLUMNS, columns, strict=True)}
 
-    def _accept(self, hypothesis: Any, edge: float) -> None:
+    def _keep(self, hypothesis: Any, vote: float, edge: float) -> None:
         self.hypotheses.append(hypothesis)
-        self._vote_weights.append(self.chips.accept(hypothesis, edge))
+        self._vote_weights.append(vote)
         self._records.append((edge, self.chips.zero_share, self.chips.training_error))
         self._advance(1)

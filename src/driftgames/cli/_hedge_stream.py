@@ -5,7 +5,7 @@ rounds, and only then is the batch acknowledged. Whatever moment the process die
 is that of the last batch or of the one before, whole; what was not acknowledged was either
 counted, and is skipped when it comes again, or was not, and is counted then.
 
-Its content is ``algorithm`` (the name), ``horizon`` (that it was tuned to, or null), ``rounds``
+Its content is ``algorithm`` (the name), ``horizon`` (as it was given, or null), ``rounds``
 (how many are counted), ``digest`` (a hash chained over their losses, so that the same input is
 known again) and ``learner``.
 """
@@ -61,8 +61,7 @@ class StreamState:
         try:
             learner = restore_learner(content["learner"])
             digest = bytes.fromhex(content["digest"])
-            # the first documents held no horizon
-            state = cls(content["algorithm"], learner, content.get("horizon"), digest, seen)
+            state = cls(content["algorithm"], learner, content["horizon"], digest, seen)
             rounds = content["rounds"]
         except (KeyError, TypeError, ValueError) as error:
             raise DocumentError(f"{path}: not a whole stream state: {error}") from error

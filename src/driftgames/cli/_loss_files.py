@@ -125,6 +125,11 @@ def _open_csv(
         lines = chain([first], lines)
     else:
         check_titles(row, names)
+        if "" in names:
+            raise DataError(
+                f"{row}: column {names.index('') + 1} has no name: give it one, or leave it out "
+                "if it is an index (pandas: index=False)"
+            )
     size = _block_size(rounds, len(cells))
     return LossFile(names, len(cells), _csv_blocks(lines, names, len(cells), size))
 

@@ -41,6 +41,8 @@ def check_outputs(*, plot: Path | None = None, **files: Path | None) -> None:
             continue
         if not path.parent.is_dir():
             raise ValueError(f"--{name}: there is no directory {path.parent}")
+        if path.is_dir():
+            raise ValueError(f"--{name}: {path} is a directory")
         if (other := taken.setdefault(path.resolve(), name)) != name:
             raise ValueError(f"--{other} and --{name} are the same file, {path}")
     if plot is not None and plot.suffix.lower() not in {".svg", ".pdf", ".png"}:

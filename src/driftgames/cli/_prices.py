@@ -14,7 +14,9 @@ from driftgames.cli._tables import Line, check_titles, is_number, read_table
 from driftgames.oco import price_relatives
 from driftgames.oco.trading import check_relatives
 
-DATE_TITLES = frozenset({"", "date", "day", "time", "datetime", "timestamp"})
+DATE_TITLES = frozenset(
+    {"", "date", "day", "index", "month", "time", "datetime", "timestamp", "year"}
+)
 """What stands above a column of dates, in any case."""
 
 
@@ -71,7 +73,8 @@ def _are_dates(title: str | None, days: Sequence[Line]) -> bool:
     if title is None or title.lower() not in DATE_TITLES or not all(map(is_number, cells)):
         return False
     numbers = np.array(cells, dtype=np.float64)
-    return bool((numbers == np.rint(numbers)).all() and (np.diff(numbers) > 0).all())
+    steps = np.diff(numbers)
+    return bool((numbers == np.rint(numbers)).all() and ((steps > 0).all() or (steps < 0).all()))
 
 
 def _is_date(cell: str) -> bool:

@@ -120,8 +120,9 @@ def hedge(
     was killed goes on from there, none lost and none counted twice: feed it
     the whole input again, or say which round the input begins with. The
     first line it prints then says how many rounds are counted. A last line
-    without an end may be cut short: it is not counted, and said. A state is
-    for one process at a time; one that finds another's writes stops.
+    on standard input without an end may be cut short: it is not counted, and
+    said. A state is for one process at a time; one that finds another's
+    writes stops.
 
     Example: driftgames hedge losses.csv --epsilon 0.01,0.1 --plot regret.svg
 

@@ -147,7 +147,7 @@ def portfolio(
     heading = f"{days:,} days, {n_assets} assets" + (f", after {begun:,} before" * bool(begun))
     rows = [] if begun else [_best_row(best, market)]
     rows += [
-        _row(name, run, strategy, best, market, fresh=not begun, cost=cost or 0.0)
+        _row(name, run, strategy, best, market, fresh=not begun)
         for name, strategy, run in zip(chosen, strategies, runs, strict=True)
     ]
     columns = ["strategy", "wealth", "per day", "regret", "bound"]
@@ -232,7 +232,6 @@ def _row(
     market: Market,
     *,
     fresh: bool,
-    cost: float,
 ) -> list[str]:
     from driftgames.certificates.bounds.portfolios import exponentiated_gradient
     from driftgames.oco import UniversalPortfolio
@@ -240,7 +239,8 @@ def _row(
     log_wealth, days = float(run.log_wealth[-1]), market.relatives.shape[0]
     if not fresh:
         return [_title(name), *_money(log_wealth, strategy.t), "-", "-"]
-    bound = "-"  # with costs, which the best portfolio does not pay, nothing is promised
+    bound = "-"
+    cost = strategy.settings["cost"]  # which the best portfolio does not pay: nothing is promised
     if isinstance(strategy, UniversalPortfolio) and not cost:
         bound = f"{strategy.regret_bound(best):.2f}"
     elif name is Algorithm.EG and not cost:

@@ -182,7 +182,7 @@ def _likewise_files(entry: Entry) -> tuple[str, str]:
 
 
 def _has_content(path: Path, sha256: str) -> bool:
-    if not path.is_file():
+    if not os.path.isfile(path):
         return False
     try:
         check_sha256(path.read_bytes(), sha256, str(path))

@@ -237,7 +237,8 @@ class ExpertLearner(Resumable):
         done = self._replay(losses, awake, learner_losses[part], regret[part], p)
         if done < losses.shape[0]:
             check_range(f"{self._what}[{part.start + done}]", losses[done], *self._scale[:2])
-        kept[:] = p
+        if p is not kept:
+            kept[:] = p
 
     # ---------------------------------------------------------------- what has happened
 

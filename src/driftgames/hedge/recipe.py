@@ -12,11 +12,11 @@ from driftgames._kernels.chips import Theta
 from driftgames._kernels.distribution import draw
 from driftgames._kernels.ledger import CLOCK, LEAD, LOWEST, all_inside, settle
 from driftgames._support.checks import FloatArray
-from driftgames._support.documents import Content, DocumentError
+from driftgames._support.documents import Content
 from driftgames.hedge.base import ExpertLearner, Floats
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
 from driftgames.potentials.compiled import CompiledPotential
-from driftgames.potentials.describe import build_potential, describe_potential
+from driftgames.potentials.describe import describe_potential, restore_potential
 
 
 class PotentialLearner(ExpertLearner):
@@ -120,11 +120,7 @@ class PotentialLearner(ExpertLearner):
     @classmethod
     def _arguments(cls, saved: Content, given: dict[str, Any]) -> dict[str, Any]:
         others = {name: value for name, value in given.items() if name != "potential"}
-        described, potential = saved["potential"], given.get("potential")
-        if potential is None:
-            potential = build_potential(described)
-        elif describe_potential(potential) != described:
-            raise DocumentError(f"it ran on {described}; the potential given is {potential!r}")
+        potential = restore_potential(saved["potential"], given.get("potential"))
         return {**super()._arguments(saved, others), "potential": potential}
 
 

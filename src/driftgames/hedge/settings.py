@@ -25,12 +25,12 @@ def check_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
 
 def check_loss_range(loss_range: tuple[float, float], dtype: np.dtype[Any]) -> tuple[float, float]:
     """Return ``(low, high)`` as entries of ``dtype`` have them, or say why it is no range."""
-    most = _LARGEST_LOSS[dtype]
+    most = float(dtype.type(_LARGEST_LOSS[dtype]))
     given = check_interval("loss_range", loss_range)
-    if -most <= given[0] and given[1] <= most:
+    with np.errstate(over="ignore"):
         low, high = (float(dtype.type(end)) for end in given)
-        if high - low >= 1.0 / most:
-            return low, high
+    if -most <= low and high <= most and high - low >= 1.0 / most:
+        return low, high
     raise ValueError(
         f"loss_range must lie in [{-most:g}, {most:g}] and be at least {1.0 / most:g} wide "
         f"in {dtype}; got {loss_range!r}"

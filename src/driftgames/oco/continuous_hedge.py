@@ -16,14 +16,14 @@ from driftgames._support.checks import (
 )
 from driftgames._support.documents import DocumentError, read_document, write_document
 from driftgames.oco.certificate import ContinuousCertificate
-from driftgames.oco.description import build, describe
+from driftgames.oco.description import describe, restore
 from driftgames.oco.hit_and_run import HitAndRun
 from driftgames.oco.integration import FixedPopulation, Grid, Integration, Points, Precision
 from driftgames.oco.losses import Loss, LossFunction
 from driftgames.oco.polytope import Polytope
 from driftgames.oco.sets import ConvexSet
 from driftgames.potentials import NormalHedgeDT, Potential
-from driftgames.potentials.describe import build_potential, describe_potential
+from driftgames.potentials.describe import describe_potential, restore_potential
 
 VERSION = 1
 KIND = "driftgames.ContinuousHedge"
@@ -202,16 +202,10 @@ class ContinuousHedge:
         """
         content = read_document(path, KIND, VERSION)
         try:
-            if domain is None:
-                domain = build(content["domain"], "domain")
-            if potential is None:
-                potential = build_potential(content["potential"])
-            if integration is None:
-                integration = build(content["integration"], "integration")
             learner = cls(
-                domain,
-                potential,
-                integration=integration,
+                restore(content["domain"], "domain", domain),
+                restore_potential(content["potential"], potential),
+                integration=restore(content["integration"], "integration", integration),
                 loss_range=tuple(content["loss_range"]),
                 random_state=content["random_state"],
             )

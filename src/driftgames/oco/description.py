@@ -43,8 +43,15 @@ def describe(thing: object) -> Content:
     }
 
 
-def build(described: Content, argument: str) -> Any:
-    """Return the object that `describe` was given; ``argument`` is what an error asks for."""
+def restore(described: Content, argument: str, given: Any = None) -> Any:
+    """Return the object that `describe` was given; ``argument`` is what an error asks for.
+
+    One of your own, which a file cannot hold, must be ``given``.
+    """
+    if given is not None:
+        if describe(given) != described:
+            raise DocumentError(f"it ran on {described}; the {argument} given is {given!r}")
+        return given
     if described["arguments"] is None or described["name"] not in _NAMED:
         raise DocumentError(
             f"it ran on {described['name']}, which a file cannot hold; give it as {argument}="

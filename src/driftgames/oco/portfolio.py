@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from driftgames.oco.integration import Points, check_fingerprint, fingerprint
 from driftgames.oco.sets import Simplex
 from driftgames.oco.trading import PortfolioStrategy
 from driftgames.potentials import Potential
-from driftgames.potentials.describe import build_potential, describe_potential
+from driftgames.potentials.describe import describe_potential, restore_potential
 
 N_POINTS = 2048
 N_NODES = 512  # for two assets; exact for any market of up to 1023 days
@@ -273,16 +273,15 @@ class UniversalPortfolio(PortfolioStrategy):
         }
 
     @classmethod
-    def _build(cls, arguments: Content) -> Self:
+    def _build(cls, saved: Content, given: dict[str, Any]) -> Self:
         arrays = {
-            name: None if arguments[name] is None else decode_array(arguments[name])
+            name: None if saved[name] is None else decode_array(saved[name])
             for name in ("points", "prior")
         }
-        potential = arguments["potential"]
-        if isinstance(potential, dict):
-            potential = build_potential(potential)
-        mark = arguments.pop("mark")
-        strategy = cls(**{**arguments, **arrays, "potential": potential})
+        others = dict(given)
+        potential = restore_potential(saved["potential"], others.pop("potential", None))
+        mark = saved.pop("mark")
+        strategy = super()._build({**saved, **arrays, "potential": potential}, others)
         check_fingerprint(strategy._points, mark)
         return strategy
 

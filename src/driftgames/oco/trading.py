@@ -229,7 +229,7 @@ class PortfolioStrategy(ABC):
         """
         content = read_document(path, cls._kind(), VERSION)
         try:
-            strategy = cls._build({**content["arguments"], **arguments})
+            strategy = cls._build(content["arguments"], arguments)
             strategy._t = check_integer("t", content["t"], least=0)
             strategy._log_wealth = check_number("log_wealth", content["log_wealth"])
             held = decode_array(content["held"])
@@ -251,8 +251,12 @@ class PortfolioStrategy(ABC):
         return strategy
 
     @classmethod
-    def _build(cls, arguments: Content) -> Self:
-        return cls(**arguments)
+    def _build(cls, saved: Content, given: dict[str, Any]) -> Self:
+        if given:
+            raise DocumentError(
+                f"only what a file cannot hold is given again; got {', '.join(given)}"
+            )
+        return cls(**saved)
 
     @classmethod
     def _kind(cls) -> str:

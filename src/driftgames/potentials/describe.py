@@ -42,3 +42,17 @@ def build_potential(described: dict[str, Any]) -> Potential:
     if parameters is None or name not in _NAMED:
         raise ValueError(f"it ran on {name}, which a file cannot hold; give it as potential=")
     return _NAMED[name](**parameters)
+
+
+def restore_potential(
+    described: dict[str, Any] | None, given: Potential | None = None
+) -> Potential | None:
+    """Return the potential that was described, None if there was none.
+
+    One that a file cannot hold must be ``given``; one that is given must be the one described.
+    """
+    if given is None:
+        return None if described is None else build_potential(described)
+    if describe_potential(given) != described:
+        raise ValueError(f"it ran on {described}; the potential given is {given!r}")
+    return given

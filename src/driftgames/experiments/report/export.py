@@ -21,15 +21,10 @@ def write_json(report: Report, path: Path) -> None:
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
-    """Write one CSV per table and figure, each with what it depends on in lines of ``#``.
-
-    Those of sections that were kept from an earlier run stay as that run wrote them.
-    """
+    """Write one CSV per table and figure, each with what it depends on in lines of ``#``."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for section in report.sections:
-        if section.name in report.kept:
-            continue
         contents = {table.name: table_rows(table) for table in section.tables}
         contents |= {figure.name: figure_rows(figure) for figure in section.figures}
         for name, rows in contents.items():
