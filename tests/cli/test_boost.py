@@ -129,6 +129,16 @@ def test_a_fit_that_is_stopped_in_its_first_part_says_that_nothing_was_written(
     assert (model.read_text() if model.exists() else None) == before
 
 
+def test_data_that_do_not_fit_in_memory_are_named_with_their_size(svm, tmp_path, monkeypatch):
+    def exhaust(self, *data):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(NHBoostDTClassifier, "fit", exhaust)
+    done = run("fit", svm, "--model", tmp_path / "m.json", code=2)
+    assert f"{svm}: " in done.stderr
+    assert "features do not fit in memory (no room)" in done.stderr
+
+
 def test_a_resumed_fit_that_is_stopped_says_how_many_rounds_there_are(svm, tmp_path, monkeypatch):
     model = tmp_path / "m.json"
     run("fit", svm, "--rounds", 5, "--model", model)

@@ -28,9 +28,9 @@ ETA = 0.1
 OFTEN = 2_000  # rounds or experts that a peer with Python code per expert handles in one turn
 
 N_EXPERTS, ROUNDS = 1_000, 3_000
-HARDEST = math.sqrt(math.log(N_EXPERTS) / ROUNDS)
+JUST_TOLD = math.sqrt(math.log(N_EXPERTS) / ROUNDS)
 """The gap at which these rounds just suffice to tell one good expert from luck."""
-GAPS = (HARDEST, 0.1, 0.2, 0.4)
+GAPS = (JUST_TOLD, 0.1, 0.2, 0.4)
 
 Turn = Callable[[], object]
 
@@ -104,10 +104,9 @@ def regrets(*, gaps: Sequence[float] = GAPS, seeds: int = 10, tell: Tell = silen
     """Return the regret of every learner when one expert among many is better than a coin.
 
     The losses of the others are fair coins; the good one loses less often by the gap. EXP is
-    tuned to the numbers of rounds and experts. At the least gap, `HARDEST`, regrets are about
-    as large as they become. At wide gaps NormalHedge and AdaHedge, which begin by following the
-    leader, pay about ``ln N``, which AdaNormalHedge and Squint cannot with the bounded learning
-    rates of their theory.
+    tuned to the numbers of rounds and experts. The learning rates of AdaNormalHedge and Squint
+    are bounded, so they do not gain as much from a wide gap as NormalHedge and AdaHedge, which
+    begin by following the leader.
     """
     makers = _ours()
     found: dict[str, list[float]] = {name: [] for name in makers}

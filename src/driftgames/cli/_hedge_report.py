@@ -137,9 +137,7 @@ def draw(learner: ExpertLearner, history: History, path: Path) -> None:
 
 
 def _bounds(learner: ExpertLearner, rounds: FloatArray) -> FloatArray:
-    prior = learner.prior
-    finest = 1.0 / learner.n_actions if prior is None else float(prior[prior > 0].min())
     try:
-        return learner.bound(rounds, finest)
+        return learner.bound(rounds, learner.finest)
     except NoBoundError:
         return np.full(rounds.size, np.inf)

@@ -216,7 +216,7 @@ class ExpertLearner(Resumable):
             regret=(regret * self._width).astype(self._dtype, copy=False),
             distributions=played if distributions else None,
             bound=self.bound,
-            finest=self._finest,
+            finest=self.finest,
         )
 
     def _play_part(
@@ -378,7 +378,7 @@ class ExpertLearner(Resumable):
         return ""
 
     @property
-    def _finest(self) -> float:
+    def finest(self) -> float:
         """The epsilon of the best action, whichever it turns out to be."""
         if self._prior is None:
             return 1.0 / self._n_actions
