@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: test reproduce bench lint clean
+.PHONY: test test-random reproduce bench lint clean
 
 test: $(READY)
 	$(BIN)/ruff check .
@@ -13,6 +13,13 @@ test: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+# The property tests on fresh examples. `make test-random SEED=7` repeats a run.
+test-random: $(READY)
+	@seed=$(or $(SEED),$$($(BIN)/python -c 'import secrets; print(secrets.randbelow(2**32))')); \
+	echo "seed $$seed; repeat with: make test-random SEED=$$seed"; \
+	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n auto --dist loadfile \
+		-m hypothesis --hypothesis-seed=$$seed
 
 reproduce: $(READY)
 	$(BIN)/driftgames reproduce

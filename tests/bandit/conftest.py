@@ -32,6 +32,7 @@ MAKERS = {
     "exp3-ix": lambda n=None, **units: Exp3IX(n, horizon=1000, **units),
     "exp3-ix-anytime": lambda n=None, **units: Exp3IX(n, **units),
     "tsallis-inf": lambda n=None, **units: TsallisINF(n, **units),
+    "tsallis-inf-rv": lambda n=None, **units: TsallisINF(n, reduced_variance=True, **units),
     "algorithm 4": _mixed,
 }
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from driftgames.bandit import PotentialBandit, check_bandit_potential, growth_of
-from driftgames.bandit.numeric import probe_round, rounds_to_probe
+from driftgames.bandit.conditions import _total_log_growth
+from driftgames.bandit.numeric import MOST_ROUNDS, Probe, probe_round, rounds_to_probe
 from driftgames.potentials import Exponential, NoBoundError, NormalHedgeDT, Potential, TwoNorm
 
 
@@ -170,6 +171,42 @@ def test_rounds_probed_include_the_first_and_the_last():
     assert (rounds[0], rounds[-1]) == (1, 10**6)
     assert rounds == sorted(set(rounds))
     assert not any(probe_round(Unknown(0.1), 7, 3, 10).failures)
+
+
+class Swelling(Potential):
+    """EXP times ``exp(rate t^2)``: the logarithm of its growth changes by 2 rate a round."""
+
+    adaptive = False
+    eta = 0.1
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def value(self, positions, t, *, horizon=None, log_scale=0.0):
+        exponents = -self.eta * np.asarray(positions, dtype=float) + self.rate * t**2
+        return np.exp(exponents - log_scale)
+
+    def total_log_growth(self, n_arms, horizon):
+        exp3 = (math.exp(self.eta) * (1 + n_arms * self.eta**2) + math.exp(-self.eta)) / 2
+        return horizon * math.log(exp3) + self.rate * horizon**2
+
+
+@pytest.mark.parametrize("rate", [0.001, -0.001], ids=["rising", "falling"])
+def test_rounds_between_two_probes_count_with_the_larger_growth(rate):
+    phi, n_arms, horizon = Swelling(rate), 30, 200
+    probed = len(rounds_to_probe(horizon))
+    assert probed <= MOST_ROUNDS < horizon
+    check = check_bandit_potential(phi, n_arms, horizon)
+    assert check.qualifies, str(check)
+    exact = phi.total_log_growth(n_arms, horizon)
+    # an estimate below the exact sum would promise too much
+    assert exact < check.log_growth < exact + 8
+
+
+def test_the_total_growth_of_three_probes():
+    probes = [Probe(t, ("",) * 5, growth) for t, growth in ((1, 1.0), (4, 3.0), (10, 2.0))]
+    # rounds 1, 2-3, 4, 5-9 and 10
+    assert _total_log_growth(probes, 10) == 1.0 + 2 * 3.0 + 3.0 + 5 * 3.0 + 2.0
 
 
 @pytest.mark.parametrize(("n_arms", "horizon"), [(0, 5), (3, 0)])

@@ -1,4 +1,4 @@
-"""Tsallis-INF: its weights are exact."""
+"""Tsallis-INF: its weights are exact, and its estimates those of the theorem."""
 
 import mpmath as mp
 import numpy as np
@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from driftgames._kernels.bandit_tsallis import pick, solve
 from driftgames.bandit import BernoulliArms, TsallisINF
+from driftgames.certificates.bounds.bandits import tsallis_inf_stochastic
+from driftgames.potentials import NoBoundError
 
 
 def exact_weights(estimates, rate):
@@ -92,3 +94,105 @@ def test_a_million_rounds_stay_finite_and_find_the_best_arm():
 
 def test_arms_cannot_come_or_go():
     assert not hasattr(TsallisINF, "add_arm")
+
+
+def test_a_long_row_of_arms_is_drawn_as_a_cumulative_sum_draws_it():
+    rng = np.random.default_rng(0)
+    for n in (255, 256, 257, 1000, 5000):
+        p = rng.random(n) ** 4
+        p[rng.random(n) < 0.5] = 0.0
+        p /= p.sum()
+        heights = np.cumsum(p)
+        for uniform in [*rng.random(200), 0.0, np.nextafter(1.0, 0.0)]:
+            arm = pick(p, uniform)
+            assert p[arm] > 0
+            assert heights[arm] - p[arm] - 1e-12 <= uniform <= heights[arm] + 1e-12
+
+
+def test_blocks_without_weight_at_the_end_are_never_drawn():
+    p = np.zeros(1000)
+    p[3] = 1.0 - 1e-15
+    assert pick(p, np.nextafter(1.0, 0.0)) == 3
+
+
+# -------------------------------------------------------------------- reduced variance
+
+
+def test_reduced_variance_expects_half_a_loss_of_arms_that_are_likely_enough():
+    policy = TsallisINF(4, reduced_variance=True, random_state=0)
+    losses = np.array([0.0, 0.6, 1.0, 1.0])
+    seen = set()
+    for t in range(1, 400):
+        p, before = policy.distribution(), policy.estimates
+        if t % 50 == 0:
+            np.testing.assert_allclose(p, exact_weights(before, 4 / np.sqrt(t)), rtol=1e-11)
+        arm, prob = policy.pull()
+        policy.update(arm, losses[arm], prob)
+        expected = np.where(p >= 16 / t, 0.5, 0.0)
+        seen |= {*expected}
+        estimate = expected.copy()
+        estimate[arm] += (losses[arm] - expected[arm]) / prob
+        np.testing.assert_allclose(policy.estimates - before, estimate, rtol=1e-9, atol=1e-9)
+    assert seen == {0.0, 0.5}
+
+
+def test_a_late_loss_is_estimated_without_an_expectation():
+    policy = TsallisINF(2, reduced_variance=True, random_state=0)
+    policy.run(np.full((200, 2), 0.5))
+    early, late = policy.pull(), policy.pull()
+    before = policy.estimates
+    for arm, prob in (late, early):
+        expected = before.copy()
+        expected[arm] += 0.25 / prob
+        policy.update(arm, 0.25, prob)
+        np.testing.assert_allclose(policy.estimates, expected, rtol=1e-14)
+        before = policy.estimates
+    arm, prob = policy.pull()  # no other pull waits: the expectation is back
+    policy.update(arm, 0.25, prob)
+    assert (policy.estimates[1 - arm] - before[1 - arm]) == pytest.approx(0.5)
+
+
+def test_the_variance_of_the_estimates_is_a_quarter_where_losses_are_at_the_ends():
+    rng, spread = np.random.default_rng(0), {}
+    for reduced in (False, True):
+        policy = TsallisINF(2, reduced_variance=reduced, random_state=0)
+        policy.run((rng.random((2000, 2)) < 0.5).astype(float))
+        changes = []
+        for _ in range(2000):
+            twin = policy.copy()
+            arm, prob = twin.pull(rng)
+            twin.update(arm, 1.0, prob)
+            changes.append((twin.estimates - policy.estimates)[0])
+        p = policy.distribution()[0]
+        spread[reduced] = np.var(changes) / ((1 - p) / p)
+        assert np.mean(changes) == pytest.approx(1.0, abs=0.15)
+    assert spread[False] == pytest.approx(1.0, abs=0.1)
+    assert spread[True] == pytest.approx(0.25, abs=0.03)
+
+
+def test_the_stochastic_bound_is_that_of_the_theorem_in_units_of_loss():
+    policy = TsallisINF(3, reduced_variance=True, loss_range=(0, 10), random_state=0)
+    expected = 10 * tsallis_inf_stochastic(1000, [0.0, 0.1, 0.2])
+    assert policy.stochastic_bound(1000, [0.0, 1.0, 2.0]) == pytest.approx(expected)
+    with pytest.raises(ValueError, match=r"there are 3 arms; got gaps of shape \(2,\)"):
+        policy.stochastic_bound(1000, [0.0, 1.0])
+    with pytest.raises(NoBoundError, match="reduced_variance=True"):
+        TsallisINF(3).stochastic_bound(1000, [0.0, 0.1, 0.2])
+    policy.pull()
+    policy.pull()
+    with pytest.raises(NoBoundError, match="come at once"):
+        policy.stochastic_bound(1000, [0.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("argument", ["reduced_variance", "adapt_to_delays"])
+def test_variants_are_true_or_false_and_saved(argument, tmp_path):
+    with pytest.raises(ValueError, match=f"{argument} must be True or False; got 1"):
+        TsallisINF(3, **{argument: 1})
+    policy = TsallisINF(3, **{argument: True}, random_state=0)
+    policy.run(np.random.default_rng(0).random((50, 3)), delays=1)
+    policy.save(tmp_path / "b.json")
+    loaded = TsallisINF.load(tmp_path / "b.json")
+    assert getattr(loaded, argument)
+    losses = np.random.default_rng(1).random((50, 3))
+    np.testing.assert_array_equal(loaded.run(losses).drawn, policy.run(losses).drawn)
+    np.testing.assert_array_equal(loaded.estimates, policy.estimates)

@@ -46,6 +46,31 @@ def test_one_heavy_value_leaves_the_other_bins_to_the_others(heavy):
     assert sizes.max() <= 4
 
 
+@pytest.mark.parametrize(
+    ("heavy", "sizes"),
+    [
+        ([0], [1, 200, 200, 200]),
+        ([200], [200, 1, 200, 200]),
+        ([600], [200, 200, 200, 1]),
+        ([0, 601], [1, 300, 300, 1]),
+    ],
+)
+@pytest.mark.parametrize("mass", [10**3, 10**9])
+def test_heavy_values_count_as_exactly_one_share(heavy, sizes, mass):
+    """Six hundred light values fill the other bins evenly, to the value."""
+    masses = ones(600 + len(heavy))
+    masses[heavy] = mass
+    cuts = quantile_cuts(np.arange(masses.size), masses, 4)
+    ends = np.searchsorted(np.arange(masses.size), cuts)
+    assert np.diff(ends, prepend=0, append=masses.size).tolist() == sizes
+
+
+def test_of_two_cuts_equally_far_the_second_is_taken():
+    assert quantile_cuts(np.arange(5.0), ones(5), 2).tolist() == [2.5]
+    assert quantile_cuts(np.arange(5.0), 3 * ones(5), 2).tolist() == [2.5]
+    assert quantile_cuts(np.arange(5.0), np.array([1, 2, 1, 1, 1]), 2).tolist() == [1.5]
+
+
 @given(arrays(np.int64, st.integers(1, 80), elements=st.integers(1, 40)), st.integers(2, 20))
 def test_quantile_cuts_are_few_ascending_and_part_every_bin(masses, max_bins):
     values = np.arange(masses.size) / 4

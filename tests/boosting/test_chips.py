@@ -1,12 +1,19 @@
 """Examples as chips, where floating point ends: tiny weights, tiny errors, perfect votes."""
 
+import mpmath
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from driftgames._kernels.stump_boosting import appraise
-from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier, NoEdgeWarning
+from driftgames.boosting import (
+    AdaBoostClassifier,
+    NHBoostClassifier,
+    NHBoostDTClassifier,
+    NoEdgeWarning,
+)
 from driftgames.boosting.chips import ExponentialChips
+from driftgames.boosting.examples import StumpExamples
 from driftgames.boosting.learners import StumpLearner
 from driftgames.boosting.mass import Mass
 from driftgames.boosting.table import make_table
@@ -98,3 +105,31 @@ def test_a_learner_that_is_always_wrong_has_no_edge(cls):
     with pytest.warns(NoEdgeWarning, match="the fit ended after 0 of 5 rounds"):
         booster = cls(5, estimator=Contrary()).fit(X, y)
     assert booster.ended_early_
+
+
+@pytest.mark.parametrize("edge", [2.0**-54, 2.0**-32, 1e-6, 0.1, 0.25, 0.4999, LAST_EDGE])
+def test_a_vote_of_adaboost_is_alpha_rounded_to_its_unit(edge):
+    with mpmath.workdps(40):
+        alpha = mpmath.log((mpmath.mpf(1) / 2 + edge) / (mpmath.mpf(1) / 2 - edge)) / 2
+        units = int(mpmath.nint(alpha * 2**32))
+    X, y = each_wrong_on_one_row()
+    table = make_table(X, y == 1, Mass.ones(y.size).of_each, 255)
+    chips = ExponentialChips(StumpLearner(table), whole=True)
+    assert chips.accept((0, 0, -1, -1), edge) == units * 2.0**-32
+
+
+@pytest.mark.parametrize("cls", [AdaBoostClassifier, NHBoostClassifier, NHBoostDTClassifier])
+@pytest.mark.parametrize("weights", [None, 1 / np.arange(1, 65)])
+def test_a_replayed_round_has_the_edge_of_the_round(cls, weights):
+    """``accept_again`` finds the edge from the weights, not from what it is told."""
+    X, y = each_wrong_on_one_row()
+    X[::3, :5] *= -1
+    booster = cls(12).fit(X, y, sample_weight=weights)
+    mass = Mass.ones(y.size) if weights is None else Mass.of(weights)
+    examples = StumpExamples(make_table(X, y == 1, mass.of_each, 255), whole=mass.whole)
+    stumps, edges = examples.places(booster.stumps_), booster.history_["edge"].tolist()
+    chips = cls()._start(examples)
+    for stump, edge in zip(stumps, edges, strict=True):
+        assert chips.accept_again(stump, edge)[1] == pytest.approx(edge, abs=1e-12)
+    told_otherwise = cls()._start(examples).accept_again(stumps[0], 0.5 * edges[0])
+    assert told_otherwise[1] == pytest.approx(edges[0], abs=1e-12)

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from driftgames.boosting import Stumps
 from driftgames.boosting import chips as chips_module
 from driftgames.boosting.chips import CountedChips, ExponentialChips, MistakeCounts
 from driftgames.boosting.examples import StumpExamples
@@ -208,3 +209,88 @@ def test_weights_are_used_to_the_last_bit_of_their_sum(monkeypatch):
     chips = CountedChips(PotentialRule(NormalHedgeDT()), MistakeCounts(learner), whole=True)
     play(chips, 100)
     assert all(2 ** (chips_module._SUM_BITS - 1) <= norm < 2**62 for norm in norms)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("least", [1.5, 0.0, -1.5])
+def test_a_value_on_a_threshold_goes_left(form, least):
+    """Between neighbouring floats the threshold is the lower one: it must not join the upper."""
+    step = abs(np.spacing(least))
+    x = least + step * np.array([0, 1, 2, 3, 0, 1, 2, 3, 3, 1])
+    X = np.column_stack([x, 1.0 + np.arange(10) % 5])  # the second column keeps the rows dense
+    y = x > x.min() + step
+    table = make_table(form(X), y, Mass.ones(y.size).of_each, 255)
+    assert isinstance(table.bins, DenseBins if form is np.asarray else SparseBins)
+    cuts = table.cuts.of(0)
+    assert cuts.tolist() == np.unique(x)[:-1].tolist()
+    assert table.counts[:, :4].sum(axis=0).tolist() == [2, 3, 2, 3]
+    for cut, threshold in enumerate(cuts):
+        votes = np.empty(y.size, dtype=int)
+        votes[table.order] = table.votes((0, cut, 1, 1))
+        np.testing.assert_array_equal(votes, x <= threshold)
+        stump = Stumps([0], [threshold], [1], [1])
+        np.testing.assert_array_equal(2 * votes - 1, stump.votes(form(X))[:, 0])
+    value, norm, (j, cut, left, _) = StumpLearner(table).best(np.ones(y.size, dtype=np.int64))
+    assert (value, norm) == (10, 10)  # the labels are the question at the second threshold
+    assert (j, cut, left) == (0, 1, -1)
+
+
+def best_of(X, y, mass=None):
+    """The stump that unit weights choose, as (feature, threshold, left vote, missing vote)."""
+    mass = Mass.ones(len(y)).of_each if mass is None else np.array(mass)
+    X = np.asarray(X, dtype=float)
+    X = X[:, None] if X.ndim == 1 else X
+    found = []
+    for form in (np.asarray, sp.csr_matrix):
+        table = make_table(form(X), np.array(y) == 1, mass, 255)
+        value, _, (j, cut, left, lost) = StumpLearner(table).best(table.mass)
+        found.append((value, j, float([*table.cuts.of(j), np.inf][cut]), left, lost))
+    assert found[0] == found[1]
+    return found[0]
+
+
+LOST = float("nan")
+
+
+def test_a_left_vote_that_makes_no_difference_is_plus_one():
+    """Known values tell nothing of the label; only the missing ones do."""
+    known, labels = [1, 1, 2, 2], [0, 1, 0, 1]
+    for lost in (0, 1):
+        vote = 1 if lost else -1
+        assert best_of([*known, LOST, LOST], [*labels, lost, lost]) == (2, 0, 1.5, 1, vote)
+
+
+@pytest.mark.parametrize(
+    ("left_rows", "right_rows", "side"), [(3, 2, "left"), (2, 3, "right"), (2, 2, "left")]
+)
+@pytest.mark.parametrize("left_label", [0, 1])
+def test_a_missing_vote_that_makes_no_difference_goes_with_the_larger_side(
+    left_rows, right_rows, side, left_label
+):
+    values = [1] * left_rows + [2] * right_rows + [LOST, LOST]
+    labels = [left_label] * left_rows + [1 - left_label] * right_rows + [0, 1]
+    left = 1 if left_label else -1
+    lost = left if side == "left" else -left
+    assert best_of(values, labels) == (left_rows + right_rows, 0, 1.5, left, lost)
+
+
+def test_the_larger_side_is_the_one_of_more_mass():
+    values, labels = [1, 1, 1, 2, 2, LOST, LOST], [1, 1, 1, 0, 0, 0, 1]
+    assert best_of(values, labels) == (5, 0, 1.5, 1, 1)
+    assert best_of(values, labels, mass=[1, 1, 1, 5, 5, 1, 1]) == (13, 0, 1.5, 1, -1)
+
+
+def test_ties_go_to_the_lowest_feature_and_then_to_the_lowest_threshold():
+    x = np.array([1.0, 2.0, 3.0])
+    assert best_of(np.column_stack([3 - x, x, x]), [0, 1, 0])[:4] == (1, 0, 0.5, -1)
+    twice = np.column_stack([[1.0, 2.0, 1.0, 2.0], [1.0, 1.0, 2.0, 2.0], [2.0, 2.0, 1.0, 1.0]])
+    assert best_of(twice, [0, 0, 1, 1])[1:4] == (1, 1.5, -1)
+
+
+@pytest.mark.parametrize("mass", [1, 3])
+@pytest.mark.parametrize(("outside", "kind"), [(4, SparseBins), (5, DenseBins), (6, DenseBins)])
+def test_rows_are_listed_when_less_than_half_lies_outside_the_commonest_bins(outside, kind, mass):
+    """Ten rows of one feature; its commonest value holds all but ``outside`` of them."""
+    x = np.concatenate([np.zeros(10 - outside), np.arange(1.0, outside + 1)])
+    table = make_table(x[:, None], x > 1, np.full(10, mass), 255)
+    assert isinstance(table.bins, kind)

@@ -38,6 +38,21 @@ def exact_weights(horizon, edge, t, mistakes):
     return [float(chance / max(chances)) for chance in chances]
 
 
+@pytest.mark.parametrize(
+    ("horizon", "edge"), [(1, 0.2), (2, 0.49), (500, 0.01), (1001, 0.3), (1499, 0.45), (4000, 0.1)]
+)
+def test_game_values_of_long_games_are_binomial_tails(horizon, edge):
+    right, wrong = Fraction(1, 2) + Fraction(edge), Fraction(1, 2) - Fraction(edge)
+    p, q = (Fraction(each).limit_denominator(10**6) for each in (right, wrong))
+    tail = sum(
+        math.comb(horizon, h) * p.numerator**h * q.numerator ** (horizon - h)
+        for h in range(horizon // 2 + 1)
+    )
+    exact = Fraction(tail, p.denominator**horizon)
+    assert p.denominator == q.denominator
+    assert MajorityRule(horizon, edge).game_value == pytest.approx(float(exact), rel=1e-11, abs=0)
+
+
 @pytest.mark.parametrize(("horizon", "edge"), [(1499, 0.45), (5000, 0.1)])
 @pytest.mark.parametrize("t", [1, 2, 40, 700])
 def test_weights_of_long_games_do_not_underflow(horizon, edge, t):

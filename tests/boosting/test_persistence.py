@@ -11,7 +11,6 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
-from driftgames._support.documents import DocumentError, write_document
 from driftgames.boosting import (
     AdaBoostClassifier,
     BoostByMajorityClassifier,
@@ -21,6 +20,7 @@ from driftgames.boosting import (
     PotentialBoostClassifier,
 )
 from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model, save_model
+from driftgames.core.documents import DocumentError, write_document
 from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
 
 

@@ -54,6 +54,22 @@ def test_the_same_seed_gives_the_same_output():
     assert first == second != other
 
 
+def test_late_losses_change_the_bounds_and_some_promise_nothing(tmp_path):
+    arguments = ("--horizon", 400, "--games", 2, "--arms", 3, "--delay", 5)
+    result = call(*arguments, "--plot", tmp_path / "regret.svg")
+    assert result.exit_code == 0, result.output
+    lines = {line.split()[0]: line.split() for line in result.output.splitlines() if line.strip()}
+    assert lines["exp3-ix"][-2:] == ["-", "-"]
+    assert lines["tsallis-inf"][-1] == "2/2"
+    assert result.output.count("every bound holds") == 3
+    assert result.output.count("nothing is promised") == 2
+    text = " ".join(result.output.split())
+    assert "they came 1,985 pulls late in all" in text
+    assert "if neither losses nor delays depend on the arms drawn" in text
+    assert max(map(len, result.output.splitlines())) <= 80
+    assert (tmp_path / "regret.svg").exists()
+
+
 def test_a_file_is_replayed(losses):
     result = call(losses, "--policies", "exp3,tsallis-inf", "--games", 3, "--epsilon", "0.3,0.7")
     assert result.exit_code == 0, result.output
@@ -84,6 +100,7 @@ def test_a_figure_is_written(tmp_path):
         (["--policies", "exp3,ucb"], "there is no policy 'ucb'"),
         (["--plot", "regret.jpg"], "must end in .svg, .pdf or .png"),
         (["--rewards"], "are for LOSSES"),
+        (["--adversary", "lure", "--delay", "3"], "lure reacts"),
         (["--epsilon", "few"], "--epsilon must be numbers"),
         (["--epsilon", "2"], "--epsilon must lie in (0, 1]; got 2.0"),
         (["--plot", "no/such/b.png"], "--plot: there is no directory no/such"),

@@ -17,10 +17,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from driftgames._support.documents import DocumentError
 from driftgames.cli import hedge as module
 from driftgames.cli._hedge_report import MOST, History
 from driftgames.cli._hedge_stream import StreamState, chain
+from driftgames.core.documents import DocumentError
 from driftgames.hedge import LEARNERS, AdaNormalHedge, Hedge
 
 APP = typer.Typer()

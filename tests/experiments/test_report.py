@@ -25,6 +25,7 @@ COLUMNS = (
 )
 ROWS = (
     ("census", "AdaBoost", 18.7, 18.7, 0.0),
+    ("a9a", "AdaBoost", 2.1475, 2.2, -0.0525),
     ("census", "NH-Boost <&>", 19.4, 18.3, 1.1),
     ("mine", "AdaBoost", 3.0, None, None),
 )
@@ -131,6 +132,8 @@ def test_the_page_has_summary_tables_commands_and_versions(page):
     assert page.source.count("<svg") == 4
     assert 'class="equal">+0.00' in page.source
     assert 'class="equal">+1.10' not in page.source
+    assert ">-0.05<" in page.source
+    assert 'class="equal">-0.05' not in page.source
     assert "@media print" in page.source
 
 
@@ -160,7 +163,7 @@ def test_json_holds_everything(report, tmp_path):
 
     assert content["environment"] == report.environment
     assert content["seed"] == 7
-    assert content["sections"][0]["tables"][0]["rows"][1][2] == 19.4
+    assert content["sections"][0]["tables"][0]["rows"][2][2] == 19.4
     assert content["sections"][1]["figures"][0]["panels"][0]["curves"]["AdaBoost"] == [0, 0.1, 0.2]
 
 
@@ -179,7 +182,7 @@ def test_csv_has_facts_and_raw_numbers(report, tmp_path):
     assert lines[1].startswith("# seed 7, driftgames 0.1.0")
     rows = list(csv.DictReader(io.StringIO("\n".join(lines[2:]))))
     assert rows[0]["Test error (%): ours"] == "18.7"
-    assert rows[2]["Test error (%): published"] == ""
+    assert rows[3]["Test error (%): published"] == ""
     bounds = paths[3].read_text().splitlines()
     assert bounds[2] == "panel,curve,x,y,bound"
     assert bounds[3].split(",")[4] != ""

@@ -166,7 +166,9 @@ def test_a_section_says_on_which_sets_it_ran_and_which_it_left_out(digits, tmp_p
     assert section.omission == (
         "Left out: a9a (as in the paper, the figures show census, splice and w8a)."
     )
-    assert report.summary == ("Run on splice.", section.omission)
+    claims = section.figures[0].notes[1:]
+    assert len(claims) == 1
+    assert report.summary == ("Run on splice.", section.omission, *claims)
 
 
 def test_the_summary_leaves_it_to_the_section_where_another_uses_the_set(digits, tmp_path):
@@ -174,7 +176,10 @@ def test_the_summary_leaves_it_to_the_section_where_another_uses_the_set(digits,
 
     report, _ = reproduce(select(["table2", "figure1"]), setting, Store(tmp_path))
 
-    assert report.summary == ("Run on splice and a9a.",)
+    assert report.summary == (
+        "Run on splice and a9a.",
+        *report.sections[1].figures[0].notes[1:],
+    )
     assert report.sections[1].left_out == ("a9a",)
 
 

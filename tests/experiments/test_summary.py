@@ -32,6 +32,10 @@ def test_sentences_count_what_agrees_to_the_digit(sets, make_fit):
     assert "NH-Boost.DT 4(t-1): 0 of 4 published error rates (not on census and w8a)" in text
     assert "digit, and 1 of 2 shares of zero weights (not on w8a)." in text
     assert "Every published error rate" not in text
+    assert "4(t-1), 3 of 16 published numbers come out to the printed digit. The others: " in text
+    assert "w8a, NH-Boost, zeros 19.200 for 3.0; " in text
+    assert "; census, NH-Boost.DT 4(t-1), training error 15.600 for 15.4;" in text
+    assert "census, AdaBoost" not in text
     assert "errs on 18.70 % of them, and on 18.70 % once" in text
     assert "Time here: on census NH-Boost.DT takes 0.010 s and AdaBoost 0.010 s." in text
 

@@ -10,6 +10,7 @@ from driftgames.experiments.tables import (
     TIME,
     TRAIN,
     ZEROS,
+    agrees,
     compared,
     table_2,
     table_3,
@@ -39,10 +40,29 @@ def test_table_3_has_ours_the_published_number_and_the_difference(census, make_f
     assert table.column(PUBLISHED, TRAIN) == [15.6, 17.0, 15.4, 15.4]
     assert table.column(DIFFERENCE, TRAIN) == pytest.approx([0.0, -1.4, 0.2, 0.2])
     assert table.column(PUBLISHED, ZEROS) == [None, 2.2, 19.2, 19.2]
-    assert [equal for _, equal in compared(table, TRAIN)] == [True, False, False, False]
-    assert [equal for _, equal in compared(table, ZEROS)] == [False, True, True]
-    assert compared(table, TEST, "AdaBoost") == [("census", True)]
-    assert compared(table, TEST, AS_PUBLISHED) == [("census", False)]
+    assert [each.equal for each in compared(table, TRAIN)] == [True, False, False, False]
+    assert [each.equal for each in compared(table, ZEROS)] == [False, True, True]
+    assert [each[:3] for each in compared(table, TEST, "AdaBoost")] == [
+        ("census", "AdaBoost", TEST)
+    ]
+    assert [each.equal for each in compared(table, TEST, AS_PUBLISHED)] == [False]
+
+
+@pytest.mark.parametrize(
+    ("ours", "printed", "equal"),
+    [
+        (15.5519, 15.6, True),
+        (15.5308, 15.5, True),
+        (2.1475, 2.2, False),  # 2.15 in two decimals, and 2.2 only if that is rounded again
+        (2.249, 2.2, True),
+        (2.2501, 2.2, False),
+        (41.95, 42.0, True),
+        (41.9499, 42.0, False),
+        (0.0, 0.0, True),
+    ],
+)
+def test_a_number_is_rounded_once(ours, printed, equal):
+    assert agrees(ours, printed) == equal
 
 
 @pytest.mark.parametrize(("is_published", "rounds"), [(False, 200), (True, 100)])

@@ -4,6 +4,91 @@ import pytest
 from driftgames.games import DGv1, DGv2, DGv3, DriftingGame, RuleBrokenError
 
 HALVES = np.array([0.5, 0.5])
+OVER = 1e-6  # beyond a limit by more than rounding
+
+
+@pytest.mark.parametrize(
+    ("at_the_limit", "beyond"),
+    [
+        ([1.0, 1.0], [1.0 + OVER, 1.0]),
+        ([-0.5, 0.5], [-0.5 - OVER, 0.5]),  # p.z = 0
+        ([1.0, 0.0], [1.0, -OVER]),  # |z_i - z_j| = 1
+        ([0.9, -0.1], [0.9 + OVER, -0.1]),
+    ],
+    ids=["largest move", "average", "difference", "difference inside"],
+)
+def test_app_a_every_limit_of_dgv1_is_where_the_paper_puts_it(at_the_limit, beyond):
+    DGv1().check(HALVES, np.array(at_the_limit))
+    with pytest.raises(RuleBrokenError):
+        DGv1().check(HALVES, np.array(beyond))
+
+
+def test_app_a_dgv1_allows_a_move_of_minus_one_only_where_it_has_no_weight():
+    DGv1().check(np.array([0.0, 1.0]), np.array([-1.0, 0.0]))
+    with pytest.raises(RuleBrokenError, match="must lie in"):
+        DGv1().check(np.array([0.0, 1.0]), np.array([-1.0 - OVER, 0.0]))
+
+
+# outcomes in rows, each of chance 1/2, against p = (1/2, 1/2)
+@pytest.mark.parametrize(
+    ("at_the_limit", "beyond"),
+    [
+        ([[-1.0, 1.0], [1.0, 0.0]], [[-1.0 - OVER, 1.0], [1.0, 0.0]]),
+        ([[1.0, 0.0], [1.0, 0.0]], [[1.0 + OVER, 0.0], [1.0 + OVER, 0.0]]),
+        ([[2.0, 0.0], [0.0, 0.0]], [[2.0 + OVER, 0.0], [-OVER, 0.0]]),
+        ([[-0.5, 0.5], [0.5, -0.5]], [[-0.5 - OVER, 0.5], [0.5, -0.5]]),
+    ],
+    ids=["least move", "mean", "variance", "average"],
+)
+def test_app_a_every_limit_of_dgv2_is_where_the_paper_puts_it(at_the_limit, beyond):
+    DGv2().check(HALVES, at_the_limit, HALVES)
+    with pytest.raises(RuleBrokenError):
+        DGv2().check(HALVES, beyond, HALVES)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.25, 0.9])
+def test_app_a_the_second_moment_of_dgv2_is_limited_by_one_over_p(p):
+    """A chip of weight p that moves by +a or -1 with E z = 0 has E z^2 = a, so a = 1/p."""
+    player = np.array([p, 1 - p])
+
+    def outcomes(a):
+        return [[a, 0.0], [-1.0, 0.0]], [1 / (1 + a), a / (1 + a)]
+
+    DGv2().check(player, *outcomes(1 / p))
+    for excess in (1.0001, 1.1, 1.2):
+        with pytest.raises(RuleBrokenError, match=r"E z\^2 must be at most 1/p"):
+            DGv2().check(player, *outcomes(excess / p))
+
+
+@pytest.mark.parametrize(
+    ("at_the_limit", "beyond"),
+    [
+        ([1.0, 1.0], [1.0 + OVER, 1.0]),
+        ([-1.0, 1.0 / 3], [-1.0 - OVER, 1.0 / 3 + OVER]),
+        ([-0.3, 0.1], [-0.3 - OVER, 0.1]),
+    ],
+    ids=["largest move", "least move", "average"],
+)
+def test_app_a_every_limit_of_dgv3_is_where_the_paper_puts_it(at_the_limit, beyond):
+    """Two pieces of one volume; the density is three times as large on the second."""
+    DGv3().check([1.0, 3.0], at_the_limit, [0.5, 0.5])
+    with pytest.raises(RuleBrokenError):
+        DGv3().check([1.0, 3.0], beyond, [0.5, 0.5])
+
+
+def test_app_a_dgv3_has_no_rule_on_differences():
+    DGv3().check([1.0, 1.0], [-1.0, 1.0], [0.5, 0.5])
+    with pytest.raises(RuleBrokenError, match="z_i - z_j"):
+        DGv1().check(HALVES, np.array([-1.0, 1.0]))
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.1, 0.5])
+def test_sec2_the_average_of_the_original_game_is_at_least_beta(beta):
+    game = DriftingGame(moves=(-1, 1), beta=beta)
+    p = np.array([(1 + beta) / 2, (1 - beta) / 2])
+    game.check(p, np.array([1.0, -1.0]))  # p.z = beta
+    with pytest.raises(RuleBrokenError, match=r"p\.z must be"):
+        game.check(p - OVER * np.array([1.0, -1.0]), np.array([1.0, -1.0]))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from driftgames._support.documents import DocumentError
+from driftgames.core.documents import DocumentError
 from driftgames.hedge import Hedge
 from driftgames.potentials import (
     POTENTIALS,

@@ -14,7 +14,7 @@ from hypothesis import settings as tried
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from driftgames._support.documents import DocumentError, encode_array, write_document
+from driftgames.core.documents import DocumentError, encode_array, write_document
 from driftgames.hedge import LEARNERS, Hedge, NormalHedge, Squint
 from driftgames.hedge.making import restore_learner
 

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from driftgames._support.documents import DocumentError
+from driftgames.core.documents import DocumentError
 from driftgames.hedge import LEARNERS, Hedge
 from driftgames.hedge.losses import CustomLoss, LogLoss, PinballLoss, SquareLoss
 from driftgames.hedge.making import describe_learner, make_learner, restore_learner

@@ -169,6 +169,16 @@ def test_no_bound_says_why(phi):
         phi.bound(10, 0.1)
 
 
+def test_the_bound_begins_at_d_of_3_exactly():
+    below = NormalHedgeDT(d=np.nextafter(3.0, 0.0))
+    with pytest.raises(NoBoundError, match=r"d < 3 \(Lemma 2 needs d >= 3\); got 2\.99999"):
+        below.bound(10, 0.1)
+    # the cheaper form of the weight needs d >= 3 as well
+    assert below.kernels is not NormalHedgeDT().kernels
+    assert NormalHedgeDT(d=3).bound(10, 0.1) == NormalHedgeDT().bound(10, 0.1)
+    assert NormalHedgeDT(d=3).kernels is NormalHedgeDT(d=5).kernels
+
+
 def test_all_zero_weights_play_the_prior():
     phi = NormalHedgeDT()
     np.testing.assert_array_equal(phi.distribution([2.0, 3.0], 5), [0.5, 0.5])

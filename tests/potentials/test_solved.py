@@ -101,6 +101,17 @@ def test_envelope_of_a_concave_loss_is_the_loss_itself(beta):
     assert solved.game_value == pytest.approx(np.interp(beta, [below, above], corners))
 
 
+@pytest.mark.parametrize("beta", [0.0, 0.5, 1.0, 1.25, 2.0, 2.9, 3.0])
+def test_weight_is_the_slope_of_the_envelope_and_the_mean_of_both_at_a_corner(beta):
+    """The loss falls by 2 z + 5 from z to z + 1. At beta = z both neighbouring slopes count."""
+    solved = MinimaxPotential(lambda s: 30.0 - (s + 2) ** 2 * (s > -2), 1, range(-2, 4), beta)
+    below = 2 * math.ceil(beta) + 3
+    above = 2 * math.floor(beta) + 5
+    # there is no slope to the right of the largest move
+    expected = below if beta == 3.0 else (below + above) / 2
+    assert solved.weights([0.0], 1)[0] == pytest.approx(expected, rel=1e-12)
+
+
 def test_table_and_recomputation_agree():
     kept = MinimaxPotential(at_most_zero, 15, (-1.0, 0.5, 1.0), 0.1, keep_table=True)
     lean = MinimaxPotential(at_most_zero, 15, (-1.0, 0.5, 1.0), 0.1)
@@ -121,7 +132,7 @@ def test_memory_is_linear_in_the_reachable_positions():
 
 
 def test_minimax_bound_is_the_radius_where_the_value_suffices():
-    solved = MinimaxPotential.on_interval(lambda s: s <= -4, 10)
+    solved = MinimaxPotential(lambda s: s <= -4, 10, (-1.0, 0.0, 1.0))
     assert solved.bound(10, 0.23) == 4.0
     assert solved.bound(10, 0.22) == 10.0  # nothing but that ten rounds cannot lose more
     np.testing.assert_array_equal(solved.bound(10, [0.5, 0.1]), [4.0, 10.0])

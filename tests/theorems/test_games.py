@@ -1,5 +1,6 @@
 """Eq. (2), Theorem 1 and Theorem 2 by playing games."""
 
+import copy
 import itertools
 import math
 
@@ -11,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from driftgames.certificates import bounds, regret_curve
 from driftgames.games import (
+    Chips,
     DGv1,
     DriftingGame,
     GreedyAdversary,
@@ -20,11 +22,13 @@ from driftgames.games import (
     RandomAdversary,
     StochasticAdversary,
     minimax_player,
+    move,
     play,
     positions,
     potential_sum,
     worst_case,
 )
+from driftgames.hedge import Hedge
 from driftgames.potentials import POTENTIALS, MinimaxPotential, NormalHedgeDT
 
 EVERY_POTENTIAL = pytest.mark.parametrize("name", POTENTIALS)
@@ -115,29 +119,96 @@ class Stubborn:
         pass
 
 
-@pytest.mark.parametrize("radius", [0.5, 1.0, 1.5, 2.0])
-def test_thm1_hedge_as_player_loses_at_most_the_fraction_of_regrets_beyond_r(radius):
-    """Statement (1), by trying every game on a grid of moves and every sequence of losses."""
-    n_chips, horizon, grid = 2, 2, (-1.0, -0.5, 0.0, 0.5, 1.0)
+class Uniform:
+    """Plays the uniform distribution and learns nothing."""
 
-    def learner():
-        return PlayerAsHedge(PotentialPlayer(NormalHedgeDT()), n_chips)
+    def distribution(self, chips):
+        return np.full(chips.positions.size, 1 / chips.positions.size)
 
+    def observe(self, moves):
+        pass
+
+
+def worst_regrets(n_actions, losses_in, horizon):
+    """Return the worst epsilon-regret of `Hedge` over all losses of a grid, for each k/N."""
+    rows = list(itertools.product(losses_in, repeat=n_actions))
+    worst = np.full(n_actions, -np.inf)
+    for losses in itertools.product(rows, repeat=horizon):
+        learner = Hedge(n_actions)
+        total = float(learner.run(np.array(losses), progress=False).learner_losses.sum())
+        worst = np.maximum(worst, regret_curve(np.sum(losses, axis=0), total).regret)
+    return worst
+
+
+def ends_of_games(player, n_chips, horizon):
+    """Yield where the chips end in every game with z = l - p.l and losses 0 or 1.
+
+    Every other move of DGv1 is to the right of one of these or between them.
+    """
+    rows = [np.array(losses) for losses in itertools.product((0.0, 1.0), repeat=n_chips)]
+
+    def search(player, chips):
+        if chips.t == horizon:
+            yield chips.positions
+            return
+        p = player.distribution(chips)
+        for losses in rows:
+            z = losses - p @ losses
+            DGv1().check(p, z)
+            told = copy.deepcopy(player)
+            told.observe(z)
+            yield from search(told, move(chips, z))
+
+    return np.array(list(search(player, Chips.at_start(n_chips))))
+
+
+@pytest.mark.parametrize(("n_chips", "horizon"), [(2, 2), (2, 6), (3, 4), (4, 3)])
+def test_thm1_hedge_as_player_loses_at_most_the_fraction_of_regrets_beyond_r(n_chips, horizon):
+    """Statement (1): all games with losses in {0, 1}, for radii around every worst regret."""
+    worst = worst_regrets(n_chips, (0.0, 1.0), horizon)
+    ends = ends_of_games(HedgeAsPlayer(Hedge(n_chips)), n_chips, horizon)
+    lazy = ends_of_games(Uniform(), n_chips, horizon)
+    for radius in np.concatenate([worst - 1e-6, worst + 1e-6, [0.5, 1.0, 1.5]]):
+        lost = (ends <= -radius).mean(axis=1).max()
+        assert lost <= bounds.theorem_1(worst, radius)
+    # the bound is reached just below the worst regret, and uniform play breaks it just above
+    assert (ends <= -(worst[0] - 1e-6)).mean(axis=1).max() == 1 / n_chips
+    assert bounds.theorem_1(worst, worst[0] + 1e-6) == 0.0
+    assert (lazy <= -(worst[0] + 1e-6)).mean(axis=1).max() > 0.0
+
+
+@pytest.mark.parametrize(("n_chips", "horizon"), [(2, 2), (3, 2), (2, 3)])
+@pytest.mark.parametrize("radius", [0.5, 1.0, 1.5])
+def test_thm1_statement_1_holds_for_moves_with_a_positive_average_too(n_chips, horizon, radius):
+    """Every game on a grid of moves, among them moves with p.z > 0."""
     lost = worst_case(
-        HedgeAsPlayer(learner()),
+        HedgeAsPlayer(Hedge(n_chips)),
         lambda s: s <= -radius,
         rules=DGv1(),
-        moves=grid,
+        moves=(-1.0, -0.5, 0.0, 0.5, 1.0),
         n_chips=n_chips,
         horizon=horizon,
     )
-    worst = np.full(n_chips, -np.inf)  # the worst epsilon-regret for each epsilon = k/N
-    steps = list(itertools.product((0.0, 0.5, 1.0), repeat=n_chips))
-    for losses in itertools.product(steps, repeat=horizon):
-        hedge = learner()
-        total = sum(hedge.update(np.array(step)) for step in losses)
-        worst = np.maximum(worst, regret_curve(np.sum(losses, axis=0), total).regret)
-    assert lost <= bounds.theorem_1(worst, radius)
+    assert lost <= bounds.theorem_1(worst_regrets(n_chips, (0.0, 0.5, 1.0), horizon), radius)
+
+
+@pytest.mark.parametrize(("n_actions", "horizon"), [(2, 6), (3, 4), (4, 3)])
+def test_thm1_player_as_hedge_has_regret_below_r_where_the_player_loses_less_than_epsilon(
+    n_actions, horizon
+):
+    """Statement (2): the worst loss of the player at R says which epsilon-regrets are below R."""
+    ends = ends_of_games(PotentialPlayer(NormalHedgeDT()), n_actions, horizon)
+    worst = worst_regrets(n_actions, (0.0, 1.0), horizon)
+    epsilons = np.arange(1, n_actions + 1) / n_actions
+    said = 0
+    for radius in np.linspace(0.1, horizon, 60):
+        lost = (ends <= -radius).mean(axis=1).max()
+        assert (worst[epsilons > lost + 1e-12] < radius).all()
+        said += np.count_nonzero(epsilons > lost + 1e-12)
+    assert said > 60  # it says something for most radii
+    # a uniform player loses less than 1/N only at a larger radius
+    lazy = ends_of_games(Uniform(), n_actions, horizon)
+    assert -lazy.min() > worst[0] + 0.2
 
 
 @given(losses=arrays(float, (8, 5), elements=st.floats(0, 1)), radius=st.floats(0.1, 3))

@@ -161,14 +161,33 @@ def test_exp_tuned_to_horizon_and_epsilon_stays_below_its_printed_bound(k):
     assert realised <= bounds.exponential_weights(rounds, k / n_actions)
 
 
-def test_these_checks_have_teeth():
-    # who plays the uniform distribution throughout breaks the bound of NormalHedge.DT
-    rounds, n_actions = 1000, 4
+def _one_is_always_right(rounds, n_actions):
     L = np.ones((rounds, n_actions))
     L[:, 0] = 0.0
-    realised = _regret_curves(L, L.mean(axis=1))
+    return L
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_thm2_uniform_play_breaks_every_bound_and_the_learner_keeps_it(name):
+    rounds, n_actions = 5000, 4
+    L = _one_is_always_right(rounds, n_actions)
+    learner = LEARNERS[name](n_actions, rounds)
+    promised = _bound_curves(learner, rounds)
+    _assert_below(_regret_curves(L, learner.run(L).learner_losses), promised)
     with pytest.raises(AssertionError):
-        _assert_below(realised, _bound_curves(Hedge(n_actions), rounds))
+        _assert_below(_regret_curves(L, L.mean(axis=1)), promised)
+
+
+def test_uniform_play_breaks_both_corollaries():
+    rounds, n_actions = 200, 8
+    L = _one_is_always_right(rounds, n_actions)
+    horizons, epsilons = np.arange(1, rounds + 1)[:, np.newaxis], np.arange(1, 9) / 8
+    for potential, printed in ((TwoNorm(), bounds.corollary_1), (None, bounds.corollary_2)):
+        promised = printed(horizons, epsilons)
+        with pytest.raises(AssertionError):
+            _assert_below(_regret_curves(L, L.mean(axis=1)), promised)
+        own = Hedge(n_actions, potential).run(L).learner_losses
+        _assert_below(_regret_curves(L, own), promised)
 
 
 @pytest.mark.parametrize("delta", [0.05, 0.5])
@@ -192,6 +211,49 @@ def test_drawn_actions_exceed_the_bound_no_more_often_than_delta(delta, potentia
     # the regret is a random number and the limit not out of its reach
     assert regret.std() > 1.0
     assert np.quantile(regret, 0.999) > 0.3 * limit
+
+
+@pytest.mark.parametrize("delta", [0.05, 0.5])
+@pytest.mark.parametrize("potential", ["normalhedge.dt", "exp"])
+def test_sec34_drawn_actions_keep_a_bound_that_uniform_draws_break_in_every_game(delta, potential):
+    """One action is right nine times out of ten, the others once: uniform draws lose to it."""
+    games, rounds, n_actions = 300, 200, 5
+    rng = np.random.default_rng(12)
+    phi = (
+        NormalHedgeDT()
+        if potential == "normalhedge.dt"
+        else Exponential.tuned(rounds, delta / n_actions)
+    )
+    limit = bounds.high_probability(phi, rounds, n_actions, delta)
+    drawn, uniform = np.empty(games), np.empty(games)
+    for game in range(games):
+        losses = (rng.random((rounds, n_actions)) < [0.1, 0.9, 0.9, 0.9, 0.9]) * 1.0
+        learner = RandomizedHedge(n_actions, phi, random_state=game, delta=delta)
+        drawn[game] = learner.run(losses).regret[-1]
+        lazy = losses[np.arange(rounds), rng.integers(n_actions, size=rounds)].sum()
+        uniform[game] = lazy - losses.sum(axis=0).min()
+    assert np.mean(drawn >= limit) <= delta
+    assert drawn.std() > 0.5  # the loss is that of the action drawn
+    assert (uniform >= limit).all()
+
+
+def test_sec34_phi_0_must_be_delta_over_n_and_not_delta():
+    """The paper sets Phi_0(0) = delta. The union over N chips needs N Phi_0(0) = delta.
+
+    In one round one action of 50 is right. The first draw is uniform, so the regret is 1 with
+    probability 0.98. With R = 1 the potential starts at 0.51.
+    """
+    n, games, phi = 50, 2000, Exponential(2.0)
+    start = float(phi.value([0.0], 0, horizon=1)[0] / phi.value([-1.0], 1, horizon=1)[0])
+    losses = np.ones((1, n))
+    losses[0, 7] = 0.0
+    regrets = [
+        RandomizedHedge(n, phi, random_state=game).run(losses).regret[-1] for game in range(games)
+    ]
+    exceeded = np.mean(np.array(regrets) >= 1.0)
+    assert start == pytest.approx(0.51, abs=0.01)
+    assert start + 0.4 < exceeded <= n * start
+    assert bounds.high_probability(phi, 1, n, 0.5) == pytest.approx(float(phi.bound(1, 0.5 / n)))
 
 
 def test_drawn_actions_keep_their_bound_against_losses_that_follow_the_distribution():

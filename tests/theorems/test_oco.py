@@ -140,15 +140,82 @@ def test_thm6_weights_make_the_mean_move_nonnegative(name):
         assert p @ (learner.positions - before) >= -1e-12
 
 
-def test_thm6_a_player_who_ignores_the_weights_breaks_the_bound():
-    """The bound can be broken: by playing the worst corner while one end is always best."""
-    phi = NormalHedgeDT()
-    horizon = 400
-    epsilon = 0.01
-    points = SETS["interval"][0].from_cube(((np.arange(99) + 0.5) / 99)[:, np.newaxis])[:, 0]
-    total = horizon * (points - points.min()) / np.ptp(points)
-    regret = horizon * 1.0 - np.sort(total)[int(epsilon * 99)]
-    assert regret > float(phi.bound(horizon, epsilon))
+# one vertex or end of each set is best in every round
+STEEPEST = {"interval": [1.0], "box": [1.0, 0.5], "simplex": [1.0, 1.0, 0.0], "ball": [1.0, 0.0]}
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    # a recipe potential is slow: one set is enough
+    [(n, p) for n in POTENTIALS for p in SETS if n != "recipe" or p == "interval"],
+)
+def test_thm6_holds_for_400_rounds_where_a_player_who_stays_in_the_middle_breaks_it(name, place):
+    """The same ramp in every round: whoever does not move pays at least half of all it can cost."""
+    horizon, (domain, strategy) = 400, SETS[place]
+    phi = POTENTIALS[name](horizon, 0.01)
+    learner = ContinuousHedge(domain, phi, integration=strategy)
+    a = np.array(STEEPEST[place])
+    low, high = reach(domain, a)
+
+    def ramp(x):
+        return (x @ a - low) / (high - low)
+
+    lazy = horizon * float(ramp(learner.predict()[np.newaxis])[0])
+    for _ in range(horizon):
+        learner.update(ramp)
+    epsilons = np.geomspace(1e-4, 0.9, 60)
+    promised = theorem_6(phi, horizon, epsilons, domain.dimension)
+    assert (learner.learner_loss <= promised).all()  # the best point loses nothing
+    assert learner.certificate().holds
+    assert lazy > promised.min()
+    assert lazy > learner.certificate().promised
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_thm6_the_regret_to_the_best_point_needs_the_term_of_the_volume(dimension, epsilon):
+    """EXP with a small rate on a ramp: R alone is below the regret, R + T epsilon^(1/d) is not."""
+    horizon, phi = 400, Exponential(0.02)
+    domain = Box(np.zeros(dimension), np.ones(dimension))
+    learner = ContinuousHedge(domain, phi, integration=Grid(243 if dimension == 1 else 27))
+    for _ in range(horizon):
+        learner.update(lambda x: x.mean(axis=-1))
+    promised = float(theorem_6(phi, horizon, epsilon, dimension))
+    regret = learner.learner_loss  # the best point, the origin, loses nothing
+    assert float(phi.bound(horizon, epsilon)) < regret <= promised
+    volume = horizon * epsilon ** (1 / dimension)
+    assert promised == pytest.approx(float(phi.bound(horizon, epsilon)) + volume, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", [n for n in POTENTIALS if n != "recipe"])
+@pytest.mark.parametrize("place", ["interval", "simplex"])
+def test_thm6_holds_and_the_potential_integral_never_rises_for_2000_rounds(name, place):
+    """Losses of every kind, after 1,000 rounds on which the best point changes sides."""
+    horizon, (domain, strategy) = 2000, SETS[place]
+    phi = POTENTIALS[name](horizon, EPSILON)
+    learner = ContinuousHedge(domain, phi, integration=strategy)
+    rng, a = np.random.default_rng(4), np.array(STEEPEST[place])
+    totals = np.zeros(len(learner.points))
+    integral = float(phi.value(np.zeros(1), 0, horizon=horizon)[0])
+    for t in range(1, horizon + 1):
+        sign = 1.0 if t <= horizon // 2 else -1.0
+        low, high = reach(domain, sign * a)
+        if t % 2:
+            loss = random_loss(domain, rng)
+        else:
+            loss = lambda x, b=sign * a, low=low, high=high: (x @ b - low) / (high - low)  # noqa: E731
+        learner.update(loss)
+        totals += loss(learner.points)
+        if t % 50 == 0:
+            after = float(phi.value(learner.positions, t, horizon=horizon).mean())
+            assert after <= integral * (1 + 1e-9)
+            integral = after
+        if t % 500 == 0 and (phi.adaptive or t == horizon):
+            regret = learner.learner_loss - float(totals.min())
+            epsilons = np.geomspace(1e-4, 0.9, 30)
+            assert regret <= float(theorem_6(phi, t, epsilons, domain.dimension).min())
+            assert learner.certificate().holds
+    assert float(theorem_6(phi, horizon, epsilons, domain.dimension).min()) < horizon / 2
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.25, 0.5, 1.0])

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.jit import exact_kernel
-from driftgames._support.checks import FloatArray
+from driftgames.core.typing import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 

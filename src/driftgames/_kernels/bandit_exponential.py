@@ -16,11 +16,15 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.arithmetic import choose
+from driftgames._kernels.bandit_clock import CLOCK_SIZE, ROUND, count_loss, count_pull
 from driftgames._kernels.bandit_uniforms import next_uniform
-from driftgames._kernels.exponential import exp
-from driftgames._kernels.jit import exact_kernel, scalar, specialise
+from driftgames._kernels.elementary import exp
+from driftgames._kernels.jit import kernel, scalar, specialise
+from driftgames._kernels.lanes import LANES, load, store
 from driftgames._kernels.sum_tree import find, set_leaf, sum_up
-from driftgames._support.checks import FloatArray
+from driftgames._kernels.sums import lowest
+from driftgames.core.typing import FloatArray
 
 IntArray = npt.NDArray[np.int32]
 Respond = Callable[[float, FloatArray, FloatArray], None]
@@ -28,15 +32,13 @@ Respond = Callable[[float, FloatArray, FloatArray], None]
 
 respond: Respond = NotImplemented  # a name for `specialise` to bind
 
-ROUND = 0  # how many arms were pulled
-LEARNER_LOSS = 1  # of the feedback received
-BASE = 2  # the estimate that weighs 1
-RATE = 3  # eta, of this round
-IMPLICIT = 4  # gamma / eta: 0 for EXP3, 1/2 for EXP3-IX
-DECAY = 5  # eta sqrt(t) where eta falls over time, else 0
-UNTIL = 6  # the first round with another eta
-ARMS = 7  # K
-SIZE = 8
+BASE = CLOCK_SIZE  # the estimate that weighs 1
+RATE = CLOCK_SIZE + 1  # eta, of this round
+IMPLICIT = CLOCK_SIZE + 2  # gamma / eta: 0 for EXP3, 1/2 for EXP3-IX
+DECAY = CLOCK_SIZE + 3  # eta sqrt(t) where eta falls over time, else 0
+UNTIL = CLOCK_SIZE + 4  # the first round with another eta
+ARMS = CLOCK_SIZE + 5  # K
+SIZE = CLOCK_SIZE + 6
 
 FAINT = 3.7e-44  # exp(-100): the tree is built anew before its root falls below
 VANISHED = 600.0  # beyond this exponent a weight counts as 0; exp(-600) has all its digits
@@ -51,29 +53,31 @@ def parts(whole: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 @scalar
 def weigh(estimate: float, rate: float, base: float) -> float:
-    """Return ``exp(-rate (estimate - base))``."""
+    """Return ``exp(-rate (estimate - base))``, of a float or of `Lanes`."""
     exponent = rate * (estimate - base)
-    return exp(-exponent) if exponent < VANISHED else 0.0
+    weight: float = choose(exponent < VANISHED, exp(-exponent), 0.0)
+    return weight
 
 
-@exact_kernel
+@kernel
 def weigh_all(estimates: FloatArray, tree: FloatArray, numbers: FloatArray) -> None:
     """Build the tree, relative to the base as it is."""
-    leaves = tree.size >> 1
+    first = tree.size >> 1
     tree[:] = 0.0
-    for arm in range(estimates.size):
-        tree[leaves + arm] = weigh(estimates[arm], numbers[RATE], numbers[BASE])
+    leaves = tree[first : first + estimates.size]
+    for i in range(0, estimates.size, LANES):
+        store(leaves, i, weigh(load(estimates, i, 0.0), numbers[RATE], numbers[BASE]))
     sum_up(tree)
 
 
-@exact_kernel
+@kernel
 def build(estimates: FloatArray, tree: FloatArray, numbers: FloatArray) -> None:
     """Build the tree relative to the best arm."""
-    numbers[BASE] = estimates.min()
+    numbers[BASE] = lowest(estimates)
     weigh_all(estimates, tree, numbers)
 
 
-@exact_kernel
+@kernel
 def tune(numbers: FloatArray, t: float) -> None:
     """Set eta for round ``t`` where it falls as ``1/sqrt(t)``, reading five bits of the clock.
 
@@ -88,7 +92,7 @@ def tune(numbers: FloatArray, t: float) -> None:
     numbers[UNTIL] = read + step
 
 
-@exact_kernel
+@kernel
 def prepare(estimates: FloatArray, tree: FloatArray, numbers: FloatArray) -> None:
     """Bring eta and the tree to the round that comes next."""
     if numbers[ROUND] + 1.0 >= numbers[UNTIL]:
@@ -103,7 +107,7 @@ def draw_one(
     """Return the arm that a uniform number draws and the probability it had."""
     if numbers[ROUND] + 1.0 >= numbers[UNTIL]:
         prepare(estimates, tree, numbers)
-    numbers[ROUND] += 1.0
+    count_pull(numbers, numbers[RATE])
     arm = find(tree, uniform)
     return arm, tree[(tree.size >> 1) + arm] / tree[1]
 
@@ -119,27 +123,27 @@ def learn_one(
 ) -> None:
     """Add ``loss / chance`` to the estimate of the drawn arm; ``chance`` is ``prob + gamma``."""
     estimates[arm] += loss / chance
-    numbers[LEARNER_LOSS] += loss
+    count_loss(numbers, loss)
     set_leaf(tree, arm, weigh(estimates[arm], numbers[RATE], numbers[BASE]))
     if tree[1] < FAINT:
         build(estimates, tree, numbers)
 
 
-@exact_kernel
+@kernel
 def draw(whole: FloatArray, function: int, state: int) -> tuple[int, float]:
     """Call `draw_one` from Python."""
     numbers, estimates, tree = parts(whole)
     return draw_one(estimates, tree, numbers, next_uniform(function, state))
 
 
-@exact_kernel
+@kernel
 def learn(whole: FloatArray, arm: int, loss: float, chance: float) -> None:
     """Call `learn_one` from Python."""
     numbers, estimates, tree = parts(whole)
     learn_one(estimates, tree, numbers, arm, loss, chance)
 
 
-@exact_kernel
+@kernel
 def replay(
     estimates: FloatArray,
     tree: FloatArray,
@@ -156,11 +160,11 @@ def replay(
         if numbers[ROUND] + 1.0 >= numbers[UNTIL]:
             prepare(estimates, tree, numbers)
             rate, base = numbers[RATE], numbers[BASE]
-        numbers[ROUND] += 1.0
+        count_pull(numbers, rate)
         arm = find(tree, uniforms[row])
         loss, prob = losses[row, arm], tree[(tree.size >> 1) + arm] / tree[1]
         estimates[arm] += loss / (prob + numbers[IMPLICIT] * rate)
-        numbers[LEARNER_LOSS] += loss
+        count_loss(numbers, loss)
         set_leaf(tree, arm, weigh(estimates[arm], rate, base))
         if tree[1] < FAINT:
             build(estimates, tree, numbers)
@@ -169,7 +173,7 @@ def replay(
         paid[row] = loss
 
 
-@exact_kernel
+@kernel
 def distribute(tree: FloatArray, out: FloatArray) -> None:
     """Write the probabilities of the arms, as the tree has them."""
     leaves = tree.size >> 1
@@ -202,4 +206,4 @@ def _play(
 
 def player(respond: Respond) -> Callable[..., None]:
     """Return the loop of `_play` against this adversary."""
-    return specialise(_play, exact_kernel, respond=respond)
+    return specialise(_play, kernel, respond=respond)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.jit import exact_kernel
-from driftgames._support.checks import FloatArray
+from driftgames._kernels.jit import kernel
+from driftgames.core.typing import FloatArray
 
 
-@exact_kernel
+@kernel
 def count_outside(values: FloatArray, low: float, high: float) -> int:
     """Return how many values lie outside ``[low, high]``; NaN lies outside."""
     flat = values.ravel()
@@ -19,7 +19,7 @@ def count_outside(values: FloatArray, low: float, high: float) -> int:
     return outside
 
 
-@exact_kernel
+@kernel
 def add_up(
     losses: FloatArray,
     paid: FloatArray,

@@ -2,10 +2,14 @@ r"""Weights of Tsallis-INF: the solution of one equation in one unknown.
 
 An arm's probability is ``4 / (eta (estimate - x))**2``, where ``x`` lies below all estimates
 and makes the probabilities sum to 1. With ``d`` the distance of an arm to the best one and
-``u`` that of the best one to ``x``, the sum is ``S(u)``, and ``S(u)**-1/2`` is concave and rises
-in ``u`` (it is a power mean of affine functions), nearly as a straight line. Newton's step on
-``S(u)**-1/2 = 1`` is ``u + (S**1.5 - S) / Q``, ``Q = -S'/2``; from the first step on it comes
-from the left and never overshoots.
+``w`` eta times the distance of the best one to ``x``, the sum is
+``S(w) = sum of 4 / (eta d + w)**2``. ``S(w)**-1/2`` is concave and rises in ``w`` (it is a power
+mean of affine functions), nearly as a straight line. Newton's step on ``S(w)**-1/2 = 1`` is
+``w + (S**1.5 - S) / Q``, ``Q = -S'/2``; from the first step on it comes from the left and never
+overshoots. A step of relative size r leaves an error of at most ``1.5 r**2``: the second
+derivative is at most ``3/w`` times the first.
+
+All sums over arms are in the one order of `driftgames._kernels.lanes`.
 """
 
 from __future__ import annotations
@@ -15,70 +19,111 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.arithmetic import choose
+from driftgames._kernels.bandit_clock import (
+    CLOCK_SIZE,
+    DELAY,
+    ROUND,
+    count_loss,
+    count_pull,
+    waiting,
+)
 from driftgames._kernels.bandit_exponential import Respond
 from driftgames._kernels.bandit_uniforms import next_uniform
-from driftgames._kernels.jit import exact_kernel, scalar, specialise
-from driftgames._support.checks import FloatArray
+from driftgames._kernels.jit import kernel, scalar, specialise
+from driftgames._kernels.lanes import LANES, fold, load, spread, store
+from driftgames._kernels.sums import lowest, total
+from driftgames.core.typing import FloatArray
 
 IntArray = npt.NDArray[np.int32]
 
 respond: Respond = NotImplemented  # a name for `specialise` to bind
 
-ROUND = 0  # how many arms were pulled
-LEARNER_LOSS = 1  # of the feedback received
-START = 2  # eta u of the round before, where Newton starts
-SIZE = 3
+START = CLOCK_SIZE  # w of the last pull, where Newton starts
+ALONE = CLOCK_SIZE + 1  # 1 if no other pull waited when the last one was made, else 0
+SCALE = CLOCK_SIZE + 2  # eta sqrt(t), where no loss is late
+BASELINE = CLOCK_SIZE + 3  # what the reduced-variance estimates expect of a loss; 0 without them
+ADAPTS = CLOCK_SIZE + 4  # 1 if eta falls with the delay too, else 0
+RATE = CLOCK_SIZE + 5  # eta, of the last pull
+SIZE = CLOCK_SIZE + 6
 
-MOST_STEPS = 100  # in practice three
+MOST_STEPS = 100  # in practice two
+SMALL_STEP = 1e-8  # the error after a Newton step of this relative size is below 2e-16
+BLOCK = 256  # arms that a draw passes over at once
 
 
-@exact_kernel
+@scalar
+def next_rate(numbers: FloatArray, n_arms: int) -> float:
+    """Return ``eta_t = SCALE / sqrt(t + ADAPTS D_t / sqrt(K))`` of the next pull."""
+    delay = numbers[ADAPTS] * (numbers[DELAY] + waiting(numbers))
+    return float(numbers[SCALE] / np.sqrt(numbers[ROUND] + 1.0 + delay / np.sqrt(n_arms)))
+
+
+@kernel
 def solve(estimates: FloatArray, rate: float, start: float, out: FloatArray) -> float:
-    """Write the probabilities and return ``eta u``."""
-    best = estimates.min()
-    low, high = 2.0 / rate, 2.0 * np.sqrt(estimates.size) / rate
-    u = min(max(start / rate, low), high)
+    """Write the probabilities to ``out`` and return ``w``."""
+    best = lowest(estimates)
+    low, high = 2.0, 2.0 * np.sqrt(estimates.size)
+    w = min(max(start, low), high)
     for _ in range(MOST_STEPS):
-        total, slope = 0.0, 0.0
-        for arm in range(estimates.size):
-            inverse = 1.0 / (estimates[arm] - best + u)
-            square = inverse * inverse
-            total += square
-            slope += square * inverse
-        scale = 4.0 / (rate * rate)
-        total, slope = scale * total, scale * slope
-        # the sum falls in u, so u itself is a bound on one side
-        if total >= 1.0:
-            low = u
+        mass, slope = sums_at(estimates, best, rate, w)
+        # the sum falls in w, so w itself is a bound on one side
+        if mass >= 1.0:
+            low = w
         else:
-            high = u
-        following = u + (total * np.sqrt(total) - total) / slope
-        if not low <= following <= high:
-            following = 0.5 * (low + high)
-        if abs(following - u) <= 1e-15 * u:
-            break
-        u = following
-    total = 0.0
-    for arm in range(estimates.size):
-        root = 2.0 / (rate * (estimates[arm] - best + u))
-        out[arm] = root * root
-        total += out[arm]
-    for arm in range(estimates.size):
-        out[arm] /= total
-    return float(rate * u)
+            high = w
+        following = w + (mass * np.sqrt(mass) - mass) / slope
+        if low <= following <= high:
+            step, w = abs(following - w), following
+            if step <= SMALL_STEP * w:
+                break
+        else:
+            w = 0.5 * (low + high)
+            if high - low <= 1e-15 * high:
+                break
+    share = spread(0.0)
+    for i in range(0, estimates.size, LANES):
+        root = 2.0 / (rate * (load(estimates, i, np.inf) - best) + w)
+        share += root * root
+        store(out, i, root * root)
+    scale = 1.0 / fold(share)
+    for i in range(0, estimates.size, LANES):
+        store(out, i, load(out, i, 0.0) * scale)
+    return float(w)
 
 
-@exact_kernel
+@scalar
+def sums_at(estimates: FloatArray, best: float, rate: float, w: float) -> tuple[float, float]:
+    """Return ``S(w)`` and ``Q(w)``."""
+    mass, slope = spread(0.0), spread(0.0)
+    for i in range(0, estimates.size, LANES):
+        root = 2.0 / (rate * (load(estimates, i, np.inf) - best) + w)
+        square = root * root
+        mass += square
+        slope += square * root
+    return fold(mass), 0.5 * fold(slope)
+
+
+@kernel
 def pick(p: FloatArray, uniform: float) -> int:
     """Return the arm that a uniform number in [0, 1) draws; never one of probability 0."""
-    chosen = 0
-    rest = uniform
-    for arm in range(p.size):
+    rest, start = uniform, 0
+    while start + BLOCK < p.size:  # whole blocks are passed over by their sums
+        mass = total(p[start : start + BLOCK])
+        if rest < mass:
+            break
+        rest -= mass
+        start += BLOCK
+    chosen = -1
+    for arm in range(start, p.size):
         if p[arm] > 0.0:
             chosen = arm
             if rest < p[arm]:
                 break
             rest -= p[arm]
+    while chosen < 0:  # rounding left no arm with weight behind the blocks
+        start -= 1
+        chosen = start if p[start] > 0.0 else -1
     return chosen
 
 
@@ -87,8 +132,10 @@ def draw_one(
     estimates: FloatArray, p: FloatArray, numbers: FloatArray, uniform: float
 ) -> tuple[int, float]:
     """Return the arm that a uniform number draws and the probability it had."""
-    numbers[ROUND] += 1.0
-    numbers[START] = solve(estimates, 2.0 / np.sqrt(numbers[ROUND]), numbers[START], p)
+    numbers[ALONE] = 1.0 if waiting(numbers) == 0.0 else 0.0
+    numbers[RATE] = next_rate(numbers, estimates.size)
+    count_pull(numbers, numbers[RATE])
+    numbers[START] = solve(estimates, numbers[RATE], numbers[START], p)
     arm = pick(p, uniform)
     return arm, p[arm]
 
@@ -97,26 +144,48 @@ def draw_one(
 def learn_one(
     estimates: FloatArray, numbers: FloatArray, arm: int, loss: float, prob: float
 ) -> None:
-    """Add ``loss / prob`` to the estimate of the drawn arm."""
-    estimates[arm] += loss / prob
-    numbers[LEARNER_LOSS] += loss
+    """Add the estimated losses of the round in which ``arm`` was pulled."""
+    expected = 0.0
+    if numbers[BASELINE] > 0.0 and numbers[ALONE] == 1.0:
+        expected = add_baseline(estimates, numbers, arm)
+    estimates[arm] += (loss - expected) / prob
+    count_loss(numbers, loss)
 
 
-@exact_kernel
+@kernel
+def add_baseline(estimates: FloatArray, numbers: FloatArray, arm: int) -> float:
+    """Add B to all arms with ``p >= eta**2``; return what was added to ``arm``.
+
+    The estimates must be those of the pull: this tells p from ``p = 4 / (eta d + w)**2``.
+    """
+    best, rate = lowest(estimates), numbers[RATE]
+    farthest = best + (2.0 / rate - numbers[START]) / rate
+    expected = numbers[BASELINE] if estimates[arm] <= farthest else 0.0
+    for i in range(0, estimates.size, LANES):
+        each = load(estimates, i, np.inf)
+        store(estimates, i, each + choose(each <= farthest, numbers[BASELINE], 0.0))
+    return expected
+
+
+@kernel
 def draw(
-    estimates: FloatArray, p: FloatArray, numbers: FloatArray, function: int, state: int
+    estimates: FloatArray,
+    p: FloatArray,
+    numbers: FloatArray,
+    function: int,
+    state: int,
 ) -> tuple[int, float]:
     """Call `draw_one` from Python."""
     return draw_one(estimates, p, numbers, next_uniform(function, state))
 
 
-@exact_kernel
+@kernel
 def learn(estimates: FloatArray, numbers: FloatArray, arm: int, loss: float, prob: float) -> None:
     """Call `learn_one` from Python."""
     learn_one(estimates, numbers, arm, loss, prob)
 
 
-@exact_kernel
+@kernel
 def replay(
     estimates: FloatArray,
     p: FloatArray,
@@ -146,15 +215,20 @@ def _play(
 ) -> None:
     """Play against an adversary that answers the distribution, one row of ``losses`` a round."""
     for row in range(losses.shape[0]):
-        t = numbers[ROUND] + 1.0
-        solve(estimates, 2.0 / np.sqrt(t), numbers[START], p)
-        respond(t, p, losses[row])
+        ahead(estimates, p, numbers)
+        respond(numbers[ROUND] + 1.0, p, losses[row])
         arm, prob = draw_one(estimates, p, numbers, next_uniform(function, state))
         learn_one(estimates, numbers, arm, losses[row, arm], prob)
         drawn[row] = arm
         paid[row] = losses[row, arm]
 
 
+@kernel
+def ahead(estimates: FloatArray, p: FloatArray, numbers: FloatArray) -> None:
+    """Write the probabilities of the next pull and change nothing else."""
+    solve(estimates, next_rate(numbers, estimates.size), numbers[START], p)
+
+
 def player(respond: Respond) -> Callable[..., None]:
     """Return the loop of `_play` against this adversary."""
-    return specialise(_play, exact_kernel, respond=respond)
+    return specialise(_play, kernel, respond=respond)

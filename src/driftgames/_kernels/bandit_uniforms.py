@@ -14,8 +14,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from driftgames._kernels.jit import exact_kernel
-from driftgames._support.checks import FloatArray
+from driftgames._kernels.jit import kernel
+from driftgames.core.typing import FloatArray
 
 
 def addresses_of(generator: np.random.Generator) -> tuple[int, int]:
@@ -41,13 +41,13 @@ def next_uniform(typing_context, function, state):  # type: ignore[no-untyped-de
     return types.float64(types.int64, types.int64), generate
 
 
-@exact_kernel
+@kernel
 def take_uniform(function: int, state: int) -> float:
     """Call `next_uniform` from Python."""
     return float(next_uniform(function, state))
 
 
-@exact_kernel
+@kernel
 def take_uniforms(count: int, function: int, state: int) -> FloatArray:
     """Return the next numbers, as many calls of `take_uniform` would."""
     out = np.empty(count)

@@ -3,7 +3,8 @@
 A loop here calls ``weight(s, t, log_scale, theta)`` and ``exponent(s, t, theta)``, scalar
 functions that it does not know yet; `specialise` binds these names to a potential's own
 functions and compiles the loop. ``theta`` is the tuple of that potential's parameters, and
-``exponent`` the logarithm of the largest term in the weight of a chip at ``s``.
+``exponent`` the logarithm of the largest term in the weight of a chip at ``s``. A loop hands
+``weight`` the positions of eight chips at a time, as `Lanes`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.arithmetic import choose, fma, lesser
 from driftgames._kernels.distribution import draw, normalise
-from driftgames._kernels.jit import kernel, lesser, specialise
-from driftgames._kernels.ledger import CLOCK, LEAD, LOWEST, outside, settle
-from driftgames._support.checks import FloatArray
+from driftgames._kernels.jit import kernel, specialise
+from driftgames._kernels.lanes import (
+    LANES,
+    any_of,
+    first,
+    fold,
+    fold_lesser,
+    load,
+    spread,
+    store,
+)
+from driftgames._kernels.ledger import CLOCK, LEAD, LOWEST, settle
+from driftgames.core.typing import FloatArray
 
 Theta = tuple[float, ...]
 Weight = Callable[[float, float, float, Theta], float]
@@ -34,8 +46,8 @@ def _weigh(
     positions: FloatArray, t: float, log_scale: float, theta: Theta, out: FloatArray
 ) -> None:
     """Write the weight of every chip to ``out``."""
-    for i in range(positions.size):
-        out[i] = weight(positions[i], t, log_scale, theta)
+    for i in range(0, positions.size, LANES):
+        store(out, i, weight(load(positions, i, 0.0), t, log_scale, theta))
 
 
 def _distribute(
@@ -48,14 +60,18 @@ def _distribute(
     """Write what Algorithm 3 plays in the next round."""
     t, lead = ledger[CLOCK] + 1.0, ledger[LEAD]
     log_scale = exponent(ledger[LOWEST] - lead, t, theta)
-    total = 0.0
-    for i in range(cumulative.size):
-        w = weight(cumulative[i] - lead, t, log_scale, theta)
-        if prior is not None:
-            w = w * prior[i] if prior[i] > 0.0 else 0.0
-        out[i] = w
+    total = spread(0.0)
+    for i in range(0, cumulative.size, LANES):
+        before = load(cumulative, i, np.inf)
+        w = weight(before - lead, t, log_scale, theta)
+        if prior is None:
+            w = choose(before < np.inf, w, 0.0)  # beyond the last chip
+        else:
+            share = load(prior, i, 0.0)
+            w = choose(share > 0.0, w * share, 0.0)
+        store(out, i, w)
         total += w
-    normalise(out, total, prior, None)
+    normalise(out, fold(total), prior)
 
 
 def _replay(
@@ -83,7 +99,7 @@ def _replay(
     is looked at, by the same code that plays it.
     """
     low, high, offset, factor = scale
-    rounds = len(losses)
+    n, rounds = cumulative.size, len(losses)
     here, there = cumulative, spare
     for r in range(max(rounds, 1)):
         if len(played):
@@ -93,31 +109,35 @@ def _replay(
         row = losses[r]
         t, lead = ledger[CLOCK] + 1.0, ledger[LEAD]
         log_scale = exponent(ledger[LOWEST] - lead, t, theta)
-        total, taken, lowest, strays = 0.0, 0.0, np.inf, 0
-        for i in range(cumulative.size):
-            strays += outside(row[i], low, high)
-            before = here[i]
-            loss = (row[i] - offset) * factor
+        total, taken, lowest = spread(0.0), spread(0.0), spread(np.inf)
+        inside = first(LANES)
+        for i in range(0, n, LANES):
+            entry, before = load(row, i, low), load(here, i, np.inf)
+            inside = inside & (entry >= low) & (entry <= high)
+            loss = (entry - offset) * factor
             after = before + loss
-            there[i] = after
+            store(there, i, after)
             w = weight(before - lead, t, log_scale, theta)
             if prior is None:
-                lowest = lesser(after, lowest)
+                w = choose(before < np.inf, w, 0.0)  # beyond the last chip
             else:
-                # an action of no mass is not occupied: its weight may overflow and is not used
-                w = w * prior[i] if prior[i] > 0.0 else 0.0
-                lowest = lesser(after if prior[i] > 0.0 else np.inf, lowest)
+                # an action without mass is not occupied; its weight may overflow and is not used
+                share = load(prior, i, 0.0)
+                w = choose(share > 0.0, w * share, 0.0)
+                after = choose(share > 0.0, after, np.inf)
             total += w
-            taken += w * loss
-        if strays:
+            taken = fma(w, loss, taken)
+            lowest = lesser(after, lowest)
+        if any_of(~inside):
             return r
-        learner_loss = taken / total if total > 0.0 else _mean(row, offset, factor, prior)
+        summed, best = fold(total), fold_lesser(lowest)
+        learner_loss = fold(taken) / summed if summed > 0.0 else _mean(row, offset, factor, prior)
         if len(uniforms):
             drawn = draw(played[r % len(played)], uniforms[r])
             learner_loss = (row[drawn] - offset) * factor
-        ledger[CLOCK], ledger[LEAD], ledger[LOWEST] = t, lead + learner_loss, lowest
+        ledger[CLOCK], ledger[LEAD], ledger[LOWEST] = t, lead + learner_loss, best
         learner_losses[r] = learner_loss
-        regret[r] = lead + learner_loss - lowest
+        regret[r] = lead + learner_loss - best
         settle(there, ledger)
         here, there = there, here
     return rounds
@@ -125,12 +145,12 @@ def _replay(
 
 @kernel
 def _mean(row: npt.NDArray[Any], offset: float, factor: float, prior: FloatArray | None) -> float:
-    """Return the loss of who plays the prior, or without one the uniform distribution."""
-    total = 0.0
-    for i in range(row.size):
-        loss = (row[i] - offset) * factor
-        total += loss / row.size if prior is None else prior[i] * loss
-    return total
+    """Return the loss of a player of the prior, or without one of the uniform distribution."""
+    total = spread(0.0)
+    for i in range(0, row.size, LANES):
+        loss = (load(row, i, offset) - offset) * factor
+        total += loss / float(row.size) if prior is None else load(prior, i, 0.0) * loss
+    return fold(total)
 
 
 def weigher(weight: Weight) -> Callable[[FloatArray, float, float, Theta, FloatArray], None]:

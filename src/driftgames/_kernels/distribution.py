@@ -5,36 +5,51 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.arithmetic import choose
 from driftgames._kernels.jit import kernel
-from driftgames._support.checks import FloatArray
+from driftgames._kernels.lanes import LANES, fold, load, load_mask, spread, store
+from driftgames._kernels.sums import total as total_of
+from driftgames.core.typing import FloatArray
 
 
 @kernel
-def normalise(
+def settle_weights(
     p: FloatArray,
     total: float,
     prior: FloatArray | None,
     awake: npt.NDArray[np.bool_] | None,
-) -> None:
-    """Turn weights with this ``total`` into a distribution over those awake.
+) -> float:
+    """Return the sum of the weights of those awake, and set the others' to zero.
 
     Where all their weights are zero the prior is played, or without one the uniform
-    distribution.
+    distribution. ``total`` is the sum of all weights.
     """
     if awake is not None:
-        total = 0.0
-        for i in range(p.size):
-            p[i] = p[i] if awake[i] else 0.0
-            total += p[i]
+        total = _put_to_sleep(p, awake)
     if not total > 0.0:
-        total = 0.0
         for i in range(p.size):
             p[i] = 1.0 if prior is None else prior[i]
-            if awake is not None:
-                p[i] = p[i] if awake[i] else 0.0
-            total += p[i]
+        total = total_of(p) if awake is None else _put_to_sleep(p, awake)
+    return total
+
+
+@kernel
+def normalise(p: FloatArray, total: float, prior: FloatArray | None) -> None:
+    """Turn weights with this ``total`` into a distribution."""
+    total = settle_weights(p, total, prior, None)
     for i in range(p.size):
         p[i] /= total
+
+
+@kernel
+def _put_to_sleep(p: FloatArray, awake: npt.NDArray[np.bool_]) -> float:
+    """Set the weights of actions that sleep to zero and return the sum of the others."""
+    total = spread(0.0)
+    for i in range(0, p.size, LANES):
+        w = choose(load_mask(awake, i), load(p, i, 0.0), 0.0)
+        store(p, i, w)
+        total += w
+    return fold(total)
 
 
 @kernel

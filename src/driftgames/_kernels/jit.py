@@ -1,9 +1,9 @@
 """How loops are compiled: one decorator for kernels, one for the scalar functions inside them.
 
-Kernels are cached on disk, release the GIL and divide as NumPy does. A scalar function is
-always inlined, so that LLVM can vectorise the loop it stands in. Sums may be re-ordered and
-fused (that is what lets them vectorise), so a kernel must not be handed NaN; infinities are
-honoured.
+Kernels are cached on disk, release the GIL and divide as NumPy does. No kernel gives the
+compiler leave to re-order or fuse floating point: with it, results would depend on where arrays
+lie in memory, on the processor and on the compiler's version. Sums that must be fast are written
+in `driftgames._kernels.lanes`. A scalar function is always inlined into the loop it stands in.
 """
 
 from __future__ import annotations
@@ -14,37 +14,34 @@ from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 F = TypeVar("F", bound=Callable[..., Any])
 Chain = tuple[FunctionType, ...]
 
-FASTMATH = {"reassoc", "contract", "nsz", "nnan"}
-
-# the wrapper for calls from C is never used, and leaving it out compiles faster
-_COMMON: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
+_COMMON: dict[str, Any] = {
+    "error_model": "numpy",
+    "fastmath": False,  # numba takes an option that is not given from the first caller compiled
+    "no_cfunc_wrapper": True,  # no C code calls a kernel, and it compiles faster without
+}
 
 
 def kernel(function: F) -> F:
     """Compile a loop over chips, rounds or rows."""
-    return cast(F, njit(cache=True, nogil=True, fastmath=FASTMATH, **_COMMON)(function))
+    return cast(F, njit(cache=True, nogil=True, **_COMMON)(function))
 
 
-def exact_kernel(function: F) -> F:
-    """Compile a loop whose floating point must keep its order, or that counts in integers."""
-    # said outright: what is left unsaid, numba takes from whichever caller is compiled first
-    return cast(F, njit(cache=True, nogil=True, fastmath=False, **_COMMON)(function))
+exact_kernel = kernel
 
 
 def inner_kernel(function: F) -> F:
-    """Compile a part of an exact kernel, which Python itself never calls."""
-    return cast(F, njit(fastmath=False, no_cpython_wrapper=True, **_COMMON)(function))
+    """Compile a part of a kernel that Python itself never calls."""
+    return cast(F, njit(no_cpython_wrapper=True, **_COMMON)(function))
 
 
 def scalar(function: F) -> F:
-    """Compile a function of numbers that is inlined wherever a kernel calls it."""
-    return cast(F, njit(cache=True, fastmath={"contract"}, forceinline=True, **_COMMON)(function))
+    """Compile a function of values that is inlined wherever a kernel calls it."""
+    return cast(F, njit(cache=True, forceinline=True, **_COMMON)(function))
 
 
 def specialise(loop: F, compiler: Callable[[F], F], **functions: Any) -> F:
@@ -92,47 +89,3 @@ def _frozen(value: object) -> object:
     if isinstance(value, int | float | complex | str | bytes | np.generic):
         return repr(value)
     return type(value).__name__
-
-
-@intrinsic
-def lesser(typing_context, x, y):  # type: ignore[no-untyped-def]
-    """Return the smaller of two floats without a branch; ``min`` itself stops vectorisation."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        x, y = arguments
-        flags = ["nnan", "nsz"]
-        return builder.select(builder.fcmp_ordered("<", x, y, flags=flags), x, y, flags=flags)
-
-    return types.float64(types.float64, types.float64), generate
-
-
-@intrinsic
-def greater(typing_context, x, y):  # type: ignore[no-untyped-def]
-    """Return the larger of two floats without a branch, as `lesser` does the smaller."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        x, y = arguments
-        flags = ["nnan", "nsz"]
-        return builder.select(builder.fcmp_ordered(">", x, y, flags=flags), x, y, flags=flags)
-
-    return types.float64(types.float64, types.float64), generate
-
-
-@intrinsic
-def bits_of(typing_context, x):  # type: ignore[no-untyped-def]
-    """Return the 64 bits of a float as an integer."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.bitcast(arguments[0], context.get_value_type(types.int64))
-
-    return types.int64(types.float64), generate
-
-
-@intrinsic
-def float_of(typing_context, bits):  # type: ignore[no-untyped-def]
-    """Return the float that has these 64 bits."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
-
-    return types.float64(types.int64), generate

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from driftgames._kernels.jit import exact_kernel, scalar
-from driftgames._support.checks import FloatArray
+from driftgames._kernels.jit import kernel
+from driftgames.core.typing import FloatArray
 
 CLOCK, LEAD, LOWEST, FLOOR = 0, 1, 2, 3
 """Rounds played; the learner's total and the lowest, both above the floor; the floor."""
@@ -23,7 +23,7 @@ ROUNDING = _RISE * 2.0**-52
 """What one addition may round a total by, as long as it is not far above the floor."""
 
 
-@exact_kernel
+@kernel
 def settle(cumulative: FloatArray, ledger: FloatArray) -> None:
     """Raise the floor when all actions have left it far below."""
     if ledger[LOWEST] >= _RISE:
@@ -35,16 +35,10 @@ def settle(cumulative: FloatArray, ledger: FloatArray) -> None:
         ledger[FLOOR] += rise
 
 
-@scalar
-def outside(entry: float, low: float, high: float) -> bool:
-    """Whether an entry lies outside ``[low, high]``, as NaN does."""
-    return not ((entry >= low) & (entry <= high))
-
-
-@exact_kernel
+@kernel
 def all_inside(row: npt.NDArray[Any], low: float, high: float) -> bool:
     """Whether every entry lies in ``[low, high]``; NaN does not."""
     strays = 0
     for i in range(row.size):
-        strays += outside(row[i], low, high)
+        strays += not ((row[i] >= low) & (row[i] <= high))
     return strays == 0

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.distribution import normalise
-from driftgames._kernels.jit import kernel, lesser, specialise
+from driftgames._kernels.arithmetic import choose, fma, lesser
+from driftgames._kernels.distribution import settle_weights
+from driftgames._kernels.jit import kernel, specialise
+from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, load_mask, spread, store
 from driftgames._kernels.ledger import CLOCK, LEAD, LOWEST, all_inside, settle
-from driftgames._support.checks import FloatArray
+from driftgames.core.typing import FloatArray
 
 Weigh = Callable[[FloatArray, FloatArray, FloatArray | None, FloatArray, FloatArray], float]
 Learn = Callable[
@@ -55,29 +57,35 @@ def _play_rounds(
         if rounds > 0 and not all_inside(losses[r], low, high):
             return r
         total = weigh(cumulative, ledger, prior, memory, p)
-        mask = None if awake is None else awake[r]
-        normalise(p, total, prior, mask)
+        if awake is None:
+            total = settle_weights(p, total, prior, None)
+        else:
+            total = settle_weights(p, total, prior, awake[r])
         if len(played):
-            played[r] = p
+            for i in range(n):
+                played[r, i] = p[i] / total
         if rounds == 0:
             break
         row = losses[r]
-        learner_loss = 0.0
-        for i in range(n):
-            scaled[i] = (row[i] - offset) * factor
-            learner_loss += p[i] * scaled[i]
+        taken = spread(0.0)
+        for i in range(0, n, LANES):
+            loss = (load(row, i, offset) - offset) * factor
+            store(scaled, i, loss)
+            taken = fma(load(p, i, 0.0), loss, taken)
+        learner_loss = fold(taken) / total
         if awake is not None:
-            for i in range(n):
-                if not awake[r, i]:
-                    scaled[i] = learner_loss
+            for i in range(0, n, LANES):
+                loss = choose(load_mask(awake[r], i), load(scaled, i, 0.0), learner_loss)
+                store(scaled, i, loss)
         learn(cumulative, ledger, prior, memory, scaled, total, learner_loss)
-        lowest = np.inf
-        for i in range(n):
-            cumulative[i] += scaled[i]
-            if prior is None:
-                lowest = lesser(cumulative[i], lowest)
-            else:
-                lowest = lesser(cumulative[i] if prior[i] > 0.0 else np.inf, lowest)
+        least = spread(np.inf)
+        for i in range(0, n, LANES):
+            after = load(cumulative, i, np.inf) + load(scaled, i, 0.0)
+            store(cumulative, i, after)
+            if prior is not None:
+                after = choose(load(prior, i, 0.0) > 0.0, after, np.inf)
+            least = lesser(after, least)
+        lowest = fold_lesser(least)
         ledger[CLOCK] += 1.0
         ledger[LEAD] += learner_loss
         ledger[LOWEST] = lowest

@@ -194,7 +194,7 @@ def settle(tally: Array, rise: Array, low: Array, high: Array, shift: Array, mas
             masses[c, k] = 0
         for r in range(low[c], high[c] + 1):
             masses[c, r + shift[c] - first] = _held(tally, c, r, last)
-    return first  # type: ignore[no-any-return]
+    return first
 
 
 @inner_kernel

@@ -9,7 +9,7 @@ rounding error piles up and a tree that is built anew has the same bits.
 from __future__ import annotations
 
 from driftgames._kernels.jit import exact_kernel, scalar
-from driftgames._support.checks import FloatArray
+from driftgames.core.typing import FloatArray
 
 
 def capacity(n_chips: int) -> int:

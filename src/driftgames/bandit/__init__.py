@@ -6,9 +6,11 @@ how far the chips move. They may move far to the right but never by less than -1
 their variance is bounded by ``1/p``, and that is all that the proof for potentials needs
 [LS14, Sec. 4, Thm. 4].
 
-`PotentialBandit` is the paper's recipe (EXP3 unless a potential is given), `TsallisINF` the best
-policy known for both worlds, stochastic and adversarial, and `Exp3IX` the one with a bound on
-the regret itself rather than on its mean. `compare` plays them against each other.
+`PotentialBandit` is the paper's recipe (EXP3 unless a potential is given), `TsallisINF` is
+follow the regularised leader with the best regret known in both worlds, stochastic and
+adversarial, and `Exp3IX` has a bound on the regret itself rather than on its mean. `compare`
+plays them against each other. Losses may come late: every policy counts the delays, and its
+bound pays for them or says that nothing is promised.
 """
 
 from driftgames.bandit.comparison import POLICIES, GameSeries, compare, play_games

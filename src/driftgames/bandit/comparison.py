@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, check_integer
-from driftgames._support.progress import progress as progress_bar
 from driftgames.bandit.environments import Environment
 from driftgames.bandit.exp3_ix import Exp3IX
 from driftgames.bandit.policy import BanditPolicy
@@ -18,6 +16,9 @@ from driftgames.bandit.potential_bandit import PotentialBandit
 from driftgames.bandit.run import BanditRun, Bound
 from driftgames.bandit.tsallis_inf import TsallisINF
 from driftgames.certificates import Certificate
+from driftgames.core.checks import check_integer
+from driftgames.core.progress import progress as progress_bar
+from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
 
 if TYPE_CHECKING:
@@ -98,10 +99,15 @@ class GameSeries:
     @property
     def promised(self) -> float:
         """The bound on the regret to the best arm; infinite where nothing is promised."""
+        return float(self.promised_over_time[-1])
+
+    @property
+    def promised_over_time(self) -> FloatArray:
+        """The bound on `regret_over_time`; infinite where nothing is promised."""
         try:
-            return float(self.bound(self.horizon, 1.0 / self.arm_losses.shape[1]))
+            return np.asarray(self.bound(self.checkpoints, 1.0 / self.arm_losses.shape[1]))
         except NoBoundError:
-            return float("inf")
+            return np.full(self.checkpoints.size, np.inf)
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the mean regret over time with the spread of the games."""
@@ -117,6 +123,7 @@ def play_games(
     *,
     n_games: int = 20,
     seed: int = 0,
+    delays: npt.ArrayLike = 0,
     points: int = 128,
     progress: bool = True,
 ) -> GameSeries:
@@ -124,7 +131,8 @@ def play_games(
 
     A matrix is replayed with other draws each time. The losses that an `Oblivious` environment
     makes in game g depend on ``seed`` and g alone, so that policies compared with one seed meet
-    the same losses; an `Adaptive` one answers each player with losses of its own.
+    the same losses; an `Adaptive` one answers each player with losses of its own. ``delays`` are
+    those of `BanditPolicy.run`.
 
     >>> from driftgames.bandit import Spiteful
     >>> games = play_games(POLICIES["exp3"], Spiteful(4), 1000, n_games=5)
@@ -145,9 +153,11 @@ def play_games(
             arms_rng, losses_rng = (np.random.default_rng(each) for each in sequence.spawn(2))
             policy = make(n_arms, rounds, arms_rng)
             if isinstance(environment, Environment):
-                run = policy.run(environment, rounds, environment_rng=losses_rng, points=points)
+                run = policy.run(
+                    environment, rounds, environment_rng=losses_rng, delays=delays, points=points
+                )
             else:
-                run = policy.run(environment, points=points)
+                run = policy.run(environment, delays=delays, points=points)
             runs.append(run)
             advance(1)
     first = runs[0]
@@ -173,6 +183,7 @@ def compare(
     policies: Mapping[str, Maker] = POLICIES,
     n_games: int = 20,
     seed: int = 0,
+    delays: npt.ArrayLike = 0,
     progress: bool = True,
 ) -> dict[str, GameSeries]:
     """Let every policy play against the same environment, or the same matrix of losses.
@@ -181,6 +192,14 @@ def compare(
     environment reacts to the player.
     """
     return {
-        name: play_games(make, environment, horizon, n_games=n_games, seed=seed, progress=progress)
+        name: play_games(
+            make,
+            environment,
+            horizon,
+            n_games=n_games,
+            seed=seed,
+            delays=delays,
+            progress=progress,
+        )
         for name, make in policies.items()
     }

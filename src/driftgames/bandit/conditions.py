@@ -10,8 +10,9 @@ from functools import singledispatch
 import numpy as np
 from scipy.optimize import bisect
 
-from driftgames._support.checks import FloatArray, check_fraction, check_integer
 from driftgames.bandit.numeric import Probe, fitting_scale, probe_round, rounds_to_probe
+from driftgames.core.checks import check_fraction, check_integer
+from driftgames.core.typing import FloatArray
 from driftgames.potentials import Exponential, NoBoundError, Potential
 
 

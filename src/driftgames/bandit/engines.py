@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels import bandit_clock as clock
 from driftgames._kernels.bandit_exponential import IntArray, Respond
 from driftgames._kernels.bandit_tsallis import pick
 from driftgames._kernels.bandit_uniforms import take_uniform
-from driftgames._support.checks import FloatArray, check_between, check_finite, check_range
+from driftgames.core.checks import check_between, check_finite, check_range
+from driftgames.core.typing import FloatArray
 from driftgames.potentials import Potential
 
 Draw = Callable[[int, int], tuple[int, float]]
@@ -32,8 +34,8 @@ class Engine(ABC):
 
     ``draw(function, state)`` returns an arm and its probability, ``learn(arm, loss, chance)``
     takes the loss, to be divided by ``chance``: the probability and gamma. Both are attributes,
-    so that a stream calls the kernels without detours. ``numbers`` begins with the clock and
-    the learner's loss.
+    so that a stream calls the kernels without detours. ``numbers`` begins with those of
+    `driftgames._kernels.bandit_clock`.
     """
 
     estimates: FloatArray
@@ -42,6 +44,8 @@ class Engine(ABC):
     learn: Learn
     most_gamma: float | None = None
     """The largest gamma there may be, where it falls over time."""
+    least_estimate: float = 0.0
+    """No estimate is below it."""
 
     def __getstate__(self) -> dict[str, Any]:
         # all that `bind` makes belongs to this object alone
@@ -53,14 +57,29 @@ class Engine(ABC):
         self.bind()
 
     @property
-    @abstractmethod
     def t(self) -> int:
         """How many arms were pulled."""
+        return int(self.numbers[clock.ROUND])
 
     @property
-    @abstractmethod
     def learner_loss(self) -> float:
         """The sum of the losses learnt from."""
+        return float(self.numbers[clock.LEARNER_LOSS])
+
+    @property
+    def answered(self) -> int:
+        """How many pulls had their loss."""
+        return int(self.numbers[clock.ANSWERED])
+
+    @property
+    def delay(self) -> int:
+        """The sum over the pulls of how many earlier ones waited for their loss."""
+        return int(self.numbers[clock.DELAY])
+
+    @property
+    def drift(self) -> float:
+        """The same sum, each pull's number multiplied by its learning rate."""
+        return float(self.numbers[clock.DRIFT])
 
     @abstractmethod
     def distribution(self) -> FloatArray:
@@ -87,18 +106,24 @@ class Engine(ABC):
                 wanted, found = f"{own.dtype}{list(own.shape)}", f"{saved.dtype}{list(saved.shape)}"
                 raise ValueError(f"{name} must be {wanted}; got {found}")
         check_finite("estimates", estimates)
-        check_range("estimates", estimates, 0.0, np.inf)
-        t = check_between("the clock", numbers[0], 0.0, LONGEST)
-        if t % 1:
-            raise ValueError(f"the clock must be a whole number; got {t!r}")
-        check_between("the learner's loss", numbers[1], 0.0, t)
+        check_range("estimates", estimates, self.least_estimate, np.inf)
+        t = _whole("the clock", numbers[clock.ROUND], LONGEST)
+        answered = _whole("the number of losses", numbers[clock.ANSWERED], t)
+        check_between("the learner's loss", numbers[clock.LEARNER_LOSS], 0.0, answered)
+        delay = _whole("the delay", numbers[clock.DELAY], t * (t - 1) / 2)
+        most = self.highest_rate(numbers) * delay * (1 + 1e-9)
+        check_between("the drift", numbers[clock.DRIFT], 0.0, most)
         self.check(estimates, numbers)
         self.estimates[:], self.numbers[:] = estimates, numbers
         self.refresh()
 
+    def highest_rate(self, numbers: FloatArray) -> float:
+        """Return the largest learning rate that an engine with these numbers has had."""
+        return 0.0
+
     @abstractmethod
     def check(self, estimates: FloatArray, numbers: FloatArray) -> None:
-        """Say what is wrong with numbers beyond the clock and the learner's loss."""
+        """Say what is wrong with the numbers that follow those of the clock."""
 
     @abstractmethod
     def replay(self, losses: FloatArray, source: Source, drawn: IntArray, paid: FloatArray) -> None:
@@ -128,22 +153,12 @@ class PotentialEngine(Engine):
     def __init__(self, potential: Potential, n_arms: int) -> None:
         self.potential = potential
         self.estimates = np.zeros(n_arms)
-        self.numbers = np.zeros(2)  # the clock and the learner's loss
+        self.numbers = np.zeros(clock.CLOCK_SIZE)
         self.bind()
-
-    @property
-    def t(self) -> int:
-        """How many arms were pulled."""
-        return int(self.numbers[0])
-
-    @property
-    def learner_loss(self) -> float:
-        """The sum of the losses learnt from."""
-        return float(self.numbers[1])
 
     def distribution(self) -> FloatArray:
         """Return the weights of the potential as a distribution."""
-        return self.potential.distribution(self.estimates - self.numbers[1], self.t + 1)
+        return self.potential.distribution(self.estimates - self.learner_loss, self.t + 1)
 
     @property
     def gamma(self) -> float:
@@ -180,13 +195,13 @@ class PotentialEngine(Engine):
 
     def _draw(self, function: int, state: int) -> tuple[int, float]:
         p = self.distribution()
-        self.numbers[0] += 1.0
+        clock.count_pull(self.numbers, 0.0)
         arm = pick(p, take_uniform(function, state))
         return arm, float(p[arm])
 
     def _learn(self, arm: int, loss: float, chance: float) -> None:
         self.estimates[arm] += loss / chance
-        self.numbers[1] += loss
+        clock.count_loss(self.numbers, float(loss))
 
 
 def play_in_python(
@@ -204,6 +219,13 @@ def play_in_python(
         arm, prob = engine.draw(*source)
         engine.learn(arm, float(losses[row, arm]), prob + engine.gamma)
         drawn[row], paid[row] = arm, losses[row, arm]
+
+
+def _whole(name: str, value: float, most: float) -> float:
+    """Return ``value``, or say that it is no whole number in ``[0, most]``."""
+    if check_between(name, value, 0.0, most) % 1:
+        raise ValueError(f"{name} must be a whole number; got {float(value)!r}")
+    return float(value)
 
 
 def is_compiled(respond: Respond) -> bool:

@@ -9,14 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from driftgames._kernels.bandit_exponential import Respond
+from driftgames._kernels.elementary import log, log_all
 from driftgames._kernels.jit import scalar
-from driftgames._support.checks import (
-    FloatArray,
-    check_between,
-    check_integer,
-    check_range,
-    check_vector,
-)
+from driftgames.core.checks import check_between, check_integer, check_range, check_vector
+from driftgames.core.typing import FloatArray
 
 
 class Environment(ABC):
@@ -123,8 +119,8 @@ class Moody(Oblivious):
 
     def losses(self, first_round: int, n_rounds: int, rng: np.random.Generator) -> FloatArray:
         """Flip the coins of these rounds."""
-        rounds = np.arange(first_round, first_round + n_rounds)
-        phase = np.floor(np.log(rounds) / np.log(1.6)).astype(np.int64)
+        rounds = np.arange(first_round, first_round + n_rounds, dtype=np.float64)
+        phase = np.floor(log_all(rounds) / log(1.6)).astype(np.int64)
         calm = (phase % 2 == 0)[:, np.newaxis]
         means = np.where(calm, self.gaps, 1.0 - self.gap + self.gaps)
         return (rng.random((n_rounds, self.arms)) < means).astype(np.float64)

@@ -7,20 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from driftgames._support.checks import (
-    FloatArray,
-    check_fraction,
-    check_fractions,
-    check_horizons,
-    check_integer,
-)
-from driftgames._support.documents import Content
+from driftgames._kernels.elementary import log
 from driftgames.bandit.arms import Arm
 from driftgames.bandit.exponential_engine import ExponentialEngine
-from driftgames.bandit.policy import BanditPolicy
+from driftgames.bandit.policy import BanditPolicy, Rounds
 from driftgames.certificates.bounds import exp3_ix
+from driftgames.core.checks import check_fraction, check_integer
+from driftgames.core.typing import Content, FloatArray
 
 
 class Exp3IX(BanditPolicy):
@@ -33,7 +27,7 @@ class Exp3IX(BanditPolicy):
     The estimates are a little too low, by the factor :math:`p/(p + \gamma)`, and that keeps
     their variance in check. From Neu, "Explore no more: improved high-probability regret bounds
     for non-stochastic bandits", NIPS 2015, Thm. 1. A round costs O(log K). Gamma is that of the
-    round of the pull, however late its loss comes.
+    round of the pull, however late its loss comes; the bound is for losses that come at once.
 
     Parameters
     ----------
@@ -73,7 +67,7 @@ class Exp3IX(BanditPolicy):
         self.horizon = None if horizon is None else check_integer("horizon", horizon, least=1)
         self.delta = check_fraction("delta", delta)
         # one arm needs no learning, and the logarithm of one would stop the clock
-        share = math.log(max(self.n_arms, 2)) / self.n_arms
+        share = log(float(max(self.n_arms, 2))) / self.n_arms
         decay = math.sqrt(share) if self.horizon is None else 0.0
         rate = 0.0 if self.horizon is None else math.sqrt(2 * share / self.horizon)
         self._take(ExponentialEngine(self.n_arms, rate=rate, decay=decay, implicit=0.5))
@@ -88,13 +82,10 @@ class Exp3IX(BanditPolicy):
         """With which probability the bound holds."""
         return f"with probability {1 - self.delta:g}"
 
-    def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+    def _bound(self, horizon: Rounds, epsilon: FloatArray) -> FloatArray:
         """Return the bound to the best arm, which holds for every epsilon."""
-        rounds, _ = np.broadcast_arrays(
-            check_horizons(horizon), check_fractions("epsilon", epsilon)
-        )
-        last, total = self._engine.rates_until(rounds)
-        return exp3_ix(self.n_arms, self.delta, last, total) * self.width
+        last, total = self._engine.rates_until(horizon)
+        return exp3_ix(self.n_arms, self.delta, last, total)
 
     @classmethod
     def _arguments(cls, saved: Content, given: dict[str, Any]) -> dict[str, Any]:

@@ -8,13 +8,15 @@ from functools import cache, partial
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels import bandit_clock as clock
 from driftgames._kernels import bandit_exponential as kernels
 from driftgames._kernels.bandit_exponential import IntArray, Respond
 from driftgames._kernels.bandit_uniforms import take_uniforms
 from driftgames._kernels.sum_tree import capacity
-from driftgames._support.checks import FloatArray, check_between, check_positive
 from driftgames.bandit.engines import Engine, Source, is_compiled, play_in_python
 from driftgames.bandit.schedule import rate_at, sum_until
+from driftgames.core.checks import check_between, check_positive
+from driftgames.core.typing import FloatArray
 
 _player = cache(kernels.player)
 
@@ -44,16 +46,6 @@ class ExponentialEngine(Engine):
         self.numbers[kernels.IMPLICIT] = implicit
         self.numbers[kernels.UNTIL] = 1.0 if decay > 0 else math.inf
         self.bind()
-
-    @property
-    def t(self) -> int:
-        """How many arms were pulled."""
-        return int(self.numbers[kernels.ROUND])
-
-    @property
-    def learner_loss(self) -> float:
-        """The sum of the losses learnt from."""
-        return float(self.numbers[kernels.LEARNER_LOSS])
 
     @property
     def rate(self) -> float:
@@ -111,6 +103,10 @@ class ExponentialEngine(Engine):
         """Build the tree, relative to the base as it was: to the same bits."""
         kernels.weigh_all(self.estimates, self._tree, self.numbers)
 
+    def highest_rate(self, numbers: FloatArray) -> float:
+        """Return eta, or that of the first round where it falls."""
+        return float(numbers[kernels.DECAY] if self.decay > 0 else numbers[kernels.RATE])
+
     def check(self, estimates: FloatArray, numbers: FloatArray) -> None:
         """Say where the constants are not those of this engine, or the base is no estimate's."""
         wanted = numbers.copy()
@@ -119,8 +115,8 @@ class ExponentialEngine(Engine):
         if self.decay > 0:
             check_positive("the decay", numbers[kernels.DECAY])
             wanted[kernels.RATE], wanted[kernels.UNTIL] = 0.0, 1.0
-            if numbers[kernels.ROUND] > 0:
-                kernels.tune(wanted, numbers[kernels.ROUND])
+            if numbers[clock.ROUND] > 0:
+                kernels.tune(wanted, numbers[clock.ROUND])
         else:
             check_positive("the rate", numbers[kernels.RATE])
             wanted[kernels.DECAY], wanted[kernels.UNTIL] = 0.0, math.inf

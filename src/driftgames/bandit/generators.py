@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from driftgames._support.documents import Content, DocumentError, decode_array, encode_array
+from driftgames.core.documents import DocumentError, decode_array, encode_array
+from driftgames.core.typing import Content
 
 KNOWN = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 """The bit generators of NumPy, the only ones that a file may name."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray
+from driftgames.core.typing import FloatArray
 from driftgames.potentials import Potential
 
 STEP = 1.0 / 64

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from driftgames._support.checks import check_between, check_fraction, check_integer
 from driftgames.bandit.arms import Arm
+from driftgames.core.checks import check_between, check_fraction, check_integer
 
 Pull = tuple[Arm, float]
 Pending = dict[Pull, int]

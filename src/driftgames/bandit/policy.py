@@ -13,26 +13,43 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.bandit_uniforms import addresses_of
-from driftgames._support.checks import FloatArray, as_floats, check_integer, is_real
-from driftgames._support.documents import (
-    Content,
+from driftgames.bandit.arms import Arm, check_names, few, slot_from, slots_of
+from driftgames.bandit.engines import Engine
+from driftgames.bandit.environments import Adaptive, Environment
+from driftgames.bandit.generators import child_of, generator_from, generator_state
+from driftgames.bandit.late import LateReplay, check_delays
+from driftgames.bandit.pending import Gammas, Pending, note, pending_from, recall, rows_of
+from driftgames.bandit.replay import (
+    all_or_nothing,
+    check_environment,
+    check_matrix,
+    play_environment,
+    play_matrix,
+)
+from driftgames.bandit.run import BanditRun, Bound, nothing_promised
+from driftgames.bandit.units import Units
+from driftgames.certificates import Certificate
+from driftgames.core.checks import (
+    check_flag,
+    check_fractions,
+    check_horizons,
+    check_integer,
+    is_real,
+)
+from driftgames.core.documents import (
     DocumentError,
     decode_array,
     encode_array,
     read_document,
     write_document,
 )
-from driftgames.bandit.arms import Arm, check_names, few, slot_from, slots_of
-from driftgames.bandit.engines import Engine
-from driftgames.bandit.environments import Environment
-from driftgames.bandit.generators import child_of, generator_from, generator_state
-from driftgames.bandit.pending import Gammas, Pending, note, pending_from, recall, rows_of
-from driftgames.bandit.replay import all_or_nothing, play_environment, play_matrix
-from driftgames.bandit.run import BanditRun, Bound, nothing_promised
-from driftgames.bandit.units import Units
+from driftgames.core.typing import Content, FloatArray
+from driftgames.potentials import NoBoundError
 
-VERSION = 1
-"""Of the file format."""
+VERSION = 2
+"""Of the file format. Files of version 1 do not say how late losses came."""
+
+Rounds = npt.NDArray[np.int64]
 
 
 class BanditPolicy(ABC):
@@ -63,6 +80,10 @@ class BanditPolicy(ABC):
     oldest is meant. Feedback for which no pull waits is an error, and so is feedback twice for
     one pull. Feedback that will never come is given up with `discard`.
 
+    A policy counts how late feedback comes, and its bound pays for it: see `total_delay` and
+    `bound`. Where the bound is known for feedback at once only, nothing is promised as soon as
+    one pull is made while another one waits.
+
     Numbers are taken from the generator one per pull, as ``rng.random()`` would. A policy is
     not safe to be used by two threads at once.
     """
@@ -83,7 +104,7 @@ class BanditPolicy(ABC):
         # what a stream reads in every round
         self._low, self._high, self._plain = self._units.low, self._units.high, self._units.plain
         self.rng = self._generator = np.random.default_rng(random_state)
-        self._n_ever = self._n_arms
+        self._n_ever, self._arms_changed = self._n_arms, False
         self._pending: Pending = {}
         self._gammas: Gammas = {}
         self._slots = slots_of(self._names)
@@ -99,13 +120,21 @@ class BanditPolicy(ABC):
         """What the policy is called in tables and figures."""
 
     @property
-    @abstractmethod
     def caveat(self) -> str:
         """In what sense the bound holds."""
+        late = ", if neither losses nor delays depend on the arms drawn"
+        return f"in expectation{late * (self.total_delay > 0)}"
 
     @abstractmethod
-    def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
-        """Return the bound on the epsilon-regret after ``horizon`` rounds, in units of loss."""
+    def _bound(self, horizon: Rounds, epsilon: FloatArray) -> FloatArray:
+        """Return the bound of losses in [0, 1] that all came at once."""
+
+    def _late_bound(self, horizon: Rounds, epsilon: FloatArray) -> FloatArray:
+        """Return the bound of losses in [0, 1] that came as late as they did."""
+        raise NoBoundError(
+            f"the bound of {self.title} is for losses that come at once, and they came "
+            f"{self.total_delay:,} pulls late in all"
+        )
 
     @property
     @abstractmethod
@@ -198,6 +227,7 @@ class BanditPolicy(ABC):
         *,
         rng: np.random.Generator | None = None,
         environment_rng: np.random.Generator | None = None,
+        delays: npt.ArrayLike = 0,
         points: int = 256,
     ) -> BanditRun:
         """Play a T x K matrix, or ``horizon`` rounds of an environment, in compiled loops.
@@ -206,9 +236,9 @@ class BanditPolicy(ABC):
         policy's own units; environments speak of losses in [0, 1], which are brought to them.
         A bad matrix leaves the policy as it was.
 
-        The bound of the run is that of the policy as it is now. It is known for a policy that
-        begins with this run: bounds count from the first round, and what the arms lost before
-        the run is not known here.
+        The bound of the run is that of the policy as it is now, with the delays of the run. It
+        is known for a policy that begins with this run: bounds count from the first round, and
+        what the arms lost before the run is not known here.
 
         Parameters
         ----------
@@ -220,22 +250,35 @@ class BanditPolicy(ABC):
             Draws the arms; the policy's own unless given.
         environment_rng : np.random.Generator, optional
             Draws the losses of an environment; seeded by numbers of ``rng`` unless given.
+        delays : int, or array of int of shape (T,)
+            How many further pulls are made before the loss of a pull comes. A loss that is due
+            after the last round never comes. Games with delays are not compiled, and not for
+            environments that react to the player.
         points : int
             At how many rounds the totals are kept for the curves.
         """
         self._attach(self.rng if rng is None else rng)
         bound, gaps = self._promise(), None
+        if isinstance(source, Environment):
+            rounds = check_environment(source, self._n_arms, horizon)
+        else:
+            matrix = check_matrix(source, self._n_arms, horizon, self._units)
+            rounds = matrix.shape[0]
+        late = check_delays(delays, rounds)
+        if late is not None and isinstance(source, Adaptive):
+            raise ValueError("delays are for losses that do not react to the player")
+        replay = self._engine.replay if late is None else LateReplay(self._engine, late)
         with all_or_nothing(self._engine, self._generator):
             if isinstance(source, Environment):
-                rounds = self._check_environment(source, horizon)
                 draws = environment_rng or child_of(self._generator)
                 recorder = play_environment(
-                    self._engine, self._source, source, rounds, draws, points
+                    self._engine, replay, self._source, source, rounds, draws, points
                 )
                 gaps = source.gaps
             else:
-                matrix = self._check_matrix(source, horizon)
-                recorder = play_matrix(self._engine, self._source, matrix, self._units, points)
+                recorder = play_matrix(replay, self._source, matrix, self._units, points)
+        if self.total_delay > 0 and self.t == rounds:  # the run began with the first pull
+            bound = self.copy().bound
         return recorder.report(
             title=self.title,
             arms=self.arms,
@@ -245,6 +288,42 @@ class BanditPolicy(ABC):
             bound=bound,
             caveat=self.caveat,
         )
+
+    # ---------------------------------------------------------------- what is promised
+
+    def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+        """Return the bound on the epsilon-regret after ``horizon`` rounds, in units of loss.
+
+        It counts the delays of all pulls so far and takes later feedback to come at once. It
+        raises `NoBoundError` where nothing is promised.
+        """
+        return self._bound_in_units(horizon, epsilon, late=self.total_delay > 0)
+
+    def certificate(self, arm_losses: npt.ArrayLike, learner_loss: float) -> Certificate:
+        """Return the epsilon-regret of all rounds so far beside the bound.
+
+        It is for a stream: `run` returns a run with a certificate of its own. The bound counts
+        the delays that happened, or the certificate says that nothing is promised.
+
+        Parameters
+        ----------
+        arm_losses : array of shape (K,)
+            What each arm lost in all rounds, in units of loss.
+        learner_loss : float
+            What the drawn arms lost in all rounds, those included whose feedback has not come.
+        """
+        return Certificate.of_run(
+            self.title, self.t, arm_losses, learner_loss, self.bound, caveat=self.caveat
+        )
+
+    def _bound_in_units(
+        self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike, *, late: bool
+    ) -> FloatArray:
+        rounds, fractions = check_horizons(horizon), check_fractions("epsilon", epsilon)
+        both = np.broadcast_arrays(rounds, fractions)
+        # a loss is at most 1, and so is the regret of a round; delays may cost more in a bound
+        bound = np.minimum(self._late_bound(*both), both[0]) if late else self._bound(*both)
+        return np.asarray(bound * self.width)
 
     # ---------------------------------------------------------------- what it knows
 
@@ -267,6 +346,14 @@ class BanditPolicy(ABC):
     def t(self) -> int:
         """How many arms were pulled."""
         return self._engine.t
+
+    @property
+    def total_delay(self) -> int:
+        """The sum over all pulls of how many earlier ones had no feedback yet.
+
+        A pull that was given up has none for ever.
+        """
+        return self._engine.delay
 
     @property
     def estimates(self) -> FloatArray:
@@ -311,7 +398,7 @@ class BanditPolicy(ABC):
                 random_state=generator_from(content["generator"]),
             )
             policy._engine.restore(estimates, numbers)
-            policy._restore(state["n_ever"], content["pending"])
+            policy._restore(state["n_ever"], state["arms_changed"], content["pending"])
         except DocumentError as error:
             raise DocumentError(f"{path}: {error}") from error
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -333,17 +420,20 @@ class BanditPolicy(ABC):
                 "estimates": encode_array(self._engine.estimates),
                 "numbers": encode_array(self._engine.numbers),
                 "n_ever": self._n_ever,
+                "arms_changed": self._arms_changed,
             },
             "pending": rows_of(self._pending, self._gammas),
             "generator": generator_state(self.rng),
         }
 
-    def _restore(self, n_ever: int, rows: list[list[Any]]) -> None:
+    def _restore(self, n_ever: int, arms_changed: bool, rows: list[list[Any]]) -> None:
         self._take(self._engine)  # gamma follows from the numbers that were restored
         self._n_ever = check_integer("n_ever", n_ever, least=self._n_arms)
+        self._arms_changed = check_flag("arms_changed", arms_changed)
         self._pending, self._gammas = pending_from(rows, self.arms, self._engine.most_gamma)
-        if self.pending > self.t:
-            raise ValueError(f"{self.pending} pulls wait of {self.t} in all")
+        unanswered = self.t - self._engine.answered
+        if self.pending > unanswered:
+            raise ValueError(f"{self.pending} pulls wait, and {unanswered} have no loss yet")
 
     def copy(self) -> Self:
         """Return a policy of its own in the same state, generator included."""
@@ -363,6 +453,7 @@ class BanditPolicy(ABC):
 
     def _replace_arms(self, names: list[Arm], estimates: FloatArray, n_ever: int) -> None:
         self._n_arms, self._n_ever = len(names), n_ever
+        self._arms_changed |= self.t > 0  # before the first pull it makes no difference
         self._names = None if names == list(range(len(names))) else names
         self._slots = slots_of(self._names)
         self._pending = {pull: each for pull, each in self._pending.items() if pull[0] in names}
@@ -372,23 +463,9 @@ class BanditPolicy(ABC):
 
     def _promise(self) -> Bound:
         """Return the bound of a run that begins now, whatever becomes of the policy later."""
-        return partial(nothing_promised, self.t) if self.t else copy.copy(self).bound
-
-    def _check_matrix(self, source: npt.ArrayLike, horizon: int | None) -> FloatArray:
-        matrix = as_floats(self._units.plural, source)
-        if matrix.ndim != 2 or matrix.shape[1] != self._n_arms:
-            wanted = f"(rounds, {self._n_arms})"
-            raise ValueError(f"{self._units.plural} must be of shape {wanted}; got {matrix.shape}")
-        if horizon is not None and horizon != matrix.shape[0]:
-            raise ValueError(f"the matrix has {matrix.shape[0]} rounds; got horizon={horizon}")
-        return matrix
-
-    def _check_environment(self, environment: Environment, horizon: int | None) -> int:
-        if environment.n_arms != self._n_arms:
-            raise ValueError(
-                f"the environment has {environment.n_arms} arms and the policy {self._n_arms}"
-            )
-        return check_integer("horizon", horizon, least=1)
+        if self.t:
+            return partial(nothing_promised, self.t)
+        return partial(copy.copy(self)._bound_in_units, late=False)
 
     def _attach(self, rng: np.random.Generator) -> None:
         if not isinstance(rng, np.random.Generator):

@@ -7,22 +7,17 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from driftgames._support.checks import (
-    FloatArray,
-    check_fraction,
-    check_fractions,
-    check_horizons,
-    check_integer,
-)
-from driftgames._support.documents import Content
+from driftgames._kernels.elementary import log
 from driftgames.bandit.arms import Arm, check_names
 from driftgames.bandit.conditions import BanditCheck, check_bandit_potential
 from driftgames.bandit.engines import Engine, PotentialEngine
 from driftgames.bandit.exponential_engine import ExponentialEngine
-from driftgames.bandit.policy import BanditPolicy
+from driftgames.bandit.policy import BanditPolicy, Rounds
 from driftgames.certificates.bounds import exp3_scheduled, theorem_5
+from driftgames.certificates.bounds.bandits import exp3_delayed
+from driftgames.core.checks import check_fraction, check_integer
+from driftgames.core.typing import Content, FloatArray
 from driftgames.potentials import Exponential, NoBoundError, Potential
 from driftgames.potentials.describe import describe_potential, restore_potential
 
@@ -61,6 +56,10 @@ class PotentialBandit(BanditPolicy):
     number of all arms that ever were, and the best k of the K that are there now are a fraction
     ``k/N`` of the chips, while eta stays as it was tuned. Feedback that was still waiting when an
     arm came moves it as it moves all others.
+
+    Where losses come late, EXP3 has the bound of
+    `driftgames.certificates.bounds.bandits.exp3_delayed`, as long as its arms stay the same;
+    other potentials have none. The learning rate does not adapt to delays.
 
     Examples
     --------
@@ -107,7 +106,7 @@ class PotentialBandit(BanditPolicy):
             return ExponentialEngine(self.n_arms, rate=self.potential.eta)
         if self.potential is not None:
             return PotentialEngine(self.potential, self.n_arms)
-        needed = math.log(1 / self.epsilon)
+        needed = log(1.0 / self.epsilon)
         if self.horizon is None:
             return ExponentialEngine(self.n_arms, decay=math.sqrt(needed / self.n_arms))
         best = math.sqrt(2 * needed / (self.horizon * (1 + self.n_arms * math.sqrt(math.e))))
@@ -123,33 +122,34 @@ class PotentialBandit(BanditPolicy):
         return "EXP3" if self._exponential.decay == 0 else "EXP3, any horizon"
 
     @property
-    def caveat(self) -> str:
-        """The bound is one on the mean."""
-        return "in expectation"
-
-    @property
     def eta(self) -> float:
         """The learning rate of EXP3 in the next round."""
         return self._exponential.next_rate
 
-    def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
-        """Return the bound on the expected epsilon-regret, in units of loss. [LS14, Thm. 5]
+    def _bound(self, horizon: Rounds, epsilon: FloatArray) -> FloatArray:
+        """Return the bound on the expected epsilon-regret. [LS14, Thm. 5]
 
         Epsilon is a fraction of the arms that are there now. For a potential other than
         `Exponential` the bound is known for the policy's horizon alone.
         """
-        rounds, fractions = check_horizons(horizon), check_fractions("epsilon", epsilon)
-        epsilons = fractions * (self._n_arms / self._n_ever)
+        epsilons = np.asarray(epsilon * (self._n_arms / self._n_ever))
         if self._check is not None:
-            if (rounds != self.horizon).any():
+            if (horizon != self.horizon).any():
                 raise NoBoundError(f"the bound is known for a horizon of {self.horizon} alone")
             check = self._check_of_all(self._check)
-            solved = [check.bound(float(each)) for each in epsilons.flat]
-            return np.reshape(solved, epsilons.shape) * np.ones(rounds.shape) * self.width
+            return np.reshape([check.bound(float(each)) for each in epsilons.flat], epsilons.shape)
         if self._exponential.decay > 0:
-            rates = self._exponential.rates_until(rounds)
-            return exp3_scheduled(epsilons, self._n_ever, *rates) * self.width
-        return theorem_5(rounds, epsilons, self._n_ever, self.eta) * self.width
+            return exp3_scheduled(epsilons, self._n_ever, *self._exponential.rates_until(horizon))
+        return theorem_5(horizon, epsilons, self._n_ever, self.eta)
+
+    def _late_bound(self, horizon: Rounds, epsilon: FloatArray) -> FloatArray:
+        """Return the bound of EXP3 with delays, where the arms stayed the same."""
+        if self._check is not None:
+            return super()._late_bound(horizon, epsilon)
+        if self._arms_changed:
+            raise NoBoundError("with late losses the bound is for arms that stay the same")
+        rates = self._exponential.rates_until(horizon)
+        return exp3_delayed(epsilon, self._n_arms, *rates, self._exponential.drift)
 
     @property
     def _exponential(self) -> ExponentialEngine:

@@ -3,23 +3,50 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 
+from driftgames._kernels.bandit_exponential import IntArray
 from driftgames._kernels.bandit_totals import count_outside
-from driftgames._support.checks import FloatArray, check_range
 from driftgames.bandit.engines import Engine, Source
 from driftgames.bandit.environments import Adaptive, Environment, Oblivious
 from driftgames.bandit.run import Recorder
 from driftgames.bandit.units import Units
+from driftgames.core.checks import as_floats, check_integer, check_range
+from driftgames.core.typing import FloatArray
 
 BLOCK = 1 << 16  # entries of a loss matrix that are made and played at a time, and fit a cache
 LEAST_ROUNDS = 256  # of a block, however many arms there are
 
 
+Replay = Callable[[FloatArray, Source, IntArray, FloatArray], None]
+"""`Engine.replay`, or `LateReplay`."""
+
+
+def check_matrix(
+    source: npt.ArrayLike, n_arms: int, horizon: int | None, units: Units
+) -> FloatArray:
+    """Return a matrix with a column per arm, or say in what it is another."""
+    matrix = as_floats(units.plural, source)
+    if matrix.ndim != 2 or matrix.shape[1] != n_arms:
+        wanted = f"(rounds, {n_arms})"
+        raise ValueError(f"{units.plural} must be of shape {wanted}; got {matrix.shape}")
+    if horizon is not None and horizon != matrix.shape[0]:
+        raise ValueError(f"the matrix has {matrix.shape[0]} rounds; got horizon={horizon}")
+    return matrix
+
+
+def check_environment(environment: Environment, n_arms: int, horizon: int | None) -> int:
+    """Return how many rounds to play, or say why they cannot be played."""
+    if environment.n_arms != n_arms:
+        raise ValueError(f"the environment has {environment.n_arms} arms and the policy {n_arms}")
+    return check_integer("horizon", horizon, least=1)
+
+
 def play_matrix(
-    engine: Engine, source: Source, matrix: FloatArray, units: Units, points: int
+    replay: Replay, source: Source, matrix: FloatArray, units: Units, points: int
 ) -> Recorder:
     """Play one round per row, of numbers in these units."""
     rounds, n_arms = matrix.shape
@@ -29,20 +56,24 @@ def play_matrix(
         if count_outside(numbers, units.low, units.high):
             check_range(units.plural, matrix, units.low, units.high)
         losses = units.to_game(numbers)
-        engine.replay(losses, source, recorder.drawn[part], recorder.paid[part])
+        replay(losses, source, recorder.drawn[part], recorder.paid[part])
         recorder.take(losses, part)
     return recorder
 
 
 def play_environment(
     engine: Engine,
+    replay: Replay,
     source: Source,
     environment: Environment,
     rounds: int,
     rng: np.random.Generator,
     points: int,
 ) -> Recorder:
-    """Play against an environment, whose losses are in [0, 1]."""
+    """Play against an environment, whose losses are in [0, 1].
+
+    ``replay`` is for the losses of an `Oblivious` environment.
+    """
     n_arms, first = environment.n_arms, engine.t + 1
     recorder = Recorder(rounds, n_arms, points)
     for part in _blocks(rounds, n_arms):
@@ -51,7 +82,7 @@ def play_environment(
         if isinstance(environment, Oblivious):
             losses = environment.losses(first + part.start, count, rng)
             _must_be_losses(losses, (count, n_arms))
-            engine.replay(losses, source, drawn, paid)
+            replay(losses, source, drawn, paid)
         else:
             assert isinstance(environment, Adaptive)
             losses = np.zeros((count, n_arms))

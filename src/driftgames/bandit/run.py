@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 from driftgames._kernels.bandit_exponential import IntArray
 from driftgames._kernels.bandit_totals import add_up
-from driftgames._support.checks import FloatArray, check_integer
+from driftgames._kernels.sums import dot
 from driftgames.certificates import Certificate
+from driftgames.core.checks import check_integer
+from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
 
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ class BanditRun:
         """What the pulls cost on average, for environments whose averages do not change."""
         if self.gaps is None:
             raise ValueError("no pseudo-regret: the gaps between the arms are not constant here")
-        return float(self.pulls @ self.gaps)
+        return dot(self.pulls.astype(np.float64), np.ascontiguousarray(self.gaps))
 
     @property
     def regret_over_time(self) -> FloatArray:

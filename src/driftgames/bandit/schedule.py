@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray
+from driftgames.core.typing import FloatArray
 
 
 def rate_at(t: npt.ArrayLike, decay: float) -> FloatArray:
@@ -21,7 +21,7 @@ def rate_at(t: npt.ArrayLike, decay: float) -> FloatArray:
     array([ 1.,  2., 31., 32., 32., 34.])
     """
     rounds = np.asarray(t, dtype=np.float64)
-    step = np.exp2(np.maximum(np.frexp(rounds)[1] - 5, 0))
+    step = np.ldexp(1.0, np.maximum(np.frexp(rounds)[1] - 5, 0))
     return np.asarray(decay / np.sqrt(step * np.floor(rounds / step)))
 
 

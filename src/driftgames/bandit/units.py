@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
-from driftgames._support.checks import FloatArray, check_flag, check_interval
+from driftgames.core.checks import check_flag, check_interval
+from driftgames.core.typing import FloatArray
 
 Numbers = TypeVar("Numbers", float, FloatArray)
 

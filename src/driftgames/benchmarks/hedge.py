@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray
 from driftgames.benchmarks.harness import Cell, Column, Contestant, Table, Tell, race, silent
+from driftgames.core.typing import FloatArray
 from driftgames.hedge import LEARNERS
 from driftgames.hedge.base import ExpertLearner
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray
 from driftgames.benchmarks.harness import Column, Contestant, Table, Tell, race, silent
+from driftgames.core.typing import FloatArray
 from driftgames.datasets.loader import MissingDataError
 from driftgames.datasets.online import load_market
 from driftgames.oco import (

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels import additive as kernels
-from driftgames._support.checks import FloatArray, check_integer, check_vector
 from driftgames.boosting.stumps import Stumps
+from driftgames.core.checks import check_integer, check_vector
+from driftgames.core.typing import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,8 +18,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from driftgames._support.checks import FloatArray, check_integer
-from driftgames._support.progress import progress
 from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction, count_threads
 from driftgames.boosting.binning import MOST_BINS
 from driftgames.boosting.chips import Chips
@@ -30,6 +28,9 @@ from driftgames.boosting.rounds import History, Rounds
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.table import make_table
 from driftgames.certificates.margins import MarginCertificate, Margins
+from driftgames.core.checks import check_integer
+from driftgames.core.progress import progress
+from driftgames.core.typing import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels import binning as kernels
-from driftgames._support.checks import FloatArray
+from driftgames.core.typing import FloatArray
 
 MOST_BINS = 255
 """Bins of known values at most, so that one byte holds them and one more for missing values."""

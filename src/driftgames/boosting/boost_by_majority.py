@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from driftgames._support.checks import check_integer, is_real
 from driftgames.boosting.base import BaseBooster, Run
 from driftgames.boosting.chips import Chips
 from driftgames.boosting.examples import Examples
 from driftgames.boosting.rules import MajorityRule
 from driftgames.certificates.margins import MarginCertificate
+from driftgames.core.checks import check_integer, is_real
 
 
 class BoostByMajorityClassifier(BaseBooster):

@@ -14,6 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from driftgames._kernels import stump_boosting as kernels
+from driftgames._kernels.elementary import exp_all, log_all
+from driftgames._kernels.sums import dot
 from driftgames.boosting.binning import IntArray
 from driftgames.boosting.learners import WeakLearner
 from driftgames.boosting.rules import Rule
@@ -147,7 +149,8 @@ class CountedChips(Chips):
         begin = self._first - first
         after[begin : begin + self._held.size] = self._held
         erred = np.cumsum(held - after[:-1])  # whoever errs goes to the next number of mistakes
-        return vote, float(weights @ (held - 2 * erred) / (2 * (weights @ held)))
+        value = dot(weights, (held - 2 * erred).astype(np.float64))
+        return vote, value / (2 * dot(weights, held.astype(np.float64)))
 
     @property
     def zero_share(self) -> float:
@@ -224,9 +227,11 @@ class ExponentialChips(Chips):
 
     def accept_again(self, hypothesis: Any, edge: float) -> tuple[float, float]:
         """Accept a hypothesis and tell its edge from the weights before it."""
-        weights = self._weights().astype(np.float64)
-        right = np.where(self._learner.votes(hypothesis) == self._learner.positive, 1.0, -1.0)
-        return self.accept(hypothesis, edge), float(weights @ right / (2 * weights.sum()))
+        weights = self._weights()
+        right = self._learner.votes(hypothesis) == self._learner.positive
+        norm = int(weights.sum())  # whole numbers, as below: the sum is exact in any order
+        value = 2 * int(weights[right].sum()) - norm
+        return self.accept(hypothesis, edge), value / (2 * norm)
 
     @property
     def zero_share(self) -> float:
@@ -246,7 +251,7 @@ class ExponentialChips(Chips):
     def _weights(self) -> IntArray:
         """Return the weights in units: none is zero, and their sum has all its bits."""
         margins = self._sign * self._votes
-        each = self._prior * np.exp(margins.min() - margins)
+        each = self._prior * exp_all(margins.min() - margins)
         each /= each.max()
         unit = 2.0 ** (int(self._copies.sum()).bit_length() - _SUM_BITS)
         # a first sum, in whole numbers so that no order matters, tells how many bits are free
@@ -257,4 +262,7 @@ class ExponentialChips(Chips):
 
 
 def _vote_weight(edge: float) -> float:
-    return round(math.atanh(2 * edge) / _VOTE_UNIT) * _VOTE_UNIT if edge < 0.5 else math.inf
+    if edge >= 0.5:
+        return math.inf
+    alpha = 0.5 * float(log_all(np.array([(0.5 + edge) / (0.5 - edge)]))[0])
+    return round(alpha / _VOTE_UNIT) * _VOTE_UNIT

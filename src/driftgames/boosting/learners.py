@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.dummy import DummyClassifier
 
-from driftgames._support.checks import FloatArray
 from driftgames.boosting.binning import IntArray
 from driftgames.boosting.table import Stump, Table
+from driftgames.core.typing import FloatArray
 
 BitArray = npt.NDArray[np.uint8]
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from driftgames._support.checks import FloatArray
 from driftgames.boosting.binning import IntArray
+from driftgames.core.typing import FloatArray
 
 _MOST_COUNTED = 2**31  # what the counts of a tally can hold
 _PRIOR_BITS = 52

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from driftgames._support.checks import is_real
-from driftgames._support.documents import Content
 from driftgames.boosting.binning import MOST_BINS
 from driftgames.boosting.rounds import COLUMNS
+from driftgames.core.checks import is_real
+from driftgames.core.typing import Content
 
 _LARGEST = sys.float_info.max
 _MOST_FEATURES = 2**31 - 1  # what the stumps' feature numbers can hold

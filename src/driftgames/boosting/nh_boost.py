@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray
 from driftgames.boosting.base import BaseBooster, Run
 from driftgames.boosting.chips import Chips
 from driftgames.boosting.examples import Examples
 from driftgames.boosting.rules import NormalHedgeRule
 from driftgames.certificates.margins import MarginCertificate
+from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
 
 

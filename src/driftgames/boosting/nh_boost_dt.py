@@ -20,8 +20,8 @@ class NHBoostDTClassifier(BaseBooster):
 
     where :math:`\gamma_t = \frac12 \sum_i p_{t,i} y_i h_t(x_i)` is the edge of the weak
     hypothesis. The vote is :math:`\sum_t h_t(x)`, all weights being 1, and the share of
-    examples with a margin of at most theta falls as
-    :math:`e^{-T(\theta - 2\gamma)^2/d}`. [LS14, Alg. 6, Thm. 3]
+    examples with a margin of at most :math:`\theta \le 2\gamma` falls as
+    :math:`e^{-T(\theta - 2\gamma)^2/4d}`, up to a logarithm. [LS14, Alg. 6, Thm. 3]
 
     Parameters
     ----------
@@ -46,8 +46,13 @@ class NHBoostDTClassifier(BaseBooster):
 
     Notes
     -----
-    The experiments of the paper come out to the digit with the denominators ``4 (t - 1)``:
-    ``PotentialBoostClassifier(NormalHedgeDT(d=4, lag=1))``.
+    With ``d = 3`` the exponent is :math:`T(\theta - 2\gamma)^2/12`. [LS14, Thm. 3] prints
+    :math:`T(\theta - 2\gamma)^2/3`. That is an erratum: the proof bounds margins from below by
+    :math:`2(\gamma - \mathrm{Reg}/T)`, and the factor 2 divides the exponent by 4.
+    ``docs/errata.md`` has the evidence.
+
+    Most of the paper's published numbers come out to the digit with the denominators
+    ``4 (t - 1)``: ``PotentialBoostClassifier(NormalHedgeDT(d=4, lag=1))``.
 
     Where all examples weigh zero they weigh alike. Between stumps of equal edge the lowest
     feature wins, then the lowest threshold.

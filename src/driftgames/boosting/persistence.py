@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray
-from driftgames._support.documents import Content, DocumentError, read_document, write_document
 from driftgames.boosting.members import check_members
 from driftgames.boosting.rounds import COLUMNS
 from driftgames.boosting.stumps import Stumps
 from driftgames.certificates.margins import MarginCertificate
+from driftgames.core.documents import DocumentError, read_document, write_document
+from driftgames.core.typing import Content, FloatArray
 from driftgames.potentials import Potential
 from driftgames.potentials.describe import build_potential, describe_potential
 

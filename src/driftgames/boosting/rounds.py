@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray
 from driftgames.boosting.chips import Chips
+from driftgames.core.typing import FloatArray
 
 History = dict[str, FloatArray]
 

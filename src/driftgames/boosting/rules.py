@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import bdtr
 
-from driftgames._support.checks import FloatArray
+from driftgames._kernels.arithmetic import fma, lesser
+from driftgames._kernels.elementary import exp, exp_all, log, log_all
+from driftgames._kernels.jit import kernel
+from driftgames._kernels.lanes import LANES, fold, load, spread, store
+from driftgames._kernels.sums import total
 from driftgames.boosting.binning import IntArray
+from driftgames.core.typing import FloatArray
 from driftgames.potentials import Potential
 from driftgames.potentials.compiled import CompiledPotential
 
@@ -71,7 +74,12 @@ class MajorityRule(Rule):
     @property
     def game_value(self) -> float:
         """The share of examples that err in the end, at most, if every edge is as large."""
-        return float(bdtr(self.horizon // 2, self.horizon, 0.5 + self.edge))
+        # from the likeliest number of right votes outwards: its large terms have the least error
+        middle = round(self.horizon * (0.5 + self.edge))
+        steps = self._log_steps(self.horizon, np.arange(1, self.horizon + 1))
+        below = -np.cumsum(steps[:middle][::-1])[::-1]
+        chances = exp_all(np.concatenate([below, [0.0], np.cumsum(steps[middle:])]))
+        return total(chances[: self.horizon // 2 + 1]) / total(chances)
 
     def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
         """Return the weights relative to the largest that an example has."""
@@ -81,14 +89,20 @@ class MajorityRule(Rule):
         weights = np.zeros(mistakes.size)
         if not masses[open_still].any():
             return weights
-        # neighbours differ by a simple factor, and logarithms do not leave the range of floats
-        h = wanted[open_still][1:]
-        odds = (0.5 + self.edge) / (0.5 - self.edge)
-        logs = np.append(0.0, np.cumsum(np.log((left - h + 1) / h * odds)))
+        logs = np.append(0.0, np.cumsum(self._log_steps(left, wanted[open_still][1:])))
         highest = logs[masses[open_still] > 0].max()
-        # a level that nobody holds may stand higher; its weight is not used
-        weights[open_still] = np.exp(np.minimum(logs - highest, 0.0))
+        # where no example is, a level may stand higher; its weight is not used
+        weights[open_still] = exp_all(np.minimum(logs - highest, 0.0))
         return weights
+
+    def _log_steps(self, left: int, h: IntArray) -> FloatArray:
+        """Return ``log(w(h) / w(h - 1))`` for ``left`` rounds after this one.
+
+        Neighbours differ by a simple factor, and logarithms stay in the range of floats. NumPy
+        adds up running sums of them one after another, on every machine.
+        """
+        odds = (0.5 + self.edge) / (0.5 - self.edge)
+        return log_all((left - h + 1) / h * odds)
 
 
 @dataclass(frozen=True)
@@ -97,31 +111,52 @@ class NormalHedgeRule(Rule):
 
     .. math:: -[s]_- e^{[s]_-^2/c}, \qquad \sum_i e^{[s_i]_-^2/c} = N e
 
-    Uniform in round 1. [LS14, Alg. 7]
+    Uniform where no example is below 0, as in round 1. [LS14, Alg. 7]
     """
 
     def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
         """Return NormalHedge's weights relative to the largest exponent."""
         below = np.minimum((t - 1) / 2 - edge_sum - mistakes, 0.0)
-        squares = below**2
-        highest = float(squares[masses > 0].max())
-        if t == 1 or highest == 0.0:
-            return np.zeros(mistakes.size)
-        rate = _solve_rate(squares, masses, highest)
-        # a level that nobody holds may stand higher; its weight is not used
-        return np.asarray(-below * np.exp(np.minimum((squares - highest) * rate, 0.0)))
+        weights = np.zeros(mistakes.size)
+        _weigh_normal_hedge(below, masses.astype(np.float64), weights)
+        return weights
 
 
-def _solve_rate(squares: FloatArray, masses: IntArray, highest: float) -> float:
+@kernel
+def _weigh_normal_hedge(below: FloatArray, masses: FloatArray, out: FloatArray) -> None:
+    """Write NormalHedge's weights; leave ``out`` as it is where no example is below 0.
+
+    ``below[k]`` is ``[s]_-`` and descends, and ``masses[k]`` examples stand there.
+    """
+    last = below.size - 1
+    while last > 0 and masses[last] == 0.0:
+        last -= 1
+    highest = below[last] * below[last]
+    if highest == 0.0:
+        return
+    rate = _solve_rate(below, masses, highest, masses[last])
+    for i in range(0, out.size, LANES):
+        s = load(below, i, 0.0)
+        # where no example is, a level may stand higher; its weight is not used
+        store(out, i, -s * exp(lesser((s * s - highest) * rate, 0.0)))
+
+
+@kernel
+def _solve_rate(below: FloatArray, masses: FloatArray, highest: float, at_highest: float) -> float:
     """Return ``1/c``. Newton's steps from above: the function is convex, so none overshoots."""
-    number = float(masses.sum())
-    at_highest = float(masses[squares == highest].sum())
-    rate = (1.0 + math.log(number / at_highest)) / highest  # the highest alone sum to N e
+    number = total(masses)
+    rate = (1.0 + log(number / at_highest)) / highest  # the highest alone sum to N e
     for _ in range(100):
-        terms = masses * np.exp(np.minimum((squares - highest) * rate, 0.0))
-        total = float(terms.sum())
-        excess = math.log(total / number) + highest * rate - 1.0
-        lower = rate - excess * total / float((terms * squares).sum())
+        terms, pull = spread(0.0), spread(0.0)
+        for i in range(0, below.size, LANES):
+            s = load(below, i, 0.0)
+            square = s * s
+            term = load(masses, i, 0.0) * exp(lesser((square - highest) * rate, 0.0))
+            terms += term
+            pull = fma(term, square, pull)
+        summed = fold(terms)
+        excess = log(summed / number) + highest * rate - 1.0
+        lower = rate - excess * summed / fold(pull)
         if not lower < rate:
             break
         rate = lower

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray
+from driftgames.core.typing import FloatArray
 
 VoteArray = npt.NDArray[np.int8]
 

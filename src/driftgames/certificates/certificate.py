@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, check_fraction, check_integer
 from driftgames.certificates.equality import Comparable
 from driftgames.certificates.regret import regret_curve
+from driftgames.core.checks import check_fraction, check_integer
+from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 Bound = Callable[[int, FloatArray], npt.ArrayLike]
 """``bound(horizon, epsilons)``, as `Potential.bound` has it."""
+
+_ULP = 2.0**-52  # what one operation may round by, relative to its result
 
 SHOWN = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
 
@@ -101,9 +104,21 @@ class Certificate(Comparable):
         return self.promised - self.realised
 
     @property
+    def rounding(self) -> float:
+        """How much rounding may have moved a total: once per round, relative to the largest.
+
+        This is the only allowance: what is realised and promised is shown as it is.
+        """
+        both = np.abs(np.concatenate([self.realised, self.promised]))
+        return float(self.horizon * _ULP * both[np.isfinite(both)].max(initial=0.0))
+
+    @property
     def holds(self) -> bool:
-        """Whether the realised regret keeps below the promise at every epsilon."""
-        return bool(np.all(self.realised <= self.promised))
+        """Whether the realised regret keeps below the promise at every epsilon.
+
+        `rounding` is allowed for.
+        """
+        return bool(np.all(self.realised <= self.promised + self.rounding))
 
     def at(self, epsilon: float) -> Row:
         """Return the line for one epsilon in (0, 1]."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, check_between
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.equality import Comparable
+from driftgames.core.checks import check_between
+from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
 
 if TYPE_CHECKING:

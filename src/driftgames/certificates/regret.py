@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, check_distribution, check_vector
+from driftgames.core.checks import check_distribution, check_vector
+from driftgames.core.typing import FloatArray
 
 
 class RegretCurve(NamedTuple):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray
 from driftgames.cli._tables import Line, check_titles, is_number, read_table
+from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray
 from driftgames.cli._output import make_table
+from driftgames.core.typing import FloatArray
 from driftgames.hedge.base import ExpertLearner
 from driftgames.potentials import NoBoundError
 

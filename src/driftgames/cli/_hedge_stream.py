@@ -19,9 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray
-from driftgames._support.documents import DocumentError, read_document, write_document
 from driftgames.cli._loss_files import Block
+from driftgames.core.documents import DocumentError, read_document, write_document
+from driftgames.core.typing import FloatArray
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.making import describe_learner, restore_learner
 

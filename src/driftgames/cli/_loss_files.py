@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import typer
 
-from driftgames._support.checks import FloatArray, first_index
 from driftgames.cli._tables import check_titles, is_number
+from driftgames.core.checks import first_index
+from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
 
 CELLS = 2_000_000

@@ -15,7 +15,7 @@ def numbers(option: str, text: str) -> list[float]:
 
 def fractions(option: str, text: str | None) -> list[float]:
     """Return the numbers of an option, all in (0, 1]; none where it was not given."""
-    from driftgames._support.checks import check_fraction
+    from driftgames.core.checks import check_fraction
 
     return [] if text is None else [check_fraction(option, each) for each in numbers(option, text)]
 

@@ -13,13 +13,16 @@ from driftgames.cli._output import clear_errors, console, make_table
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from driftgames._support.checks import FloatArray
     from driftgames.bandit import Environment, GameSeries
     from driftgames.bandit.comparison import Maker
+    from driftgames.core.typing import FloatArray
 
 POLICIES = ("exp3", "exp3-anytime", "exp3-ix", "exp3-ix-anytime", "tsallis-inf")
 ADVERSARIES = ("stochastic", "moody", "switching", "spiteful", "lure")
 """The names in `driftgames.bandit`, written out so that --help need not load it."""
+
+REACTING = ("spiteful", "lure")
+"""The adversaries that answer what a policy does."""
 
 
 def bandit(
@@ -64,6 +67,14 @@ def bandit(
             "0.1 unless given.",
         ),
     ] = None,
+    delay: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="A loss comes after N further pulls (not with spiteful and lure).",
+        ),
+    ] = 0,
     games: Annotated[
         int, typer.Option(min=1, metavar="N", help="How many games with other draws are averaged.")
     ] = 20,
@@ -107,6 +118,8 @@ def bandit(
     Example: driftgames bandit --adversary lure --policies exp3,tsallis-inf
 
     Example: driftgames bandit clicks.csv --rewards --plot regret.svg
+
+    Example: driftgames bandit --policies exp3,tsallis-inf --delay 100
     """
     with clear_errors():
         check_outputs(plot=plot)
@@ -117,6 +130,8 @@ def bandit(
             if rewards or loss_range is not None:
                 raise ValueError("--rewards and --loss-range are for LOSSES; there are none")
             chosen = adversary or ADVERSARIES[0]
+            if delay and chosen in REACTING:
+                raise ValueError(f"--delay is for losses that do not react; {chosen} reacts")
             source: Any = _adversary(chosen, arms or 10, 0.1 if gap is None else gap)
             rounds, title = horizon or 20_000, chosen
         else:
@@ -127,13 +142,14 @@ def bandit(
             source = _read(losses, ends)
             title = "standard input" if losses == "-" else Path(losses).name
             rounds = len(source)
-        _play(source, title, rounds, makers, games, seed, epsilons, plot)
+        _play(source, title, rounds, delay, makers, games, seed, epsilons, plot)
 
 
 def _play(
     source: Environment | FloatArray,
     title: str,
     rounds: int,
+    delay: int,
     makers: dict[str, Maker],
     games: int,
     seed: int,
@@ -143,7 +159,7 @@ def _play(
     from driftgames.bandit import Environment, compare
 
     horizon = rounds if isinstance(source, Environment) else None
-    series = compare(source, horizon, policies=makers, n_games=games, seed=seed)
+    series = compare(source, horizon, policies=makers, n_games=games, seed=seed, delays=delay)
     out = console()
     _show_regret(series, title, out)
     if epsilons:
@@ -162,17 +178,20 @@ def _show_regret(series: dict[str, GameSeries], title: str, out: Console) -> Non
         spread = each.regret.std(ddof=1) / math.sqrt(games) if games > 1 else math.nan
         pseudo = "-" if each.pseudo_regret is None else f"{each.pseudo_regret.mean():,.1f}"
         error = "-" if math.isnan(spread) else f"{spread:,.1f}"
-        kept = f"{int((each.regret <= each.promised).sum())}/{games}"
-        rows.append(
-            (name, f"{each.regret.mean():,.1f}", error, pseudo, f"{each.promised:,.1f}", kept)
-        )
+        bound = kept = "-"
+        if math.isfinite(each.promised):
+            bound = f"{each.promised:,.1f}"
+            kept = f"{int((each.regret <= each.promised).sum())}/{games}"
+        rows.append((name, f"{each.regret.mean():,.1f}", error, pseudo, bound, kept))
     many = f"{games:,} game{'s' * (games != 1)}"
     out.print(f"{title}: {n_arms:,} arms, {first.horizon:,} rounds, {many}", style="bold")
     out.print()
     headers = ["policy", "regret", "std error", "pseudo-regret", "bound", "games within"]
     out.print(make_table("regret to the best arm", headers, rows))
     for each in series.values():
-        out.print(f"{each.title}: {each.certificate.verdict} ({each.caveat})")
+        certificate = each.certificate
+        why = certificate.caveat if math.isinf(each.promised) else each.caveat
+        out.print(f"{each.title}: {certificate.verdict} ({why})")
 
 
 def _show_epsilons(series: dict[str, GameSeries], epsilons: list[float], out: Console) -> None:
@@ -192,9 +211,8 @@ def _draw(series: dict[str, GameSeries], path: Path) -> None:
     from driftgames.plots.bandit import plot_regret_bands
 
     first = next(iter(series.values()))
-    n_arms = first.arm_losses.shape[1]
     curves = {name: each.regret_over_time for name, each in series.items()}
-    bounds = {name: each.bound(first.checkpoints, 1.0 / n_arms) for name, each in series.items()}
+    bounds = {name: each.promised_over_time for name, each in series.items()}
     save_figure(plot_regret_bands(first.checkpoints, curves, bounds), path)
 
 

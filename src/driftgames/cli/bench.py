@@ -84,8 +84,8 @@ def everything(quick: Quick = False, output: Json = None) -> None:
 def _bench(subjects: list[str], quick: bool, output: Path | None) -> None:
     from rich.console import Console
 
-    from driftgames._support.documents import atomic_write
     from driftgames.benchmarks.harness import Table, as_json, machine, render
+    from driftgames.core.documents import atomic_write
 
     if output is not None and not output.parent.is_dir():
         raise typer.BadParameter(f"there is no directory {output.parent}", param_hint="--json")

@@ -157,9 +157,9 @@ def predict(
     """
     import numpy as np
 
-    from driftgames._support.documents import atomic_write
     from driftgames.boosting.persistence import load_model
     from driftgames.cli._examples import read_examples
+    from driftgames.core.documents import atomic_write
 
     with clear_errors():
         check_outputs(output=output)
@@ -262,8 +262,8 @@ def _fit_in_parts(
     """Fit so many rounds at a time, and write the model after each part."""
     import warnings
 
-    from driftgames._support.progress import progress
     from driftgames.boosting import NoEdgeWarning
+    from driftgames.core.progress import progress
 
     done = booster.n_iter_ if _is_fitted(booster) else 0
     with progress("boosting", total=rounds) as advance, warnings.catch_warnings():

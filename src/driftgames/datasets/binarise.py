@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray, check_integer, check_vector
+from driftgames.core.checks import check_integer, check_vector
+from driftgames.core.typing import FloatArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -14,8 +14,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO
 
-from driftgames._support.documents import atomic_write
-from driftgames._support.progress import progress
+from driftgames.core.documents import atomic_write
+from driftgames.core.progress import progress
 from driftgames.datasets.files import DataError
 from driftgames.datasets.places import CACHE_VARIABLE
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, check_integer
-from driftgames._support.documents import atomic_write
+from driftgames.core.checks import check_integer
+from driftgames.core.documents import atomic_write
+from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError, read_bytes
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from driftgames._support.documents import atomic_write
+from driftgames.core.documents import atomic_write
 from driftgames.datasets.adult import a9a_feature_names
 from driftgames.datasets.bundled import BUNDLED
 from driftgames.datasets.catalogue import CATALOGUE, Entry

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray
+from driftgames.core.typing import FloatArray
 from driftgames.datasets.catalogue import Remote
 from driftgames.datasets.download import DownloadError, download
 from driftgames.datasets.files import DataError, find_file, read_checked

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import check_between, check_integer
-from driftgames._support.documents import Content
+from driftgames.core.checks import check_between, check_integer
+from driftgames.core.typing import Content
 from driftgames.datasets import Dataset
 from driftgames.experiments.store import Part
 from driftgames.potentials import NormalHedgeDT

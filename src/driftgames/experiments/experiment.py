@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from driftgames._support.checks import check_integer
-from driftgames._support.documents import Content
+from driftgames.core.checks import check_integer
+from driftgames.core.typing import Content
 from driftgames.datasets import Dataset
 from driftgames.experiments import extras, figures, hedge, tables
 from driftgames.experiments.boosting import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames._support.documents import Content
+from driftgames.core.typing import Content
 from driftgames.datasets import Dataset
 from driftgames.experiments.boosting import AS_PROVED, Fit, best_of_turns
 from driftgames.experiments.results import Cell, Column, Table

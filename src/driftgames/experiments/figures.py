@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from driftgames.experiments.boosting import THETAS, Fit
+from driftgames.experiments.claims import claims_on_margins, claims_on_zeros, weighted
 from driftgames.experiments.results import Figure, Panel
 
 SHOWN: tuple[str, ...] = ("census", "splice", "w8a")
@@ -31,6 +32,7 @@ def figure_1(fits: Sequence[Fit]) -> Figure:
         (
             "AdaBoost gives no example weight zero; after its first round NH-Boost weighs only "
             "the examples that the first stump got wrong.",
+            *claims_on_zeros(panels),
         ),
     )
 
@@ -43,7 +45,7 @@ def figure_2(fits: Sequence[Fit]) -> Figure:
         own = [fit for fit in fits if fit.data == name]
         curves = {fit.algorithm: fit.margins for fit in own}
         curves |= {
-            f"{fit.algorithm}, weighted votes": fit.weighted_margins
+            weighted(fit.algorithm): fit.weighted_margins
             for fit in own
             if fit.weighted_margins is not None
         }
@@ -57,6 +59,7 @@ def figure_2(fits: Sequence[Fit]) -> Figure:
             "A line further down and to the right means larger margins. As the paper defines the "
             "margin every hypothesis has one vote, AdaBoost's too; beside it stand the weighted "
             "votes that AdaBoost decides by.",
+            *claims_on_margins(panels),
         ),
     )
 

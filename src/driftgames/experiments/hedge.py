@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray
-from driftgames._support.documents import Content
+from driftgames.core.typing import Content, FloatArray
 from driftgames.experiments.results import Cell, Column, Figure, Panel, Table
 from driftgames.experiments.store import Part
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm

@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from driftgames._support.documents import Content
-from driftgames._support.progress import progress
+from driftgames.core.progress import progress
+from driftgames.core.typing import Content
 from driftgames.experiments.environment import environment
 from driftgames.experiments.experiment import EXPERIMENTS, Experiment, Setting
 from driftgames.experiments.published import ROUNDS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from driftgames._support.documents import Content
+from driftgames.core.typing import Content
 
 Cell = str | float | int | None
 

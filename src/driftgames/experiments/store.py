@@ -15,13 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from driftgames._support.documents import (
-    Content,
-    DocumentError,
-    digest,
-    read_document,
-    write_document,
-)
+from driftgames.core.documents import DocumentError, digest, read_document, write_document
+from driftgames.core.typing import Content
 from driftgames.experiments.environment import DECISIVE, environment
 
 _KIND = "driftgames.part"

@@ -1,13 +1,14 @@
-"""The report in a few sentences, every number in them taken from its tables."""
+"""The report in a few sentences, every number in them taken from its tables and figures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from driftgames.experiments.boosting import AS_PROVED, AS_PUBLISHED
-from driftgames.experiments.results import OURS, Section, Table, listed
+from driftgames.experiments.claims import claims_on_margins, claims_on_zeros
+from driftgames.experiments.results import OURS, Figure, Section, Table, listed
 from driftgames.experiments.sets import HONEST
-from driftgames.experiments.tables import TEST, TIME, TRAIN, ZEROS, compared
+from driftgames.experiments.tables import TEST, TIME, TRAIN, ZEROS, Comparison, compared
 
 _AS_THEY_RAN = ("AdaBoost", "NH-Boost", AS_PUBLISHED)
 
@@ -25,6 +26,7 @@ def summarise(
         sentences.append(f"From earlier runs, by the command that each names: {listed(kept)}.")
     if "table3" in found:
         sentences += _boosting(found["table3"])
+    sentences += _figures([figure for section in sections for figure in section.figures])
     if "hedge" in found:
         sentences += _hedge(found["hedge"])
     if "peers" in found:
@@ -52,7 +54,7 @@ def _sets(sections: Sequence[Section], missing: Sequence[str]) -> list[str]:
 
 
 def _boosting(table: Table) -> list[str]:
-    sentences = _all_equal(table)
+    sentences = _equal_sets(table)
     for algorithm in (*_AS_THEY_RAN, AS_PROVED):
         errors = [each for group in (TRAIN, TEST) for each in compared(table, group, algorithm)]
         zeros = compared(table, ZEROS, algorithm)
@@ -61,19 +63,23 @@ def _boosting(table: Table) -> list[str]:
                 f"{algorithm}: {_count(errors, 'published error rates')} come out to the printed "
                 "digit" + (f", and {_count(zeros, 'shares of zero weights')}." if zeros else ".")
             )
-    return [*sentences, *_w8a(table), *_time(table)]
+    return [*sentences, *_unequal_cells(table), *_w8a(table), *_time(table)]
 
 
-def _all_equal(table: Table) -> list[str]:
-    """Return the sets on which everything comes out as printed, in the reading that was run."""
-    found = [
+def _as_they_ran(table: Table, groups: Sequence[str]) -> list[Comparison]:
+    return [
         each
         for algorithm in _AS_THEY_RAN
-        for group in (TRAIN, TEST)
+        for group in groups
         for each in compared(table, group, algorithm)
     ]
-    unequal = {name for name, equal in found if not equal}
-    equal = [name for name in dict.fromkeys(name for name, _ in found) if name not in unequal]
+
+
+def _equal_sets(table: Table) -> list[str]:
+    """Return the sets on which all error rates come out as printed, in the reading that was run."""
+    found = _as_they_ran(table, (TRAIN, TEST))
+    unequal = {each.data for each in found if not each.equal}
+    equal = [name for name in dict.fromkeys(each.data for each in found) if name not in unequal]
     if not equal:
         return []
     return [
@@ -82,15 +88,33 @@ def _all_equal(table: Table) -> list[str]:
     ]
 
 
-def _count(found: Sequence[tuple[str, bool]], what: str) -> str:
+def _unequal_cells(table: Table) -> list[str]:
+    """Return every number that does not come out as printed, in the reading that was run."""
+    found = _as_they_ran(table, (TRAIN, TEST, ZEROS))
+    unequal = [each for each in found if not each.equal]
+    if not unequal:
+        return []
+    cells = [
+        f"{each.data}, {each.algorithm}, {each.group.removesuffix(' (%)').lower()} "
+        f"{each.ours:.3f} for {each.printed:.1f}"
+        for each in unequal
+    ]
+    return [
+        f"With NH-Boost.DT read with 4(t-1), {len(found) - len(unequal)} of {len(found)} "
+        f"published numbers come out to the printed digit. The others: {'; '.join(cells)}."
+    ]
+
+
+def _count(found: Sequence[Comparison], what: str) -> str:
     """Return how many are equal, of how many, and where the others are if that is short.
 
-    >>> _count([("a9a", True), ("w8a", False)], "rates")
+    >>> zeros = [Comparison("a9a", "", "", 1.14, 1.1), Comparison("w8a", "", "", 2.8, 3.0)]
+    >>> _count(zeros, "rates")
     '1 of 2 rates (not on w8a)'
     """
-    others = list(dict.fromkeys(name for name, equal in found if not equal))
+    others = list(dict.fromkeys(each.data for each in found if not each.equal))
     where = f" (not on {listed(others)})" if 0 < len(others) <= 2 else ""
-    return f"{sum(equal for _, equal in found)} of {len(found)} {what}{where}"
+    return f"{sum(each.equal for each in found)} of {len(found)} {what}{where}"
 
 
 def _w8a(table: Table) -> list[str]:
@@ -126,6 +150,16 @@ def _time(table: Table) -> list[str]:
         for name in dict.fromkeys([slowest, quickest])
     ]
     return [f"Time here: {', '.join(clauses)}."]
+
+
+def _figures(figures: Sequence[Figure]) -> list[str]:
+    sentences: list[str] = []
+    for figure in figures:
+        if figure.name == "figure1":
+            sentences += claims_on_zeros(figure.panels)
+        elif figure.name == "figure2":
+            sentences += claims_on_margins(figure.panels)
+    return sentences
 
 
 def _hedge(table: Table) -> list[str]:

@@ -8,7 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray, check_between
+from driftgames._kernels.sums import dot, matvec
+from driftgames.core.checks import check_between
+from driftgames.core.typing import FloatArray
 from driftgames.games.chips import Chips, hedge_moves
 from driftgames.games.rules import ROUNDING, DGv1, DriftingGame
 from driftgames.potentials import Potential
@@ -35,8 +37,8 @@ class RandomAdversary:
         if isinstance(self.game, DriftingGame):
             return _push_up_to(self.game, p, rng.choice(self.game.moves, size=p.size))
         # a power of a uniform number spreads the losses, or heaps them at 0 or at 1
-        losses = rng.random(p.size) ** np.exp(rng.normal())
-        z = hedge_moves(losses, float(p @ losses))
+        losses = _to_power_of_two(rng.random(p.size), int(rng.integers(-2, 3)))
+        z = hedge_moves(losses, dot(p, losses))
         return np.asarray(z + rng.random() * (1 - z.max()) * rng.integers(2))
 
 
@@ -57,7 +59,7 @@ class StochasticAdversary:
         chances = np.full(p.size, 0.5)
         chances[self.best] -= self.gap
         losses = (rng.random(p.size) < chances).astype(np.float64)
-        return hedge_moves(losses, float(p @ losses))
+        return hedge_moves(losses, dot(p, losses))
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,10 @@ class GreedyAdversary:
             candidates = self._drifting(self.game, chips, p)
         else:
             losses = self._losses(chips, p)
-            candidates = losses - (losses @ p)[:, np.newaxis]
+            candidates = losses - matvec(losses, p)[:, np.newaxis]
         ends = chips.positions + candidates
-        sums = self.potential.value(ends.ravel(), chips.t + 1).reshape(ends.shape).sum(axis=1)
+        values = self.potential.value(ends.ravel(), chips.t + 1).reshape(ends.shape)
+        sums = matvec(values, np.ones(p.size))
         return np.asarray(candidates[int(np.argmax(sums))])
 
     def _losses(self, chips: Chips, p: FloatArray) -> FloatArray:
@@ -102,7 +105,7 @@ class GreedyAdversary:
         least = game.beta - ROUNDING
         if choices.size**p.size <= ENUMERATED:
             joint = np.array(list(itertools.product(choices, repeat=p.size)))
-            return np.asarray(joint[joint @ p >= least])
+            return np.asarray(joint[matvec(joint, p) >= least])
         z = np.full(p.size, choices[-1])
         t = chips.t + 1
         for lower in choices[-2::-1]:
@@ -110,15 +113,22 @@ class GreedyAdversary:
             gain = self.potential.value(chips.positions + lower, t) - here
             cost = p * (z - lower)
             for i in np.argsort(-gain / np.where(cost > 0, cost, np.inf), kind="stable"):
-                if float(p @ z) - cost[i] >= least and gain[i] > 0:
+                if dot(p, z) - cost[i] >= least and gain[i] > 0:
                     z[i] = lower
         return z[np.newaxis, :]
+
+
+def _to_power_of_two(x: FloatArray, exponent: int) -> FloatArray:
+    """Return ``x ** 2 ** exponent`` by squares or square roots; all machines round them alike."""
+    for _ in range(abs(exponent)):
+        x = x * x if exponent > 0 else np.sqrt(x)
+    return x
 
 
 def _push_up_to(game: DriftingGame, p: FloatArray, z: FloatArray) -> FloatArray:
     """Move chips as far right as B allows, one after another, until the average is beta."""
     for i in np.argsort(-p, kind="stable"):
-        if float(p @ z) >= game.beta:
+        if dot(p, z) >= game.beta:
             break
         z[i] = max(game.moves)
     return z

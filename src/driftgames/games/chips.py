@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, check_integer, check_vector
+from driftgames.core.checks import check_integer, check_vector
+from driftgames.core.typing import FloatArray
 from driftgames.potentials.minimax import Loss
 
 

@@ -8,7 +8,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, check_range, check_vector
+from driftgames.core.checks import check_range, check_vector
+from driftgames.core.typing import FloatArray
 from driftgames.games.chips import Chips, hedge_moves, move
 from driftgames.games.players import Player
 

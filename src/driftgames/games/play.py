@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, check_distribution, check_integer
-from driftgames._support.progress import progress
+from driftgames.core.checks import check_distribution, check_integer
+from driftgames.core.progress import progress
+from driftgames.core.typing import FloatArray
 from driftgames.games.adversaries import Adversary
 from driftgames.games.chips import Chips, average_loss, move
 from driftgames.games.players import Player

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from driftgames._support.checks import FloatArray
+from driftgames.core.typing import FloatArray
 from driftgames.games.chips import Chips
 from driftgames.games.rules import DriftingGame
 from driftgames.potentials import MinimaxPotential, Potential

@@ -9,13 +9,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import (
-    FloatArray,
-    as_floats,
-    check_distribution,
-    check_positive,
-    check_vector,
-)
+from driftgames.core.checks import as_floats, check_distribution, check_positive, check_vector
+from driftgames.core.typing import FloatArray
 
 ROUNDING = 1e-9
 """How far floating point may leave a rule before it counts as broken."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from driftgames._support.checks import check_integer
+from driftgames.core.checks import check_integer
 from driftgames.games.chips import Chips, average_loss, move
 from driftgames.games.players import Player
 from driftgames.games.rules import RuleBrokenError, Rules

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.exponential import exp
-from driftgames._kernels.jit import kernel, lesser, scalar
+from driftgames._kernels.arithmetic import choose, lesser
+from driftgames._kernels.elementary import exp, log
+from driftgames._kernels.jit import kernel, scalar
+from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, spread, store
 from driftgames._kernels.ledger import LOWEST, ROUNDING
 from driftgames._kernels.rounds import PlayRounds, rounds_of
-from driftgames._support.checks import FloatArray
 from driftgames.certificates import bounds
+from driftgames.core.typing import FloatArray
 from driftgames.hedge.memory import RememberingLearner
 
 
@@ -77,14 +77,15 @@ def _weigh(
     out: FloatArray,
 ) -> float:
     rate, lowest = _learning_rate(memory[0], out.size), ledger[LOWEST]
-    total = 0.0
-    for i in range(out.size):
-        w = _term(cumulative[i] - lowest, rate)
+    total = spread(0.0)
+    for i in range(0, out.size, LANES):
+        w = _term(load(cumulative, i, np.inf) - lowest, rate)
         if prior is not None:
-            w = w * prior[i] if prior[i] > 0.0 else 0.0
-        out[i] = w
+            share = load(prior, i, 0.0)
+            w = choose(share > 0.0, w * share, 0.0)
+        store(out, i, w)
         total += w
-    return total
+    return fold(total)
 
 
 @kernel
@@ -98,41 +99,38 @@ def _learn(
     learner_loss: float,
 ) -> None:
     rate = _learning_rate(memory[0], losses.size)
-    lowest = np.inf
-    for i in range(losses.size):
-        after = cumulative[i] + losses[i]
+    least = spread(np.inf)
+    for i in range(0, losses.size, LANES):
+        after = load(cumulative, i, np.inf) + load(losses, i, 0.0)
         if prior is not None:
-            after = after if prior[i] > 0.0 else np.inf
-        lowest = lesser(after, lowest)
+            after = choose(load(prior, i, 0.0) > 0.0, after, np.inf)
+        least = lesser(after, least)
+    lowest = fold_lesser(least)
     mixed = lowest - ledger[LOWEST]
     if rate < np.inf:
-        summed = 0.0
-        for i in range(losses.size):
-            w = _term(_behind(cumulative[i], losses[i], lowest), rate)
+        summed = spread(0.0)
+        for i in range(0, losses.size, LANES):
+            w = _term(load(cumulative, i, np.inf) + load(losses, i, 0.0) - lowest, rate)
             if prior is not None:
-                w = w * prior[i] if prior[i] > 0.0 else 0.0
+                share = load(prior, i, 0.0)
+                w = choose(share > 0.0, w * share, 0.0)
             summed += w
-        mixed -= math.log(summed / total) / rate
-    # mixing costs nothing less than nothing, but rounding may say so
+        mixed -= log(fold(summed) / total) / rate
+    # the gap is nonnegative; clip rounding errors
     memory[0] += max(learner_loss - mixed, 0.0)
 
 
 @scalar
 def _learning_rate(gap: float, n: int) -> float:
-    # a single action leaves no gap but that of rounding
-    return math.log(n) / gap if gap > 0.0 and n > 1 else np.inf
-
-
-@scalar
-def _behind(before: float, loss: float, lowest: float) -> float:
-    # in a kernel this sum may be re-ordered, and then even the lowest total differs from itself
-    return before + loss - lowest
+    # with one action the gap is a rounding error
+    return log(float(n)) / gap if gap > 0.0 and n > 1 else np.inf
 
 
 @scalar
 def _term(behind: float, rate: float) -> float:
+    """Return the weight of actions that are this far behind the leader; chips beyond: 0."""
     if rate == np.inf:
-        return 1.0 if behind == 0.0 else 0.0
+        return choose(behind == 0.0, 1.0, 0.0)
     return exp(-rate * behind)
 
 

@@ -7,12 +7,14 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.exponential import exp, expm1
-from driftgames._kernels.jit import kernel, lesser
+from driftgames._kernels.arithmetic import choose, lesser, size
+from driftgames._kernels.elementary import exp, expm1
+from driftgames._kernels.jit import kernel
+from driftgames._kernels.lanes import LANES, fold, load, spread, store
 from driftgames._kernels.ledger import LEAD
 from driftgames._kernels.rounds import PlayRounds, rounds_of
-from driftgames._support.checks import FloatArray
 from driftgames.certificates import bounds
+from driftgames.core.typing import FloatArray
 from driftgames.hedge.memory import RememberingLearner
 
 
@@ -31,7 +33,7 @@ class AdaNormalHedge(RememberingLearner):
     Examples
     --------
     >>> h = AdaNormalHedge(n_actions=3)
-    >>> h.update([0.2, 0.9, 0.4])
+    >>> round(h.update([0.2, 0.9, 0.4]), 12)
     0.5
     >>> h.distribution()
     array([0.50464197, 0.08326649, 0.41209154])
@@ -77,19 +79,20 @@ def _weigh(
     memory: FloatArray,
     out: FloatArray,
 ) -> float:
-    total = 0.0
-    for i in range(out.size):
-        position = cumulative[i] - ledger[LEAD]
-        rate = 1.0 / (3.0 * (memory[i] + 1.0))
+    total = spread(0.0)
+    for i in range(0, out.size, LANES):
+        position = load(cumulative, i, np.inf) - ledger[LEAD]
+        rate = 1.0 / (3.0 * (load(memory, i, 0.0) + 1.0))
         left, right = lesser(position - 1.0, 0.0), lesser(position + 1.0, 0.0)
-        # a product of what is never negative, so that no weight is -0
+        # a product of two nonnegative numbers, so that no weight is -0
         w = expm1((left - right) * (left + right) * rate) * exp(right * right * rate)
         if prior is not None:
-            # what has no mass is not played, however far ahead it is
-            w = w * prior[i] if prior[i] > 0.0 else 0.0
-        out[i] = w
+            # an action without mass is not played, however far ahead it is
+            share = load(prior, i, 0.0)
+            w = choose(share > 0.0, w * share, 0.0)
+        store(out, i, w)
         total += w
-    return total
+    return fold(total)
 
 
 @kernel
@@ -102,8 +105,9 @@ def _learn(
     total: float,
     learner_loss: float,
 ) -> None:
-    for i in range(losses.size):
-        memory[i] += abs(learner_loss - losses[i])
+    for i in range(0, losses.size, LANES):
+        moved = size(learner_loss - load(losses, i, 0.0))
+        store(memory, i, load(memory, i, 0.0) + moved)
 
 
 _PLAY_ROUNDS = rounds_of(_weigh, _learn)

@@ -10,16 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.ledger import CLOCK, FLOOR, LEAD
-from driftgames._support.checks import (
-    FloatArray,
-    as_floats,
-    check_flag,
-    check_integer,
-    check_range,
-)
-from driftgames._support.documents import Content, DocumentError, decode_array, encode_array
-from driftgames._support.progress import progress as progress_bar
 from driftgames.certificates import Certificate
+from driftgames.core.checks import as_floats, check_flag, check_integer, check_range
+from driftgames.core.documents import DocumentError, decode_array, encode_array
+from driftgames.core.progress import progress as progress_bar
+from driftgames.core.typing import Content, FloatArray
 from driftgames.hedge.run import Run
 from driftgames.hedge.settings import (
     check_dtype,

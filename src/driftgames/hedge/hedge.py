@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray
+from driftgames.core.typing import FloatArray
 from driftgames.hedge.base import Floats, Mask
 from driftgames.hedge.recipe import PotentialLearner, algorithm_of
 

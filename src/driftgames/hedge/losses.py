@@ -17,14 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import (
-    FloatArray,
-    as_floats,
-    check_finite,
-    check_interval,
-    check_range,
-    is_real,
-)
+from driftgames._kernels.elementary import log, log_all
+from driftgames._kernels.sums import row_dots
+from driftgames.core.checks import as_floats, check_finite, check_interval, check_range, is_real
+from driftgames.core.typing import FloatArray
 
 __all__ = [
     "LOSSES",
@@ -96,7 +92,7 @@ class Loss(ABC):
 
     def combine(self, predictions: FloatArray, p: FloatArray) -> FloatArray:
         """Return the prediction of a mixture: the mean under ``p`` over the last axis."""
-        mean = (predictions * p).sum(axis=-1)
+        mean = _means(predictions, p)
         # a rounded mean must not leave the experts' own range
         return np.asarray(np.clip(mean, predictions.min(axis=-1), predictions.max(axis=-1)))
 
@@ -245,7 +241,7 @@ class LogLoss(Loss):
     def loss_range(self) -> Range:
         """``(0, -ln(least))``, the latter with room for the rounding of a logarithm."""
         low, high = self.prediction_range
-        return (0.0, -math.log(min(low, 1.0 - high)) * (1.0 + 1e-15))
+        return (0.0, -log(min(low, 1.0 - high)) * (1.0 + 1e-15))
 
     @property
     def prediction_range(self) -> Range:
@@ -262,7 +258,7 @@ class LogLoss(Loss):
 
     def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
         """Return minus the logarithm of the probability that was given to the outcome."""
-        return -np.log(np.where(outcomes == 1.0, predictions, 1.0 - predictions))
+        return -log_all(np.where(outcomes == 1.0, predictions, 1.0 - predictions))
 
 
 @dataclass(frozen=True)
@@ -298,7 +294,7 @@ class ZeroOneLoss(Loss):
     def combine(self, predictions: FloatArray, p: FloatArray) -> FloatArray:
         """Return the label of most weight over the last axis."""
         labels = np.unique(predictions)
-        votes = np.stack([((predictions == label) * p).sum(axis=-1) for label in labels])
+        votes = np.stack([_means(predictions == label, p) for label in labels])
         return np.asarray(labels[votes.argmax(axis=0)])
 
 
@@ -398,3 +394,10 @@ def _inside(name: str, values: npt.ArrayLike, allowed: Range) -> FloatArray:
     if numbers.size:
         check_range(name, numbers, *allowed)
     return numbers
+
+
+def _means(values: npt.NDArray[Any], p: FloatArray) -> FloatArray:
+    """Return the mean of ``values`` under ``p`` over the last axis."""
+    pair = np.broadcast_arrays(values, p)
+    rows = [np.array(each, dtype=np.float64, order="C").reshape(-1, p.shape[-1]) for each in pair]
+    return row_dots(*rows).reshape(pair[0].shape[:-1])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from driftgames._support.documents import Content, DocumentError
+from driftgames.core.documents import DocumentError
+from driftgames.core.typing import Content
 from driftgames.hedge.base import ExpertLearner
 
 __all__ = ["Maker", "describe_learner", "make_learner", "restore_learner"]

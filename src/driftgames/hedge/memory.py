@@ -7,7 +7,7 @@ from abc import abstractmethod
 import numpy as np
 
 from driftgames._kernels.rounds import PlayRounds
-from driftgames._support.checks import FloatArray
+from driftgames.core.typing import FloatArray
 from driftgames.hedge.base import ExpertLearner, Floats, Mask
 
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from driftgames._support.checks import FloatArray
-from driftgames._support.documents import Content, DocumentError, read_document, write_document
 from driftgames.certificates import Certificate
+from driftgames.core.documents import DocumentError, read_document, write_document
+from driftgames.core.typing import Content, FloatArray
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.losses import Loss, LossFunction, Range, describe_loss, make_loss
 from driftgames.hedge.making import Maker, describe_learner, make_learner, restore_learner

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar
 
+import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.exponential import exp
-from driftgames._kernels.jit import kernel, lesser, scalar
+from driftgames._kernels.arithmetic import choose, fma, lesser
+from driftgames._kernels.elementary import exp, log
+from driftgames._kernels.jit import kernel
+from driftgames._kernels.lanes import LANES, first, fold, load, spread, store
 from driftgames._kernels.ledger import LEAD, LOWEST
 from driftgames._kernels.rounds import PlayRounds, rounds_of
-from driftgames._support.checks import FloatArray
 from driftgames.certificates import bounds
+from driftgames.core.typing import FloatArray
 from driftgames.hedge.memory import RememberingLearner
 
 
@@ -75,20 +77,18 @@ def _weigh(
             out[i] = 0.0
         return 0.0
     # relative to the largest regret, so that no scale of regrets over- or underflows
-    for i in range(out.size):
-        out[i] = _regret(cumulative[i] - lead) / largest
+    for i in range(0, out.size, LANES):
+        regret = 0.0 - lesser(load(cumulative, i, np.inf) - lead, 0.0)  # 0 - keeps +0
+        store(out, i, regret / largest)
     exponent = _solve(out, memory[0])
     memory[0] = exponent
-    total = 0.0
-    for i in range(out.size):
-        out[i] *= exp(exponent * (out[i] * out[i] - 1.0))
-        total += out[i]
-    return total
-
-
-@scalar
-def _regret(position: float) -> float:
-    return float(0.0 - lesser(position, 0.0))  # 0 - keeps +0
+    total = spread(0.0)
+    for i in range(0, out.size, LANES):
+        ratio = load(out, i, 0.0)
+        w = ratio * exp(exponent * fma(ratio, ratio, -1.0))
+        store(out, i, w)
+        total += w
+    return fold(total)
 
 
 @kernel
@@ -96,26 +96,27 @@ def _solve(ratios: FloatArray, guess: float) -> float:
     """Return u with ``mean(exp(u x^2)) = e``, where the largest x is 1.
 
     The logarithm of the left side is convex and increasing in u, so Newton's method comes
-    down to the solution from above after one step; u lies between 1 and ``1 + ln N``, and
-    steps that leave what is left of that interval are replaced by its middle.
+    down to the solution from above after one step. u lies between 1 and ``1 + ln N``. A step
+    that leaves the remaining interval is replaced by the middle of that interval.
     """
     n = ratios.size
-    low, high = 1.0, 1.0 + math.log(n)
+    low, high = 1.0, 1.0 + log(float(n))
     u = guess if low <= guess <= high else high
     for _ in range(100):
-        total, pull = 0.0, 0.0
-        for i in range(n):
-            square = ratios[i] * ratios[i]
-            term = exp(u * (square - 1.0))
+        total, pull = spread(0.0), spread(0.0)
+        for i in range(0, n, LANES):
+            ratio = load(ratios, i, 0.0)
+            square = ratio * ratio
+            term = choose(first(n - i), exp(u * (square - 1.0)), 0.0)
             total += term
-            pull += square * term
-        excess = u - 1.0 + math.log(total / n)
+            pull = fma(square, term, pull)
+        summed = fold(total)
+        excess = u - 1.0 + log(summed / n)
         if excess > 0.0:
             high = u
         else:
             low = u
-        step = excess * total / pull
-        following = u - step
+        following = u - excess * summed / fold(pull)
         if not low <= following <= high:
             following = 0.5 * (low + high)
         if abs(following - u) <= 1e-14 * u:
@@ -134,7 +135,7 @@ def _learn(
     total: float,
     learner_loss: float,
 ) -> None:
-    """There is nothing to learn beyond the totals."""
+    """Totals are all that NormalHedge learns."""
 
 
 _PLAY_ROUNDS = rounds_of(_weigh, _learn)

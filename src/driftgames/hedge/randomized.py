@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.distribution import draw
-from driftgames._support.checks import FloatArray, check_fraction, check_fractions, check_integer
-from driftgames._support.documents import Content
+from driftgames.core.checks import check_fraction, check_fractions, check_integer
+from driftgames.core.typing import Content, FloatArray
 from driftgames.hedge.base import Floats, Mask
 from driftgames.hedge.recipe import PotentialLearner, algorithm_of
 from driftgames.potentials import Potential

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from driftgames._kernels.chips import Theta
 from driftgames._kernels.distribution import draw
 from driftgames._kernels.ledger import CLOCK, LEAD, LOWEST, all_inside, settle
-from driftgames._support.checks import FloatArray
-from driftgames._support.documents import Content
+from driftgames._kernels.sums import dot
+from driftgames.core.typing import Content, FloatArray
 from driftgames.hedge.base import ExpertLearner, Floats
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
 from driftgames.potentials.compiled import CompiledPotential
@@ -92,7 +92,7 @@ class PotentialLearner(ExpertLearner):
             if not all_inside(losses[r], low, high):
                 return r
             scaled = (losses[r].astype(np.float64) - offset) * factor
-            loss = scaled[draw(p, uniforms[r])] if len(uniforms) else p @ scaled
+            loss = scaled[draw(p, uniforms[r])] if len(uniforms) else dot(p, scaled)
             learner_losses[r] = loss
             regret[r] = self._move(scaled, float(loss))
         return len(losses)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray
 from driftgames.certificates import Certificate
+from driftgames.core.typing import FloatArray
 from driftgames.hedge.losses import Loss, LossFunction, Range, make_loss
 from driftgames.hedge.making import Maker, make_learner
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray
+from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, check_distribution, check_interval
+from driftgames.core.checks import check_distribution, check_interval
+from driftgames.core.typing import FloatArray
 
 _LEAST_MASS = 1e-200
 _LARGEST_LOSS = {np.dtype(np.float64): 1e290, np.dtype(np.float32): 1e30}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.jit import kernel
+from driftgames._kernels.arithmetic import choose, fma, root, size
+from driftgames._kernels.elementary import exp, scaled_erfc
+from driftgames._kernels.jit import kernel, scalar
+from driftgames._kernels.lanes import LANES, any_of, first, fold, load, spread, store
 from driftgames._kernels.ledger import LEAD
 from driftgames._kernels.rounds import PlayRounds, rounds_of
-from driftgames._support.checks import FloatArray
 from driftgames.certificates import bounds
+from driftgames.core.typing import FloatArray
 from driftgames.hedge.memory import RememberingLearner
 
 
@@ -69,16 +70,18 @@ def _weigh(
     memory: FloatArray,
     out: FloatArray,
 ) -> float:
-    total = 0.0
-    for i in range(out.size):
+    n, lead = out.size, ledger[LEAD]
+    total = spread(0.0)
+    for i in range(0, n, LANES):
+        w = evidence(lead - load(cumulative, i, lead), load(memory, i, 1.0))
         if prior is None:
-            out[i] = evidence(ledger[LEAD] - cumulative[i], memory[i])
-        elif prior[i] > 0.0:
-            out[i] = prior[i] * evidence(ledger[LEAD] - cumulative[i], memory[i])
+            w = choose(first(n - i), w, 0.0)
         else:
-            out[i] = 0.0
-        total += out[i]
-    return total
+            share = load(prior, i, 0.0)
+            w = choose(share > 0.0, w * share, 0.0)
+        store(out, i, w)
+        total += w
+    return fold(total)
 
 
 @kernel
@@ -91,50 +94,75 @@ def _learn(
     total: float,
     learner_loss: float,
 ) -> None:
-    for i in range(losses.size):
-        memory[i] += (learner_loss - losses[i]) ** 2
+    for i in range(0, losses.size, LANES):
+        regret = learner_loss - load(losses, i, 0.0)
+        store(memory, i, fma(regret, regret, load(memory, i, 0.0)))
 
 
-_NODES, _SHARES = np.polynomial.legendre.leggauss(12)
-_NODES, _SHARES = (_NODES + 1.0) / 4.0, _SHARES / 4.0  # from [-1, 1] to [0, 1/2]
+# Gauss and Legendre on [0, 1/2]; NumPy's nodes come from an eigenvalue solver and may differ::
+#     x = mp.findroot(lambda x: mp.legendre(12, x), start); node = (x + 1) / 4
+#     share = 1 / (2 * (1 - x * x) * mp.diff(lambda x: mp.legendre(12, x), x) ** 2)
+_NODES = (
+    0.004609841438320187,
+    0.023970685907381287,
+    0.05752433145142383,
+    0.10317051142834564,
+    0.15804212525045494,
+    0.21869164787213277,
+    0.28130835212786726,
+    0.34195787474954503,
+    0.39682948857165434,
+    0.4424756685485762,
+    0.4760293140926187,
+    0.49539015856167984,
+)
+_SHARES = (
+    0.011793834096627957,
+    0.026734831498829607,
+    0.040019582135836555,
+    0.05079185668076648,
+    0.0583731341345887,
+    0.06228676145335069,
+    0.06228676145335069,
+    0.0583731341345887,
+    0.05079185668076648,
+    0.040019582135836555,
+    0.026734831498829607,
+    0.011793834096627957,
+)
+
+_ROOT_PI = 1.7724538509055159
+_FLAT = 0.01  # below this variance the error functions would cancel
+_STEEP = -8.0  # above this regret the nodes resolve the integrand
 
 
-@kernel
+@scalar
 def evidence(regret: float, variance: float) -> float:
     r"""Return :math:`\int_0^{1/2} e^{\eta R - \eta^2 V}\,d\eta` to a relative 1e-12.
 
     Read from its other end the integral is one of the same kind, which leaves
     ``R <= V/2``. There it is a difference of error functions, scaled so that neither over-
-    nor underflows; where V is so small that they would cancel, the integrand is nearly flat
+    nor underflows. Where V is so small that they would cancel, the integrand is nearly flat
     and twelve nodes of Gauss and Legendre give it to all digits.
     """
-    R, V, scale = regret, variance, 1.0
-    if R > 0.5 * V:
-        scale = math.exp(0.5 * R - 0.25 * V)
-        R = V - R
-    if V < 1.0 and R > -8.0:
-        total = 0.0
-        for k in range(_NODES.size):
-            total += _SHARES[k] * math.exp(_NODES[k] * (R - _NODES[k] * V))
-        return scale * total
-    root = math.sqrt(V)
-    start, end = -0.5 * R / root, 0.5 * (V - R) / root
-    height = scale * math.sqrt(math.pi) / (2.0 * root)
-    if start > 0.0:
-        return height * (_scaled_erfc(start) - math.exp(0.5 * R - 0.25 * V) * _scaled_erfc(end))
-    return height * math.exp(start * start) * (math.erf(end) - math.erf(start))
-
-
-@kernel
-def _scaled_erfc(x: float) -> float:
-    """Return ``exp(x^2) erfc(x)`` for ``x > 0``, by its asymptotic series from 10 on."""
-    if x < 10.0:
-        return math.exp(x * x) * math.erfc(x)
-    step, term, total = -0.5 / (x * x), 1.0, 1.0
-    for k in range(1, 21, 2):
-        term *= k * step
-        total += term
-    return total / (x * math.sqrt(math.pi))
+    mirrored = regret > 0.5 * variance
+    R, V = choose(mirrored, variance - regret, regret), variance
+    # erf from start to end, in units of the scaled erfc; the ratio is exp(start^2 - end^2)
+    half_width = 0.5 / root(choose(V > 0.0, V, 1.0))
+    start, end = R * half_width, (V - R) * half_width
+    log_ratio = 0.5 * R - 0.25 * V
+    before, after = scaled_erfc(size(start)), exp(log_ratio) * scaled_erfc(end)
+    ahead = choose(R > 0.0, 2.0 * exp(start * start) - before, before)
+    result = (ahead - after) * (_ROOT_PI * half_width)
+    flat = (V < _FLAT) & (R > _STEEP)
+    if any_of(flat):
+        total = 0.0 * R
+        for k in range(len(_NODES)):
+            total = fma(_SHARES[k], exp(_NODES[k] * (R - _NODES[k] * V)), total)
+        result = choose(flat, total, result)
+    if any_of(mirrored):
+        result = choose(mirrored, result * exp(-log_ratio), result)
+    return result
 
 
 _PLAY_ROUNDS = rounds_of(_weigh, _learn)

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.documents import (
-    Content,
+from driftgames.core.documents import (
     DocumentError,
     decode_array,
     encode_array,
     read_document,
     write_document,
 )
+from driftgames.core.typing import Content
 
 VERSION = 1
 """Of the file format, which docs/state_format.md describes."""

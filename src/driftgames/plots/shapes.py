@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, as_floats, check_integer
+from driftgames.core.checks import as_floats, check_integer
+from driftgames.core.typing import FloatArray
 from driftgames.plots.style import new_axes
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, cast
 
-from driftgames._support.documents import atomic_write
+from driftgames.core.documents import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from driftgames._support.checks import FloatArray
+from driftgames.core.typing import FloatArray
 from driftgames.plots.style import line_styles, new_axes, shown_name
 
 if TYPE_CHECKING:

@@ -8,14 +8,18 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, check_fractions, check_horizons, check_vector
+from driftgames._kernels.distribution import normalise as normalise_in_place
+from driftgames._kernels.sums import total
+from driftgames.core.checks import check_fractions, check_horizons, check_vector
+from driftgames.core.description import Describable
+from driftgames.core.typing import FloatArray
 
 
 class NoBoundError(ValueError):
     """The paper promises nothing for this potential; the message says why."""
 
 
-class Potential(ABC):
+class Potential(Describable, ABC):
     r"""A family of functions that says how bad it is to stand at ``s`` after round ``t``.
 
     .. math:: \Phi_t(s) \text{ convex, nonincreasing, nonnegative},
@@ -131,9 +135,6 @@ def normalise(weights: FloatArray, prior: FloatArray | None = None) -> FloatArra
     >>> normalise(np.array([0.0, 0.0]))
     array([0.5, 0.5])
     """
-    total = float(weights.sum())
-    if total > 0:
-        return weights / total
-    if prior is not None:
-        return prior / float(prior.sum())
-    return np.full(weights.size, 1.0 / weights.size)
+    p = np.array(weights, dtype=np.float64)
+    normalise_in_place(p, total(p), prior)
+    return p

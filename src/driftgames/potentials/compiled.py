@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from driftgames._kernels import chips
 from driftgames._kernels.chips import Exponent, Replay, Theta, Weight
-from driftgames._support.checks import FloatArray, check_integer, check_vector
+from driftgames.core.checks import check_integer, check_vector
+from driftgames.core.typing import FloatArray
 from driftgames.potentials.base import Potential
 
 

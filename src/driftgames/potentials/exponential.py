@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.arithmetic import fma
 from driftgames._kernels.chips import Theta
-from driftgames._kernels.exponential import exp, expm1
+from driftgames._kernels.elementary import exp, exp_all, expm1, log, log1p, sinh
 from driftgames._kernels.jit import scalar
-from driftgames._support.checks import (
-    FloatArray,
+from driftgames.core.checks import (
     as_floats,
     check_fraction,
     check_fractions,
@@ -21,6 +21,7 @@ from driftgames._support.checks import (
     check_integer,
     check_positive,
 )
+from driftgames.core.typing import FloatArray
 from driftgames.potentials.compiled import CompiledPotential, Kernels, compile_kernels
 
 
@@ -55,7 +56,7 @@ class Exponential(CompiledPotential):
         fraction = check_fraction("epsilon", epsilon)
         if fraction == 1.0:
             raise ValueError("epsilon must be below 1 to tune eta: at 1 the best eta is 0")
-        return cls(math.sqrt(2 * math.log(1 / fraction) / rounds))
+        return cls(math.sqrt(2 * log(1 / fraction) / rounds))
 
     def value(
         self,
@@ -68,7 +69,7 @@ class Exponential(CompiledPotential):
         """Return ``Phi_t(s) * exp(-log_scale)``."""
         rounds_left = 0 if horizon is None else horizon - t
         s = as_floats("positions", positions)
-        return np.exp(-self.eta * s + rounds_left * self._log_cosh() - log_scale)
+        return exp_all(-self.eta * s + rounds_left * self._log_cosh() - log_scale)
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         r"""Return :math:`(\ln(1/\epsilon) + T \ln\cosh\eta) / \eta`. [LS14, Thm. 2]"""
@@ -88,8 +89,9 @@ class Exponential(CompiledPotential):
     def _log_cosh(self) -> float:
         # cosh(x) = 1 + 2 sinh(x/2)^2, which keeps its digits for small eta; a large one overflows
         if self.eta < 1:
-            return math.log1p(2 * math.sinh(self.eta / 2) ** 2)
-        return float(np.logaddexp(self.eta, -self.eta)) - math.log(2)
+            half = sinh(self.eta / 2)
+            return log1p(2 * half * half)
+        return self.eta + log1p(exp(-2 * self.eta)) - log(2.0)
 
 
 @scalar
@@ -105,4 +107,11 @@ def _weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
     return -0.5 * expm1(-2.0 * eta) * exp(_exponent(s, t, theta) - log_scale)
 
 
-_KERNELS = compile_kernels(weight=_weight, exponent=_exponent)
+@scalar
+def _game_weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
+    (eta,) = theta
+    # without the factor that all chips share
+    return exp(fma(-eta, s, eta - log_scale))
+
+
+_KERNELS = compile_kernels(weight=_weight, exponent=_exponent, game_weight=_game_weight)

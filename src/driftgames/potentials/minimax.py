@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.envelope import envelope
-from driftgames._support.checks import (
-    FloatArray,
+from driftgames.core.checks import (
     as_floats,
     check_fractions,
     check_horizons,
@@ -21,9 +20,13 @@ from driftgames._support.checks import (
     check_vector,
     is_real,
 )
+from driftgames.core.typing import FloatArray
 from driftgames.potentials.base import NoBoundError, Potential
 
 Loss = Callable[[FloatArray], npt.ArrayLike]
+
+ROUNDING = 1e-9
+"""How far floating point may move a position from its lattice point."""
 
 LARGEST_LAYER = 50_000_000
 """Positions in one layer beyond which moves count as having no common step."""
@@ -64,11 +67,25 @@ class MinimaxPotential(Potential):
     keep_table : bool
         Keep every layer rather than solve again for each round asked for; a game that is
         played forward wants it. Memory then grows with the square of the horizon.
+    snap : bool
+        Accept positions between the lattice points and snap them; `on_interval` sets it. By
+        default every position must be a lattice point.
 
     Notes
     -----
     At a corner of the envelope any weight between the two slopes is optimal; their mean is
-    taken. `bound` speaks of adversaries that move as `moves` allows.
+    taken. Without ``snap`` the bound holds against adversaries that move as `moves` allows.
+
+    With ``snap`` it holds against every move between the least and the largest of `moves`.
+    Let :math:`\delta` be the spacing of the moves. A chip at ``s`` after ``t`` rounds counts as
+
+    .. math:: x_t = \lfloor s \rfloor_\delta + t\delta
+
+    the lattice point to the left of ``s``, plus one spacing per round, and at most the largest
+    position that ``t`` rounds can reach. Then :math:`x_t - x_{t-1} \ge z_t`, so the moves of
+    ``x`` average at least beta too, and the sum of :math:`\Phi_t(x_t)` never rises. Snapping
+    alone lacks this: it takes up to :math:`\delta` from a move, and the average may fall below
+    beta. At the end :math:`x_T \le s_T + T\delta`, so the bound is larger by :math:`T\delta`.
 
     Examples
     --------
@@ -84,6 +101,7 @@ class MinimaxPotential(Potential):
     moves: Sequence[float] = (-1.0, 1.0)
     beta: float = 0.0
     keep_table: bool = False
+    snap: bool = False
     _step: Fraction = field(init=False, repr=False, compare=False)
     _lattice: npt.NDArray[np.int64] = field(init=False, repr=False, compare=False)
     _table: list[Layer] = field(init=False, repr=False, compare=False, default_factory=list)
@@ -122,12 +140,27 @@ class MinimaxPotential(Potential):
         beta: float = 0.0,
         keep_table: bool = False,
     ) -> MinimaxPotential:
-        """Return the potentials for moves in ``[low, high]``: its multiples of ``1 / per_unit``."""
+        r"""Return the potentials for all moves in ``[low, high]``, on a lattice of positions.
+
+        The spacing is ``1 / per_unit``, and the ends are rounded outwards to multiples of it. The
+        potentials take every position: they snap it to the lattice. With the default interval
+        this is the near-minimax player of DGv1 without the rule on differences, and `Hedge`
+        plays it; ``keep_table=True`` then solves the game once and not in every round. The
+        bound is larger by ``horizon / per_unit`` than that of the lattice, so it promises
+        something only for a large ``per_unit``. The default suits `game_value` alone.
+        [LS14, Sec. 3.2]
+
+        >>> fine = MinimaxPotential.on_interval(lambda s: s <= -10, 30, per_unit=30)
+        >>> float(fine.bound(30, 0.25))
+        11.0
+        >>> fine.distribution([-1.2, 0.7, 0.5], t=3).round(3)
+        array([0.489, 0.244, 0.267])
+        """
         fineness = check_integer("per_unit", per_unit, least=1)
         # 0.29 * 100 is a little below 29, which is meant
         first, last = (round(end * fineness, 9) for end in (low, high))
-        grid = np.arange(math.ceil(first), math.floor(last) + 1) / fineness
-        return cls(loss, horizon, grid.tolist(), beta, keep_table)
+        grid = np.arange(math.floor(first), math.ceil(last) + 1) / fineness
+        return cls(loss, horizon, grid.tolist(), beta, keep_table, snap=True)
 
     @property
     def game_value(self) -> float:
@@ -179,8 +212,8 @@ class MinimaxPotential(Potential):
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         r"""Return the least R on the lattice with :math:`\Phi_T(-R) > \Phi_0(0)/\epsilon`.
 
-        Where there is none, nothing is promised but the distance that the moves can cover.
-        [LS14, Thm. 2]
+        With ``snap`` it is larger by the horizon times the spacing. Where there is no such R,
+        nothing is promised but the distance that the moves can cover. [LS14, Thm. 2]
         """
         rounds, epsilons = np.broadcast_arrays(
             check_horizons(horizon), check_fractions("epsilon", epsilon)
@@ -195,7 +228,14 @@ class MinimaxPotential(Potential):
         # losses fall to the right, so those that are large enough come first
         count = np.count_nonzero(enough, axis=-1)
         radii = -np.append(at[0], at[left])
-        return np.asarray(radii[count])
+        allowance = self.horizon * float(self._step) if self.snap else 0.0
+        return np.asarray(np.minimum(radii[count] + allowance, -at[0]))
+
+    def __str__(self) -> str:
+        moves = "{" + ", ".join(f"{z:g}" for z in self.moves) + "}"
+        if self.snap:
+            moves = f"[{self.moves[0]:g}, {self.moves[-1]:g}] in steps of {self._step}"
+        return f"minimax player of {self.horizon} rounds with moves {moves}"
 
     def _look_up(
         self, positions: npt.ArrayLike, t: int, rounds_played: int, part: str
@@ -203,16 +243,28 @@ class MinimaxPotential(Potential):
         s = as_floats("positions", positions)
         if not 0 <= t <= self.horizon:
             raise ValueError(f"t must lie in 0..{self.horizon}, the horizon; got {t}")
-        index = np.rint(s / float(self._step)).astype(np.int64)
-        if not np.allclose(index * float(self._step), s, rtol=0, atol=1e-9):
-            raise ValueError(
-                f"positions must be multiples of the moves' common step {self._step}; got {s}"
-            )
-        index -= rounds_played * self._lattice[0]
+        index = self._index(s, rounds_played)
         layer = getattr(self._layer(t), part)
-        if index.size and not 0 <= index.min() <= index.max() < layer.size:
-            raise ValueError(f"{rounds_played} rounds cannot reach every position; got {s}")
         return np.asarray(layer[index])
+
+    def _index(self, s: FloatArray, t: int) -> npt.NDArray[np.int64]:
+        """Return where the positions stand in the layer of ``t`` rounds played."""
+        steps = s / float(self._step)
+        nearest = np.rint(steps)
+        on_lattice = np.abs(nearest * float(self._step) - s) <= ROUNDING
+        if not (self.snap or on_lattice.all()):
+            raise ValueError(
+                f"positions must be multiples of the moves' common step {self._step}; got {s}; "
+                f"on_interval takes every position"
+            )
+        left = np.where(on_lattice, nearest, np.floor(steps)).astype(np.int64)
+        first, last = t * int(self._lattice[0]), t * int(self._lattice[-1])
+        if left.size and not first <= left.min() <= left.max() <= last:
+            raise ValueError(f"{t} rounds cannot reach every position; got {s}")
+        if self.snap:
+            # a chip that the allowance carries beyond the layer stands at its right end
+            left = np.minimum(left + t, last)
+        return left - first
 
     def _layer(self, t: int) -> Layer:
         if self._table:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.arithmetic import fma, lesser
 from driftgames._kernels.chips import Theta
-from driftgames._kernels.exponential import exp, expm1, sinh
-from driftgames._kernels.jit import lesser, scalar
-from driftgames._support.checks import (
-    FloatArray,
+from driftgames._kernels.elementary import exp, exp_all, expm1, expm1_all, sinh
+from driftgames._kernels.jit import scalar
+from driftgames.core.checks import (
     as_floats,
     check_fractions,
     check_horizons,
     check_integer,
     check_positive,
 )
+from driftgames.core.typing import FloatArray
 from driftgames.potentials.base import NoBoundError
 from driftgames.potentials.compiled import CompiledPotential, Kernels, compile_kernels
 
@@ -74,8 +74,8 @@ class NormalHedgeDT(CompiledPotential):
         one_less_b = 0.0 if horizon is None else float(self.one_less_b(horizon, since=t))
         exponents = self._exponent(as_floats("positions", positions), t)
         if log_scale == 0.0:
-            return np.expm1(exponents) + one_less_b
-        return np.exp(exponents - log_scale) + (one_less_b - 1.0) * math.exp(-log_scale)
+            return expm1_all(exponents) + one_less_b
+        return exp_all(exponents - log_scale) + (one_less_b - 1.0) * exp(-log_scale)
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         r"""Return :math:`\sqrt{d T \ln((1 - b_0)/\epsilon + 1)}`.
@@ -93,7 +93,7 @@ class NormalHedgeDT(CompiledPotential):
     def one_less_b(self, horizon: npt.ArrayLike, since: int = 0) -> FloatArray:
         r"""Return :math:`\tfrac12\sum_{\tau=t+1}^{T}(e^{4/(d\tau)} - 1)`, where ``t = since``."""
         rounds = np.asarray(horizon)
-        terms = np.expm1(4.0 / (self.d * np.arange(since + 1, int(rounds.max()) + 1)))
+        terms = expm1_all(4.0 / (self.d * np.arange(since + 1, int(rounds.max()) + 1)))
         return np.asarray(np.concatenate([[0.0], np.cumsum(terms)])[rounds - since] / 2)
 
     @property
@@ -119,7 +119,7 @@ def _rate(t: float, theta: Theta) -> float:
 @scalar
 def _exponent(s: float, t: float, theta: Theta) -> float:
     left = lesser(s - 1.0, 0.0)
-    return float(left * left) * _rate(t, theta)
+    return left * left * _rate(t, theta)
 
 
 @scalar
@@ -128,7 +128,7 @@ def _weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
     left, right = lesser(s - 1.0, 0.0), lesser(s + 1.0, 0.0)
     # a difference of squares by its factors: right - left is exact where both are below 0
     narrowed = expm1((right - left) * (right + left) * rate)
-    return 0.5 * (0.0 - narrowed) * exp(left * left * rate - log_scale)  # 0 - keeps +0
+    return 0.5 * (0.0 - narrowed) * exp(fma(left * left, rate, -log_scale))  # 0 - keeps +0
 
 
 @scalar
@@ -136,7 +136,7 @@ def _game_weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
     half_rate = 0.5 * _rate(t, theta)
     left, right = lesser(s - 1.0, 0.0), lesser(s + 1.0, 0.0)
     # the same difference about its middle; |s| < t and d >= 3 keep the sine's argument below 2/3
-    middle = exp((left * left + right * right) * half_rate - log_scale)
+    middle = exp(fma(fma(left, left, right * right), half_rate, -log_scale))
     return middle * sinh((left - right) * (left + right) * half_rate)
 
 

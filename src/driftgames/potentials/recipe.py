@@ -9,7 +9,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, as_floats, check_integer
+from driftgames._kernels.elementary import exp
+from driftgames._kernels.sums import matvec
+from driftgames.core.checks import as_floats, check_integer
+from driftgames.core.typing import FloatArray
 from driftgames.potentials.base import NoBoundError, Potential
 
 _CELLS = 4_000_000  # how many values of phi_T are alive at a time
@@ -78,23 +81,35 @@ class RecipePotential(Potential):
             raise ValueError(f"phi_T was given for horizon {self.horizon}; got {horizon}")
         if not 0 <= t <= self.horizon:
             raise ValueError(f"t must lie in 0..{self.horizon}, the horizon; got {t}")
-        from scipy.stats import binom
-
         s = as_floats("positions", positions)
         rounds_left = self.horizon - t
-        chances = binom.pmf(np.arange(rounds_left + 1), rounds_left, 0.5)
+        chances = _coin_flips(rounds_left)
         ends = 2.0 * np.arange(rounds_left + 1) - rounds_left
         flat, out = s.ravel(), np.empty(s.size)
         block = max(1, _CELLS // ends.size)
         for begin in range(0, flat.size, block):
             part = flat[begin : begin + block, np.newaxis] + ends
-            out[begin : begin + block] = np.asarray(self.phi_T(part)) @ chances
-        return np.asarray(out.reshape(s.shape) * np.exp(-log_scale))
+            ended = np.ascontiguousarray(self.phi_T(part), dtype=np.float64)
+            out[begin : begin + block] = matvec(ended, chances)
+        return np.asarray(out.reshape(s.shape) * exp(-log_scale))
 
     def _solve_bound(self, horizon: int, epsilon: float) -> float:
         if horizon != self.horizon:
             raise NoBoundError(f"phi_T was given for horizon {self.horizon}; got {horizon}")
         return super()._solve_bound(horizon, epsilon)
+
+
+def _coin_flips(n: int) -> FloatArray:
+    """Return the chance of k heads in n flips of a coin, each rounded once.
+
+    >>> _coin_flips(3)
+    array([0.125, 0.375, 0.375, 0.125])
+    """
+    ways, chances = 1, []
+    for k in range(n + 1):
+        chances.append(ways / (1 << n))  # a quotient of integers
+        ways = ways * (n - k) // (k + 1)
+    return np.array(chances)
 
 
 def _refuse(rule: str, broken: npt.NDArray[np.bool_], at: FloatArray) -> None:

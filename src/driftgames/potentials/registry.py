@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray
+from driftgames.core.typing import FloatArray
 from driftgames.potentials.base import Potential
 from driftgames.potentials.exponential import Exponential
 from driftgames.potentials.normal_hedge_dt import NormalHedgeDT

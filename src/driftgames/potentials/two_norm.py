@@ -8,10 +8,12 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.arithmetic import lesser
 from driftgames._kernels.chips import Theta
-from driftgames._kernels.exponential import exp
-from driftgames._kernels.jit import lesser, scalar
-from driftgames._support.checks import FloatArray, as_floats, check_fractions, check_horizons
+from driftgames._kernels.elementary import exp
+from driftgames._kernels.jit import scalar
+from driftgames.core.checks import as_floats, check_fractions, check_horizons
+from driftgames.core.typing import FloatArray
 from driftgames.potentials.compiled import CompiledPotential, Kernels, compile_kernels
 
 
@@ -45,7 +47,7 @@ class TwoNorm(CompiledPotential):
         """Return ``Phi_t(s) * exp(-log_scale)``."""
         rounds_left = 0 if horizon is None else horizon - t
         below = np.minimum(as_floats("positions", positions), 0.0)
-        return np.asarray((below**2 + rounds_left) * np.exp(-log_scale))
+        return np.asarray((below**2 + rounds_left) * exp(-log_scale))
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         r"""Return :math:`\sqrt{T / \epsilon}`. [LS14, Cor. 1]"""
@@ -69,8 +71,14 @@ def _exponent(s: float, t: float, theta: Theta) -> float:
 
 @scalar
 def _weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
+    return _game_weight(s, t, log_scale, theta) * exp(-log_scale)
+
+
+@scalar
+def _game_weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
+    # in a game the scale is that of `_exponent`: 0
     left, right = lesser(s - 1.0, 0.0), lesser(s + 1.0, 0.0)
-    return float(0.5 * (left - right) * (left + right)) * exp(-log_scale)
+    return 0.5 * (left - right) * (left + right)
 
 
-_KERNELS = compile_kernels(weight=_weight, exponent=_exponent)
+_KERNELS = compile_kernels(weight=_weight, exponent=_exponent, game_weight=_game_weight)

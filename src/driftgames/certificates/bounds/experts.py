@@ -11,13 +11,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import (
-    FloatArray,
-    as_floats,
-    check_fractions,
-    check_horizons,
-    check_integer,
-)
+from driftgames.core.checks import as_floats, check_fractions, check_horizons, check_integer
+from driftgames.core.typing import FloatArray
 
 
 def normal_hedge(horizon: npt.ArrayLike, epsilon: npt.ArrayLike, n_actions: int) -> FloatArray:

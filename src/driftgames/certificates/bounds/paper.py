@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln, logsumexp
 
-from driftgames._support.checks import (
-    FloatArray,
+from driftgames.core.checks import (
     check_fraction,
     check_fractions,
     check_horizons,
@@ -18,6 +17,7 @@ from driftgames._support.checks import (
     check_positive,
     check_vector,
 )
+from driftgames.core.typing import FloatArray
 from driftgames.potentials import Potential
 
 

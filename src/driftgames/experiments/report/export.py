@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from driftgames._support.documents import atomic_write
+from driftgames.core.documents import atomic_write
 from driftgames.experiments.reproduce import Report
 from driftgames.experiments.results import Cell, Figure, Table
 

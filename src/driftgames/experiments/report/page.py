@@ -7,7 +7,7 @@ from importlib import resources
 from itertools import groupby
 from pathlib import Path
 
-from driftgames._support.documents import atomic_write
+from driftgames.core.documents import atomic_write
 from driftgames.experiments.report.cells import shown
 from driftgames.experiments.report.drawing import draw_svg
 from driftgames.experiments.reproduce import Report
@@ -88,7 +88,12 @@ def _table(table: Table) -> str:
     for row in table.rows:
         first = ' class="first"' if row[0] != last else ""
         cells = "".join(
-            _cell("" if at == 0 and row[0] == last else cell, column, at in opens)
+            _cell(
+                "" if at == 0 and row[0] == last else cell,
+                column,
+                at in opens,
+                equal=_is_equal(row, table.columns, at),
+            )
             for at, (cell, column) in enumerate(zip(row, table.columns, strict=True))
         )
         body.append(f"<tr{first}>{cells}</tr>")
@@ -134,13 +139,21 @@ def _opening(columns: tuple[Column, ...]) -> set[int]:
     return {at for at in range(1, len(groups)) if groups[at] != groups[at - 1]}
 
 
-def _cell(cell: Cell, column: Column, opens: bool) -> str:
+def _is_equal(row: tuple[Cell, ...], columns: tuple[Column, ...], at: int) -> bool:
+    """Whether this cell is the difference of two numbers that agree to the printed digit."""
+    if columns[at].name != DIFFERENCE:
+        return False
+    ours, printed = row[at - 2 : at]  # the order of the columns in every group
+    return isinstance(ours, float) and isinstance(printed, float) and agrees(ours, printed)
+
+
+def _cell(cell: Cell, column: Column, opens: bool, *, equal: bool) -> str:
     classes = ["opens"] if opens else []
     if isinstance(cell, str):
         classes.append("text")
     if column.name == PUBLISHED:
         classes.append("published")
-    if column.name == DIFFERENCE and isinstance(cell, float) and agrees(cell):
+    if equal:
         classes.append("equal")
     names = f' class="{" ".join(classes)}"' if classes else ""
     return f"<td{names}>{escape(shown(cell, column))}</td>"

@@ -1,7 +1,7 @@
 import io
 
-from driftgames._support import progress as module
-from driftgames._support.progress import progress
+from driftgames.core import progress as module
+from driftgames.core.progress import progress
 
 
 class Terminal(io.StringIO):

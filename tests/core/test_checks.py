@@ -4,7 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from driftgames._support import checks
+from driftgames.core import checks
 
 
 @pytest.mark.parametrize("value", [1, 5, np.int64(3)])

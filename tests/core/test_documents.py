@@ -5,7 +5,7 @@ import stat
 import numpy as np
 import pytest
 
-from driftgames._support.documents import (
+from driftgames.core.documents import (
     DocumentError,
     atomic_write,
     decode_array,

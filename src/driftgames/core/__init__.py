@@ -1,0 +1,1 @@
+"""The spine: what every setting shares. Types, checks, units, state, documents, progress."""

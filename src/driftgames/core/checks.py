@@ -1,0 +1,192 @@
+"""Input checks. Each error names what came and the rule it breaks; nothing is clipped.
+
+Python validates once at the public surface; kernels below it trust their input.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames.core.typing import FloatArray
+
+
+def check_integer(name: str, value: object, *, least: int) -> int:
+    """Return ``value`` as an int, or say that it is not an integer of at least ``least``.
+
+    >>> check_integer("horizon", 5, least=1)
+    5
+    >>> check_integer("horizon", 0, least=1)
+    Traceback (most recent call last):
+    ...
+    ValueError: horizon must be an integer >= 1; got 0
+    """
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+    if not whole or int(value) < least:  # type: ignore[call-overload]
+        raise ValueError(f"{name} must be an integer >= {least}; got {value!r}")
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def check_positive(name: str, value: float) -> float:
+    """Return ``value`` as a float, or say that it is not a finite number above 0."""
+    if not (is_real(value) and math.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be a finite number > 0; got {value!r}")
+    return float(value)
+
+
+def check_between(name: str, value: float, low: float, high: float) -> float:
+    """Return ``value`` as a float, or say that it lies outside ``[low, high]``."""
+    if not (is_real(value) and low <= value <= high):
+        raise ValueError(f"{name} must lie in [{low:g}, {high:g}]; got {value!r}")
+    return float(value)
+
+
+def check_number(name: str, value: float) -> float:
+    """Return ``value`` as a float, or say that it is not a finite number."""
+    if not (is_real(value) and math.isfinite(value)):
+        raise ValueError(f"{name} must be a finite number; got {value!r}")
+    return float(value)
+
+
+def check_interval(name: str, value: object) -> tuple[float, float]:
+    """Return ``value`` as ``(low, high)``, or say that it is no pair of numbers low < high.
+
+    >>> check_interval("loss_range", (1, 0))
+    Traceback (most recent call last):
+    ...
+    ValueError: loss_range must be (low, high), finite and low < high; got (1, 0)
+    """
+    ends = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else ()
+    finite = all(is_real(end) and abs(end) < math.inf for end in ends)
+    if len(ends) != 2 or not finite or not 0 < ends[1] - ends[0] < math.inf:
+        raise ValueError(f"{name} must be (low, high), finite and low < high; got {value!r}")
+    return float(ends[0]), float(ends[1])
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Return ``value`` as a bool, or say that it is not a truth value."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False; got {value!r}")
+    return bool(value)
+
+
+def check_fraction(name: str, value: float) -> float:
+    """Return ``value`` as a float, or say that it lies outside ``(0, 1]``.
+
+    >>> check_fraction("epsilon", 0.0)
+    Traceback (most recent call last):
+    ...
+    ValueError: epsilon must lie in (0, 1]; got 0.0
+    """
+    if not (is_real(value) and 0 < value <= 1):
+        raise ValueError(f"{name} must lie in (0, 1]; got {value!r}")
+    return float(value)
+
+
+def check_fractions(name: str, values: npt.ArrayLike) -> FloatArray:
+    """Return ``values`` (of any shape) as floats, or name the first outside ``(0, 1]``."""
+    fractions = as_floats(name, values)
+    bad = ~((fractions > 0) & (fractions <= 1))
+    if bad.any():
+        raise ValueError(f"{name} must lie in (0, 1]; got {fractions[bad].flat[0]!r}")
+    return fractions
+
+
+def check_horizons(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Return horizons (of any shape) as integers, or name the first that is not one >= 1."""
+    horizons = np.asarray(values)
+    whole = np.issubdtype(horizons.dtype, np.integer)
+    if not whole or (horizons.size and horizons.min() < 1):
+        raise ValueError(f"horizon must be an integer >= 1; got {values!r}")
+    return horizons.astype(np.int64, copy=False)
+
+
+def check_vector(name: str, values: npt.ArrayLike, length: int | None = None) -> FloatArray:
+    """Return ``values`` as one finite float per chip, or say what is wrong and where.
+
+    >>> check_vector("losses", [0.1, float("nan")], 2)
+    Traceback (most recent call last):
+    ...
+    ValueError: losses must be finite; got nan at index 1
+    """
+    vector = as_floats(name, values)
+    if vector.ndim != 1 or (length is not None and vector.size != length):
+        wanted = "one-dimensional" if length is None else f"of shape ({length},)"
+        raise ValueError(f"{name} must be {wanted}; got shape {vector.shape}")
+    check_finite(name, vector)
+    return vector
+
+
+def check_finite(name: str, values: npt.NDArray[Any]) -> None:
+    """Name the first entry that is NaN or infinite."""
+    if not np.isfinite(values).all():
+        where = first_index(~np.isfinite(values))
+        raise ValueError(f"{name} must be finite; got {values[where]} at index {_plain(where)}")
+
+
+def check_range(name: str, values: npt.NDArray[Any], low: float, high: float) -> None:
+    """Name the extremes and the first entry outside ``[low, high]``; NaN lies outside.
+
+    >>> check_range("losses", np.array([0.5, 1.5]), 0.0, 1.0)
+    Traceback (most recent call last):
+    ...
+    ValueError: losses must lie in [0, 1]; got 1.5 at index 1 (min=0.5, max=1.5)
+    """
+    inside = (values >= low) & (values <= high)
+    if not inside.all():
+        where = first_index(~inside)
+        raise ValueError(
+            f"{name} must lie in [{low:g}, {high:g}]; got {values[where]} at index "
+            f"{_plain(where)} (min={np.min(values):g}, max={np.max(values):g})"
+        )
+
+
+def check_distribution(name: str, values: npt.ArrayLike, length: int) -> FloatArray:
+    """Return ``values`` as a probability vector over ``length`` chips, or say why it is none."""
+    p = check_vector(name, values, length)
+    if (p < 0).any():
+        where = first_index(p < 0)
+        raise ValueError(f"{name} must be nonnegative; got {p[where]} at index {_plain(where)}")
+    if abs(p.sum() - 1.0) > 1e-9:
+        raise ValueError(f"{name} must sum to 1; got {p.sum()!r}")
+    return p
+
+
+def as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
+    """Return ``values`` as a float64 array, or say that they are not numbers.
+
+    Complex numbers, dates, text and masked entries, which NumPy would turn into floats, are
+    no numbers here.
+
+    >>> as_floats("losses", ["0.5", "1"])
+    Traceback (most recent call last):
+    ...
+    ValueError: losses must be numbers; got ['0.5', '1']
+    """
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO" or np.ma.is_masked(values):
+            raise TypeError("NumPy would drop a part of them")
+        if array.dtype.kind == "O" and any(isinstance(each, (str, bytes)) for each in array.flat):
+            raise TypeError("NumPy would read them")
+        return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers; got {values!r}") from error
+
+
+def first_index(bad: npt.NDArray[np.bool_]) -> tuple[int, ...]:
+    """Return the index of the first true entry."""
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))
+
+
+def is_real(value: object) -> bool:
+    """Whether ``value`` is a real number and not a truth value."""
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+
+
+def _plain(index: tuple[int, ...]) -> int | tuple[int, ...]:
+    return index[0] if len(index) == 1 else index

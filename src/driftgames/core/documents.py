@@ -1,0 +1,134 @@
+"""Documents: JSON files that are written atomically and checked when they are read.
+
+A document is one JSON object with four members::
+
+    {"format": "driftgames.hedge", "version": 1, "sha256": "...", "content": {...}}
+
+``sha256`` is of ``content`` written without spaces and with sorted keys. Numbers are written
+so that they read back to the same bits; an array is ``{"dtype", "shape", "base64"}``, the bytes
+in C order and little endian. Nothing is ever loaded with pickle.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames.core.typing import Content
+
+
+class DocumentError(ValueError):
+    """A file that is not the document it should be; the message says in which way."""
+
+
+def write_document(path: str | os.PathLike[str], kind: str, version: int, content: Content) -> None:
+    """Write ``content`` to ``path`` so that a reader sees the old file or the new one, whole."""
+    document = {
+        "format": kind,
+        "version": version,
+        "sha256": digest(content),
+        "content": content,
+    }
+    with atomic_write(path) as stream:
+        stream.write(json.dumps(document).encode())
+
+
+def read_document(path: str | os.PathLike[str], kind: str, version: int) -> Content:
+    """Return the content of a document of this ``kind``, of ``version`` or older."""
+    try:
+        document = json.loads(Path(path).read_bytes())
+    except (ValueError, RecursionError) as error:  # numbers and nesting have limits too
+        raise DocumentError(f"{path}: not JSON, or cut short ({error})") from error
+    if not isinstance(document, dict) or "format" not in document:
+        raise DocumentError(f"{path}: not a driftgames document (it has no 'format')")
+    if document["format"] != kind:
+        raise DocumentError(f"{path}: holds a {document['format']!r}, where {kind!r} was wanted")
+    found = document.get("version")
+    if type(found) is not int or found < 1:
+        raise DocumentError(f"{path}: its version must be an integer >= 1; got {found!r}")
+    if found > version:
+        raise DocumentError(
+            f"{path}: format version {found} is newer than this driftgames reads ({version})"
+        )
+    content = document.get("content")
+    if not isinstance(content, dict) or document.get("sha256") != digest(content):
+        raise DocumentError(f"{path}: the content does not match its sha256; it was changed")
+    return content
+
+
+@contextlib.contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a stream whose bytes replace ``path`` in one step, or not at all on an error.
+
+    A link stays a link, and the file that it leads to is replaced; an old file's permissions
+    stay. A device or a pipe cannot be replaced and is written to.
+    """
+    given = Path(path)
+    if given.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if given.exists() and not given.is_file():
+        with given.open("wb") as stream:
+            yield stream
+        return
+    target = Path(os.path.realpath(path))
+    try:
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(name, mode)  # mkstemp makes files that only the owner may read
+        os.replace(name, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+def encode_array(array: npt.NDArray[Any]) -> Content:
+    """Return an array as JSON members that read back to the same bits."""
+    little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+    return {
+        "dtype": little.dtype.str,
+        "shape": list(array.shape),
+        "base64": base64.b64encode(little.tobytes()).decode(),
+    }
+
+
+def decode_array(encoded: Content) -> npt.NDArray[Any]:
+    """Return the array that `encode_array` was given; a fresh one, free to be changed."""
+    try:
+        dtype = np.dtype(encoded["dtype"])
+        data = base64.b64decode(encoded["base64"], validate=True)
+        array = np.frombuffer(data, dtype=dtype).reshape(encoded["shape"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise DocumentError(f"an array in the document cannot be read: {error}") from error
+    return array.astype(dtype.newbyteorder("="))
+
+
+def digest(content: Content) -> str:
+    """Return the sha256 of content, written without spaces and with sorted keys."""
+    plain = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,174 @@
+"""State: saved, loaded, copied, compared and put back as one, for everything that learns.
+
+A `Stateful` object follows from its arguments and its state. A subclass says what both are; files,
+copies, equality and all-or-nothing on an error are written here, once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from driftgames.core.description import decode, describe, encode, is_described, restore
+from driftgames.core.documents import DocumentError, read_document, write_document
+from driftgames.core.typing import Content, Path
+
+
+class Stateful(ABC):
+    """Something whose future follows from its arguments and its state."""
+
+    VERSION: ClassVar[int] = 2
+    """Of the file format, which docs/state_format.md describes."""
+
+    _stateful: ClassVar[dict[str, type[Stateful]]] = {}
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        Stateful._stateful[cls.__name__] = cls
+
+    # ---------------------------------------------------------------- what a subclass must give
+
+    @abstractmethod
+    def _arguments(self) -> Content:
+        """Return the arguments of the constructor by name; `encode` must know their kinds."""
+
+    @abstractmethod
+    def _get_state(self) -> Content:
+        """Return the live state: arrays, numbers, texts, and lists and dicts of such."""
+
+    @abstractmethod
+    def _set_state(self, state: Content) -> None:
+        """Take this state over, or raise ValueError and change nothing."""
+
+    # ---------------------------------------------------------------- files
+
+    def save(self, path: Path) -> None:
+        """Write it to a JSON document, atomically; docs/state_format.md describes the file."""
+        write_document(path, kind_of(type(self)), self.VERSION, self.content())
+
+    @classmethod
+    def load(cls, path: Path, **given: Any) -> Self:
+        """Return what was saved at ``path``; it goes on to the same bits.
+
+        ``given`` is for the arguments that a file cannot hold, such as a function.
+        """
+        content = read_document(path, kind_of(cls), cls.VERSION)
+        try:
+            return cls.from_content(content, **given)
+        except DocumentError as error:
+            raise DocumentError(f"{path}: {error}") from error
+
+    def content(self) -> Content:
+        """Return arguments and state as JSON."""
+        return {"arguments": encode(self._arguments()), "state": encode(self._get_state())}
+
+    @classmethod
+    def from_content(cls, content: Content, **given: Any) -> Self:
+        """Return the object whose `content` this is."""
+        try:
+            restored = cls(**_arguments_from(content["arguments"], given))
+            restored._set_state(decode(content["state"]))
+        except DocumentError:
+            raise
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+            raise DocumentError(f"not a whole {cls.__name__}: {error}") from error
+        return restored
+
+    # ---------------------------------------------------------------- copies and comparison
+
+    def copy(self) -> Self:
+        """Return an independent object in the same state."""
+        return copy.deepcopy(self)
+
+    __copy__ = copy
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Stateful) or type(other) is not type(self):
+            return NotImplemented
+        return same(self._arguments(), other._arguments()) and same(
+            self._get_state(), other._get_state()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @contextlib.contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Put the state back if the block raises."""
+        before = copy.deepcopy(self._get_state())
+        try:
+            yield
+        except BaseException:
+            self._set_state(before)
+            raise
+
+
+def kind_of(stateful: type[Stateful]) -> str:
+    """Return the ``format`` of the documents that hold such an object."""
+    return f"driftgames.{stateful.__name__}"
+
+
+def nested(thing: Stateful) -> Content:
+    """Return an object as a part of another one's document; `restore_nested` reads it."""
+    return {"kind": type(thing).__name__, **thing.content()}
+
+
+def restore_nested(content: Any, wanted: type[Stateful], **given: Any) -> Any:
+    """Return the object that `nested` described, which must be one of the ``wanted`` class."""
+    if not isinstance(content, dict) or "kind" not in content:
+        raise DocumentError(f"not a {wanted.__name__}: it has no 'kind'")
+    found = Stateful._stateful.get(content["kind"])
+    if found is None or not issubclass(found, wanted):
+        raise DocumentError(f"there is no {wanted.__name__} {content['kind']!r}")
+    return found.from_content(content, **given)
+
+
+def same(x: Any, y: Any) -> bool:
+    """Whether two states are equal, entry by entry."""
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+        return np.array_equal(x, y)
+    if isinstance(x, dict) and isinstance(y, dict):
+        return x.keys() == y.keys() and all(same(each, y[name]) for name, each in x.items())
+    if isinstance(x, list | tuple) and isinstance(y, list | tuple):
+        return len(x) == len(y) and all(map(same, x, y))
+    return bool(x == y)
+
+
+def check_arrays(state: Content, own: Content) -> None:
+    """Raise ValueError unless the arrays of a state are finite and fit the object's ``own``."""
+    if state.keys() != own.keys():
+        wanted, got = (", ".join(sorted(names)) for names in (own, state))
+        raise ValueError(f"the state must be {wanted}; got {got}")
+    for name, mine in own.items():
+        array = state[name]
+        if not isinstance(mine, np.ndarray):
+            continue
+        if not isinstance(array, np.ndarray) or (array.shape, array.dtype) != (
+            mine.shape,
+            mine.dtype,
+        ):
+            found = f"{getattr(array, 'dtype', type(array).__name__)}{list(np.shape(array))}"
+            raise ValueError(f"{name} must be {mine.dtype}{list(mine.shape)}; got {found}")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite")
+
+
+def _arguments_from(saved: Content, given: Content) -> Content:
+    """Return the saved arguments; those that a file cannot hold must be given."""
+    arguments = {}
+    for name, value in saved.items():
+        if name not in given:
+            arguments[name] = restore(value, name) if is_described(value) else decode(value)
+            continue
+        if not is_described(value) or describe(given[name]) != value:
+            raise DocumentError(f"it was made with {name} = {value}; given is {given[name]!r}")
+        arguments[name] = given[name]
+    if others := given.keys() - saved.keys():
+        raise DocumentError(
+            f"only what a file cannot hold is given again; got {', '.join(sorted(others))}"
+        )
+    return arguments

@@ -1,0 +1,258 @@
+"""Digests of long runs, which must be the same on every machine.
+
+``python tools/golden.py`` prints the digest of every case as JSON; ``--write`` stores them in
+``tests/golden.json``, and ``--only WORD`` keeps the cases whose name has the word. A test
+recomputes them for other processors, without NumPy's newer instructions, with another BLAS core
+and with other numbers of threads.
+
+Inputs are uniform numbers and integers, which NumPy's generators give alike on every machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from driftgames import games, hedge, oco, potentials
+from driftgames.bandit import POLICIES
+from driftgames.boosting import (
+    AdaBoostClassifier,
+    BoostByMajorityClassifier,
+    NHBoostClassifier,
+    NHBoostDTClassifier,
+    NoEdgeWarning,
+    PotentialBoostClassifier,
+)
+
+STORED = Path(__file__).parents[1] / "tests" / "golden.json"
+
+Case = Callable[[], Iterator[Any]]
+
+
+def digest(parts: Iterator[Any]) -> str:
+    """Return a digest of arrays, numbers and texts."""
+    found = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, str | bytes):
+            found.update(part if isinstance(part, bytes) else part.encode())
+        else:
+            found.update(np.ascontiguousarray(part, dtype="<f8").tobytes())
+    return found.hexdigest()[:24]
+
+
+def learner(name: str, n: int, **settings: Any) -> Case:
+    """Return a long game of a Hedge learner on losses that turn from one action to another."""
+
+    def play() -> Iterator[Any]:
+        rounds = 400
+        rng = np.random.default_rng(n)
+        L = rng.random((rounds, n)) * rng.random((rounds, 1))
+        L[: rounds // 2, 0] *= 0.5
+        L[rounds // 2 :, n - 1] *= 0.25
+        if name == "drawn":
+            player: Any = hedge.RandomizedHedge(n, random_state=1, **settings)
+        else:
+            player = hedge.LEARNERS[name](n, horizon=rounds, **settings)
+        run = player.run(L, distributions=True, progress=False)
+        yield from (run.learner_losses, run.regret, run.distributions, player.positions)
+
+    return play
+
+
+def policy(name: str) -> Case:
+    """Return a long game of a bandit policy, once as a replay and once pull by pull."""
+
+    def play() -> Iterator[Any]:
+        n, rounds = 13, 3000
+        L = np.random.default_rng(2).random((rounds, n)) * (0.5 + 0.5 * np.arange(n) / n)
+        replayed = POLICIES[name](n, rounds, np.random.default_rng(3))
+        run = replayed.run(L)
+        yield from (run.drawn, run.learner_totals, run.arm_totals)
+        policy = POLICIES[name](n, rounds, np.random.default_rng(4))
+        rng = np.random.default_rng(5)
+        for row in L[:1000]:
+            arm, probability = policy.pull(rng)
+            policy.update(arm, row[arm], probability)
+            yield probability
+        yield policy.distribution()
+
+    return play
+
+
+def strategy(make: Callable[[int], Any]) -> Case:
+    """Return a market that a portfolio strategy trades in."""
+
+    def trade() -> Iterator[Any]:
+        n = 7
+        relatives = 0.8 + 0.4 * np.random.default_rng(6).random((300, n))
+        run = make(n).run(relatives)
+        yield from (run.portfolios, run.log_wealth)
+
+    return trade
+
+
+def continuous(domain: Any, integration: Any, n: int) -> Case:
+    """Return a game over a convex set."""
+
+    def play() -> Iterator[Any]:
+        learner = oco.ContinuousHedge(domain, integration=integration, random_state=0)
+        rng = np.random.default_rng(7)
+        for _ in range(100):
+            target = 0.25 + 0.5 * rng.random(n)
+            learner.update(oco.QuadraticLoss.to_target(target, 1.0 / n))
+            yield learner.predict()
+
+    return play
+
+
+def coin_betting(domain: Any, **settings: Any) -> Case:
+    """Return a game of coin betting over a convex set."""
+
+    def play() -> Iterator[Any]:
+        learner = oco.CoinBetting(domain, **settings)
+        rng = np.random.default_rng(8)
+        for _ in range(300):
+            gradient = (2.0 * rng.random(domain.dimension) - 1.0) / domain.dimension
+            learner.update(oco.LinearLoss(gradient))
+            yield learner.predict()
+
+    return play
+
+
+def mixture(loss: str, **settings: Any) -> Case:
+    """Return forecasts that a mixture combines."""
+
+    def play() -> Iterator[Any]:
+        rng = np.random.default_rng(9)
+        X = 0.01 + 0.98 * rng.random((500, 9))
+        y = (X[:, 0] > 0.5) * 1.0 if loss == "log" else 0.5 * X[:, 0] + 0.5 * X[:, 1]
+        if loss != "log":
+            settings["outcome_range"] = (0.0, 1.0)
+        mixed = hedge.ExpertMixture(loss, outside="nearest", **settings)
+        yield mixed.predict_then_fit(X, y)
+        yield mixed.weights_
+
+    return play
+
+
+def booster(model: Any, *, weighted: bool = False) -> Case:
+    """Return a table that a booster is fitted to, with ties, gaps and overlapping classes."""
+
+    def fit() -> Iterator[Any]:
+        rng = np.random.default_rng(10)
+        X = rng.random((1500, 6))
+        X[:, 1] = np.floor(8.0 * X[:, 1])
+        y = X[:, 0] + X[:, 1] / 8.0 + X[:, 2] * X[:, 3] + 0.5 * rng.random(1500) > 1.45
+        X[rng.random(X.shape) < 0.05] = np.nan
+        weights = 1.0 / (1.0 + np.arange(1500)) if weighted else None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NoEdgeWarning)
+            model.fit(X, y, sample_weight=weights)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.json"
+            model.set_params(n_jobs=None).save(path)  # the file names the threads
+            yield path.read_bytes()
+        yield model.decision_function(X)
+
+    return fit
+
+
+def game(potential: Any, adversary: Any) -> Case:
+    """Return a drifting game that is played round by round."""
+
+    def play() -> Iterator[Any]:
+        record = games.play(
+            games.PotentialPlayer(potential),
+            adversary,
+            n_chips=9,
+            horizon=60,
+            observers={"weights": games.weights, "positions": games.positions},
+            rng=11,
+            show_progress=False,
+        )
+        yield from record.seen.values()
+
+    return play
+
+
+def cases() -> dict[str, Case]:
+    """Return every case by name."""
+    found: dict[str, Case] = {}
+    for name in (*hedge.LEARNERS, "drawn"):
+        found[f"hedge, {name}"] = learner(name, 1003)
+        found[f"hedge, {name}, few actions"] = learner(name, 7)
+    for name in ("normalhedge.dt", "adanormalhedge"):  # one of each kind of loop
+        prior = np.arange(21.0) / 210.0
+        found[f"hedge, {name}, prior"] = learner(name, 21, prior=prior, loss_range=(-1, 2))
+        found[f"hedge, {name}, float32"] = learner(name, 21, dtype=np.float32)
+    for loss in ("square", "absolute", "log"):
+        found[f"mixture, {loss}"] = mixture(loss)
+    for name in POLICIES:
+        found[f"bandit, {name}"] = policy(name)
+    strategies: dict[str, Callable[[int], Any]] = {
+        "uniform": oco.UniformRebalancing,
+        "hold": oco.BuyAndHold,
+        "eg": oco.ExponentiatedGradient,
+        "ons": oco.OnlineNewtonStep,
+        "universal": lambda n: oco.UniversalPortfolio(n, n_points=256),
+        "universal, costs": lambda n: oco.UniversalPortfolio(n, n_points=256, cost=0.001),
+        "universal, normalhedge.dt": lambda n: oco.UniversalPortfolio(
+            n, n_points=128, potential=potentials.NormalHedgeDT(), span=1.0
+        ),
+    }
+    for name, make in strategies.items():
+        found[f"portfolio, {name}"] = strategy(make)
+    found["oco, grid"] = continuous(oco.Box([0, 0], [1, 1]), oco.Grid(33), 2)
+    found["oco, points"] = continuous(oco.Box([0] * 4, [1] * 4), oco.Points(512), 4)
+    found["oco, points of a simplex"] = continuous(oco.Simplex(4), oco.Points(512), 4)
+    found["oco, coin betting"] = coin_betting(oco.Box([0] * 20, [1] * 20))
+    boosters = {
+        "nh-boost.dt": NHBoostDTClassifier(150, n_jobs=_threads()),
+        "nh-boost": NHBoostClassifier(150, n_jobs=_threads()),
+        "adaboost": AdaBoostClassifier(150, n_jobs=_threads()),
+        "boost-by-majority": BoostByMajorityClassifier(101, edge=0.07, n_jobs=_threads()),
+        "potential boost": PotentialBoostClassifier(potentials.TwoNorm(), 150, n_jobs=_threads()),
+    }
+    for name, model in boosters.items():
+        found[f"boosting, {name}"] = booster(model)
+        found[f"boosting, {name}, weights"] = booster(model, weighted=True)
+    for name, make_potential in potentials.POTENTIALS.items():
+        potential = make_potential(60, 0.1)
+        found[f"game, {name}, greedy"] = game(potential, games.GreedyAdversary(potential))
+        found[f"game, {name}, random"] = game(potential, games.RandomAdversary())
+        found[f"game, {name}, coins"] = game(potential, games.StochasticAdversary())
+    return found
+
+
+def _threads() -> int:
+    return int(os.environ.get("DRIFTGAMES_GOLDEN_THREADS", "1"))
+
+
+def main() -> None:
+    """Print or store the digests."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help=f"store them in {STORED.name}")
+    parser.add_argument("--only", default="", help="keep the cases whose name has this word")
+    arguments = parser.parse_args()
+    chosen = {name: case for name, case in cases().items() if arguments.only in name}
+    digests = {name: digest(case()) for name, case in chosen.items()}
+    text = json.dumps(digests, indent=1)
+    if arguments.write:
+        kept = json.loads(STORED.read_text()) if arguments.only and STORED.exists() else {}
+        STORED.write_text(json.dumps({**kept, **digests}, indent=1) + "\n")
+    else:
+        sys.stdout.write(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
