@@ -28,10 +28,26 @@ def prices(tmp_path):
     """Fifty days of three assets, with dates."""
     table = np.exp(np.cumsum(np.random.default_rng(0).normal(0, 0.05, size=(50, 3)), axis=0))
     path = tmp_path / "prices.csv"
-    lines = ["date,ant,bee,cow"]
-    lines += [f"2020-{t},{','.join(map(repr, map(float, row)))}" for t, row in enumerate(table)]
-    path.write_text("\n".join(lines) + "\n")
+    write(path, table)
     return path, table
+
+
+@pytest.fixture
+def later(prices, tmp_path):
+    """The next ten days, from the day after the last of ``prices`` on, and all sixty."""
+    _, table = prices
+    steps = np.random.default_rng(1).normal(0, 0.05, size=(10, 3))
+    more = table[-1] * np.exp(np.cumsum(steps, axis=0))
+    path = tmp_path / "later.csv"
+    write(path, more, first=50)
+    return path, np.concatenate([table, more])
+
+
+def write(path, table, first=0):
+    lines = ["date,ant,bee,cow"]
+    for t, row in enumerate(table, start=first):
+        lines.append(f"2020-{t},{','.join(map(repr, map(float, row)))}")
+    path.write_text("\n".join(lines) + "\n")
 
 
 def cells(output, name):
@@ -52,7 +68,7 @@ def test_the_table_shows_wealth_and_regret(prices):
     assert float(row[3]) == pytest.approx(best.log_wealth - np.log(wealth), abs=5e-4)
     assert float(row[4]) == pytest.approx(universal.regret_bound(best), abs=5e-3)
     assert float(cells(shown.output, "best constant")[1]) == pytest.approx(best.wealth, abs=5e-5)
-    assert "49 days, 3 assets" in shown.output
+    assert "49 periods, 3 assets" in shown.output
     assert "buy and hold" not in shown.output
 
 
@@ -69,7 +85,7 @@ def test_todays_weights_are_those_of_the_first_strategy(prices):
 def test_the_demo_needs_no_file_and_fits_80_columns():
     shown = run("--demo")
     assert shown.exit_code == 0
-    assert "1,000 days, 4 assets" in shown.output
+    assert "1,000 periods, 4 assets" in shown.output
     assert max(map(len, shown.output.splitlines())) <= 80
     assert shown.output == run("--demo").output
 
@@ -78,7 +94,7 @@ def test_prices_from_one_have_one_day_more(prices):
     path, table = prices
     shown = run(path, "-a", "uniform", "--from-one")
     wealth = np.prod(price_relatives(table, before=1.0).mean(axis=1))
-    assert "50 days" in shown.output
+    assert "50 periods" in shown.output
     assert float(cells(shown.output, "uniform")[1]) == pytest.approx(wealth, abs=5e-5)
 
 
@@ -103,20 +119,20 @@ def test_a_first_column_of_dates_is_skipped_when_they_are_numbers_too(tmp_path, 
     rows = [f"{each},1.0,{price}\n" for price, each in enumerate(dates, start=1)]
     path.write_text("".join([f"{title},a,b\n", *rows]))
     shown = run(path, "-a", "hold")
-    assert "2 days, 2 assets" in shown.output
+    assert "2 periods, 2 assets" in shown.output
 
 
 def test_an_asset_may_be_called_as_dates_are(tmp_path):
     path = tmp_path / "prices.csv"
     path.write_text("DAY,b\n58.5,1\n58.2,2\n")
-    assert "1 days, 2 assets" in run(path, "-a", "hold").output
+    assert "1 period, 2 assets" in run(path, "-a", "hold").output
 
 
 def test_a_file_without_a_header_loses_no_day(tmp_path):
     path = tmp_path / "prices.csv"
     path.write_text("20200101,1.0,2.0\n20200102,1.0,4.0\n20200103,1.0,8.0\n")
     shown = run(path, "-a", "hold")
-    assert "2 days, 2 assets" in shown.output
+    assert "2 periods, 2 assets" in shown.output
     assert "column 3" in shown.output
     assert run(path, "-a", "hold", "--no-header").output == shown.output
 
@@ -124,7 +140,7 @@ def test_a_file_without_a_header_loses_no_day(tmp_path):
 def test_whole_prices_that_rise_are_no_dates(tmp_path):
     path = tmp_path / "prices.csv"
     path.write_text("1,4\n2,5\n3,6\n")
-    assert "2 days, 2 assets" in run(path, "-a", "hold").output
+    assert "2 periods, 2 assets" in run(path, "-a", "hold").output
 
 
 def test_assets_may_have_numbers_for_names(tmp_path):
@@ -167,21 +183,21 @@ def test_names_are_shown_as_they_are(tmp_path):
         ),
     ],
 )
-def test_a_state_of_other_settings_is_refused(prices, tmp_path, first, second, message):
+def test_a_state_of_other_settings_is_refused(prices, later, tmp_path, first, second, message):
     path, _ = prices
     state = tmp_path / "state.json"
     assert run(path, *first, "--save", state).exit_code == 0
-    shown = run(path, "--resume", state, *second)
+    shown = run(later[0], "--resume", state, *second)
     assert shown.exit_code == 2
     assert message in shown.stderr
-    assert run(path, "--resume", state, *first[-2:]).exit_code == 0
+    assert run(later[0], "--resume", state, *first[-2:]).exit_code == 0
 
 
-def test_a_resumed_state_says_by_itself_who_decides(prices, tmp_path):
+def test_a_resumed_state_says_by_itself_who_decides(prices, later, tmp_path):
     path, _ = prices
     state = tmp_path / "state.json"
     run(path, "-a", "normalhedge.dt", "--span", "0.9", "--save", state)
-    assert "To hold now, by NormalHedge.DT" in run(path, "--resume", state).output
+    assert "To hold now, by NormalHedge.DT" in run(later[0], "--resume", state).output
 
 
 def test_saved_and_resumed_is_the_same_as_in_one_go(prices, tmp_path):
@@ -198,15 +214,147 @@ def test_saved_and_resumed_is_the_same_as_in_one_go(prices, tmp_path):
     assert cells(resumed.output, "universal")[1] == cells(whole.output, "universal")[1]
     for name in ("ant", "bee", "cow"):
         assert cells(resumed.output, name) == cells(whole.output, name)
-    assert "20 days, 3 assets, after 29 before" in resumed.output
+    assert "20 periods, 3 assets, after 29 before" in resumed.output
 
 
-def test_costs_are_paid_and_nothing_is_promised_with_them(prices):
-    path, _ = prices
+def resume(path, state):
+    """Return what is shown of the universal portfolio after the table at ``path``."""
+    shown = run(path, "--resume", state)
+    assert shown.exit_code == 0, shown.output
+    return shown.output
+
+
+@pytest.mark.parametrize("form", ["next line", "last line again", "whole table"])
+def test_no_period_between_two_tables_is_lost(prices, later, tmp_path, form):
+    state, table = tmp_path / "state.json", later[1]
+    run(prices[0], "-a", "universal", "--save", state)
+    path = tmp_path / "second.csv"
+    first = {"next line": 50, "last line again": 49, "whole table": 0}[form]
+    write(path, table[first:], first=first)
+    output = resume(path, state)
+    universal = UniversalPortfolio(3)
+    wealth = universal.run(price_relatives(table)).final_wealth
+    assert float(cells(output, "universal")[1]) == pytest.approx(wealth, abs=5e-5)
+    assert "10 periods, 3 assets, after 49 before" in output
+    assert ("begins with the last prices of the state" in output) == (form == "next line")
+    assert ("Lines before 2020-49 are left out" in output) == (form == "whole table")
+
+
+def test_a_state_goes_on_through_three_tables(prices, later, tmp_path):
+    """The prices of the second table are kept as well."""
+    state, table = tmp_path / "state.json", later[1]
+    run(prices[0], "-a", "universal", "--save", state)
+    for start, stop in [(50, 53), (53, 54), (54, 60)]:
+        path = tmp_path / f"{start}.csv"
+        write(path, table[start:stop], first=start)
+        assert run(path, "--resume", state, "--save", state).exit_code == 0
+    again = UniversalPortfolio.load(state)
+    whole = UniversalPortfolio(3)
+    whole.run(price_relatives(table))
+    assert (again.t, again.wealth) == (59, whole.wealth)
+    assert again.quote.date == "2020-59"
+    assert np.array_equal(again.quote.prices, table[-1])
+
+
+def test_tables_without_dates_are_joined_by_their_prices(tmp_path):
+    paths = [tmp_path / f"{name}.csv" for name in "abc"]
+    paths[0].write_text("a,b\n1,1\n2,1\n")
+    paths[1].write_text("a,b\n2,1\n4,1\n")  # begins with the last line
+    paths[2].write_text("a,b\n4,1\n")  # begins after it
+    state = tmp_path / "state.json"
+    run(paths[0], "-a", "hold", "--save", state)
+    for path in paths[1:]:
+        output = run(path, "--resume", state, "-a", "hold").output
+        assert float(cells(output, "buy and hold")[1]) == 2.5
+    assert "begins with the last prices" in output
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("date,a,b\n2020-01-02,2,1\n", "has no line after 2020-01-02, where the state ended"),
+        ("date,a,b\n2020-01-02,3,1\n2020-01-03,3,1\n", "has other prices at 2020-01-02 than"),
+        ("date,a,b\n2019-12-31,3,1\n2020-01-03,3,1\n", "begins at 2019-12-31, and the state end"),
+    ],
+)
+def test_a_table_that_does_not_follow_is_refused(tmp_path, text, message):
+    first, second, state = (tmp_path / name for name in ("a.csv", "b.csv", "s.json"))
+    first.write_text("date,a,b\n2020-01-01,1,1\n2020-01-02,2,1\n")
+    run(first, "-a", "hold", "--save", state)
+    second.write_text(text)
+    shown = run(second, "--resume", state, "-a", "hold")
+    assert shown.exit_code == 2
+    assert message in shown.stderr
+
+
+def test_a_state_without_prices_says_that_time_is_left_out(prices, later, tmp_path):
+    strategy = UniversalPortfolio(3)
+    strategy.run(price_relatives(prices[1]))
+    strategy.save(tmp_path / "s.json")
+    output = resume(later[0], tmp_path / "s.json")
+    assert "The state has no prices: the time up to the first line is left out." in output
+    assert "9 periods" in output
+
+
+def test_a_state_does_not_go_on_from_one(prices, later, tmp_path):
+    run(prices[0], "-a", "universal", "--save", tmp_path / "s.json")
+    shown = run(later[0], "--resume", tmp_path / "s.json", "--from-one")
+    assert shown.exit_code == 2
+    assert "--from-one is for the first table" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        ["2020-01-03", "2020-01-02", "2020-01-01"],
+        ["01/03/2020", "01/02/2020", "01/01/2020"],
+        ["31.12.2020", "30.11.2020", "29.10.2020"],
+        ["Mar 2020", "Feb 2020", "Dec 2019"],
+        ["2020-01-01T12:00:00+00:00", "2020-01-01T12:00:00+01:00", "2020-01-01T12:00:00+02:00"],
+        ["43835", "43832", "43831"],
+    ],
+    ids=lambda dates: dates[0],
+)
+def test_newest_first_is_not_traded_backwards(tmp_path, dates):
+    """Asset a doubles twice; read backwards it would halve."""
+    falling, rising = tmp_path / "falling.csv", tmp_path / "rising.csv"
+    rows = [f"{date},{price},1\n" for date, price in zip(dates, [4, 2, 1], strict=True)]
+    falling.write_text("".join(["date,a,b\n", *rows]))
+    rising.write_text("".join(["date,a,b\n", *rows[::-1]]))
+    turned, plain = (run(path, "-a", "hold").output for path in (falling, rising))
+    assert float(cells(turned, "buy and hold")[1]) == 2.5
+    assert turned == "The newest line is the first: the table is read from its end.\n" + plain
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        ["2020-01-01", "2020-01-03", "2020-01-02"],
+        ["2020-01-03", "2020-01-01", "2020-01-02"],
+        ["2020-01-01", "2020-01-02", "2020-01-02"],
+    ],
+    ids=str,
+)
+def test_dates_out_of_order_are_refused(tmp_path, dates):
+    path = tmp_path / "prices.csv"
+    path.write_text("date,a,b\n" + "".join(f"{date},1,2\n" for date in dates))
+    shown = run(path)
+    assert shown.exit_code == 2
+    assert "dates must rise or fall from line to line; got '2020-01-0" in shown.stderr
+
+
+def test_costs_are_paid_and_promised_for(prices):
+    path, table = prices
     free, paid = run(path, "-a", "universal"), run(path, "-a", "universal", "--cost", "0.01")
     row = cells(paid.output, "universal")
     assert float(row[1]) < float(cells(free.output, "universal")[1])
-    assert row[4] == "-"
+    universal = UniversalPortfolio(3, cost=0.01)
+    universal.run(price_relatives(table))
+    best = best_constant_rebalanced(price_relatives(table))
+    assert float(row[4]) == pytest.approx(universal.regret_bound(best), abs=5e-3)
+    for name in ("normalhedge.dt", "eg"):
+        shown = run(path, "-a", name, "--cost", "0.01", "--span", "0.9")
+        assert cells(shown.output, "NormalHedge" if "n" in name else "exponentiated")[4] == "-"
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
@@ -290,11 +438,11 @@ def test_a_state_with_costs_that_has_not_traded_yet_goes_on(prices, tmp_path):
     UniversalPortfolio(3, cost=0.01).save(tmp_path / "s.json")
     shown = run(prices[0], "--resume", tmp_path / "s.json")
     assert shown.exit_code == 0, shown.output
-    assert cells(shown.output, "universal")[4] == "-"
+    assert float(cells(shown.output, "universal")[4]) > 0
 
 
 @pytest.mark.parametrize("first", ["Year,a,b\n1990,1,2\n1991,2,1\n", "date,a,b\n2,1,2\n1,2,1\n"])
 def test_years_and_falling_counts_are_dates_too(tmp_path, first):
     path = tmp_path / "p.csv"
     path.write_text(first)
-    assert "1 days, 2 assets" in run(path, "-a", "uniform").output
+    assert "1 period, 2 assets" in run(path, "-a", "uniform").output

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from driftgames._support.documents import write_document
+from driftgames.core.documents import write_document
 from driftgames.oco import Ball, Box, Interval, Polytope, Simplex, price_relatives
 
 NYSE_O = Path(__file__).parents[3] / "shared" / "data" / "portfolio" / "nyse_o.csv.xz"

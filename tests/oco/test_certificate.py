@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from driftgames.certificates.bounds import theorem_6
-from driftgames.oco import ContinuousHedge, Grid, Interval, LinearLoss, best_epsilon
+from driftgames.oco import (
+    Box,
+    ContinuousHedge,
+    Grid,
+    HitAndRun,
+    Interval,
+    LinearLoss,
+    Points,
+    best_epsilon,
+)
+from driftgames.oco.hit_and_run import Walkers
 from driftgames.potentials import Exponential, NormalHedgeDT
 
 
@@ -31,12 +41,76 @@ def test_where_nothing_is_promised_the_certificate_says_so():
     assert "nothing is promised" in str(certificate)
 
 
-def test_regret_is_to_the_best_chip():
+def test_regret_is_to_the_best_point_of_the_set_and_not_to_the_best_chip():
     learner = ContinuousHedge(Interval(), Exponential(0.5), integration=Grid(99))
-    own = sum(learner.update(LinearLoss([1.0])) for _ in range(30))
-    best = 30 * learner.points.min()
-    assert learner.certificate().regret == pytest.approx(own - best)
-    assert "dimension 1" in str(learner.certificate())
+    own = sum(learner.run([LinearLoss([1.0])] * 30))
+    certificate = learner.certificate()
+    assert certificate.regret == pytest.approx(own)  # the best point is 0, the first chip 1/198
+    assert certificate.quantiles.realised.max() == pytest.approx(own - 30 / 198)
+    assert certificate.over_the_set
+    assert "dimension 1" in str(certificate)
+
+
+def test_after_functions_the_regret_is_to_the_best_chip_and_the_certificate_says_so():
+    learner = ContinuousHedge(Interval(), Exponential(0.5), integration=Grid(99))
+    own = sum(learner.run([lambda points: points[:, 0]] * 30))
+    certificate = learner.certificate()
+    assert certificate.regret == pytest.approx(own - 30 / 198)
+    assert not certificate.over_the_set
+    assert "best chip (the losses were functions)" in str(certificate)
+
+
+def test_the_promise_is_that_of_the_chips_plus_how_far_they_are_from_the_best_point():
+    """By hand: Theorem 2 at each epsilon, and the total loss of the chip at that epsilon."""
+    domain, horizon = Box(np.zeros(6), np.ones(6)), 300
+    learner = ContinuousHedge(domain, integration=Points(64))
+    learner.run([LinearLoss(np.full(6, 1 / 6))] * horizon)
+    totals = np.sort(horizon * learner.points.mean(axis=1))  # the best point of the set has 0
+    bounds = NormalHedgeDT().bound(horizon, np.arange(1, 65) / 64)
+    certificate = learner.certificate()
+    assert certificate.regret == pytest.approx(learner.learner_loss)
+    assert certificate.promised == pytest.approx((bounds + totals).min())
+    assert certificate.holds
+
+
+@pytest.mark.parametrize(("d", "rounds"), [(10, 6000), (20, 4000)])
+def test_a_broken_theorem_6_is_not_called_kept(d, rounds):
+    """Few points in many dimensions: all are far from the best corner."""
+    learner = ContinuousHedge(Box(np.zeros(d), np.ones(d)), integration=Points(256))
+    learner.run([LinearLoss(np.full(d, 1 / d))] * rounds)
+    certificate = learner.certificate()
+    assert certificate.regret > best_epsilon(NormalHedgeDT(), rounds, d)[1]
+    assert not certificate.keeps_theorem_6
+    assert "NOT KEPT" in str(certificate)
+    assert certificate.regret <= certificate.promised
+
+
+def test_walkers_are_held_to_theorem_6_and_to_the_best_point_of_the_set():
+    domain, rounds = Box(np.zeros(6), np.ones(6)), 60
+    learner = ContinuousHedge(domain, integration=HitAndRun(256))
+    learner.run([LinearLoss(np.full(6, 1 / 6))] * rounds)
+    certificate = learner.certificate()
+    assert certificate.regret == pytest.approx(learner.learner_loss)
+    assert certificate.promised == best_epsilon(NormalHedgeDT(), rounds, 6)[1]
+    assert certificate.holds
+
+
+def test_walkers_that_do_not_follow_the_density_break_the_certificate(monkeypatch):
+    """Walkers that stay uniform play the middle for ever."""
+    monkeypatch.setattr(Walkers, "_follow", lambda self, loss, own, t: self.total.add(loss))
+    learner = ContinuousHedge(Box(np.zeros(3), np.ones(3)), integration=HitAndRun(64))
+    learner.run([LinearLoss(np.full(3, 1 / 3))] * 2000)
+    assert not learner.certificate().holds
+
+
+def test_a_file_of_version_1_holds_no_total(tmp_path, rewrite):
+    learner = ContinuousHedge(Interval(), integration=Grid(9))
+    learner.run([LinearLoss([1.0])] * 5)
+    learner.save(tmp_path / "state.json")
+    rewrite(tmp_path / "state.json", lambda content: content["population"].pop("total"))
+    again = ContinuousHedge.load(tmp_path / "state.json")
+    assert np.array_equal(again.predict(), learner.predict())
+    assert not again.certificate().over_the_set
 
 
 def test_a_certificate_can_be_drawn():

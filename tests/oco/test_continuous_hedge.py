@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from driftgames._support.documents import (
-    DocumentError,
-    encode_array,
-    read_document,
-    write_document,
-)
+from driftgames.core.documents import DocumentError, encode_array, read_document, write_document
 from driftgames.oco import (
     Ball,
     Box,

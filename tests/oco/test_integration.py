@@ -10,6 +10,7 @@ from driftgames.oco import (
     Interval,
     LinearLoss,
     Points,
+    QuadraticLoss,
     Simplex,
     match_moments,
 )
@@ -76,6 +77,58 @@ def test_effective_size_is_that_of_the_distribution():
         learner.update(LinearLoss([1.0, 0.0, 0.0]))
     p = np.exp(-learner.positions)
     assert learner.precision().effective_size == pytest.approx(p.sum() ** 2 / (p @ p))
+    assert learner.precision().n_points == 256
+
+
+@pytest.mark.parametrize("rounds", [12, 200], ids=["spread", "one heavy point"])
+def test_the_error_of_points_is_that_of_the_jackknife(rounds):
+    """Leave out each point in turn, by hand."""
+    learner = ContinuousHedge(Simplex(3), Exponential(1.0), integration=Points(32))
+    learner.run([LinearLoss([1.0, 0.0, 0.0])] * rounds)
+    p = np.exp(-learner.positions)
+    p /= p.sum()
+    assert (p.max() > 0.5) == (rounds == 200)
+    means = [np.delete(p, i) @ np.delete(learner.points, i, axis=0) / (1 - p[i]) for i in range(32)]
+    wanted = np.sqrt(((np.array(means) - p @ learner.points) ** 2).sum(axis=0))
+    assert learner.precision().error == pytest.approx(wanted, rel=1e-9)
+
+
+def test_the_error_of_points_covers_the_truth_for_most_scramblings():
+    """With f(x) = x_0 on the square the density of EXP is known."""
+    rate, covered = 6.0, 0
+    truth = 1 / rate - 1 / np.expm1(rate)
+    for seed in range(20):
+        learner = ContinuousHedge(
+            Box([0.0, 0.0], [1.0, 1.0]),
+            Exponential(0.5),
+            integration=Points(64),
+            random_state=seed,
+        )
+        learner.run([LinearLoss([1.0, 0.0])] * 12)
+        off = abs(learner.predict()[0] - truth)
+        covered += off <= 2 * learner.precision().error[0]
+        assert learner.precision().error[0] < 0.1
+    assert covered >= 18
+
+
+@pytest.mark.parametrize("strategy", [Points(64), Grid(9)], ids=["points", "grid"])
+@pytest.mark.parametrize("rounds", [60, 5000], ids=["nearly all", "all"])
+def test_the_error_is_not_zero_when_one_chip_has_the_mass(strategy, rounds):
+    """Nothing is known of the density between that chip and the next."""
+    learner = ContinuousHedge(Box([0.0, 0.0], [1.0, 1.0]), Exponential(20.0), integration=strategy)
+    learner.run([LinearLoss([0.5, 0.5])] * rounds)
+    precision = learner.precision()
+    assert precision.effective_size == pytest.approx(1.0, abs=1e-3)
+    # the mean of the density is next to the origin; the estimate need not reach that far
+    assert (precision.error >= 0.25 * learner.predict()).all()
+
+
+def test_the_error_of_a_grid_is_not_zero_at_a_node_of_the_coarser_one():
+    """Both rules then agree on that node, and know nothing of what is around it."""
+    learner = ContinuousHedge(Interval(), Exponential(20.0), integration=Grid(9))
+    learner.run([QuadraticLoss.to_target([0.53])] * 500)
+    assert learner.precision().effective_size == pytest.approx(1.0)
+    assert learner.precision().error[0] == pytest.approx(1 / 9)  # to the next node
 
 
 @pytest.mark.parametrize(

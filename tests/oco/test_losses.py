@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from driftgames.oco import LinearLoss, LogWealthLoss, QuadraticLoss
-from driftgames.oco.losses import LossTotal
+from driftgames.oco.loss_total import LossTotal
 
 
 def a_few(rng):

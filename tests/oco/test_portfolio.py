@@ -5,13 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from driftgames._support.documents import DocumentError, read_document, write_document
+from driftgames._kernels.portfolio import left_after_trading
+from driftgames.certificates.bounds import universal_portfolio
+from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.oco import (
     BuyAndHold,
     UniformRebalancing,
     UniversalPortfolio,
     best_constant_rebalanced,
 )
+from driftgames.oco.quadrature import gauss_legendre
+from driftgames.oco.trading import VERSION
 from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
 
 GRID = np.column_stack([np.linspace(0, 1, 21), np.linspace(1, 0, 21)])
@@ -152,9 +156,9 @@ def test_a_potential_of_your_own_is_given_again(tmp_path):
 def test_a_state_is_not_taken_for_other_points(tmp_path):
     path = tmp_path / "state.json"
     UniversalPortfolio(3, n_points=64).save(path)
-    content = read_document(path, "driftgames.UniversalPortfolio", 1)
+    content = read_document(path, "driftgames.UniversalPortfolio", VERSION)
     content["arguments"]["random_state"] = 1
-    write_document(path, "driftgames.UniversalPortfolio", 1, content)
+    write_document(path, "driftgames.UniversalPortfolio", VERSION, content)
     with pytest.raises(DocumentError, match="its points are laid otherwise here"):
         UniversalPortfolio.load(path)
 
@@ -240,12 +244,135 @@ def test_two_assets_promise_what_cover_does_while_the_quadrature_is_exact():
 
 def test_a_promise_is_refused_where_there_is_none():
     X = np.exp(np.random.default_rng(9).normal(0, 0.05, size=(5, 3)))
-    paid = UniversalPortfolio(3, n_points=64, cost=0.01)
+    paid = UniversalPortfolio(3, n_points=64, cost=0.01, potential=NormalHedgeDT(), span=1.0)
     paid.run(X)
-    with pytest.raises(ValueError, match=r"with costs nothing is promised; got cost=0\.01"):
+    with pytest.raises(ValueError, match=r"a potential and costs nothing is promised; got cost=0"):
         paid.regret_bound(best_constant_rebalanced(X))
     free = UniversalPortfolio(3, n_points=64)
     free.run(X)
     for other in (X[:4], X[:, :2]):
         with pytest.raises(ValueError, match="best must be of the same 5 days and 3 assets; got"):
             free.regret_bound(best_constant_rebalanced(other))
+
+
+def test_rounding_does_not_break_the_certificate_of_a_long_run():
+    """All wealth is in one point, whose regret is its bound; rounding put it 1e-12 above."""
+    universal = UniversalPortfolio(3)
+    universal.run([[2.0, 0.5, 0.5]] * 5000)
+    certificate = universal.certificate()
+    assert abs(certificate.slack.min()) < 1e-9
+    assert certificate.holds
+
+
+# ------------------------------------------------------------------------ costs
+
+
+def net_log_wealth(b, X, cost):
+    """Return the log-wealth of a constant rebalanced portfolio that pays, by bisection."""
+    wealth, held = 0.0, np.zeros(b.size)
+    for row in X:
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            if middle + cost * np.abs(middle * b - held).sum() > 1:
+                high = middle
+            else:
+                low = middle
+        wealth += np.log(low * (b @ row))
+        held = b * row / (b @ row)
+    return wealth
+
+
+@pytest.mark.parametrize("cost", [0.001, 0.02, 0.5])
+def test_with_costs_points_are_weighed_by_what_they_have_left(cost):
+    X = np.exp(np.random.default_rng(10).normal(0, 0.2, size=(25, 3)))
+    points = np.random.default_rng(11).dirichlet(np.ones(3), size=40)  # not whole tiles
+    universal = UniversalPortfolio(3, points=points, cost=cost)
+    universal.run(X)
+    net = np.array([net_log_wealth(b, X, cost) for b in points])
+    assert universal.log_wealth - universal.positions == pytest.approx(net, abs=1e-9)
+    # the weights of the next day are after paying for it
+    drifted = points * X[-1] / (points @ X[-1])[:, None]
+    left = np.array([left_after_trading(b, h, cost) for b, h in zip(points, drifted, strict=True)])
+    weights = np.exp(net - net.max()) * left
+    assert universal.predict() == pytest.approx(weights @ points / weights.sum(), abs=1e-12)
+
+
+@pytest.mark.parametrize("cost", [0.001, 0.02, 0.5])
+@pytest.mark.parametrize("seed", range(3))
+def test_blum_kalai_wealth_is_at_least_the_mean_net_wealth(cost, seed):
+    X = np.exp(np.random.default_rng(seed).normal(0, 0.3, size=(30, 3)))
+    universal = UniversalPortfolio(3, n_points=64, cost=cost)
+    universal.run(X)
+    net = universal.log_wealth - universal.positions
+    mean = net.max() + np.log(universal._prior @ np.exp(net - net.max()))
+    assert universal.log_wealth >= mean - 1e-12
+    assert universal.certificate().holds
+    best = best_constant_rebalanced(X)
+    assert best.log_wealth - universal.log_wealth <= universal.regret_bound(best) + 1e-12
+
+
+@pytest.mark.parametrize("cost", [0.001, 0.05, 0.5])
+def test_blum_kalai_bound_holds_against_the_best_portfolio_that_pays(cost):
+    """Two assets that swing, near ruin, and one that always wins; 512 nodes for the integral."""
+    rng = np.random.default_rng(12)
+    swing = np.tile([[2.0, 0.5], [0.5, 2.0]], (20, 1))
+    for X in (swing, np.where(rng.random((40, 2)) < 0.5, 0.05, 1.0), np.tile([2.0, 0.5], (40, 1))):
+        universal = UniversalPortfolio(2, cost=cost)
+        universal.run(X)
+        grid = np.linspace(0, 1, 101)
+        best = max(net_log_wealth(np.array([b, 1 - b]), X, cost) for b in grid)
+        regret = best - universal.log_wealth
+        assert regret <= float(universal_portfolio(40, 2, cost=cost)) + 1e-9
+        assert float(universal_portfolio(40, 2, cost=cost)) > float(universal_portfolio(40, 2))
+
+
+def test_with_costs_two_assets_promise_what_their_nodes_keep():
+    """Net wealth is no polynomial, so no number of nodes is exact."""
+    X = np.exp(np.random.default_rng(13).normal(0, 0.2, size=(7, 2)))
+    universal, best = UniversalPortfolio(2, n_points=4, cost=0.05), best_constant_rebalanced(X)
+    universal.run(X)
+    net = np.array([net_log_wealth(b, X, 0.05) for b in universal.points])
+    share = np.array([0.1739274226, 0.3260725774, 0.3260725774, 0.1739274226])  # of 4 nodes
+    wanted = best.log_wealth - (net + np.log(share)).max()
+    assert universal.regret_bound(best) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.01])
+def test_a_hundred_thousand_days_of_swings_stay_finite(cost):
+    """Trades of different portfolios cancel, so wealth runs away from the mean net wealth."""
+    universal = UniversalPortfolio(2, n_points=16, cost=cost)
+    universal.run(np.tile([[1.5, 0.6], [0.6, 1.5]], (50_000, 1)))
+    assert np.isfinite(universal.positions).all()
+    assert universal.predict().sum() == pytest.approx(1.0)
+
+
+def test_a_state_without_tolls_is_refused(tmp_path, rewrite):
+    path = tmp_path / "state.json"
+    UniversalPortfolio(3, n_points=64, cost=0.01).save(path)
+    rewrite(path, lambda content: content["state"].pop("tolls"))
+    with pytest.raises(DocumentError, match="its state does not have the shape of its arguments"):
+        UniversalPortfolio.load(path)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 64, 512])
+def test_gauss_legendre_integrates_every_power_up_to_its_degree(n):
+    nodes, weights = gauss_legendre(n)
+    assert weights.sum() == pytest.approx(1.0, abs=1e-14)
+    for degree in {0, 1, n, 2 * n - 1}:
+        assert weights @ nodes**degree == pytest.approx(1 / (degree + 1), rel=1e-12)
+    if n <= 4:  # one degree more shows
+        assert weights @ nodes ** (2 * n) != pytest.approx(1 / (2 * n + 1), rel=1e-6)
+
+
+@pytest.mark.parametrize("n_points", [2, 3, 4])
+def test_the_promise_of_two_assets_changes_on_the_day_that_quadrature_ends(n_points):
+    """2n - 1 days are exact, 2n are not: with one asset worthless the mean of b**T shows it."""
+    for days in range(1, 2 * n_points + 2):
+        X = np.column_stack([np.ones(days), np.full(days, 1e-12)])
+        universal, best = UniversalPortfolio(2, n_points=n_points), best_constant_rebalanced(X)
+        wealth = universal.run(X).final_wealth
+        exact = days <= 2 * n_points - 1
+        assert (wealth == pytest.approx(1 / (days + 1), rel=1e-9)) == exact
+        assert (universal.regret_bound(best) == best.universal_bound) == exact
+        assert best.log_wealth - universal.log_wealth <= universal.regret_bound(best) + 1e-9

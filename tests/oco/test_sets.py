@@ -92,3 +92,34 @@ def test_zero_direction_coordinates_reach_nothing():
 def test_bad_sets_say_what_is_wrong(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_the_lowest_point_is_in_the_set_and_below_all_others(domain):
+    rng = np.random.default_rng(3)
+    points = domain.sample(2000, rng)
+    for gradient in rng.normal(size=(10, domain.n_coordinates)):
+        lowest = domain.lowest(gradient)
+        assert domain.contains(lowest).all()
+        assert gradient @ lowest <= (points @ gradient).min() + 1e-9
+
+
+def test_the_projection_is_the_nearest_point(domain):
+    """(w - x).(u - x) <= 0 for every u of the set, which only the projection satisfies."""
+    rng = np.random.default_rng(4)
+    points = domain.sample(2000, rng)
+    for _ in range(20):
+        outside = domain.middle + 3 * rng.normal(size=domain.n_coordinates)
+        x = domain.project(outside)
+        assert domain.contains(x).all()
+        assert ((points - x) @ (outside - x)).max() <= 1e-8
+    assert domain.project(points[0]) == pytest.approx(points[0], abs=1e-12)
+
+
+def test_no_point_is_farther_from_the_middle_than_farthest(domain):
+    rng = np.random.default_rng(5)
+    points = domain.sample(5000, rng)
+    corners = [domain.lowest(g) for g in rng.normal(size=(50, domain.n_coordinates))]
+    distances = np.linalg.norm(np.concatenate([points, corners]) - domain.middle, axis=1)
+    assert distances.max() <= domain.farthest * (1 + 1e-12)
+    assert distances.max() >= 0.5 * domain.farthest
+    assert domain.contains(domain.middle).all()

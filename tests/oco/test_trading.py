@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from driftgames._support.documents import DocumentError, encode_array
+from driftgames.core.documents import DocumentError, encode_array
 from driftgames.oco import (
     BuyAndHold,
     ExponentiatedGradient,
     OnlineNewtonStep,
+    Quote,
     UniformRebalancing,
     UniversalPortfolio,
     price_relatives,
@@ -96,6 +97,21 @@ def test_a_saved_strategy_goes_on_to_the_same_bits(make, tmp_path, cost):
     assert np.array_equal(rest.wealth, whole.wealth[17:])
     assert np.array_equal(rest.portfolios, whole.portfolios[17:])
     assert again.t == 40
+
+
+def test_prices_are_saved_with_the_strategy_and_end_with_the_next_run(make, tmp_path):
+    strategy, path = make(4), tmp_path / "state.json"
+    strategy.run(market(days=3))
+    assert strategy.quote is None
+    strategy.quote = Quote(np.array([1.0, 2.0, 3.0, 4.5]), "2020-01-31")
+    strategy.save(path)
+    again = type(strategy).load(path)
+    assert again.quote.prices.tolist() == [1.0, 2.0, 3.0, 4.5]
+    assert again.quote.date == "2020-01-31"
+    again.predict()
+    assert again.quote is not None
+    again.run(market(days=1))
+    assert again.quote is None
 
 
 def test_wealth_is_the_product_of_the_gains(make):
@@ -208,6 +224,8 @@ def changed(**members):
         (changed(t=-5), "t must be an integer >= 0; got -5"),
         (changed(t=2.5), "t must be an integer >= 0; got 2.5"),
         (changed(log_wealth=float("nan")), "log_wealth must be a finite number; got nan"),
+        (changed(quote={"prices": encode_array(np.ones(3)), "date": ""}), "prices must be of sh"),
+        (changed(quote={"prices": encode_array(np.zeros(4)), "date": ""}), "prices must be above"),
         (changed(held=encode_array(np.zeros(3))), r"held must be of shape \(4,\); got shape"),
         (changed(held=encode_array(np.full(4, np.nan))), "held must be finite; got nan"),
     ],

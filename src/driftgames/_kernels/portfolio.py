@@ -1,10 +1,11 @@
 """Loops over trading days: universal portfolios, exponentiated gradient, online Newton step.
 
-The portfolios of a universal portfolio lie in tiles of `LANES`, ``tiles[tile, asset, lane]``,
-so that one tile stays in the first-level cache while a day passes over it; spare lanes of the
-last tile carry no prior mass, whose logarithm is minus infinity. Each day is worked out on its
-own and in one place, so that a run that is stopped and resumed gives the same bits as one that
-is not.
+The portfolios of a universal portfolio lie in tiles of `WIDTH`, ``tiles[tile, asset, place]``,
+four `Lanes` wide, so that four sums are under way at once; spare places of the last tile carry
+no prior mass, whose logarithm is minus infinity. Each day is worked out on its own and in one
+place, so that a run that is stopped and resumed gives the same bits as one that is not. Sums
+over portfolios have the order of `driftgames._kernels.lanes`, sums over assets that of the
+assets.
 """
 
 from __future__ import annotations
@@ -14,42 +15,60 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.exponential import exp
-from driftgames._kernels.jit import bits_of, exact_kernel, float_of, kernel, scalar
-from driftgames._support.checks import FloatArray
+from driftgames._kernels.arithmetic import choose, fma, size
+from driftgames._kernels.elementary import exp, log
+from driftgames._kernels.jit import kernel, scalar
+from driftgames._kernels.lanes import LANES, any_of, fold, load, spread, store
+from driftgames.core.typing import FloatArray
 
-LANES = 64
+WIDTH = 4 * LANES
 
-_SQRT_HALF_BITS = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
-_MANTISSA = (1 << 52) - 1
-_LN2 = 0.6931471805599453
+_MOST_STEPS = 60  # of Newton's method; a handful is enough for any cost
 
 
-@scalar
-def log(x: float) -> float:
-    """Return the natural logarithm of a normal float above 0, as arithmetic that vectorises.
+@kernel
+def trade(
+    portfolios: FloatArray,
+    relatives: FloatArray,
+    cost: float,
+    held: FloatArray,
+    log_wealth: float,
+    out: FloatArray,
+) -> None:
+    """Write the log-wealth at the end of each day and move ``held``, the shares, through them."""
+    n_assets = held.size
+    for day in range(relatives.shape[0]):
+        b, x = portfolios[day], relatives[day]
+        if cost > 0.0:
+            log_wealth += log(left_after_trading(b, held, cost))
+        gain = 0.0
+        for k in range(n_assets):
+            gain = fma(b[k], x[k], gain)
+        for k in range(n_assets):
+            held[k] = b[k] * x[k] / gain
+        log_wealth += log(gain)
+        out[day] = log_wealth
 
-    ``x = 2**k m`` with ``m`` between ``sqrt(1/2)`` and ``sqrt(2)``, and ``log(m)`` is
-    ``2 atanh(r)`` with ``r = (m - 1) / (m + 1)``. The coefficients are those of
-    ``2 atanh(r) / r`` in ``z = r**2``::
 
-        mp.dps = 40; top = mp.mpf("0.029438")
-        mp.chebyfit(lambda z: 2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z), [mp.mpf("1e-12"), top], 8)
+@kernel
+def left_after_trading(b: FloatArray, held: FloatArray, cost: float) -> float:
+    """Return the share w of wealth that is left when ``held`` is traded for ``b``.
+
+    It solves ``w = 1 - cost * sum |w b - held|``, by Newton's method from above: the equation
+    is convex and linear in pieces, so the last step is exact.
     """
-    shifted = bits_of(x) - _SQRT_HALF_BITS
-    k = shifted >> 52
-    m = float_of((shifted & _MANTISSA) + _SQRT_HALF_BITS)
-    r = (m - 1.0) / (m + 1.0)
-    z = r * r
-    q = 0.14809750333451574
-    q = q * z + 0.15312524326040824
-    q = q * z + 0.18183631822957766
-    q = q * z + 0.22222197054101914
-    q = q * z + 0.2857142876066624
-    q = q * z + 0.39999999999302227
-    q = q * z + 0.6666666666666765
-    q = q * z + 2.0
-    return float(r * q + k * _LN2)
+    left = 1.0
+    for _ in range(_MOST_STEPS):
+        traded, slope = 0.0, 0.0
+        for k in range(b.size):
+            bought = fma(left, b[k], -held[k])
+            traded += size(bought)
+            slope += choose(bought > 0.0, b[k], -b[k])
+        lower = left - fma(cost, traded, left - 1.0) / fma(cost, slope, 1.0)
+        if not lower < left:
+            break
+        left = lower
+    return left
 
 
 @kernel
@@ -62,64 +81,146 @@ def universal(
 ) -> None:
     """Move the positions through the days and write one more portfolio than there are days.
 
-    ``positions[tile, lane]`` is the learner's log-wealth less the portfolio's; the weight of a
+    ``positions[tile, place]`` is the learner's log-wealth less the portfolio's; the weight of a
     portfolio is ``exp(log_prior - position)``, which sums to 1 for the learner who plays the
     mean. Of a portfolio without mass ``exp(-position)`` alone may be beyond all floats.
     """
     n_tiles, n_assets, _ = tiles.shape
-    quads = n_assets - n_assets % 4
-    gains = np.empty(LANES)
-    mean = np.empty(n_assets)
+    means = np.empty((n_assets, LANES))
     for day in range(relatives.shape[0] + 1):
         learner = 0.0
         if day > 0:
             for k in range(n_assets):
-                learner += relatives[day - 1, k] * portfolios[day - 1, k]
-            learner = math.log(learner)
-        total = 0.0
-        mean[:] = 0.0
+                learner = fma(relatives[day - 1, k], portfolios[day - 1, k], learner)
+            learner = log(learner)
+        weight = spread(0.0)
+        means[:] = 0.0
         for tile in range(n_tiles):
-            P = tiles[tile]
-            s = positions[tile]
+            P, s, q = tiles[tile], positions[tile], log_prior[tile]
+            if day > 0:
+                g0, g1, g2, g3 = _gains(P, relatives[day - 1])
+                store(s, 0, load(s, 0, 0.0) + (learner - log(g0)))
+                store(s, 8, load(s, 8, 0.0) + (learner - log(g1)))
+                store(s, 16, load(s, 16, 0.0) + (learner - log(g2)))
+                store(s, 24, load(s, 24, 0.0) + (learner - log(g3)))
+            w0 = exp(load(q, 0, 0.0) - load(s, 0, 0.0))
+            w1 = exp(load(q, 8, 0.0) - load(s, 8, 0.0))
+            w2 = exp(load(q, 16, 0.0) - load(s, 16, 0.0))
+            w3 = exp(load(q, 24, 0.0) - load(s, 24, 0.0))
+            weight = weight + w0 + w1 + w2 + w3
+            _add_up(P, w0, w1, w2, w3, means)
+        _write_mean(means, fold(weight), portfolios[day])
+
+
+@kernel
+def universal_net(
+    tiles: FloatArray,
+    log_prior: FloatArray,
+    positions: FloatArray,
+    tolls: FloatArray,
+    offset: FloatArray,
+    cost: float,
+    relatives: FloatArray,
+    portfolios: FloatArray,
+) -> None:
+    """Do what `universal` does with portfolios that pay for their own rebalancing.
+
+    ``tolls`` holds the logarithm of what each portfolio keeps when it trades for the next day.
+    ``positions`` are the common ``offset`` less a portfolio's log-wealth; the offset follows
+    the mean wealth, so that weights stay floats.
+    """
+    n_tiles, n_assets, _ = tiles.shape
+    means = np.empty((n_assets, LANES))
+    mean_log = 0.0
+    for day in range(relatives.shape[0] + 1):
+        if day > 0:
+            offset[0] += mean_log
+        weight = spread(0.0)
+        means[:] = 0.0
+        for tile in range(n_tiles):
+            P, s, q, toll = tiles[tile], positions[tile], log_prior[tile], tolls[tile]
             if day > 0:
                 x = relatives[day - 1]
-                gains[:] = 0.0
-                for k in range(0, quads, 4):
-                    a, b, c, d = x[k], x[k + 1], x[k + 2], x[k + 3]
-                    for j in range(LANES):
-                        gains[j] += (a * P[k, j] + b * P[k + 1, j]) + (
-                            c * P[k + 2, j] + d * P[k + 3, j]
-                        )
-                for k in range(quads, n_assets):
-                    for j in range(LANES):
-                        gains[j] += x[k] * P[k, j]
-                for j in range(LANES):
-                    s[j] += learner - log(gains[j])
-            for j in range(LANES):
-                gains[j] = exp(log_prior[tile, j] - s[j])
-            for j in range(LANES):
-                total += gains[j]
-            for k in range(0, quads, 4):
-                a, b, c, d = 0.0, 0.0, 0.0, 0.0
-                for j in range(LANES):
-                    a += gains[j] * P[k, j]
-                    b += gains[j] * P[k + 1, j]
-                    c += gains[j] * P[k + 2, j]
-                    d += gains[j] * P[k + 3, j]
-                mean[k] += a
-                mean[k + 1] += b
-                mean[k + 2] += c
-                mean[k + 3] += d
-            for k in range(quads, n_assets):
-                a = 0.0
-                for j in range(LANES):
-                    a += gains[j] * P[k, j]
-                mean[k] += a
-        for k in range(n_assets):
-            portfolios[day, k] = mean[k] / total
+                g0, g1, g2, g3 = _gains(P, x)
+                _pay(P, x, cost, mean_log, 0, g0, s, toll)
+                _pay(P, x, cost, mean_log, 8, g1, s, toll)
+                _pay(P, x, cost, mean_log, 16, g2, s, toll)
+                _pay(P, x, cost, mean_log, 24, g3, s, toll)
+            w0 = exp(load(q, 0, 0.0) + load(toll, 0, 0.0) - load(s, 0, 0.0))
+            w1 = exp(load(q, 8, 0.0) + load(toll, 8, 0.0) - load(s, 8, 0.0))
+            w2 = exp(load(q, 16, 0.0) + load(toll, 16, 0.0) - load(s, 16, 0.0))
+            w3 = exp(load(q, 24, 0.0) + load(toll, 24, 0.0) - load(s, 24, 0.0))
+            weight = weight + w0 + w1 + w2 + w3
+            _add_up(P, w0, w1, w2, w3, means)
+        total = fold(weight)
+        mean_log = log(total)
+        _write_mean(means, total, portfolios[day])
 
 
-@exact_kernel
+@scalar
+def _gains(P: FloatArray, x: FloatArray) -> tuple[float, float, float, float]:
+    """Return what each portfolio of a tile makes of 1 in a day, in four `Lanes`."""
+    g0, g1, g2, g3 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+    for k in range(P.shape[0]):
+        row, factor = P[k], spread(x[k])
+        g0 = fma(factor, load(row, 0, 0.0), g0)
+        g1 = fma(factor, load(row, 8, 0.0), g1)
+        g2 = fma(factor, load(row, 16, 0.0), g2)
+        g3 = fma(factor, load(row, 24, 0.0), g3)
+    return g0, g1, g2, g3
+
+
+@scalar
+def _add_up(P: FloatArray, w0: float, w1: float, w2: float, w3: float, means: FloatArray) -> None:
+    """Add the weighted portfolios of a tile to the means, asset by asset."""
+    for k in range(P.shape[0]):
+        row, mean = P[k], means[k]
+        so_far = fma(w0, load(row, 0, 0.0), load(mean, 0, 0.0))
+        so_far = fma(w1, load(row, 8, 0.0), so_far)
+        so_far = fma(w2, load(row, 16, 0.0), so_far)
+        store(mean, 0, fma(w3, load(row, 24, 0.0), so_far))
+
+
+@scalar
+def _write_mean(means: FloatArray, total: float, portfolio: FloatArray) -> None:
+    for k in range(portfolio.size):
+        portfolio[k] = fold(load(means[k], 0, 0.0)) / total
+
+
+@scalar
+def _pay(
+    P: FloatArray,
+    x: FloatArray,
+    cost: float,
+    mean_log: float,
+    first: int,
+    gains: float,
+    positions: FloatArray,
+    tolls: FloatArray,
+) -> None:
+    """Move eight positions by a day and its toll, and work out the next toll.
+
+    It is `left_after_trading` for portfolios that trade back to themselves.
+    """
+    moved = mean_log - load(tolls, first, 0.0) - log(gains)
+    store(positions, first, load(positions, first, 0.0) + moved)
+    left, inverse = spread(1.0), 1.0 / gains
+    for _ in range(_MOST_STEPS):
+        traded, slope = spread(0.0), spread(0.0)
+        for k in range(P.shape[0]):
+            share = load(P[k], first, 0.0)
+            bought = share * (left - x[k] * inverse)
+            traded = traded + size(bought)
+            slope = slope + choose(bought > 0.0, share, -share)
+        lower = left - fma(cost, traded, left - 1.0) / fma(cost, slope, 1.0)
+        falls = lower < left
+        if not any_of(falls):
+            break
+        left = choose(falls, lower, left)
+    store(tolls, first, log(left))
+
+
+@kernel
 def exponentiated_gradient(
     logits: FloatArray, relatives: FloatArray, eta: float, portfolios: FloatArray
 ) -> None:
@@ -141,7 +242,7 @@ def exponentiated_gradient(
             portfolios[day, k] /= total
 
 
-@exact_kernel
+@kernel
 def online_newton_step(
     curvature: FloatArray,
     gradients: FloatArray,
@@ -176,7 +277,7 @@ def online_newton_step(
             portfolios[day, k] = (1.0 - mix) * start[k] + mix / n_assets
 
 
-@exact_kernel
+@kernel
 def lowest_on_simplex(A: FloatArray, pull: FloatArray, q: FloatArray) -> None:
     """Move ``q`` to the lowest point of ``q.A.q / 2 - pull.q`` on the simplex.
 
@@ -236,7 +337,7 @@ def lowest_on_simplex(A: FloatArray, pull: FloatArray, q: FloatArray) -> None:
         held[best] = True
 
 
-@exact_kernel
+@kernel
 def _solve_held(
     A: FloatArray,
     pull: FloatArray,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from driftgames._support.checks import FloatArray
+from driftgames.cli._dates import rises
 from driftgames.cli._tables import Line, check_titles, is_number, read_table
-from driftgames.oco import price_relatives
+from driftgames.core.typing import FloatArray
+from driftgames.oco import PortfolioStrategy, Quote, price_relatives
 from driftgames.oco.trading import check_relatives
 
 DATE_TITLES = frozenset(
@@ -21,36 +23,107 @@ DATE_TITLES = frozenset(
 
 
 class Market(NamedTuple):
-    """Relatives with a row per day, and what the assets are called."""
+    """Relatives with a row per period, what the assets are called, and how the table was read."""
 
     relatives: FloatArray
     assets: list[str]
+    quote: Quote | None = None
+    notes: tuple[str, ...] = ()
 
 
-def read_market(path: Path, *, header: bool | None, from_one: bool, relatives: bool) -> Market:
-    """Read a table of prices, or of ``relatives``, one line per day and one column per asset.
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The numbers of a table in the order of time, with what its lines and columns are called.
 
-    ``header`` says whether its first line names the assets; unless given, it does when none of
-    its cells is a number, or when it begins with a title above dates. A first column of dates is
-    skipped. ``from_one`` says that prices began at 1 before the first line.
+    ``dates`` is empty where the table has none. ``was_turned`` says that its newest line was
+    its first.
+    """
+
+    path: Path
+    values: FloatArray
+    assets: list[str]
+    dates: list[str]
+    was_turned: bool
+
+    def market(
+        self, *, from_one: bool, relatives: bool, after: PortfolioStrategy | None = None
+    ) -> Market:
+        """Return the market of a table of prices, or of ``relatives``.
+
+        ``from_one`` says that prices began at 1 before the first line. ``after`` is a strategy
+        that has lived through the periods before: its prices begin the first period.
+        """
+        notes = ["The newest line is the first: the table is read from its end."][: self.was_turned]
+        if relatives:
+            return Market(check_relatives(self.values), self.assets, notes=tuple(notes))
+        values, before = self.values, np.ones(len(self.assets)) if from_one else None
+        if after is not None and after.t > 0:
+            if from_one:
+                raise ValueError("--from-one is for the first table; a state goes on after it")
+            start = self._line_of(after.quote)
+            if after.quote is None:
+                notes.append("The state has no prices: the time up to the first line is left out.")
+            elif start is None:
+                before = after.quote.prices
+                notes.append("The first period begins with the last prices of the state.")
+            elif start > 0:
+                values = values[start:]
+                notes.append(f"Lines before {after.quote.date} are left out: they were traded.")
+        made = price_relatives(values, before=before)
+        last = Quote(values[-1].copy(), self.dates[-1] if self.dates else "")
+        return Market(made, self.assets, last, tuple(notes))
+
+    def _line_of(self, quote: Quote | None) -> int | None:
+        """Return which line is the last of a state; None if the table begins after it."""
+        if quote is None:
+            return None
+        if not (quote.date and self.dates):
+            return 0 if np.array_equal(self.values[0], quote.prices) else None
+        if quote.date not in self.dates:
+            if rises([quote.date, self.dates[0]]) is False:
+                raise ValueError(
+                    f"{self.path}: begins at {self.dates[0]}, and the state ended at {quote.date}"
+                )
+            return None
+        line = self.dates.index(quote.date)
+        if not np.array_equal(self.values[line], quote.prices):
+            raise ValueError(
+                f"{self.path}: has other prices at {quote.date} than the state ended with"
+            )
+        if line == len(self.dates) - 1:
+            raise ValueError(f"{self.path}: has no line after {quote.date}, where the state ended")
+        return line
+
+
+def read_prices(path: Path, *, header: bool | None) -> Table:
+    """Read a table of prices or relatives, one line per period and one column per asset.
+
+    ``header`` says whether its first line names the assets. Default: it does when none of its
+    cells is a number, or when it begins with a title above dates. A first column of dates tells
+    the order of the lines.
     """
     lines = [line for line in read_table(path) if any(line.cells)]
     if header is None:
         header = _is_header(lines)
     titles = [cell.strip() for cell in lines[0].cells] if header else None
-    days = lines[1:] if header else lines
-    if not days:
+    rows = lines[1:] if header else lines
+    if not rows:
         raise ValueError(f"{path}: has no line of prices")
-    first = int(_are_dates(titles[0] if titles else None, days))
+    first = int(_are_dates(titles[0] if titles else None, rows))
     if titles is None:
-        assets = [f"column {j + 1}" for j in range(first, len(days[0].cells))]
+        assets = [f"column {j + 1}" for j in range(first, len(rows[0].cells))]
     else:
         assets = titles[first:]
         check_titles(f"{path}: line {lines[0].number}", assets)
-    table = _numbers(path, days, first)
-    if relatives:
-        return Market(check_relatives(table), assets)
-    return Market(price_relatives(table, before=1.0 if from_one else None), assets)
+    values = _numbers(path, rows, first)
+    dates = [row.cells[0].strip() for row in rows] if first else []
+    try:
+        turned = rises(dates) is False
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if turned:
+        values, dates = values[::-1].copy(), dates[::-1]
+    return Table(path, values, assets, dates, turned)
 
 
 def _is_header(lines: Sequence[Line]) -> bool:
@@ -62,12 +135,12 @@ def _is_header(lines: Sequence[Line]) -> bool:
     return title.lower() in DATE_TITLES and _are_dates(title, lines[1:])
 
 
-def _are_dates(title: str | None, days: Sequence[Line]) -> bool:
+def _are_dates(title: str | None, rows: Sequence[Line]) -> bool:
     """Whether the first column holds dates: words, 20200131, or a count below a title of dates.
 
     Such a title alone does not make it one, for an asset may be called DAY.
     """
-    cells = [day.cells[0] for day in days]
+    cells = [row.cells[0] for row in rows]
     if not any(map(is_number, cells)) or all(map(_is_date, cells)):
         return True
     if title is None or title.lower() not in DATE_TITLES or not all(map(is_number, cells)):

@@ -14,7 +14,7 @@ from driftgames.cli._options import check_kept, check_outputs
 from driftgames.cli._output import clear_errors, console, make_table
 
 if TYPE_CHECKING:
-    from driftgames.cli._prices import Market
+    from driftgames.cli._prices import Market, Table
     from driftgames.oco import BestConstantRebalanced, PortfolioRun, PortfolioStrategy
 
 SHOWN = 8
@@ -40,14 +40,14 @@ def portfolio(
         Path | None,
         typer.Argument(
             help="A CSV table, plain or compressed: a header with the assets' names, then one "
-            "line per day. A first column of dates is skipped."
+            "line per period (a day, a month). A first column of dates tells the order."
         ),
     ] = None,
     header: Annotated[
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="Whether the first line names the assets; seen from it unless given.",
+            help="Whether the first line names the assets. Default: seen from it.",
         ),
     ] = None,
     algorithm: Annotated[
@@ -55,8 +55,8 @@ def portfolio(
         typer.Option(
             "--algorithm",
             "-a",
-            help="Which strategy; may be given several times. All but normalhedge.dt unless "
-            "given. Today's weights are those of the first.",
+            help="Which strategy; may be given several times. Default: all but "
+            "normalhedge.dt. Today's weights are those of the first.",
         ),
     ] = None,
     demo: Annotated[
@@ -66,8 +66,8 @@ def portfolio(
         bool,
         typer.Option(
             "--from-one",
-            help="Prices began at 1 on the evening before the first line (as in NYSE(O)), so "
-            "that line is a day of trading too.",
+            help="Prices began at 1 before the first line (as in NYSE(O)), so that line is a "
+            "period of trading too.",
         ),
     ] = False,
     relatives: Annotated[
@@ -76,27 +76,30 @@ def portfolio(
     ] = False,
     cost: Annotated[
         float | None,
-        typer.Option(help="What trading costs, as a share of the value traded; 0 unless given."),
+        typer.Option(help="What trading costs, as a share of the value traded. Default: 0."),
     ] = None,
     span: Annotated[
         float | None,
         typer.Option(
-            help="For normalhedge.dt: on no day is the best asset's relative more than "
-            "exp(SPAN) times the worst's; 0.7 unless given."
+            help="For normalhedge.dt: in no period is the best asset's relative more than "
+            "exp(SPAN) times the worst's. Default: 0.7."
         ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Of the points and of the demo market; 0 unless given.")
+        int | None, typer.Option(help="Of the points and of the demo market. Default: 0.")
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(help="Go on from this state, saved by --save, with the days in the table."),
+        typer.Option(
+            help="Go on from this state, saved by --save, with the table that follows; its "
+            "first line may be the last line before or the next one."
+        ),
     ] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write the first strategy's state here, for --resume.")
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw wealth over the days to this .svg, .pdf or .png.")
+        Path | None, typer.Option(help="Draw wealth over time to this .svg, .pdf or .png.")
     ] = None,
 ) -> None:
     """Run portfolio strategies over a table of prices and print wealth, regret and weights.
@@ -107,31 +110,31 @@ def portfolio(
 
     Example: driftgames portfolio prices.csv -a universal -a ons --cost 0.001 --plot wealth.svg
     """
-    from driftgames.cli._prices import read_market
+    from driftgames.cli._prices import read_prices
     from driftgames.oco import best_constant_rebalanced
 
     with clear_errors():
         if (prices is None) != demo:
             raise ValueError("give either a table of prices or --demo")
         check_outputs(plot=plot, save=save)
-        if prices is None:
-            market = _demo(seed or 0)
-        else:
-            market = read_market(prices, header=header, from_one=from_one, relatives=relatives)
-        n_assets = len(market.assets)
+        table = _demo(seed or 0) if prices is None else read_prices(prices, header=header)
+        n_assets = len(table.assets)
         wanted = _Wanted(n_assets, cost, span, seed)
         chosen = list(dict.fromkeys(algorithm or USUAL))
-        if resume is None:
-            strategies = [wanted.begin(name) for name in chosen]
-        elif algorithm and len(chosen) > 1:
-            raise ValueError("--resume goes on with one --algorithm")
-        else:
+        strategy = None
+        if resume is not None:
+            if algorithm and len(chosen) > 1:
+                raise ValueError("--resume goes on with one --algorithm")
             name, strategy = wanted.go_on(resume, chosen[0] if algorithm else None)
-            chosen, strategies = [name], [strategy]
+            chosen = [name]
+        relative = relatives or prices is None
+        market = table.market(from_one=from_one, relatives=relative, after=strategy)
+        strategies = [strategy] if strategy else [wanted.begin(name) for name in chosen]
         begun = strategies[0].t
         runs = [strategy.run(market.relatives) for strategy in strategies]
         best = best_constant_rebalanced(market.relatives)
         if save is not None:
+            strategies[0].quote = market.quote
             strategies[0].save(save)
         if plot is not None:
             from driftgames.plots.portfolio import plot_wealth
@@ -143,14 +146,17 @@ def portfolio(
             save_figure(plot_wealth(curves, best=shown), plot)
 
     out = console()
-    days = market.relatives.shape[0]
-    heading = f"{days:,} days, {n_assets} assets" + (f", after {begun:,} before" * bool(begun))
+    for note in market.notes:
+        out.print(note)
+    periods = market.relatives.shape[0]
+    heading = f"{periods:,} period{'s' * (periods != 1)}, {n_assets} assets"
+    heading += f", after {begun:,} before" * bool(begun)
     rows = [] if begun else [_best_row(best, market)]
     rows += [
         _row(name, run, strategy, best, market, fresh=not begun)
         for name, strategy, run in zip(chosen, strategies, runs, strict=True)
     ]
-    columns = ["strategy", "wealth", "per day", "regret", "bound"]
+    columns = ["strategy", "wealth", "per period", "regret", "bound"]
     out.print(make_table(heading, columns, rows))
     out.print(_weights_table(chosen[0], strategies[0], market.assets))
 
@@ -220,8 +226,8 @@ def _title(name: Algorithm) -> str:
 
 
 def _best_row(best: BestConstantRebalanced, market: Market) -> list[str]:
-    days = market.relatives.shape[0]
-    return ["best constant rebalanced", *_money(best.log_wealth, days), "0", "-"]
+    periods = market.relatives.shape[0]
+    return ["best constant rebalanced", *_money(best.log_wealth, periods), "0", "-"]
 
 
 def _row(
@@ -236,24 +242,25 @@ def _row(
     from driftgames.certificates.bounds.portfolios import exponentiated_gradient
     from driftgames.oco import UniversalPortfolio
 
-    log_wealth, days = float(run.log_wealth[-1]), market.relatives.shape[0]
+    log_wealth, periods = float(run.log_wealth[-1]), market.relatives.shape[0]
     if not fresh:
         return [_title(name), *_money(log_wealth, strategy.t), "-", "-"]
     bound = "-"
-    cost = strategy.settings["cost"]  # which the best portfolio does not pay: nothing is promised
-    if isinstance(strategy, UniversalPortfolio) and not cost:
+    cost = strategy.settings["cost"]  # which the best portfolio does not pay
+    if isinstance(strategy, UniversalPortfolio) and not (cost and name is Algorithm.NORMALHEDGE):
         bound = f"{strategy.regret_bound(best):.2f}"
     elif name is Algorithm.EG and not cost:
         lows, highs = market.relatives.min(axis=1), market.relatives.max(axis=1)
         variability = float((lows / highs).min())
-        bound = f"{float(exponentiated_gradient(days, len(market.assets), variability, 0.05)):.2f}"
+        promised = exponentiated_gradient(periods, len(market.assets), variability, 0.05)
+        bound = f"{float(promised):.2f}"
     regret = best.log_wealth - log_wealth
-    return [_title(name), *_money(log_wealth, days), f"{regret:.3f}", bound]
+    return [_title(name), *_money(log_wealth, periods), f"{regret:.3f}", bound]
 
 
-def _money(log_wealth: float, days: int) -> list[str]:
+def _money(log_wealth: float, periods: int) -> list[str]:
     wealth = math.exp(log_wealth) if log_wealth < 700 else math.inf
-    return [f"{wealth:,.4f}", f"{100 * math.expm1(log_wealth / days):+.3f} %"]
+    return [f"{wealth:,.4f}", f"{100 * math.expm1(log_wealth / periods):+.3f} %"]
 
 
 def _weights_table(name: Algorithm, strategy: PortfolioStrategy, assets: list[str]) -> object:
@@ -266,11 +273,11 @@ def _weights_table(name: Algorithm, strategy: PortfolioStrategy, assets: list[st
     return make_table(f"To hold now, by {_title(name)}", ["asset", "share"], rows)
 
 
-def _demo(seed: int) -> Market:
+def _demo(seed: int) -> Table:
     """Return two volatile assets that go nowhere, one that climbs, and one that is cash."""
     import numpy as np
 
-    from driftgames.cli._prices import Market
+    from driftgames.cli._prices import Table
 
     rng = np.random.default_rng(seed)
     days = 1000
@@ -278,4 +285,5 @@ def _demo(seed: int) -> Market:
     swings -= swings.mean(axis=0)  # they end where they began, and only rebalancing gains by them
     climb = rng.normal(0.0006, 0.01, size=days)
     logs = np.column_stack([swings, climb, np.full(days, 0.0001)])
-    return Market(np.exp(logs), ["swing A", "swing B", "climber", "cash"])
+    assets = ["swing A", "swing B", "climber", "cash"]
+    return Table(Path("demo"), np.exp(logs), assets, dates=[], was_turned=False)

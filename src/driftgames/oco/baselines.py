@@ -8,14 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from driftgames._kernels import portfolio as kernels
-from driftgames._support.checks import (
-    FloatArray,
-    check_between,
-    check_fraction,
-    check_integer,
-    check_positive,
-)
-from driftgames._support.documents import Content
+from driftgames._kernels.elementary import exp_all, log_all
+from driftgames._kernels.sums import matvec
+from driftgames.core.checks import check_between, check_fraction, check_integer, check_positive
+from driftgames.core.typing import Content, FloatArray
 from driftgames.oco.trading import PortfolioStrategy
 
 
@@ -60,11 +56,11 @@ class BuyAndHold(PortfolioStrategy):
 
     def _play(self, relatives: FloatArray) -> FloatArray:
         prices = np.cumsum(
-            np.concatenate([self._log_prices[np.newaxis], np.log(relatives)]), axis=0
+            np.concatenate([self._log_prices[np.newaxis], log_all(relatives)]), axis=0
         )
         self._log_prices = prices[-1]
-        shares = np.exp(prices - prices.max(axis=1, keepdims=True))
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        shares = exp_all(prices - prices.max(axis=1, keepdims=True))
+        return shares / matvec(shares, np.ones(self._n_assets))[:, np.newaxis]
 
     def _arguments(self) -> Content:
         return {}

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.portfolio import lowest_on_simplex
-from driftgames._support.checks import FloatArray
 from driftgames.certificates.bounds.portfolios import universal_portfolio
+from driftgames.core.typing import FloatArray
 from driftgames.oco.trading import check_relatives
 
 _MOST_STEPS = 200

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 import numpy as np
 
-from driftgames._support.checks import (
-    FloatArray,
+from driftgames._kernels.sums import dot
+from driftgames.core.checks import (
     as_floats,
     check_integer,
     check_interval,
     check_number,
     check_range,
 )
-from driftgames._support.documents import DocumentError, read_document, write_document
+from driftgames.core.documents import DocumentError, read_document, write_document
+from driftgames.core.typing import FloatArray
 from driftgames.oco.certificate import ContinuousCertificate
+from driftgames.oco.convex_set import ConvexSet
 from driftgames.oco.description import describe, restore
 from driftgames.oco.hit_and_run import HitAndRun
 from driftgames.oco.integration import FixedPopulation, Grid, Integration, Points, Precision
 from driftgames.oco.losses import Loss, LossFunction
+from driftgames.oco.lowest_total import lowest_total
 from driftgames.oco.polytope import Polytope
-from driftgames.oco.sets import ConvexSet
 from driftgames.potentials import NormalHedgeDT, Potential
 from driftgames.potentials.describe import describe_potential, restore_potential
 
-VERSION = 1
+VERSION = 2
 KIND = "driftgames.ContinuousHedge"
 
 _ROUNDING = 1e-9  # relative to the range of the losses
@@ -48,10 +51,11 @@ class ContinuousHedge:
     domain : ConvexSet
         `Interval`, `Box`, `Simplex`, `Ball` or `Polytope`.
     potential : Potential
-        `NormalHedgeDT` unless given; any potential will do.
+        Any potential. Default: `NormalHedgeDT`.
     integration : Integration, optional
-        `Grid`, `Points` or `HitAndRun`; unless given, a grid up to dimension two, and points
-        beyond it wherever the set has a map from the cube.
+        `Grid`, `Points` or `HitAndRun`. Default: a grid up to dimension two; beyond it, points
+        where the set has a map from the cube, and else hit-and-run. In many dimensions no
+        number of chips is enough: see `CoinBetting`.
     loss_range : (float, float)
         Where losses lie; only the width matters.
     random_state : int
@@ -153,9 +157,22 @@ class ContinuousHedge:
         """Return how well the next prediction is integrated."""
         return self._population.precision(self._t + 1)
 
+    def run(self, losses: Iterable[LossFunction]) -> FloatArray:
+        """Take one loss function per round and return the learner's own losses."""
+        return np.array([self.update(loss) for loss in losses], dtype=np.float64)
+
     def certificate(self) -> ContinuousCertificate:
-        """Return epsilon-regret and regret beside the promises of Theorem 6. [LS14, Thm. 6]"""
+        """Return epsilon-regret and regret beside what the chips promise. [LS14, Thm. 6]
+
+        The regret is to the best point of the set where that can be worked out: after losses
+        of the library, or none.
+        """
         positions, prior = self._population.quantiles()
+        total, width = self._population.total, self._high - self._low
+        if total.is_known:
+            lowest = (lowest_total(total, self._domain).floor - self._learner_loss) / width
+        else:
+            lowest = self._population.lowest()
         return ContinuousCertificate.of_run(
             f"{type(self._potential).__name__} on a {type(self._domain).__name__.lower()}",
             self._t,
@@ -163,7 +180,10 @@ class ContinuousHedge:
             prior,
             self._potential,
             self._domain.dimension,
-            self._high - self._low,
+            width,
+            lowest=lowest,
+            over_the_set=total.is_known,
+            integral=self._population.integral,
         )
 
     # ---------------------------------------------------------------- saving
@@ -171,8 +191,9 @@ class ContinuousHedge:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the learner to a JSON document, atomically.
 
-        Fixed chips are saved by their positions, whatever the losses were. Walkers are saved
-        with the sum of the losses, which Python functions cannot be part of.
+        Fixed chips are saved by their positions, whatever the losses were, with the sum of
+        the losses that are no functions. Walkers are saved with the sum of all losses, which
+        functions cannot be part of.
         """
         content = {
             "domain": describe(self._domain),
@@ -224,17 +245,17 @@ class ContinuousHedge:
         """Return the losses of the chips and of the learner, both checked."""
         points = self._population.points
         n = points.shape[0]
-        # one call, so that a slow function pays its overhead once
-        rows = [points, point[np.newaxis]]
-        if not isinstance(loss, Loss):
-            rows += list(self._probes)
-        asked = np.concatenate(rows)
-        values = as_floats("losses", loss(asked))
-        if values.shape != (asked.shape[0],):
-            raise ValueError(
-                f"a loss must return one value per row, shape ({asked.shape[0]},); "
-                f"got shape {values.shape}"
-            )
+        if isinstance(loss, Loss):
+            values = np.append(loss(points), loss(point[np.newaxis]))
+        else:
+            # one call, so that a slow function pays its overhead once
+            asked = np.concatenate([points, point[np.newaxis], *self._probes])
+            values = as_floats("losses", loss(asked))
+            if values.shape != (asked.shape[0],):
+                raise ValueError(
+                    f"a loss must return one value per row, shape ({asked.shape[0]},); "
+                    f"got shape {values.shape}"
+                )
         spare = _ROUNDING * (self._high - self._low)
         if not ((values >= self._low - spare) & (values <= self._high + spare)).all():
             check_range("losses", values, self._low, self._high)
@@ -255,7 +276,7 @@ class ContinuousHedge:
             )
         population = self._population
         if isinstance(population, FixedPopulation):
-            mean = float(population.distribution(self._t + 1) @ values[:n])
+            mean = dot(population.distribution(self._t + 1), values[:n])
             if values[n] > mean + spare:
                 raise ValueError(
                     f"the loss is not convex: it is {values[n]:g} at the mean of the density, "

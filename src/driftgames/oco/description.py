@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from driftgames._support.documents import Content, DocumentError, decode_array, encode_array
+from driftgames.core.documents import DocumentError, decode_array, encode_array
+from driftgames.core.typing import Content
 from driftgames.oco.hit_and_run import HitAndRun
 from driftgames.oco.integration import Grid, Points
 from driftgames.oco.polytope import Polytope

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from driftgames._support.checks import (
-    FloatArray,
-    as_floats,
-    check_integer,
-    check_number,
-    check_positive,
-)
-from driftgames._support.documents import Content, DocumentError, decode_array, encode_array
+from driftgames._kernels.sums import dot, total, vecmat
+from driftgames.core.checks import as_floats, check_integer, check_number, check_positive
+from driftgames.core.documents import DocumentError, decode_array, encode_array
+from driftgames.core.typing import Content, FloatArray
+from driftgames.oco.convex_set import ConvexSet
 from driftgames.oco.integration import Integration, IntegrationWarning, Population, Precision
-from driftgames.oco.losses import LossFunction, LossTotal
-from driftgames.oco.sets import ConvexSet
+from driftgames.oco.loss_total import LossTotal
+from driftgames.oco.losses import LossFunction
 from driftgames.potentials import Potential
 
 _QUANTILE_POINTS = 2048
@@ -42,7 +40,7 @@ class HitAndRun(Integration):
     n_walkers : int
         How many walkers.
     n_steps : int, optional
-        Steps per round; ``4 + 2 * dimension`` unless given.
+        Steps per round. Default: ``4 + 2 * dimension``.
     least_effective : float
         A round whose effective sample size is below this warns.
     """
@@ -80,6 +78,8 @@ class Walkers(Population):
     of a walker correlate by ``rho`` with where it stood leave ``rho**2 a + (1 - rho**2) / n``.
     """
 
+    integral: ClassVar[bool] = True
+
     def __init__(
         self,
         strategy: HitAndRun,
@@ -95,7 +95,7 @@ class Walkers(Population):
         self._low, high = loss_range
         self._width = high - self._low
         self._rng = rng
-        self._total = LossTotal(domain.n_coordinates)
+        self.total = LossTotal(domain.n_coordinates)
         self._rounds = 0
         self._learner_total = 0.0  # of the losses as they came, not on [0, 1]
         self._inverse_size = 1.0 / strategy.n_walkers
@@ -103,11 +103,12 @@ class Walkers(Population):
 
     def positions_at(self, points: FloatArray) -> FloatArray:
         """Return the positions s of any points of the set."""
-        return self._scaled(self._total(points))
+        return self._scaled(self.total(points))
 
     def mean(self, t: int) -> FloatArray:
         """Return the mean of the walkers."""
-        return np.asarray(self.points.mean(axis=0))
+        n = self.points.shape[0]
+        return vecmat(np.full(n, 1.0 / n), self.points)
 
     def precision(self, t: int) -> Precision:
         """Return the standard error of that mean and the effective sample size."""
@@ -130,8 +131,8 @@ class Walkers(Population):
 
     def _follow(self, loss: LossFunction, learner_loss: float, t: int) -> None:
         before = self._potential.weights(self.positions_at(self.points), t)
-        self._total = self._total.copy()
-        self._total.add(loss)
+        self.total = self.total.copy()
+        self.total.add(loss)
         self._rounds += 1
         self._learner_total += learner_loss * self._width + self._low
         after = self._potential.weights(self.positions_at(self.points), t + 1)
@@ -153,21 +154,19 @@ class Walkers(Population):
         self._warned = few
 
     def quantiles(self) -> tuple[FloatArray, FloatArray | None]:
-        """Return the positions of fresh uniform points, and of the lowest walker among them.
-
-        The best point of the set has hardly any volume; the walkers know better where it is.
-        """
+        """Return the positions of fresh points that are uniform by volume."""
         rng = np.random.default_rng(0)  # measuring must not change what the learner draws
-        uniform = self._domain.sample(_QUANTILE_POINTS, rng)
-        positions = self.positions_at(np.concatenate([uniform, self.points]))
-        positions[0] = positions.min()
-        return positions[:_QUANTILE_POINTS], None
+        return self.positions_at(self._domain.sample(_QUANTILE_POINTS, rng)), None
+
+    def lowest(self) -> float:
+        """Return the lowest position of a walker or of a uniform point."""
+        return min(super().lowest(), float(self.positions_at(self.points).min()))
 
     def content(self) -> Content:
         """Return walkers, losses and the state of the generator as JSON."""
         return {
             "walkers": encode_array(self.points),
-            "total": self._total.content(),
+            "total": self.total.content(),
             "rounds": self._rounds,
             "learner_total": self._learner_total,
             "inverse_size": self._inverse_size,
@@ -182,7 +181,7 @@ class Walkers(Population):
         if not self._domain.contains(points).all():
             raise DocumentError("its walkers do not all stand in the set")
         self.points = points
-        self._total = LossTotal.of_content(content["total"], self._domain.n_coordinates)
+        self.total = LossTotal.of_content(content["total"], self._domain.n_coordinates)
         self._rounds = check_integer("rounds", content["rounds"], least=0)
         self._learner_total = check_number("learner_total", content["learner_total"])
         self._inverse_size = check_positive("inverse_size", content["inverse_size"])
@@ -195,11 +194,11 @@ class Walkers(Population):
         """Draw the walkers in proportion to ``ratios``, systematically."""
         n = ratios.size
         ratios = np.where(np.isfinite(ratios), ratios, 0.0)  # 0/0: dead before and dead now
-        total = float(ratios.sum())
-        if total == 0.0:
-            return  # nobody is left in the density; the walk begins from where they stand
-        p = ratios / total
-        self._inverse_size *= n * float(p @ p)
+        mass = total(ratios)
+        if mass == 0.0:
+            return  # no walker is left in the density; the walk begins from where they stand
+        p = ratios / mass
+        self._inverse_size *= n * dot(p, p)
         heights = np.cumsum(p)
         marks = (np.arange(n) + self._rng.random()) / n * heights[-1]
         chosen = np.minimum(np.searchsorted(heights, marks, side="right"), n - 1)
@@ -223,7 +222,7 @@ class Walkers(Population):
         n = self.points.shape[0]
         directions = self._domain.directions(n, self._rng)
         low, high = self._domain.chords(self.points, directions)
-        along = self._total.along(self.points, directions)
+        along = self.total.along(self.points, directions)
         rows = np.arange(n)
         here = self._scaled(along(np.zeros(n), rows))
         heights = self._rng.random((n,))

@@ -13,16 +13,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from driftgames._support.checks import (
-    FloatArray,
-    check_distribution,
-    check_integer,
-    check_vector,
-)
-from driftgames._support.documents import Content, DocumentError, decode_array, encode_array
+from driftgames._kernels.sums import vecmat
+from driftgames.core.checks import check_distribution, check_integer, check_vector
+from driftgames.core.documents import DocumentError, decode_array, encode_array
+from driftgames.core.typing import Content, FloatArray
+from driftgames.oco.convex_set import ConvexSet
+from driftgames.oco.loss_total import LossTotal
 from driftgames.oco.losses import LossFunction
 from driftgames.oco.moments import match_moments
-from driftgames.oco.sets import ConvexSet
 from driftgames.potentials import Potential
 
 
@@ -38,7 +36,9 @@ class Precision:
     ----------
     error : array
         For each coordinate: an estimate of the error of the rule for a grid (see `Grid`), a
-        standard error otherwise. Neither is a bound.
+        standard error otherwise: for points that of the jackknife, which leaves out one point
+        at a time. Neither is a bound. Where one chip has all of the mass, nothing is known of
+        the density around it, and the error is the size of the set.
     effective_size : float
         How many independent points of the density would do as well; for a grid, how many
         chips share the weight.
@@ -55,6 +55,10 @@ class Population(ABC):
     """The chips of one learner: where they are, and their positions s."""
 
     points: FloatArray
+    total: LossTotal
+    """The sum of the losses so far."""
+    integral: ClassVar[bool]
+    """Whether the chips stand for the whole integral rather than for themselves."""
 
     @abstractmethod
     def mean(self, t: int) -> FloatArray:
@@ -71,6 +75,10 @@ class Population(ABC):
     @abstractmethod
     def quantiles(self) -> tuple[FloatArray, FloatArray | None]:
         """Return the positions of chips that stand for the volume, and their share of it."""
+
+    def lowest(self) -> float:
+        """Return the lowest position of a chip."""
+        return float(self.quantiles()[0].min())
 
     @abstractmethod
     def content(self) -> Content:
@@ -110,7 +118,7 @@ class Grid(Integration):
     Parameters
     ----------
     per_axis : int, optional
-        A multiple of 3; 729, 81 or 27 unless given, for dimension 1, 2 or 3.
+        A multiple of 3. Default: 729, 81 or 27, for dimension 1, 2 or 3.
     """
 
     per_axis: int | None = None
@@ -149,6 +157,10 @@ class Points(Integration):
 
     The epsilon-regret of Theorem 2 does not depend on the number of chips, so it holds as it
     stands for the points. [LS14, Thm. 2]
+
+    The cube's points are SciPy's, in exact arithmetic: they depend on its version and not on
+    the machine. The map onto a box or a simplex is exact arithmetic too; that onto a ball or a
+    polytope is SciPy's and may differ in the last bits between machines.
 
     Parameters
     ----------
@@ -191,7 +203,12 @@ class Points(Integration):
 
 
 class FixedPopulation(Population):
-    """Chips that stand at fixed points of the set; only their positions are state."""
+    """Chips that stand at fixed points of the set; only their positions decide.
+
+    The sum of the losses is kept for the certificate, without functions.
+    """
+
+    integral: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -201,8 +218,9 @@ class FixedPopulation(Population):
         prior: FloatArray | None = None,
         coarse: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None,
     ) -> None:
-        self.points = points
+        self.points = np.ascontiguousarray(points)
         self.positions = np.zeros(points.shape[0])
+        self.total = LossTotal(points.shape[1], keep_functions=False)
         self._potential = potential
         self._prior = prior
         self._coarse = coarse
@@ -213,29 +231,47 @@ class FixedPopulation(Population):
 
     def mean(self, t: int) -> FloatArray:
         """Return the mean of the density of round ``t``."""
-        return np.asarray(self.distribution(t) @ self.points)
+        return vecmat(self.distribution(t), self.points)
 
     def precision(self, t: int) -> Precision:
         """Return an estimated error of the rule for a grid, and a standard error for points."""
         p = self.distribution(t)
         mean = p @ self.points
-        size = 1.0 / float(p @ p)
+        # one chip decides, and the rule does not resolve the density around it
+        heaviest = int(np.argmax(p))
+        alone = self._without(p, heaviest) - mean if p[heaviest] > 0.5 else np.zeros(mean.size)
         if self._coarse is None:
-            error = np.sqrt(p**2 @ (self.points - mean) ** 2)
+            error = np.hypot(self._jackknife(p, mean), alone)
         else:
-            thinned = p[self._coarse]
-            mass = float(thinned.sum())
-            # a density that falls between all coarse nodes is known to within the set alone
-            error = (
-                np.abs(thinned @ self.points[self._coarse] / mass - mean)
-                if mass > 0
-                else np.ptp(self.points, axis=0)
-            )
-        return Precision(np.asarray(error), size, p.size)
+            error = np.maximum(self._against_coarse(p, mean), np.abs(alone))
+        return Precision(np.asarray(error), 1.0 / float(p @ p), p.size)
+
+    def _jackknife(self, p: FloatArray, mean: FloatArray) -> FloatArray:
+        """Return the root of the summed squared changes when each light chip is left out."""
+        light = p <= 0.5
+        share = p[light] / (1.0 - p[light])
+        return np.asarray(np.sqrt(share**2 @ (self.points[light] - mean) ** 2))
+
+    def _against_coarse(self, p: FloatArray, mean: FloatArray) -> FloatArray:
+        """Return the difference to the rule with cells three times as wide."""
+        thinned = p[self._coarse]
+        mass = float(thinned.sum())
+        if mass == 0.0:  # the density falls between all coarse nodes
+            return np.asarray(np.ptp(self.points, axis=0))
+        return np.asarray(np.abs(thinned @ self.points[self._coarse] / mass - mean))
+
+    def _without(self, p: FloatArray, chip: int) -> FloatArray:
+        """Return the mean of all other chips, or the far end of the set where none has mass."""
+        others = np.delete(p, chip)
+        mass = float(others.sum())
+        if mass == 0.0:
+            return np.asarray(self.points[chip] + np.ptp(self.points, axis=0))
+        return np.asarray(others @ np.delete(self.points, chip, axis=0) / mass)
 
     def move(self, loss: LossFunction, losses: FloatArray, learner_loss: float, t: int) -> None:
         """Add to every position the chip's loss less the learner's. [LS14, Alg. 5]"""
         self.positions += losses - learner_loss
+        self.total.add(loss)
 
     def quantiles(self) -> tuple[FloatArray, FloatArray | None]:
         """Return the positions and the prior."""
@@ -247,6 +283,7 @@ class FixedPopulation(Population):
             "positions": encode_array(self.positions),
             "prior": None if self._prior is None else encode_array(self._prior),
             "points": fingerprint(self.points),
+            "total": self.total.content(),
         }
 
     def take(self, content: Content) -> None:
@@ -254,11 +291,19 @@ class FixedPopulation(Population):
         n = self.positions.size
         positions = check_vector("positions", decode_array(content["positions"]), n)
         check_fingerprint(self.points, content["points"])
-        # the last bits of a solved prior may depend on the machine; those of the run count
         prior = content["prior"]
         if prior is not None:
             prior = check_distribution("prior", decode_array(prior), n)
-        self.positions, self._prior = positions, prior
+        total = self._total_of(content.get("total"))
+        self.positions, self._prior, self.total = positions, prior, total
+
+    def _total_of(self, content: Content | None) -> LossTotal:
+        n_coordinates = self.points.shape[1]
+        if content is not None:
+            return LossTotal.of_content(content, n_coordinates, keep_functions=False)
+        total = LossTotal(n_coordinates, keep_functions=False)
+        total.n_forgotten = 1  # files of version 1 hold no total
+        return total
 
 
 def fingerprint(points: FloatArray) -> str:

@@ -1,8 +1,7 @@
-"""Convex losses on a set: linear, quadratic and log-wealth, and the sum of many of them."""
+"""Convex losses on a set: linear, quadratic and log-wealth."""
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,8 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, as_floats, check_number, check_vector
-from driftgames._support.documents import Content, DocumentError, decode_array, encode_array
+from driftgames._kernels.elementary import log_all
+from driftgames._kernels.sums import dot, matvec
+from driftgames.core.checks import as_floats, check_number, check_vector
+from driftgames.core.typing import FloatArray
 
 LossFunction = Callable[[FloatArray], npt.ArrayLike]
 """A convex function of the rows of an array: points in, one loss each out."""
@@ -29,6 +30,10 @@ class Loss(ABC):
     def _at(self, points: FloatArray) -> FloatArray:
         """Return the loss at each row of points that have as many columns."""
 
+    @abstractmethod
+    def gradient_at(self, point: FloatArray) -> FloatArray:
+        """Return the gradient at one point."""
+
     def __call__(self, points: FloatArray) -> FloatArray:
         """Return the loss at each row of ``points``."""
         if points.shape[-1] != self.n_coordinates:
@@ -36,7 +41,7 @@ class Loss(ABC):
                 f"a {type(self).__name__} is of {self.n_coordinates} coordinates; got points of "
                 f"{points.shape[-1]}"
             )
-        return self._at(points)
+        return self._at(np.ascontiguousarray(points, dtype=np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +61,7 @@ class LinearLoss(Loss):
     offset: float = 0.0
 
     def __init__(self, gradient: npt.ArrayLike, offset: float = 0.0) -> None:
-        object.__setattr__(self, "gradient", check_vector("gradient", gradient))
+        object.__setattr__(self, "gradient", _contiguous("gradient", gradient))
         object.__setattr__(self, "offset", check_number("offset", offset))
 
     @property
@@ -65,7 +70,11 @@ class LinearLoss(Loss):
         return self.gradient.size
 
     def _at(self, points: FloatArray) -> FloatArray:
-        return np.asarray(points @ self.gradient + self.offset)
+        return matvec(points, self.gradient) + self.offset
+
+    def gradient_at(self, point: FloatArray) -> FloatArray:
+        """Return the same gradient everywhere."""
+        return self.gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +111,7 @@ class QuadraticLoss(Loss):
                 f"the loss is not convex: its matrix has the eigenvalue {eigenvalues[0]:g}"
             )
         n = square.shape[0]
-        slope = np.zeros(n) if gradient is None else check_vector("gradient", gradient, n)
+        slope = np.zeros(n) if gradient is None else _contiguous("gradient", gradient, n)
         object.__setattr__(self, "matrix", square)
         object.__setattr__(self, "gradient", slope)
         object.__setattr__(self, "offset", check_number("offset", offset))
@@ -110,8 +119,8 @@ class QuadraticLoss(Loss):
     @classmethod
     def to_target(cls, target: npt.ArrayLike, scale: float = 1.0) -> QuadraticLoss:
         r"""Return :math:`f(x) = a\,|x - y|^2` for a target y."""
-        y = check_vector("target", target)
-        return cls(scale * np.eye(y.size), -2.0 * scale * y, scale * float(y @ y))
+        y = _contiguous("target", target)
+        return cls(scale * np.eye(y.size), -2.0 * scale * y, scale * dot(y, y))
 
     @property
     def n_coordinates(self) -> int:
@@ -119,8 +128,11 @@ class QuadraticLoss(Loss):
         return self.gradient.size
 
     def _at(self, points: FloatArray) -> FloatArray:
-        curved = np.einsum("ij,ij->i", points @ self.matrix, points)
-        return np.asarray(curved + points @ self.gradient + self.offset)
+        return quadratic_form(self.matrix, points) + matvec(points, self.gradient) + self.offset
+
+    def gradient_at(self, point: FloatArray) -> FloatArray:
+        """Return :math:`2 H x + g`."""
+        return 2.0 * matvec(self.matrix, point) + self.gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +151,7 @@ class LogWealthLoss(Loss):
     relatives: FloatArray
 
     def __init__(self, relatives: npt.ArrayLike) -> None:
-        vector = check_vector("relatives", relatives)
+        vector = _contiguous("relatives", relatives)
         if not (vector > 0).all():
             raise ValueError(f"relatives must be above 0; got {vector.min():g}")
         object.__setattr__(self, "relatives", vector)
@@ -150,122 +162,48 @@ class LogWealthLoss(Loss):
         return self.relatives.size
 
     def _at(self, points: FloatArray) -> FloatArray:
-        return np.asarray(-np.log(points @ self.relatives))
+        return -log_all(matvec(points, self.relatives))
+
+    def gradient_at(self, point: FloatArray) -> FloatArray:
+        r"""Return :math:`-r / (x\cdot r)`."""
+        return np.asarray(-self.relatives / dot(self.relatives, point))
 
 
-class LossTotal:
-    """The sum of all losses so far, as a function of the point.
+def quadratic_form(matrix: FloatArray, points: FloatArray) -> FloatArray:
+    """Return ``x' H x`` at each row of ``points``, for symmetric H."""
+    total = np.zeros(points.shape[0])
+    for k, row in enumerate(matrix):
+        total += points[:, k] * matvec(points, row)
+    return total
 
-    Linear and quadratic losses are kept as three running sums and log-wealth losses as their
-    relatives; any other function is kept itself and called again for every point.
+
+@dataclass(frozen=True)
+class DifferentiableLoss:
+    """A convex function of your own with its gradient, for learners that follow gradients.
+
+    Parameters
+    ----------
+    function : callable
+        Takes points, one per row, and returns one loss each.
+    gradient_at : callable
+        Takes one point and returns a subgradient of ``function`` there.
 
     Examples
     --------
-    >>> total = LossTotal(2)
-    >>> for _ in range(3):
-    ...     total.add(LinearLoss([1.0, 0.0]))
-    >>> total(np.array([[0.5, 0.5]]))
-    array([1.5])
+    >>> loss = DifferentiableLoss(
+    ...     lambda points: np.abs(points[:, 0]), lambda point: np.sign(point)
+    ... )
+    >>> loss(np.array([[-2.0]])), loss.gradient_at(np.array([-2.0]))
+    (array([2.]), array([-1.]))
     """
 
-    def __init__(self, n_coordinates: int) -> None:
-        self.offset = 0.0
-        self.gradient = np.zeros(n_coordinates)
-        self.matrix: FloatArray | None = None
-        self.relatives: list[FloatArray] = []
-        self.others: list[LossFunction] = []
+    function: LossFunction
+    gradient_at: Callable[[FloatArray], npt.ArrayLike]
 
-    def add(self, loss: LossFunction) -> None:
-        """Add one more loss."""
-        if isinstance(loss, (LinearLoss, QuadraticLoss)):
-            self.offset += loss.offset
-            self.gradient += loss.gradient
-            if isinstance(loss, QuadraticLoss):
-                self.matrix = loss.matrix + (0.0 if self.matrix is None else self.matrix)
-        elif isinstance(loss, LogWealthLoss):
-            self.relatives.append(loss.relatives)
-        else:
-            self.others.append(loss)
+    def __call__(self, points: FloatArray) -> npt.ArrayLike:
+        """Return the loss at each row of ``points``."""
+        return self.function(points)
 
-    def copy(self) -> LossTotal:
-        """Return a sum that goes on by itself."""
-        twin = copy.copy(self)
-        twin.gradient = self.gradient.copy()
-        twin.relatives, twin.others = self.relatives.copy(), self.others.copy()
-        return twin
 
-    @property
-    def is_additive(self) -> bool:
-        """Whether the sum is a handful of numbers, however many losses went in."""
-        return not (self.relatives or self.others)
-
-    def __call__(self, points: FloatArray) -> FloatArray:
-        """Return the sum of all losses at each row of ``points``."""
-        total = points @ self.gradient + self.offset
-        if self.matrix is not None:
-            total += np.einsum("ij,ij->i", points @ self.matrix, points)
-        if self.relatives:
-            total -= np.log(points @ np.asarray(self.relatives).T).sum(axis=1)
-        for loss in self.others:
-            # a copy, because a function may work in place
-            total += np.asarray(loss(points.copy()), dtype=np.float64)
-        return np.asarray(total)
-
-    def along(
-        self, points: FloatArray, directions: FloatArray
-    ) -> Callable[[FloatArray, npt.NDArray[np.intp]], FloatArray]:
-        """Return ``f(steps, rows)``: the sum at ``points[rows] + steps * directions[rows]``.
-
-        Where the sum is additive a step costs three multiplications.
-        """
-        if not self.is_additive:
-
-            def walked(steps: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
-                return self(points[rows] + steps[:, np.newaxis] * directions[rows])
-
-            return walked
-        start, slope = self(points), directions @ self.gradient
-        bend = np.zeros(points.shape[0])
-        if self.matrix is not None:
-            turned = directions @ self.matrix
-            slope += 2.0 * np.einsum("ij,ij->i", turned, points)
-            bend += np.einsum("ij,ij->i", turned, directions)
-
-        def computed(steps: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
-            return np.asarray(start[rows] + steps * (slope[rows] + steps * bend[rows]))
-
-        return computed
-
-    def content(self) -> Content:
-        """Return the sum as JSON; functions cannot be written, and are refused."""
-        if self.others:
-            raise ValueError(
-                f"{len(self.others)} losses are Python functions, which no file can hold; use "
-                "LinearLoss, QuadraticLoss or LogWealthLoss, or integrate with Grid or Points"
-            )
-        return {
-            "offset": self.offset,
-            "gradient": encode_array(self.gradient),
-            "matrix": None if self.matrix is None else encode_array(self.matrix),
-            "relatives": encode_array(np.array(self.relatives)) if self.relatives else None,
-        }
-
-    @classmethod
-    def of_content(cls, content: Content, n_coordinates: int) -> LossTotal:
-        """Return the sum that `content` described, of points of ``n_coordinates`` numbers."""
-        gradient, offset = decode_array(content["gradient"]), content["offset"]
-        losses: list[Loss] = []
-        if content["matrix"] is None:
-            losses.append(LinearLoss(gradient, offset))
-        else:
-            losses.append(QuadraticLoss(decode_array(content["matrix"]), gradient, offset))
-        if content["relatives"] is not None:
-            losses += [LogWealthLoss(row) for row in decode_array(content["relatives"])]
-        total = cls(n_coordinates)
-        for loss in losses:
-            if loss.n_coordinates != n_coordinates:
-                raise DocumentError(
-                    f"its losses must be of {n_coordinates} coordinates; got {loss.n_coordinates}"
-                )
-            total.add(loss)
-        return total
+def _contiguous(name: str, values: npt.ArrayLike, length: int | None = None) -> FloatArray:
+    return np.ascontiguousarray(check_vector(name, values, length))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
-from driftgames._support.checks import FloatArray
+from driftgames._kernels.least_squares import cholesky, row_products, solve_factored
+from driftgames._kernels.sums import matvec
+from driftgames.core.typing import FloatArray
 
 MOST_STEPS = 50
+
+_FLAT = 1e-12  # a pivot this small, relative to the largest, belongs to no direction
 
 
 def match_moments(
@@ -31,33 +34,46 @@ def match_moments(
     >>> np.round([q.sum(), q @ points[:, 0], q @ points[:, 0] ** 2], 6)
     array([1.      , 0.5     , 0.333333])
     """
-    scales, axes = eigh(covariance)
-    kept = scales > 1e-12 * scales[-1]  # a flat direction (of the simplex, say) says nothing
-    whitened = (points - mean) @ (axes[:, kept] / np.sqrt(scales[kept]))
-    n_points, dimension = whitened.shape
+    whitened = _whitened(points - mean, covariance)
+    dimension, n_points = whitened.shape
     rows, columns = np.triu_indices(dimension)
     if n_points < 2 * (1 + dimension + rows.size):
         return None
-    features = np.empty((n_points, 1 + dimension + rows.size))
-    features[:, 0] = 1.0
-    features[:, 1 : 1 + dimension] = whitened
-    np.multiply(whitened[:, rows], whitened[:, columns], out=features[:, 1 + dimension :])
+    features = np.empty((1 + dimension + rows.size, n_points))
+    features[0] = 1.0
+    features[1 : 1 + dimension] = whitened
+    np.multiply(whitened[rows], whitened[columns], out=features[1 + dimension :])
     target = np.concatenate([[1.0], np.zeros(dimension), (rows == columns).astype(np.float64)])
     return _closest_to_equal(features, target)
 
 
+def _whitened(centred: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Return coordinates, one per row, in which the covariance is the identity.
+
+    A flat direction (of the simplex, say) has no coordinate.
+    """
+    factor = cholesky(covariance, _FLAT * float(np.diag(covariance).max()))
+    solved: list[FloatArray] = []
+    kept = np.flatnonzero(np.diag(factor) > 0)
+    for i in kept:
+        rest = centred[:, i].copy()
+        for j, earlier in zip(kept, solved, strict=False):
+            rest -= factor[i, j] * earlier
+        solved.append(rest / factor[i, i])
+    return np.array(solved)
+
+
 def _closest_to_equal(features: FloatArray, target: FloatArray) -> FloatArray | None:
     """Solve for the multipliers by Newton's method on the points whose weight is not zero."""
-    n_points = features.shape[0]
-    all_points = features.T @ features
-    active = np.ones(n_points, dtype=bool)
+    all_points = row_products(features)
+    by_point = np.ascontiguousarray(features.T)
+    active = np.ones(features.shape[1], dtype=bool)
     for _ in range(MOST_STEPS):
-        left_out = features[~active]
-        try:
-            factor = cho_factor(all_points - left_out.T @ left_out)
-        except LinAlgError:
+        moments = all_points - row_products(np.ascontiguousarray(features[:, ~active]))
+        factor = cholesky(moments, _FLAT * float(np.diag(moments).max()))
+        if not (np.diag(factor) > 0).all():
             return None
-        weights = features @ cho_solve(factor, target)
+        weights = matvec(by_point, solve_factored(factor, target))
         if np.array_equal(weights > 0, active):
             kept_weights: FloatArray = np.where(active, weights, 0.0)
             return kept_weights

@@ -8,8 +8,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import FloatArray, as_floats, check_finite, check_vector
-from driftgames.oco.sets import TOLERANCE, ConvexSet, Simplex
+from driftgames.core.checks import as_floats, check_finite, check_vector
+from driftgames.core.typing import FloatArray
+from driftgames.oco.convex_set import TOLERANCE, ConvexSet
+from driftgames.oco.sets import Simplex
 
 MOST_TRIANGULATED = 5
 """Up to this dimension a polytope is cut into simplices, which makes its measure exact."""
@@ -126,6 +128,45 @@ class Polytope(ConvexSet):
         last = np.where(speed > 0, steps, np.inf).min(axis=1)
         first = np.where(speed < 0, steps, -np.inf).max(axis=1)
         return first, last
+
+    def lowest(self, gradient: FloatArray) -> FloatArray:
+        """Return a solution of the linear program."""
+        from scipy.optimize import linprog
+
+        unit, reach = self._unit
+        # the box takes nothing away, and keeps a flat objective bounded
+        bounds = np.column_stack([self.low, self.high])
+        solved = linprog(gradient, A_ub=unit, b_ub=reach, bounds=bounds)
+        if solved.status != 0:
+            raise ValueError(f"the lowest point was not found: {solved.message}")
+        return np.asarray(solved.x)
+
+    def project(self, point: FloatArray) -> FloatArray:
+        """Solve the least distance problem, by nonnegative least squares on its dual.
+
+        Lawson and Hanson, "Solving least squares problems" (1974), chapter 23.
+        """
+        from scipy.optimize import nnls
+
+        unit, reach = self._unit
+        excess = unit @ point - reach
+        if (excess <= 0).all():
+            return point
+        target = np.zeros(self.dimension + 1)
+        target[-1] = 1.0
+        multipliers, _ = nnls(np.vstack([-unit.T, excess]), target)
+        residual = np.vstack([-unit.T, excess]) @ multipliers - target
+        return np.asarray(point - residual[:-1] / residual[-1])
+
+    @property
+    def middle(self) -> FloatArray:
+        """The center of the largest ball inside."""
+        return self.inner
+
+    @property
+    def farthest(self) -> float:
+        """The distance to the farthest corner of the bounding box."""
+        return float(np.linalg.norm(np.maximum(self.high - self.inner, self.inner - self.low)))
 
     @property
     def mean(self) -> FloatArray:

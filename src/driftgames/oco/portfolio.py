@@ -6,22 +6,24 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import roots_legendre
 
 from driftgames._kernels import portfolio as kernels
-from driftgames._support.checks import (
-    FloatArray,
+from driftgames._kernels.elementary import log_all
+from driftgames._kernels.sums import dot, matvec, vecmat
+from driftgames.certificates import Certificate
+from driftgames.certificates.bounds.portfolios import universal_portfolio_quantile
+from driftgames.core.checks import (
     as_floats,
     check_distribution,
     check_integer,
     check_positive,
     first_index,
 )
-from driftgames._support.documents import Content, decode_array, encode_array
-from driftgames.certificates import Certificate
-from driftgames.certificates.bounds.portfolios import universal_portfolio_quantile
+from driftgames.core.documents import decode_array, encode_array
+from driftgames.core.typing import Content, FloatArray
 from driftgames.oco.comparator import BestConstantRebalanced
 from driftgames.oco.integration import Points, check_fingerprint, fingerprint
+from driftgames.oco.quadrature import gauss_legendre
 from driftgames.oco.sets import Simplex
 from driftgames.oco.trading import PortfolioStrategy
 from driftgames.potentials import Potential
@@ -43,27 +45,34 @@ class UniversalPortfolio(PortfolioStrategy):
     tune: `certificates.bounds.universal_portfolio`. Points stand for the integral here, and
     what they promise is `regret_bound`. Cover (1991). [LS14, Alg. 5]
 
+    With costs, :math:`W_t(b)` is what the portfolio b has left after paying for its own
+    rebalancing, that of the next day included. Trades of different portfolios cancel when they
+    are made together, so the wealth is then at least the mean net wealth of all portfolios,
+    and the same bounds hold. Blum and Kalai (1999).
+
     Parameters
     ----------
     n_assets : int
         At least 2.
     n_points : int, optional
         How many portfolios stand for all of them. For two assets they are Gauss-Legendre
-        nodes, 512 unless given; for more they are scrambled Sobol points, a power of two, 2048
-        unless given, weighed so that mean and covariance are exact where there are enough of
-        them for that.
+        nodes. Default: 512. For more assets they are scrambled Sobol points, a power of two.
+        Default: 2048. These are weighed so that mean and covariance are exact, if there are
+        enough of them.
     points : array, optional
         Portfolios of your own instead, one per row.
     prior : array, optional
-        The share of each of these portfolios; equal unless given.
+        The share of each of these portfolios. Default: equal shares.
     potential : Potential, optional
-        Cover's weights unless given. With another, `NormalHedgeDT()` say, positions move by
-        the log-wealth over ``span``, and Theorem 6 holds in its units. [LS14, Thm. 6]
+        Default: Cover's weights. With a potential, `NormalHedgeDT()` say, positions move by
+        the log-wealth over ``span``, and the epsilon-regret of Theorem 2 holds in its units.
+        [LS14, Thm. 2]
     span : float, optional
         With a potential: on no day may the highest relative be more than ``exp(span)`` times
         the lowest.
     cost : float
-        What trading costs, as a share of the value traded.
+        What trading costs, as a share of the value traded. With a potential the weights leave
+        costs out, and nothing is promised of the wealth after costs.
     random_state : int
         Of the scrambling.
 
@@ -131,6 +140,11 @@ class UniversalPortfolio(PortfolioStrategy):
             )
         self._tiles, self._log_prior = _tiled(self._points, self._prior)
         self._positions = np.zeros(self._log_prior.shape)
+        # with costs: what all portfolios keep of the cash that they begin with, and the offset
+        self._is_net = self._cost > 0 and potential is None
+        first = -float(log_all(np.array([1.0 + self._cost]))[0])
+        self._tolls = np.full(self._log_prior.shape, first)
+        self._offset = np.zeros(1)
 
     # ---------------------------------------------------------------- what has happened
 
@@ -143,9 +157,10 @@ class UniversalPortfolio(PortfolioStrategy):
     def positions(self) -> FloatArray:
         """The learner's log-wealth less that of each portfolio, in units of ``span``.
 
-        Without costs, which the portfolios of the mean do not pay.
+        Both are after costs; with a potential both are before costs.
         """
-        return self._positions.ravel()[: self._n_points].copy()
+        positions = self._flat(self._positions)
+        return positions + (self._log_wealth - self._offset[0]) if self._is_net else positions
 
     def certificate(self) -> Certificate:
         r"""Return the epsilon-regret in log-wealth beside its bound, for every epsilon.
@@ -170,8 +185,9 @@ class UniversalPortfolio(PortfolioStrategy):
 
         The wealth is at least the share q of a point times what that point made of 1; how far
         the point itself fell behind, the run tells. With a potential its epsilon-regret stands
-        for the first term. For two assets the bound is Cover's :math:`\ln(T+1)` as long as the
-        quadrature is exact. With costs, which ``best`` does not pay, there is none.
+        for the first term. For two assets without costs the bound is Cover's
+        :math:`\ln(T+1)` as long as the quadrature is exact. With costs, which ``best`` does not
+        pay, it is the same minimum over net wealth; with costs and a potential there is none.
 
         Examples
         --------
@@ -183,8 +199,10 @@ class UniversalPortfolio(PortfolioStrategy):
         >>> round(float(regret), 2), round(bound, 2)
         (11.34, 11.48)
         """
-        if self._cost:
-            raise ValueError(f"with costs nothing is promised; got cost={self._cost:g}")
+        if self._cost and self._potential is not None:
+            raise ValueError(
+                f"with a potential and costs nothing is promised; got cost={self._cost:g}"
+            )
         if (best.horizon, best.portfolio.size) != (self._t, self._n_assets):
             raise ValueError(
                 f"best must be of the same {self._t} days and {self._n_assets} assets; got "
@@ -200,7 +218,7 @@ class UniversalPortfolio(PortfolioStrategy):
     def _is_exact(self) -> bool:
         """Whether the points have integrated Cover's polynomials exactly so far."""
         gauss = self._n_assets == 2 and not self._own and self._potential is None
-        return gauss and self._t < 2 * self._n_points
+        return gauss and not self._cost and self._t < 2 * self._n_points
 
     def _quantile_bound(self, horizon: int, epsilons: FloatArray) -> FloatArray:
         if self._potential is None:
@@ -211,21 +229,33 @@ class UniversalPortfolio(PortfolioStrategy):
 
     def _play(self, relatives: FloatArray) -> FloatArray:
         portfolios = np.empty((relatives.shape[0] + 1, self._n_assets))
+        if self._is_net:
+            kernels.universal_net(
+                self._tiles,
+                self._log_prior,
+                self._positions,
+                self._tolls,
+                self._offset,
+                self._cost,
+                relatives,
+                portfolios,
+            )
+            return portfolios
         if self._potential is None:
             kernels.universal(self._tiles, self._log_prior, self._positions, relatives, portfolios)
             return portfolios
         positions = self.positions
         portfolios[0] = self._mean(positions, self._t + 1)
         for day, x in enumerate(relatives):
-            gain = float(np.log(portfolios[day] @ x))
-            positions += (gain - np.log(self._points @ x)) / self._span
+            gains = log_all(np.append(matvec(self._points, x), dot(portfolios[day], x)))
+            positions += (gains[-1] - gains[:-1]) / self._span
             portfolios[day + 1] = self._mean(positions, self._t + day + 2)
         self._positions.ravel()[: self._n_points] = positions
         return portfolios
 
     def _mean(self, positions: FloatArray, t: int) -> FloatArray:
         assert self._potential is not None
-        return np.asarray(self._potential.distribution(positions, t, self._prior) @ self._points)
+        return vecmat(self._potential.distribution(positions, t, self._prior), self._points)
 
     # ---------------------------------------------------------------- points
 
@@ -236,9 +266,8 @@ class UniversalPortfolio(PortfolioStrategy):
 
     def _place(self) -> tuple[FloatArray, FloatArray]:
         if self._n_assets == 2:
-            nodes, weights = roots_legendre(self._n_points)
-            first = (nodes + 1.0) / 2.0
-            return np.column_stack([first, 1.0 - first]), weights / weights.sum()
+            first, weights = gauss_legendre(self._n_points)
+            return np.column_stack([first, 1.0 - first]), weights
         rng = np.random.default_rng(self._random_state)
         points, prior = Points(self._n_points, matched=True).place(Simplex(self._n_assets), rng)
         return points, np.full(self._n_points, 1 / self._n_points) if prior is None else prior
@@ -286,23 +315,32 @@ class UniversalPortfolio(PortfolioStrategy):
         return strategy
 
     def _state(self) -> dict[str, FloatArray]:
-        # the last bits of a solved prior may depend on the machine; those of the run count
-        return {"positions": self._positions, "prior": self._prior}
+        state = {"positions": self._flat(self._positions), "prior": self._prior}
+        if self._is_net:
+            state |= {"tolls": self._flat(self._tolls), "offset": self._offset}
+        return state
 
     def _take(self, state: dict[str, FloatArray]) -> None:
-        self._positions = state["positions"]
         self._prior = check_distribution("prior", state["prior"], self._n_points)
         self._tiles, self._log_prior = _tiled(self._points, self._prior)
+        self._positions.ravel()[: self._n_points] = state["positions"]
+        if self._is_net:
+            self._tolls.ravel()[: self._n_points] = state["tolls"]
+            self._offset = state["offset"]
+
+    def _flat(self, tiles: FloatArray) -> FloatArray:
+        """Return a copy of what tiles hold of the points, without spare places."""
+        return tiles.ravel()[: self._n_points].copy()
 
 
 def _tiled(points: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return points and log-prior in the kernel's tiles; spare lanes repeat a point for free."""
-    lanes = kernels.LANES
+    """Return points and log-prior in the kernel's tiles; spare places repeat a point."""
+    width = kernels.WIDTH
     n_points, n_assets = points.shape
-    n_tiles = -(-n_points // lanes)
-    padded = np.repeat(points[:1], n_tiles * lanes, axis=0)
+    n_tiles = -(-n_points // width)
+    padded = np.repeat(points[:1], n_tiles * width, axis=0)
     padded[:n_points] = points
-    log_prior = np.full(n_tiles * lanes, -np.inf)
-    np.log(prior, out=log_prior[:n_points], where=prior > 0)
-    tiles = padded.reshape(n_tiles, lanes, n_assets).transpose(0, 2, 1)
-    return np.ascontiguousarray(tiles), log_prior.reshape(n_tiles, lanes)
+    log_prior = np.full(n_tiles * width, -np.inf)
+    log_prior[:n_points] = log_all(prior)
+    tiles = padded.reshape(n_tiles, width, n_assets).transpose(0, 2, 1)
+    return np.ascontiguousarray(tiles), log_prior.reshape(n_tiles, width)

@@ -3,89 +3,18 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import gammainc, ndtri
 
-from driftgames._support.checks import (
-    FloatArray,
-    as_floats,
-    check_finite,
-    check_integer,
-    check_positive,
-    check_vector,
-)
-
-TOLERANCE = 1e-9
-"""How far outside, relative to the size of the set, rounding may put a point."""
-
-
-class ConvexSet(ABC):
-    """A compact convex set S, one chip for each of its points. [LS14, Sec. 4]
-
-    What the learners need of it: membership, the uniform measure (as a map from the unit cube,
-    so that grids and Sobol points fit every set), its first two moments, and the chord through
-    a point, along which hit-and-run walks.
-    """
-
-    n_coordinates: int
-    """How many numbers make a point."""
-    dimension: int
-    """The dimension d of the set, which Theorem 6 speaks of; less than `n_coordinates` when
-    the set is flat."""
-
-    @abstractmethod
-    def contains(self, points: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Return for each row whether it lies in the set, up to rounding."""
-
-    @abstractmethod
-    def from_cube(self, cube: FloatArray) -> FloatArray:
-        """Map rows of the unit cube onto the set so that equal volumes stay equal.
-
-        ``cube`` has `dimension` columns.
-        """
-
-    @abstractmethod
-    def chords(self, points: FloatArray, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and highest ``t`` with ``point + t direction`` in the set."""
-
-    @property
-    @abstractmethod
-    def mean(self) -> FloatArray:
-        """The centre of mass."""
-
-    @property
-    @abstractmethod
-    def covariance(self) -> FloatArray:
-        """The covariance of a uniform point."""
-
-    def sample(self, n_points: int, rng: np.random.Generator) -> FloatArray:
-        """Return points drawn uniformly by volume, one per row."""
-        n = check_integer("n_points", n_points, least=1)
-        return self.from_cube(rng.random((n, self.dimension)))
-
-    def directions(self, n_points: int, rng: np.random.Generator) -> FloatArray:
-        """Return uniform directions that do not leave the plane of the set."""
-        steps = rng.standard_normal((n_points, self.n_coordinates))
-        steps -= self._off_plane(steps)
-        steps /= np.linalg.norm(steps, axis=1, keepdims=True)
-        return steps
-
-    def _off_plane(self, steps: FloatArray) -> FloatArray:
-        """Return the part of each step that leaves the plane of the set."""
-        return np.zeros(1)
-
-    def _rows(self, points: npt.ArrayLike) -> FloatArray:
-        rows = np.atleast_2d(as_floats("points", points))
-        if rows.ndim != 2 or rows.shape[1] != self.n_coordinates:
-            raise ValueError(
-                f"points must have {self.n_coordinates} columns; got shape {rows.shape}"
-            )
-        check_finite("points", rows)
-        return rows
+from driftgames._kernels.elementary import exp_all, log_all
+from driftgames._kernels.least_squares import pairwise_dots
+from driftgames._kernels.sums import dot, matvec
+from driftgames.core.checks import check_integer, check_positive, check_vector
+from driftgames.core.typing import FloatArray
+from driftgames.oco.convex_set import TOLERANCE, ConvexSet, between_planes
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +63,21 @@ class Box(ConvexSet):
 
     def chords(self, points: FloatArray, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return where the lines leave the box."""
-        return _between_planes(points, directions, self.low, self.high)
+        return between_planes(points, directions, self.low, self.high)
+
+    def lowest(self, gradient: FloatArray) -> FloatArray:
+        """Return the corner on the low side of the gradient."""
+        return np.where(gradient > 0, self.low, self.high)
+
+    def project(self, point: FloatArray) -> FloatArray:
+        """Clip each coordinate."""
+        return np.clip(point, self.low, self.high)
+
+    @property
+    def farthest(self) -> float:
+        """Half of the diagonal."""
+        half = (self.high - self.low) / 2
+        return math.sqrt(dot(half, half))
 
     @property
     def mean(self) -> FloatArray:
@@ -191,7 +134,7 @@ class Simplex(ConvexSet):
         """Break a stick: each coordinate takes its share of what the earlier ones left."""
         d = self.dimension
         # what is left after a break is a Beta(k, 1) share, where k more breaks could follow
-        left = np.cumprod((1.0 - cube) ** (1.0 / np.arange(d, 0, -1)), axis=1)
+        left = np.cumprod(exp_all(log_all(1.0 - cube) / np.arange(d, 0, -1)), axis=1)
         points = np.empty((cube.shape[0], d + 1))
         points[:, 0] = 1.0 - left[:, 0]
         points[:, 1:d] = left[:, :-1] - left[:, 1:]
@@ -201,7 +144,25 @@ class Simplex(ConvexSet):
     def chords(self, points: FloatArray, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return where a coordinate reaches zero."""
         zeros = np.zeros(self.n_coordinates)
-        return _between_planes(points, directions, zeros, np.full(self.n_coordinates, np.inf))
+        return between_planes(points, directions, zeros, np.full(self.n_coordinates, np.inf))
+
+    def lowest(self, gradient: FloatArray) -> FloatArray:
+        """Return the corner of the lowest entry."""
+        corner = np.zeros(self.n_coordinates)
+        corner[int(np.argmin(gradient))] = 1.0
+        return corner
+
+    def project(self, point: FloatArray) -> FloatArray:
+        """Take the same off every coordinate, down to zero, so that the rest sums to 1."""
+        falling = np.sort(point)[::-1]
+        levels = (np.cumsum(falling) - 1.0) / np.arange(1, self.n_coordinates + 1)
+        level = levels[np.flatnonzero(falling > levels)[-1]]
+        return np.asarray(np.maximum(point - level, 0.0))
+
+    @property
+    def farthest(self) -> float:
+        """The distance of a corner from the uniform distribution."""
+        return math.sqrt(1.0 - 1.0 / self.n_coordinates)
 
     @property
     def mean(self) -> FloatArray:
@@ -214,8 +175,10 @@ class Simplex(ConvexSet):
         n = self.n_coordinates
         return (np.eye(n) - 1.0 / n) / (n * (n + 1))
 
-    def _off_plane(self, steps: FloatArray) -> FloatArray:
-        return np.asarray(steps.mean(axis=1, keepdims=True))
+    def off_plane(self, steps: FloatArray) -> FloatArray:
+        """Return the mean of the coordinates of each step."""
+        ones = np.ones(self.n_coordinates)
+        return matvec(steps, ones)[:, np.newaxis] / self.n_coordinates
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +195,7 @@ class Ball(ConvexSet):
     radius: float = field(default=1.0)
 
     def __init__(self, center: npt.ArrayLike, radius: float = 1.0) -> None:
-        middle = check_vector("center", center)
+        middle = np.ascontiguousarray(check_vector("center", center))
         if middle.size == 0:
             raise ValueError("center must have at least one coordinate; got none")
         object.__setattr__(self, "center", middle)
@@ -250,11 +213,15 @@ class Ball(ConvexSet):
 
     def contains(self, points: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Return for each row whether it is within the radius."""
-        distances = np.linalg.norm(self._rows(points) - self.center, axis=1)
+        offsets = self._rows(points) - self.center
+        distances = np.sqrt(pairwise_dots(offsets, offsets))
         return np.asarray(distances <= self.radius * (1.0 + TOLERANCE))
 
     def from_cube(self, cube: FloatArray) -> FloatArray:
-        """Make a Gaussian of the cube and turn its length, whose law is known, into a radius."""
+        """Make a Gaussian of the cube and turn its length, whose law is known, into a radius.
+
+        Both laws are SciPy's, so the last bits of the points are too.
+        """
         d = self.dimension
         # a coordinate of exactly 0 would lie at infinity
         gaussian = ndtri(np.clip(cube, 2.0**-53, 1.0 - 2.0**-53))
@@ -266,11 +233,29 @@ class Ball(ConvexSet):
     def chords(self, points: FloatArray, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the two roots of the quadratic equation of the sphere."""
         offsets = points - self.center
-        a = np.einsum("ij,ij->i", directions, directions)
-        half_b = np.einsum("ij,ij->i", offsets, directions)
-        c = np.minimum(np.einsum("ij,ij->i", offsets, offsets) - self.radius**2, 0.0)
+        a = pairwise_dots(directions, directions)
+        half_b = pairwise_dots(offsets, directions)
+        c = np.minimum(pairwise_dots(offsets, offsets) - self.radius**2, 0.0)
         root = np.sqrt(half_b**2 - a * c)
         return (-half_b - root) / a, (-half_b + root) / a
+
+    def lowest(self, gradient: FloatArray) -> FloatArray:
+        """Return the point of the sphere against the gradient."""
+        length = math.sqrt(dot(gradient, gradient))
+        return self.center - gradient * (self.radius / length) if length > 0 else self.center
+
+    def project(self, point: FloatArray) -> FloatArray:
+        """Pull a point outside towards the center."""
+        offset = point - self.center
+        length = math.sqrt(dot(offset, offset))
+        if length <= self.radius:
+            return point
+        return np.asarray(self.center + offset * (self.radius / length))
+
+    @property
+    def farthest(self) -> float:
+        """The radius."""
+        return self.radius
 
     @property
     def mean(self) -> FloatArray:
@@ -281,16 +266,3 @@ class Ball(ConvexSet):
     def covariance(self) -> FloatArray:
         """``radius**2 / (d + 2)`` in every direction."""
         return np.eye(self.dimension) * (self.radius**2 / (self.dimension + 2))
-
-
-def _between_planes(
-    points: FloatArray, directions: FloatArray, low: FloatArray, high: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the chords of a region that is bounded coordinate by coordinate."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        to_low, to_high = (low - points) / directions, (high - points) / directions
-    first, last = np.minimum(to_low, to_high), np.maximum(to_low, to_high)
-    still = directions == 0  # along this coordinate nothing is ever reached
-    first[still], last[still] = -math.inf, math.inf
-    # a point that rounding put just outside keeps at least itself
-    return np.minimum(first.max(axis=1), 0.0), np.maximum(last.min(axis=1), 0.0)

@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._support.checks import (
-    FloatArray,
+from driftgames._kernels.elementary import exp_all, log_all
+from driftgames._kernels.portfolio import trade
+from driftgames.core.checks import (
     as_floats,
     check_between,
     check_finite,
@@ -22,16 +23,16 @@ from driftgames._support.checks import (
     check_vector,
     first_index,
 )
-from driftgames._support.documents import (
-    Content,
+from driftgames.core.documents import (
     DocumentError,
     decode_array,
     encode_array,
     read_document,
     write_document,
 )
+from driftgames.core.typing import Content, FloatArray
 
-VERSION = 1
+VERSION = 2
 
 LEAST, MOST = 1e-75, 1e75
 """Between which relatives are taken: what strategies make of the ratios of a day, and of their
@@ -83,8 +84,7 @@ class PortfolioRun:
     @property
     def wealth(self) -> FloatArray:
         """The wealth at the end of each day; infinite where no float holds it."""
-        with np.errstate(over="ignore"):
-            return np.exp(self.log_wealth)
+        return exp_all(self.log_wealth)
 
     @property
     def final_wealth(self) -> float:
@@ -92,6 +92,14 @@ class PortfolioRun:
         if self.log_wealth.size == 0:
             raise ValueError("a run of no days has no final wealth")
         return float(self.wealth[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Quote:
+    """The prices at the end of a period, and its date as the table of prices has it, or ""."""
+
+    prices: FloatArray
+    date: str = ""
 
 
 class PortfolioStrategy(ABC):
@@ -109,10 +117,16 @@ class PortfolioStrategy(ABC):
     -----
     A cost is paid out of the wealth before the day begins: the share w that is left solves
     ``w = 1 - cost * sum |w b - h|``, where b is the portfolio of the day and h what the assets
-    held have become. The decisions themselves do not look at costs.
+    held have become. Only the universal portfolio looks at costs when it decides.
     """
 
     title: ClassVar[str]
+
+    quote: Quote | None
+    """The prices that the last relatives led to, if the caller sets them after a run.
+
+    They are saved with the strategy, so that the next prices give the next relatives.
+    """
 
     def __init__(self, n_assets: int, *, cost: float = 0.0) -> None:
         if n_assets == 1:
@@ -123,6 +137,7 @@ class PortfolioStrategy(ABC):
         self._log_wealth = 0.0
         self._held = np.zeros(self._n_assets)  # nothing but cash
         self._most_spread = math.inf
+        self.quote = None
 
     # ---------------------------------------------------------------- what a strategy must give
 
@@ -159,7 +174,7 @@ class PortfolioStrategy(ABC):
             )
         before = self._log_wealth
         self.run(day[np.newaxis])
-        return math.exp(self._log_wealth - before)
+        return float(exp_all(np.array([self._log_wealth - before]))[0])
 
     def run(self, relatives: npt.ArrayLike) -> PortfolioRun:
         """Live through the days of a matrix of relatives, one row per day.
@@ -168,18 +183,12 @@ class PortfolioStrategy(ABC):
         """
         matrix = check_relatives(relatives, self._n_assets)
         check_spread(matrix, self._most_spread)
-        portfolios = self._play(matrix)[:-1]
-        held = portfolios * matrix
-        gains = held.sum(axis=1)
-        held /= gains[:, np.newaxis]
-        logs = np.log(gains)
-        if self._cost:
-            drifted = np.concatenate([self._held[np.newaxis], held[:-1]])
-            logs += np.log(_left_after_trading(portfolios, drifted, self._cost))
-        wealth = np.cumsum(np.concatenate([[self._log_wealth], logs]))[1:]
+        portfolios = np.ascontiguousarray(self._play(matrix)[:-1])
+        wealth = np.empty(matrix.shape[0])
+        trade(portfolios, matrix, self._cost, self._held, self._log_wealth, wealth)
         self._t += matrix.shape[0]
         if matrix.shape[0]:
-            self._log_wealth, self._held = float(wealth[-1]), held[-1].copy()
+            self._log_wealth, self.quote = float(wealth[-1]), None
         return PortfolioRun(self.title, wealth, portfolios)
 
     @property
@@ -195,8 +204,7 @@ class PortfolioStrategy(ABC):
     @property
     def wealth(self) -> float:
         """What 1 has become; infinite where no float holds it."""
-        with np.errstate(over="ignore"):
-            return float(np.exp(self._log_wealth))
+        return float(exp_all(np.array([self._log_wealth]))[0])
 
     @property
     def log_wealth(self) -> float:
@@ -217,6 +225,9 @@ class PortfolioStrategy(ABC):
             "t": self._t,
             "log_wealth": self._log_wealth,
             "held": encode_array(self._held),
+            "quote": None
+            if self.quote is None
+            else {"prices": encode_array(self.quote.prices), "date": self.quote.date},
             "state": {name: encode_array(array) for name, array in self._state().items()},
         }
         write_document(path, self._kind(), VERSION, content)
@@ -244,6 +255,10 @@ class PortfolioStrategy(ABC):
             for name, array in state.items():
                 check_finite(name, array)
             strategy._take(state)
+            if (quote := content.get("quote")) is not None:
+                prices = _check_table("prices", decode_array(quote["prices"])[np.newaxis])[0]
+                check_vector("prices", prices, strategy._n_assets)
+                strategy.quote = Quote(prices, str(quote["date"]))
         except DocumentError as error:
             raise DocumentError(f"{path}: {error}") from error
         except (KeyError, TypeError, ValueError) as error:
@@ -276,7 +291,7 @@ def check_spread(relatives: FloatArray, span: float) -> None:
     """Name the first day whose highest relative is more than ``exp(span)`` times the lowest."""
     if math.isinf(span):
         return
-    spread = np.log(relatives.max(axis=1) / relatives.min(axis=1))
+    spread = log_all(relatives.max(axis=1) / relatives.min(axis=1))
     if (spread > span).any():
         (day,) = first_index(spread > span)
         raise ValueError(
@@ -300,13 +315,3 @@ def _check_table(name: str, values: npt.ArrayLike) -> FloatArray:
             f"{name} must be above 0; got {table[day, asset]:g} in row {day}, column {asset}"
         )
     return table
-
-
-def _left_after_trading(portfolios: FloatArray, held: FloatArray, cost: float) -> FloatArray:
-    """Return the share of wealth that is left when ``held`` is traded for ``portfolios``."""
-    left = np.ones(portfolios.shape[0])
-    # each turn shrinks the error by the cost at least, and 60 of 0.5 exhaust a float
-    for _ in range(60):
-        traded = np.abs(left[:, np.newaxis] * portfolios - held).sum(axis=1)
-        left = 1.0 - cost * traded
-    return left

@@ -1,6 +1,7 @@
 """Every bound that the library promises, one function each, named after its theorem."""
 
 from driftgames.certificates.bounds.bandits import exp3_ix, exp3_scheduled, tsallis_inf
+from driftgames.certificates.bounds.coin_betting import coin_betting, log_krichevsky_trofimov
 from driftgames.certificates.bounds.experts import (
     ada_hedge,
     ada_normal_hedge,
@@ -30,6 +31,7 @@ from driftgames.certificates.bounds.portfolios import (
 __all__ = [
     "ada_hedge",
     "ada_normal_hedge",
+    "coin_betting",
     "corollary_1",
     "corollary_2",
     "exp3_ix",
@@ -37,6 +39,7 @@ __all__ = [
     "exponential_weights",
     "exponentiated_gradient",
     "high_probability",
+    "log_krichevsky_trofimov",
     "normal_hedge",
     "online_newton_step",
     "relaxed_game_hoeffding",

@@ -7,6 +7,8 @@ References
 .. [C91] T. Cover, "Universal portfolios", Mathematical Finance 1 (1991).
 .. [CO96] T. Cover and E. Ordentlich, "Universal portfolios with side information", IEEE
    Transactions on Information Theory 42 (1996).
+.. [BK99] A. Blum and A. Kalai, "Universal portfolios with and without transaction costs",
+   Machine Learning 35 (1999).
 .. [HSSW98] D. Helmbold, R. Schapire, Y. Singer and M. Warmuth, "On-line portfolio selection
    using multiplicative updates", Mathematical Finance 8 (1998).
 .. [AHKS06] A. Agarwal, E. Hazan, S. Kale and R. Schapire, "Algorithms for portfolio management
@@ -21,28 +23,41 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
-from driftgames._support.checks import (
-    FloatArray,
+from driftgames.core.checks import (
+    check_between,
     check_fraction,
     check_fractions,
     check_horizons,
     check_integer,
     check_positive,
 )
+from driftgames.core.typing import FloatArray
 
 
-def universal_portfolio(horizon: npt.ArrayLike, n_assets: int) -> FloatArray:
+def universal_portfolio(horizon: npt.ArrayLike, n_assets: int, cost: float = 0.0) -> FloatArray:
     r"""Return :math:`\ln\binom{T+n-1}{n-1} \le (n-1)\ln(T+1)`, for Cover's universal portfolio.
 
     It needs nothing of the market, not even that prices stay within a range, but the integral
     over all portfolios: points that stand for it do not keep the bound in every market, and
     promise `universal_portfolio_quantile`. [C91]_, [CO96]_
 
+    With a ``cost`` c, a share of the value traded, T stands for :math:`(1+\kappa)T` with
+    :math:`\kappa = 2c/(1-c)`, and the regret is to the best portfolio that pays for its own
+    rebalancing. The proof is that of [BK99]_: of the portfolio :math:`(1-\alpha)b^* + \alpha z`
+    keep the part in :math:`b^*`, rebalance that to :math:`b^*`, and then to the portfolio
+    itself, which costs a factor of :math:`1 + \kappa\alpha` at most. So a day leaves at least
+    :math:`(1-\alpha)/(1+\kappa\alpha) \ge (1-\alpha)^{1+\kappa}` of what :math:`b^*` has, and
+    the portfolios with this :math:`\alpha` or less fill :math:`\alpha^{n-1}` of the volume.
+
     >>> round(float(universal_portfolio(1, 2)), 4)
     0.6931
+    >>> round(float(universal_portfolio(1000, 2, cost=0.01)), 4)
+    6.9287
     """
     rounds, n = check_horizons(horizon), check_integer("n_assets", n_assets, least=2)
-    return np.asarray(gammaln(rounds + n) - gammaln(n) - gammaln(rounds + 1.0))
+    c = check_between("cost", cost, 0.0, 0.5)
+    days = rounds * (1.0 + 2.0 * c / (1.0 - c))
+    return np.asarray(gammaln(days + n) - gammaln(n) - gammaln(days + 1.0))
 
 
 def universal_portfolio_quantile(epsilon: npt.ArrayLike) -> FloatArray:

@@ -1,0 +1,113 @@
+"""What a learner needs of a convex set."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels.least_squares import pairwise_dots
+from driftgames.core.checks import as_floats, check_finite, check_integer
+from driftgames.core.typing import FloatArray
+
+TOLERANCE = 1e-9
+"""How far outside, relative to the size of the set, rounding may put a point."""
+
+
+class ConvexSet(ABC):
+    """A compact convex set S, one chip for each of its points. [LS14, Sec. 4]
+
+    What the learners need of it: membership, the uniform measure (as a map from the unit cube,
+    so that grids and Sobol points fit every set), its first two moments, and the chord through
+    a point, along which hit-and-run walks. Comparators need its lowest points and gradient
+    methods its projection.
+    """
+
+    n_coordinates: int
+    """How many numbers make a point."""
+    dimension: int
+    """The dimension d of the set, which Theorem 6 speaks of; less than `n_coordinates` when
+    the set is flat."""
+
+    @abstractmethod
+    def contains(self, points: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Return for each row whether it lies in the set, up to rounding."""
+
+    @abstractmethod
+    def from_cube(self, cube: FloatArray) -> FloatArray:
+        """Map rows of the unit cube onto the set so that equal volumes stay equal.
+
+        ``cube`` has `dimension` columns.
+        """
+
+    @abstractmethod
+    def chords(self, points: FloatArray, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and highest ``t`` with ``point + t direction`` in the set."""
+
+    @abstractmethod
+    def lowest(self, gradient: FloatArray) -> FloatArray:
+        """Return a point of the set at which ``gradient . x`` is lowest."""
+
+    @abstractmethod
+    def project(self, point: FloatArray) -> FloatArray:
+        """Return the point of the set that is nearest to ``point``."""
+
+    @property
+    @abstractmethod
+    def farthest(self) -> float:
+        """A distance from `middle` that no point of the set exceeds."""
+
+    @property
+    def middle(self) -> FloatArray:
+        """A point inside the set at which a learner without losses may start."""
+        return self.mean
+
+    @property
+    @abstractmethod
+    def mean(self) -> FloatArray:
+        """The centre of mass."""
+
+    @property
+    @abstractmethod
+    def covariance(self) -> FloatArray:
+        """The covariance of a uniform point."""
+
+    def sample(self, n_points: int, rng: np.random.Generator) -> FloatArray:
+        """Return points drawn uniformly by volume, one per row."""
+        n = check_integer("n_points", n_points, least=1)
+        return self.from_cube(rng.random((n, self.dimension)))
+
+    def directions(self, n_points: int, rng: np.random.Generator) -> FloatArray:
+        """Return uniform directions that do not leave the plane of the set."""
+        steps = rng.standard_normal((n_points, self.n_coordinates))
+        steps -= self.off_plane(steps)
+        steps /= np.sqrt(pairwise_dots(steps, steps))[:, np.newaxis]
+        return steps
+
+    def off_plane(self, steps: FloatArray) -> FloatArray:
+        """Return the part of each step that leaves the plane of the set."""
+        return np.zeros(1)
+
+    def _rows(self, points: npt.ArrayLike) -> FloatArray:
+        rows = np.atleast_2d(as_floats("points", points))
+        if rows.ndim != 2 or rows.shape[1] != self.n_coordinates:
+            raise ValueError(
+                f"points must have {self.n_coordinates} columns; got shape {rows.shape}"
+            )
+        check_finite("points", rows)
+        return rows
+
+
+def between_planes(
+    points: FloatArray, directions: FloatArray, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the chords of a region that is bounded coordinate by coordinate."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        to_low, to_high = (low - points) / directions, (high - points) / directions
+    first, last = np.minimum(to_low, to_high), np.maximum(to_low, to_high)
+    still = directions == 0  # along this coordinate nothing is ever reached
+    first[still], last[still] = -math.inf, math.inf
+    # a point that rounding put just outside keeps at least itself
+    return np.minimum(first.max(axis=1), 0.0), np.maximum(last.min(axis=1), 0.0)
