@@ -5,6 +5,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
+# Data sets beside the clone are used without a download; another folder: DRIFTGAMES_DATA=... make
+ifneq ($(wildcard ../shared/data),)
+export DRIFTGAMES_DATA ?= $(abspath ../shared/data)
+endif
+
 .PHONY: test test-random reproduce bench lint clean
 
 test: $(READY)
@@ -26,7 +31,7 @@ reproduce: $(READY)
 
 bench: $(READY)
 	$(BIN)/pip install --quiet -e '.[bench]'
-	$(BIN)/driftgames bench all
+	$(BIN)/python -m bench all
 
 lint: $(READY)
 	$(BIN)/ruff check --fix .

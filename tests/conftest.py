@@ -1,16 +1,47 @@
-"""Two Hypothesis profiles, and no clock in a test.
+"""Two Hypothesis profiles, no clock in a test, and the folder of the data sets.
 
 ``driftgames`` is the default and draws the same examples on every machine. ``random`` draws
 fresh ones: ``make test-random`` sets HYPOTHESIS_PROFILE to it, names the seed, and a failure
 prints the ``@reproduce_failure`` line that brings the example back.
+
+Tests on the paper's sets read them from the folder that DRIFTGAMES_DATA names. Default:
+``../shared/data`` beside the repository. They skip if there is no such folder.
 """
 
+import json
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from driftgames.core.documents import write_document
 
 NO_CLOCK = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 settings.register_profile("driftgames", derandomize=True, print_blob=False, **NO_CLOCK)
 settings.register_profile("random", derandomize=False, print_blob=True, **NO_CLOCK)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "driftgames"))
+
+DATA = Path(
+    os.environ.get("DRIFTGAMES_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
+)
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    if not DATA.is_dir():
+        pytest.skip(f"no data at {DATA}")
+    return DATA
+
+
+@pytest.fixture
+def rewrite():
+    """Return a function that changes a document's content and makes its sha256 match again."""
+
+    def change(path, changing):
+        document = json.loads(path.read_text())
+        changing(document["content"])
+        write_document(path, document["format"], document["version"], document["content"])
+
+    return change

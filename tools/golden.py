@@ -18,21 +18,15 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from driftgames import games, hedge, oco, potentials
+from driftgames import games, hedge, oco, portfolio, potentials
 from driftgames.bandit import POLICIES
-from driftgames.boosting import (
-    AdaBoostClassifier,
-    BoostByMajorityClassifier,
-    NHBoostClassifier,
-    NHBoostDTClassifier,
-    NoEdgeWarning,
-    PotentialBoostClassifier,
-)
+from driftgames.boosting import BOOSTERS, NoEdgeWarning
 
 STORED = Path(__file__).parents[1] / "tests" / "golden.json"
 
@@ -89,41 +83,45 @@ def policy(name: str) -> Case:
     return play
 
 
-def strategy(make: Callable[[int], Any]) -> Case:
+def strategy(make: Callable[[], Any]) -> Case:
     """Return a market that a portfolio strategy trades in."""
 
     def trade() -> Iterator[Any]:
-        n = 7
-        relatives = 0.8 + 0.4 * np.random.default_rng(6).random((300, n))
-        run = make(n).run(relatives)
+        trader = make()
+        relatives = 0.8 + 0.4 * np.random.default_rng(6).random((300, trader.n_assets))
+        run = trader.run(relatives)
         yield from (run.portfolios, run.log_wealth)
 
     return trade
 
 
-def continuous(domain: Any, integration: Any, n: int) -> Case:
-    """Return a game over a convex set."""
+def continuous(domain: Any, integration: Any, n: int, *, log_wealth: bool = False) -> Case:
+    """Return a game over a convex set, of squared distances or of log-wealth."""
 
     def play() -> Iterator[Any]:
-        learner = oco.ContinuousHedge(domain, integration=integration, random_state=0)
+        loss_range = (-1.0, 1.0) if log_wealth else (0.0, 1.0)
+        learner = oco.ContinuousHedge(domain, integration=integration, loss_range=loss_range)
         rng = np.random.default_rng(7)
         for _ in range(100):
-            target = 0.25 + 0.5 * rng.random(n)
-            learner.update(oco.QuadraticLoss.to_target(target, 1.0 / n))
+            drawn = rng.random(n)
+            if log_wealth:
+                learner.update(oco.LogWealthLoss(0.5 + drawn))
+            else:
+                learner.update(oco.QuadraticLoss.to_target(0.25 + 0.5 * drawn, 1.0 / n))
             yield learner.predict()
 
     return play
 
 
-def coin_betting(domain: Any, **settings: Any) -> Case:
+def coin_betting(domain: Any) -> Case:
     """Return a game of coin betting over a convex set."""
 
     def play() -> Iterator[Any]:
-        learner = oco.CoinBetting(domain, **settings)
+        learner = oco.CoinBetting(domain)
         rng = np.random.default_rng(8)
+        n = domain.n_coordinates
         for _ in range(300):
-            gradient = (2.0 * rng.random(domain.dimension) - 1.0) / domain.dimension
-            learner.update(oco.LinearLoss(gradient))
+            learner.update(oco.LinearLoss((2.0 * rng.random(n) - 1.0) / n))
             yield learner.predict()
 
     return play
@@ -199,31 +197,30 @@ def cases() -> dict[str, Case]:
         found[f"mixture, {loss}"] = mixture(loss)
     for name in POLICIES:
         found[f"bandit, {name}"] = policy(name)
-    strategies: dict[str, Callable[[int], Any]] = {
-        "uniform": oco.UniformRebalancing,
-        "hold": oco.BuyAndHold,
-        "eg": oco.ExponentiatedGradient,
-        "ons": oco.OnlineNewtonStep,
-        "universal": lambda n: oco.UniversalPortfolio(n, n_points=256),
-        "universal, costs": lambda n: oco.UniversalPortfolio(n, n_points=256, cost=0.001),
-        "universal, normalhedge.dt": lambda n: oco.UniversalPortfolio(
-            n, n_points=128, potential=potentials.NormalHedgeDT(), span=1.0
-        ),
+    smaller: dict[str, Any] = {
+        "universal": {"n_points": 256},
+        "normalhedge.dt": {"n_points": 128, "span": 1.0},
     }
-    for name, make in strategies.items():
-        found[f"portfolio, {name}"] = strategy(make)
+    for name, make in portfolio.STRATEGIES.items():
+        settings = smaller.get(name, {})
+        found[f"portfolio, {name}"] = strategy(partial(make, 7, **settings))
+        found[f"portfolio, {name}, costs"] = strategy(partial(make, 7, cost=0.001, **settings))
+    found["portfolio, universal, two assets"] = strategy(partial(portfolio.UniversalPortfolio, 2))
     found["oco, grid"] = continuous(oco.Box([0, 0], [1, 1]), oco.Grid(33), 2)
     found["oco, points"] = continuous(oco.Box([0] * 4, [1] * 4), oco.Points(512), 4)
     found["oco, points of a simplex"] = continuous(oco.Simplex(4), oco.Points(512), 4)
+    matched = oco.Points(512, matched=True)
+    found["oco, matched points"] = continuous(oco.Simplex(7), matched, 7)
+    found["oco, log-wealth"] = continuous(oco.Simplex(7), matched, 7, log_wealth=True)
     found["oco, coin betting"] = coin_betting(oco.Box([0] * 20, [1] * 20))
-    boosters = {
-        "nh-boost.dt": NHBoostDTClassifier(150, n_jobs=_threads()),
-        "nh-boost": NHBoostClassifier(150, n_jobs=_threads()),
-        "adaboost": AdaBoostClassifier(150, n_jobs=_threads()),
-        "boost-by-majority": BoostByMajorityClassifier(101, edge=0.07, n_jobs=_threads()),
-        "potential boost": PotentialBoostClassifier(potentials.TwoNorm(), 150, n_jobs=_threads()),
+    found["oco, coin betting, simplex"] = coin_betting(oco.Simplex(20))
+    found["oco, coin betting, ball"] = coin_betting(oco.Ball([0] * 20))
+    settings: dict[str, dict[str, Any]] = {
+        "boost-by-majority": {"n_estimators": 101, "edge": 0.07},
+        "potential boost": {"potential": potentials.TwoNorm()},
     }
-    for name, model in boosters.items():
+    for name, kind in BOOSTERS.items():
+        model = kind(**{"n_estimators": 150, "n_jobs": _threads(), **settings.get(name, {})})
         found[f"boosting, {name}"] = booster(model)
         found[f"boosting, {name}, weights"] = booster(model, weighted=True)
     for name, make_potential in potentials.POTENTIALS.items():

@@ -26,8 +26,9 @@ if TYPE_CHECKING:  # what a type checker sees; `_HOMES` says the same at run tim
     from driftgames.hedge import ExpertMixture as ExpertMixture
     from driftgames.hedge import Hedge as Hedge
     from driftgames.hedge import NormalHedge as NormalHedge
+    from driftgames.oco import CoinBetting as CoinBetting
     from driftgames.oco import ContinuousHedge as ContinuousHedge
-    from driftgames.oco import UniversalPortfolio as UniversalPortfolio
+    from driftgames.portfolio import UniversalPortfolio as UniversalPortfolio
     from driftgames.potentials import Exponential as Exponential
     from driftgames.potentials import MinimaxPotential as MinimaxPotential
     from driftgames.potentials import NormalHedgeDT as NormalHedgeDT
@@ -39,6 +40,7 @@ _HOMES = {
     "AdaBoostClassifier": "boosting",
     "BoostByMajorityClassifier": "boosting",
     "Certificate": "certificates",
+    "CoinBetting": "oco",
     "ContinuousHedge": "oco",
     "ExpertMixture": "hedge",
     "Exponential": "potentials",
@@ -53,7 +55,7 @@ _HOMES = {
     "PotentialBoostClassifier": "boosting",
     "RecipePotential": "potentials",
     "TwoNorm": "potentials",
-    "UniversalPortfolio": "oco",
+    "UniversalPortfolio": "portfolio",
 }
 
 __all__ = sorted(_HOMES)

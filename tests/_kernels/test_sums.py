@@ -53,12 +53,33 @@ def test_another_order_would_give_other_bits():
     assert total(x) != total(x[::-1].copy())
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (20, 9), (7, 16)])
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (3, 5), (20, 9), (7, 16), (6, 36), (5, 17)])
 def test_products_with_a_matrix_are_made_of_the_same_sums(shape):
     rng = np.random.default_rng(1)
     A, x, p = rng.normal(size=shape), rng.normal(size=shape[1]), rng.normal(size=shape[0])
-    assert matvec(A, x).tolist() == [dot(np.ascontiguousarray(row), x) for row in A]
-    np.testing.assert_allclose(vecmat(p, A), p @ A, rtol=1e-12, atol=1e-12)
+    for matrix in (A, np.asfortranarray(A)):
+        assert matvec(matrix, x).tolist() == [dot(np.ascontiguousarray(row), x) for row in A]
+        assert vecmat(p, matrix).tolist() == [_fused_in_order(p, column) for column in A.T]
+
+
+def _fused_in_order(x, y):
+    """Return a sum of products in the order of the entries, each step rounded once."""
+    result = 0.0
+    for a, b in zip(x.tolist(), y.tolist(), strict=True):
+        result = float(Fraction(a) * Fraction(b) + Fraction(result))
+    return result
+
+
+@pytest.mark.parametrize("n", [1, 5, 8, 12, 17])
+def test_a_row_of_nan_stays_in_its_row(n):
+    """Loads reach into the next row."""
+    for bad in range(6):
+        A = np.ones((6, n))
+        A[bad] = np.nan
+        assert np.flatnonzero(np.isnan(matvec(A, np.ones(n)))).tolist() == [bad]
+        column = np.ones((6, n))
+        column[:, n // 2] = np.inf
+        assert np.flatnonzero(np.isinf(vecmat(np.ones(6), column))).tolist() == [n // 2]
 
 
 @kernel

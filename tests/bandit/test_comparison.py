@@ -39,7 +39,7 @@ def test_a_matrix_is_replayed_with_other_draws():
 
 def test_the_certificate_is_of_the_means():
     games = play_games(POLICIES["exp3"], Spiteful(4), 500, n_games=6)
-    certificate = games.certificate
+    certificate = games.certificate()
     best = np.sort(games.arm_losses.mean(axis=0))
     assert certificate.at(0.25).realised == pytest.approx(games.learner_losses.mean() - best[0])
     assert certificate.at(0.5).realised == pytest.approx(games.learner_losses.mean() - best[1])

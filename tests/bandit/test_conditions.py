@@ -7,7 +7,7 @@ import pytest
 
 from driftgames.bandit import PotentialBandit, check_bandit_potential, growth_of
 from driftgames.bandit.conditions import _total_log_growth
-from driftgames.bandit.numeric import MOST_ROUNDS, Probe, probe_round, rounds_to_probe
+from driftgames.bandit.finite_differences import MOST_ROUNDS, Probe, probe_round, rounds_to_probe
 from driftgames.potentials import Exponential, NoBoundError, NormalHedgeDT, Potential, TwoNorm
 
 
@@ -139,7 +139,7 @@ def test_a_potential_of_ones_own_needs_a_horizon_and_comes_back_only_if_given(tw
     policy.save(tmp_path / "b.json")
     with pytest.raises(ValueError, match="TwoRates, which a file cannot hold; give it as pot"):
         PotentialBandit.load(tmp_path / "b.json")
-    with pytest.raises(ValueError, match=r"it ran on .*TwoRates.*given is Exponential"):
+    with pytest.raises(ValueError, match=r"it was made with .*TwoRates.*given is Exponential"):
         PotentialBandit.load(tmp_path / "b.json", potential=Exponential(0.3))
     loaded = PotentialBandit.load(tmp_path / "b.json", potential=phi)
     np.testing.assert_array_equal(loaded.distribution(), policy.distribution())
@@ -160,9 +160,22 @@ def test_the_bound_of_a_potential_of_ones_own_counts_all_arms_after_loading(two_
     assert loaded.bound(6, 1.0) == policy.bound(6, 1.0)
 
 
+def test_a_potential_is_checked_once_and_another_one_again(two_rates):
+    phi = two_rates()
+    check = check_bandit_potential(phi, 3, 6)
+    assert check_bandit_potential(phi, 3, 6) is check
+    for other in (
+        check_bandit_potential(two_rates(), 3, 6),
+        check_bandit_potential(phi, 4, 6),
+        check_bandit_potential(phi, 3, 5),
+    ):
+        assert other is not check
+    assert PotentialBandit(3, horizon=6, potential=phi).copy()._check is check
+
+
 def test_a_policy_saved_without_a_potential_is_loaded_without_one(two_rates, tmp_path):
     PotentialBandit(3, horizon=6).save(tmp_path / "b.json")
-    with pytest.raises(ValueError, match="it ran on None; the potential given is TwoRates"):
+    with pytest.raises(ValueError, match="it was made with potential = None; given is TwoRates"):
         PotentialBandit.load(tmp_path / "b.json", potential=two_rates())
 
 

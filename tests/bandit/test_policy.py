@@ -3,11 +3,11 @@
 import copy
 import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from driftgames._kernels import bandit_exponential as kernels
 from driftgames.bandit import (
     Adaptive,
     BernoulliArms,
@@ -20,8 +20,10 @@ from driftgames.bandit import (
     Switching,
     TsallisINF,
 )
-from driftgames.bandit.pending import note, pending_from
-from driftgames.bandit.policy import VERSION
+from driftgames.bandit import exponential_kernels as kernels
+from driftgames.bandit import tsallis_kernels as tsallis
+from driftgames.bandit.generators import put_back
+from driftgames.bandit.pending import add_gamma, pending_from, pending_rows
 from driftgames.core.documents import (
     DocumentError,
     decode_array,
@@ -29,6 +31,7 @@ from driftgames.core.documents import (
     read_document,
     write_document,
 )
+from driftgames.core.state import kind_of
 from driftgames.potentials import Exponential, NoBoundError
 
 
@@ -55,7 +58,7 @@ def answer(policy, arm, loss, prob):
     """Give the feedback of a pull as if this arm had been drawn in the last round."""
     policy._pending[arm, prob] = 1
     if policy._gamma is None:
-        note(policy._gammas, (arm, prob), policy._engine.gamma)
+        add_gamma(policy._gammas, (arm, prob), policy._engine.gamma)
     policy.update(arm, loss, prob)
 
 
@@ -177,7 +180,7 @@ def test_the_totals_of_a_run_are_those_of_the_matrix(make):
     assert run.pulls.sum() == 500
     assert run.regret == pytest.approx(losses[rows, run.drawn].sum() - losses.sum(0).min())
     assert run.regret_over_time[-1] == pytest.approx(run.regret)
-    assert run.certificate.at(0.25).realised == pytest.approx(run.regret)
+    assert run.certificate().at(0.25).realised == pytest.approx(run.regret)
     with pytest.raises(ValueError, match="no pseudo-regret"):
         _ = run.pseudo_regret
 
@@ -196,12 +199,12 @@ def test_playing_an_adversary_compiled_equals_playing_it_in_python(make, environ
     np.testing.assert_array_equal(runs[0].arm_totals, runs[1].arm_totals)
 
 
-def test_rewards_in_a_range_are_losses_upside_down(make):
-    rewards = np.random.default_rng(0).integers(0, 5, (80, 3)).astype(float)
-    paid = make(3, random_state=1, rewards=True, loss_range=(0, 4)).run(rewards)
-    lost = make(3, random_state=1).run((4 - rewards) / 4)
+def test_gains_in_a_range_are_losses_upside_down(make):
+    gains = np.random.default_rng(0).integers(0, 5, (80, 3)).astype(float)
+    paid = make(3, random_state=1, gains=True, loss_range=(0, 4)).run(gains)
+    lost = make(3, random_state=1).run((4 - gains) / 4)
     np.testing.assert_array_equal(paid.drawn, lost.drawn)
-    np.testing.assert_allclose(paid.arm_losses, -rewards.sum(axis=0))
+    np.testing.assert_allclose(paid.arm_losses, -gains.sum(axis=0))
     assert paid.regret == pytest.approx(4 * lost.regret)
     np.testing.assert_allclose(paid.bound(6, 0.3), 4 * lost.bound(6, 0.3))
 
@@ -365,6 +368,58 @@ def test_a_bad_environment_leaves_policy_and_generator_as_they_were(make, enviro
     assert policy.pull() == twin.pull()
 
 
+def test_a_bad_environment_leaves_the_generator_it_was_given_as_it_was(make):
+    policy, rng, twin = make(3, random_state=0), np.random.default_rng(4), np.random.default_rng(4)
+    own, before = policy.rng, state_of(policy)
+    with pytest.raises(ValueError, match="the losses of an environment must lie in"):
+        policy.run(Shouting(), 20, rng=rng)
+    assert rng.random() == twin.random()
+    assert policy.rng is own
+    assert state_of(policy) == before
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"n_ever": 2},
+        {"arms_changed": 1},
+        {"pending": [[0, 0.5, 9, []]]},
+        {"generator": {"bit_generator": "system"}},
+        {"generator": {"bit_generator": "PCG64", "state": {"state": 1}}},
+        {"estimates": np.array([1.0, np.nan, 0.0])},
+    ],
+    ids=str,
+)
+def test_a_state_that_is_refused_changes_nothing(make, bad):
+    policy, other = make(3, random_state=0), make(3, random_state=5)
+    stream(other, np.full((5, 3), 0.5))
+    before = state_of(policy)
+    with pytest.raises((KeyError, ValueError)):
+        policy._set_state({**other._get_state(), **bad})
+    assert state_of(policy) == before
+    policy._set_state(other._get_state())
+    assert state_of(policy) == state_of(other)
+
+
+def test_a_generator_that_refuses_a_state_stays_as_it_was():
+    rng = np.random.Generator(np.random.MT19937(0))
+    before = str(rng.bit_generator.state)
+    state = np.random.MT19937(1).state
+    del state["state"]["pos"]  # NumPy writes the key before it misses the position
+    with pytest.raises(KeyError):
+        put_back(rng, state)
+    assert str(rng.bit_generator.state) == before
+    assert put_back(rng, np.random.MT19937(1).state) is rng
+    assert rng.random() == np.random.Generator(np.random.MT19937(1)).random()
+
+
+def test_waiting_pulls_are_listed_in_the_order_of_the_arms():
+    pending = {("b", 0.5): 1, ("a", 0.5): 2, ("b", 0.25): 3}
+    rows = pending_rows(pending, {}, {"b": 0, "a": 1})
+    assert rows == [["b", 0.25, 3, []], ["b", 0.5, 1, []], ["a", 0.5, 2, []]]
+    assert pending_rows({(2, 0.5): 1, (1, 0.5): 1}, {}, None)[0][0] == 1
+
+
 def test_an_arm_that_cannot_be_one_is_named(make):
     for call in (lambda: make(3).update([1], 0.5, 0.3), lambda: make(3).discard([1], 0.3)):
         with pytest.raises(ValueError, match=r"there is no arm \[1\]"):
@@ -415,9 +470,9 @@ def test_nothing_is_promised_of_a_run_that_is_not_the_first(make):
     losses = np.tile([0.0, 1.0], (6, 1))
     policy = make(2, random_state=0)
     first, second = policy.run(losses), policy.run(1.0 - losses)
-    assert np.isfinite(first.certificate.promised).all()
-    assert np.isinf(second.promised()).all()
-    certificate = second.certificate
+    assert np.isfinite(first.certificate().promised).all()
+    assert np.isinf(second.promised_over_time).all()
+    certificate = second.certificate()
     assert certificate.holds
     assert certificate.verdict == "nothing is promised"
     assert "from a policy's first round, and it had played 6 before" in str(certificate)
@@ -430,27 +485,27 @@ def test_nothing_is_promised_of_a_run_after_a_pull_or_a_file(make, tmp_path):
     policy.pull()
     for each in (policy, save_and_load(policy, tmp_path / "bandit.json")):
         run = each.run(np.zeros((6, 3)))
-        assert np.isinf(run.certificate.promised).all()
+        assert np.isinf(run.certificate().promised).all()
     fresh = save_and_load(make(3, random_state=0), tmp_path / "fresh.json")
-    assert np.isfinite(fresh.run(np.zeros((6, 3))).certificate.promised).all()
+    assert np.isfinite(fresh.run(np.zeros((6, 3))).certificate().promised).all()
 
 
 def test_the_bound_of_a_run_stays_when_arms_come_and_go():
     policy = PotentialBandit(3, horizon=100, random_state=0)
     run = policy.run(np.zeros((100, 3)))
-    before = run.promised()
+    before = run.promised_over_time
     for arm in "abcdefgh":
         policy.add_arm(arm)
-    np.testing.assert_array_equal(run.promised(), before)
+    np.testing.assert_array_equal(run.promised_over_time, before)
     assert policy.bound(100, 1 / 11) > before[-1]
 
 
 def test_a_run_without_rounds_has_no_regret_and_no_certificate(make):
     run = make(3).run(np.zeros((0, 3)))
     assert run.regret == 0.0
-    assert np.isinf(run.promised()).all()
+    assert np.isinf(run.promised_over_time).all()
     with pytest.raises(ValueError, match="no certificate of a run without rounds"):
-        _ = run.certificate
+        run.certificate()
 
 
 # -------------------------------------------------------------------- files and copies
@@ -459,10 +514,10 @@ def test_a_run_without_rounds_has_no_regret_and_no_certificate(make):
 def doctor(policy, path, change):
     """Save a policy, change what the file says and sign it anew."""
     policy.save(path)
-    kind = f"driftgames.{type(policy).__name__}"
-    content = read_document(path, kind, VERSION)
+    kind, version = kind_of(type(policy)), policy.VERSION
+    content = read_document(path, kind, version)
     change(content)
-    write_document(path, kind, VERSION, content)
+    write_document(path, kind, version, content)
 
 
 def given_to(policy):
@@ -477,15 +532,15 @@ def save_and_load(policy, path):
 
 
 def test_a_saved_policy_goes_on_to_the_same_bits(make, tmp_path):
-    policy = make(5, random_state=4, rewards=True, loss_range=(0, 2))
+    policy = make(5, random_state=4, gains=True, loss_range=(0, 2))
     waiting = [policy.pull() for _ in range(3)]
     policy.run(np.random.default_rng(0).random((60, 5)))
     loaded = save_and_load(policy, tmp_path / "bandit.json")
     assert state_of(loaded) == state_of(policy)
-    rewards = np.random.default_rng(1).random((40, 5))
+    gains = np.random.default_rng(1).random((40, 5))
     for each in (policy, loaded):
         each.update(waiting[1][0], 2.0, waiting[1][1])
-    assert stream(loaded, rewards) == stream(policy, rewards)
+    assert stream(loaded, gains) == stream(policy, gains)
     assert state_of(loaded) == state_of(policy)
 
 
@@ -507,6 +562,30 @@ def test_an_environment_goes_on_to_the_same_losses_after_loading(tmp_path):
     assert state_of(policy) == state_of(loaded)
 
 
+def test_the_state_format_has_a_row_for_every_number():
+    page = Path(__file__).parents[2] / "docs" / "state_format.md"
+    rows = page.read_text().split("| `numbers` | `PotentialBandit`")[1].split("\n\n")[0]
+    indices = [line.split("|")[1].strip() for line in rows.splitlines()[2:]]
+    assert indices == [str(index) for index in range(kernels.SIZE)]
+    assert kernels.SIZE == tsallis.SIZE == kernels.ARMS + 1 == tsallis.RATE + 1
+
+
+def test_a_copy_is_equal_until_one_of_the_two_plays(make):
+    policy = make(4, random_state=1)
+    policy.run(np.random.default_rng(0).random((20, 4)))
+    policy.pull()
+    twin = policy.copy()
+    assert twin == policy
+    arm, prob = policy.pull()
+    assert twin != policy
+    assert twin.pull() == (arm, prob)
+    assert twin == policy
+    policy.update(arm, 0.5, prob)
+    assert twin != policy
+    assert make(4) != make(5)
+    assert make(4, random_state=1) != make(4, random_state=1, gains=True)
+
+
 def test_a_changed_file_is_refused(tmp_path):
     path = tmp_path / "bandit.json"
     PotentialBandit(3, horizon=10).save(path)
@@ -520,8 +599,11 @@ def test_a_changed_file_is_refused(tmp_path):
 
 
 def test_a_file_with_a_strange_generator_is_refused(tmp_path):
+    def change(content):
+        content["state"]["generator"]["bit_generator"] = "system"
+
     policy, path = TsallisINF(3), tmp_path / "bandit.json"
-    doctor(policy, path, lambda content: content["generator"].update(bit_generator="system"))
+    doctor(policy, path, change)
     with pytest.raises(DocumentError, match="no bit generator 'system'"):
         TsallisINF.load(path)
 
@@ -536,7 +618,7 @@ def in_array(name, index, value):
 
 
 def pulls(*rows):
-    return lambda content: content.update(pending=[list(row) for row in rows])
+    return lambda content: content["state"].update(pending=[list(row) for row in rows])
 
 
 @pytest.mark.parametrize(
@@ -555,9 +637,12 @@ def pulls(*rows):
         (in_array("numbers", 0, 7.5), "the clock must be a whole number; got 7.5"),
         (in_array("numbers", 0, np.nan), "the clock must lie in"),
         (in_array("numbers", 1, 9.0), r"the learner's loss must lie in \[0, 5\]; got"),
-        (lambda content: content["arguments"].update(n_arms=10**15), "3 estimates for 10000"),
+        (
+            lambda content: content["arguments"].update(n_arms=10**15),
+            r"estimates have shape \[3\]",
+        ),
         (lambda content: content["state"].update(n_ever=2), "n_ever must be an integer >= 3"),
-        (lambda content: content.update(generator=5), "not a whole"),
+        (lambda content: content["state"].update(generator=5), "not a whole"),
     ],
 )
 def test_a_file_that_no_game_can_have_left_is_refused(make, tmp_path, change, message):
@@ -624,9 +709,14 @@ def test_a_loaded_policy_streams_and_replays_with_the_rate_of_its_file(tmp_path)
 def test_load_takes_what_a_file_cannot_hold_and_nothing_else(make, tmp_path):
     policy, path = make(3), tmp_path / "bandit.json"
     policy.save(path)
-    for name in ("horizon", "random_state", "n_arms"):
-        with pytest.raises(TypeError, match=f"load takes no {name}"):
-            type(policy).load(path, **{name: 7})
+    refused = {
+        "n_arms": "it was made with n_arms = 3; given is 7",
+        "horizon": "it was made with horizon = .*; given is 7|cannot hold .* got horizon",
+        "random_state": "only what a file cannot hold is given again; got random_state",
+    }
+    for name, message in refused.items():
+        with pytest.raises(DocumentError, match=message):
+            type(policy).load(path, **given_to(policy), **{name: 7})
 
 
 @pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda b: pickle.loads(pickle.dumps(b))])
@@ -693,6 +783,6 @@ def test_a_pull_does_not_wait_in_two_rows():
         pending_from(rows, (0, 1), None)
 
 
-def test_rewards_are_true_or_false():
-    with pytest.raises(ValueError, match="rewards must be True or False; got 'no'"):
-        TsallisINF(3, rewards="no")
+def test_gains_are_true_or_false():
+    with pytest.raises(ValueError, match="gains must be True or False; got 'no'"):
+        TsallisINF(3, gains="no")

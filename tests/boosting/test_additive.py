@@ -10,7 +10,6 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftgames.boosting.additive import AdditiveModel
 from driftgames.boosting.stumps import Stumps
 
 N_FEATURES = 7
@@ -43,7 +42,7 @@ def make_rows(seed, n_rows, n_features=N_FEATURES, grid=4, missing=0.1):
 @settings(max_examples=60, deadline=None)
 def test_unit_votes_are_the_sum_of_the_stumps_in_integers(seed, n_stumps, n_rows, sparse):
     stumps, rows = make_stumps(seed, n_stumps), make_rows(seed + 1, n_rows)
-    model = AdditiveModel.from_stumps(stumps, None, N_FEATURES)
+    model = stumps.add_up(n_features=N_FEATURES)
     scores = model.scores(scipy.sparse.csr_array(rows) if sparse else rows)
     assert scores.dtype == np.int64
     np.testing.assert_array_equal(scores, stumps.votes(rows).astype(int).sum(axis=1))
@@ -53,7 +52,7 @@ def test_unit_votes_are_the_sum_of_the_stumps_in_integers(seed, n_stumps, n_rows
 def test_many_thresholds_are_searched_and_few_compared_with_the_same_answer(grid):
     # a grid of 40 gives each feature about 80 thresholds: the branch that searches
     stumps, rows = make_stumps(0, 2000, grid=grid), make_rows(1, 1100, grid=grid)
-    model = AdditiveModel.from_stumps(stumps, None, N_FEATURES)
+    model = stumps.add_up(n_features=N_FEATURES)
     wanted = stumps.votes(rows).astype(int).sum(axis=1)
     np.testing.assert_array_equal(model.scores(rows), wanted)
     np.testing.assert_array_equal(model.scores(scipy.sparse.csr_array(rows)), wanted)
@@ -62,7 +61,7 @@ def test_many_thresholds_are_searched_and_few_compared_with_the_same_answer(grid
 def test_weighted_votes_are_exact_in_any_order_and_close_to_the_plain_sum():
     stumps, rows = make_stumps(2, 500), make_rows(3, 400)
     weights = np.random.default_rng(4).exponential(size=500)
-    model = AdditiveModel.from_stumps(stumps, weights, N_FEATURES)
+    model = stumps.add_up(weights, n_features=N_FEATURES)
     scores = model.scores(rows)
     assert scores.dtype == np.float64
     np.testing.assert_allclose(scores, stumps.votes(rows) @ weights, atol=1e-12 * weights.sum())
@@ -71,7 +70,7 @@ def test_weighted_votes_are_exact_in_any_order_and_close_to_the_plain_sum():
     # rounds in another order: the same bits
     order = np.random.default_rng(5).permutation(500)
     shuffled = Stumps(*(getattr(stumps, name)[order] for name in stumps.__dataclass_fields__))
-    again = AdditiveModel.from_stumps(shuffled, weights[order], N_FEATURES)
+    again = shuffled.add_up(weights[order], n_features=N_FEATURES)
     np.testing.assert_array_equal(again.scores(rows), scores)
     assert again.total == model.total
 
@@ -81,11 +80,11 @@ def test_weighted_votes_are_exact_in_any_order_and_close_to_the_plain_sum():
 def test_scores_are_the_same_bits_for_any_number_of_threads(weighted, sparse):
     stumps, rows = make_stumps(6, 80), make_rows(7, 40_000)
     weights = np.random.default_rng(8).random(80) if weighted else None
-    model = AdditiveModel.from_stumps(stumps, weights, N_FEATURES)
+    model = stumps.add_up(weights, n_features=N_FEATURES)
     X = scipy.sparse.csr_array(rows) if sparse else rows
-    one = model.scores(X, n_jobs=1)
-    for n_jobs in (2, 3, -1):
-        np.testing.assert_array_equal(model.scores(X, n_jobs=n_jobs), one)
+    one = model.scores(X)
+    for n_threads in (2, 3, 8):
+        np.testing.assert_array_equal(model.scores(X, n_threads=n_threads), one)
 
 
 @pytest.mark.parametrize(
@@ -102,13 +101,13 @@ def test_scores_are_the_same_bits_for_any_number_of_threads(weighted, sparse):
 def test_every_layout_and_type_of_the_same_rows_scores_alike(change):
     stumps = make_stumps(9, 90)
     rows = np.rint(make_rows(10, 700, missing=0.0))
-    model = AdditiveModel.from_stumps(stumps, None, N_FEATURES)
+    model = stumps.add_up(n_features=N_FEATURES)
     np.testing.assert_array_equal(model.scores(change(rows)), model.scores(rows))
 
 
 def test_stored_zeros_and_repeated_entries_of_a_sparse_matrix_are_what_they_stand_for():
     stumps = make_stumps(11, 60)
-    model = AdditiveModel.from_stumps(stumps, None, N_FEATURES)
+    model = stumps.add_up(n_features=N_FEATURES)
     data, columns = [0.5, 0.5, 0.0, 2.0], [1, 1, 2, 3]
     matrix = scipy.sparse.csr_array((data, columns, [0, 3, 4]), shape=(2, N_FEATURES))
     np.testing.assert_array_equal(model.scores(matrix), model.scores(matrix.toarray()))
@@ -117,7 +116,7 @@ def test_stored_zeros_and_repeated_entries_of_a_sparse_matrix_are_what_they_stan
 
 def test_infinite_thresholds_ask_whether_the_value_is_missing():
     stumps = Stumps([0, 1], [math.inf, -math.inf], [1, 1], [-1, 1])
-    model = AdditiveModel.from_stumps(stumps, None, 2)
+    model = stumps.add_up(n_features=2)
     rows = np.array([[5.0, 5.0], [np.nan, 5.0], [5.0, np.nan], [0.0, 0.0]])
     wanted = stumps.votes(rows).astype(int).sum(axis=1)
     np.testing.assert_array_equal(model.scores(rows), wanted)
@@ -126,7 +125,7 @@ def test_infinite_thresholds_ask_whether_the_value_is_missing():
 
 def test_shape_functions_are_normalised_and_add_up_to_the_decision():
     stumps, rows = make_stumps(12, 64), make_rows(13, 200)
-    model = AdditiveModel.from_stumps(stumps, None, N_FEATURES)
+    model = stumps.add_up(n_features=N_FEATURES)
     shapes = model.shape_functions
     assert sorted(shapes) == sorted(set(stumps.feature.tolist()))
     for j, shape in shapes.items():
@@ -143,7 +142,7 @@ def test_shape_functions_are_normalised_and_add_up_to_the_decision():
 def test_an_explanation_adds_up_to_the_decision_exactly_in_any_order(weighted):
     rng = np.random.default_rng(14)
     stumps, rows = make_stumps(15, 333), make_rows(16, 30)
-    model = AdditiveModel.from_stumps(stumps, rng.random(333) if weighted else None, N_FEATURES)
+    model = stumps.add_up(rng.random(333) if weighted else None, n_features=N_FEATURES)
     scores = model.scores(rows)
     for row, score in zip(rows, scores, strict=True):
         for x in (row, row[None, :], scipy.sparse.csr_array(row[None, :])):
@@ -158,7 +157,7 @@ def test_an_explanation_adds_up_to_the_decision_exactly_in_any_order(weighted):
 
 
 def test_no_stumps_vote_nothing():
-    model = AdditiveModel.from_stumps(Stumps.none(), None, 3)
+    model = Stumps.none().add_up(n_features=3)
     np.testing.assert_array_equal(model.scores(np.ones((2, 3))), [0, 0])
     np.testing.assert_array_equal(model.scores(scipy.sparse.csr_array((2, 3))), [0, 0])
     assert model.explain([0.0, 1.0, 2.0]).decision == 0.0
@@ -172,20 +171,20 @@ def test_no_stumps_vote_nothing():
         (lambda m: m.scores(np.ones((4, 3))), r"\(n_rows, 7\); got \(4, 3\)"),
         (lambda m: m.scores(np.ones(7)), r"\(n_rows, 7\); got \(7,\)"),
         (lambda m: m.explain(np.ones((2, 7))), r"one example of 7 features; got shape \(2, 7\)"),
-        (lambda m: m.scores(np.ones((1, 7)), n_jobs=0), "n_jobs == 0"),
-        (lambda m: m.scores(np.ones((1, 7)), n_jobs=1.5), "n_jobs must be an integer or None"),
-        (lambda m: AdditiveModel.from_stumps(make_stumps(0, 9), None, 2), r"must lie in \[0, 1\]"),
-        (lambda m: AdditiveModel.from_stumps(make_stumps(0, 9), np.ones(8), 7), r"shape \(9,\)"),
+        (lambda m: m.scores(np.ones((1, 7)), n_threads=0), "n_threads must be an integer >= 1"),
+        (lambda m: m.scores(np.ones((1, 7)), n_threads=1.5), "n_threads must be an integer"),
+        (lambda m: make_stumps(0, 9).add_up(n_features=2), r"must lie in \[0, 1\]"),
+        (lambda m: make_stumps(0, 9).add_up(np.ones(8), n_features=7), r"shape \(9,\)"),
     ],
 )
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
-        call(AdditiveModel.from_stumps(make_stumps(0, 9), None, N_FEATURES))
+        call(make_stumps(0, 9).add_up(n_features=N_FEATURES))
 
 
 def test_the_plot_shows_the_largest_shapes_first_and_names_them():
     stumps = Stumps([0, 1, 1, 1, 2], [0.5, 1.0, 2.0, 2.0, 0.0], [1, -1, -1, -1, 1], [1] * 5)
-    model = AdditiveModel.from_stumps(stumps, None, 3)
+    model = stumps.add_up(n_features=3)
     figure = model.plot(["sex", "age", "income"], n_features=2, show_missing=True)
     assert [axes.get_title() for axes in figure.axes] == ["age", "sex"]
     steps = next(patch for patch in figure.axes[0].patches if not patch.get_fill())

@@ -128,6 +128,16 @@ def test_prediction_wants_the_features_of_the_fit():
         booster.predict(np.full((1, 3), np.inf))
 
 
+def test_prediction_wants_a_number_of_threads():
+    booster = NHBoostClassifier(5).fit(X, Y)
+    votes = booster.decision_function(X)
+    np.testing.assert_array_equal(booster.set_params(n_jobs=-1).decision_function(X), votes)
+    with pytest.raises(ValueError, match=r"n_jobs must be an integer or None; got 1\.5"):
+        booster.set_params(n_jobs=1.5).predict(X)
+    with pytest.raises(ValueError, match="n_jobs == 0"):
+        booster.set_params(n_jobs=0).predict(X)
+
+
 def test_margins_want_known_labels_one_for_each_example():
     booster = NHBoostClassifier(5).fit(X, Y)
     with pytest.raises(ValueError, match="one label per example"):

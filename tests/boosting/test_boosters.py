@@ -7,37 +7,37 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import (
+    BOOSTERS,
     AdaBoostClassifier,
     BoostByMajorityClassifier,
     NHBoostClassifier,
     NHBoostDTClassifier,
     NoEdgeWarning,
     PotentialBoostClassifier,
-    base,
+    rounds,
 )
-from driftgames.boosting.chips import CountedChips
+from driftgames.boosting.rounds import CountedChips
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, RecipePotential, TwoNorm
 
-BOOSTERS = {
-    "NH-Boost.DT": NHBoostDTClassifier(30),
-    "NH-Boost": NHBoostClassifier(30),
-    "AdaBoost": AdaBoostClassifier(30),
-    "boost-by-majority": BoostByMajorityClassifier(31, edge=0.05),
-    "2-norm": PotentialBoostClassifier(TwoNorm(), 30),
-    "EXP": PotentialBoostClassifier(Exponential(0.3), 30),
+SETTINGS = {
+    "boost-by-majority": {"n_estimators": 31, "edge": 0.05},
+    "potential boost": {"potential": TwoNorm()},
 }
+MODELS = {
+    name: kind(**{"n_estimators": 30, **SETTINGS.get(name, {})}) for name, kind in BOOSTERS.items()
+}
+MODELS["exponential"] = PotentialBoostClassifier(Exponential(0.3), 30)
 
 
-@pytest.fixture(params=BOOSTERS)
+@pytest.fixture(params=MODELS)
 def booster(request):
-    from sklearn.base import clone
-
-    return clone(BOOSTERS[request.param])
+    return clone(MODELS[request.param])
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_threads_and_the_order_of_rows_change_nothing(booster, data):
     same_model(booster.fit(X, y), other.fit(X[order], y[order]))
 
 
-def test_whole_sample_weights_are_copies_and_zero_leaves_out(booster, data):
+def test_integer_sample_weights_are_copies_and_zero_leaves_out(booster, data):
     X, y = np.round(data[0], 1), data[1]
     copies = np.random.default_rng(2).integers(0, 3, size=len(y))
     repeated = booster.__class__(**booster.get_params())
@@ -160,14 +160,14 @@ def test_an_interrupted_fit_leaves_the_booster_as_it_was(data, monkeypatch):
     X, y = data
     booster = NHBoostDTClassifier(10, warm_start=True).fit(X, y)
     before = dict(vars(booster))
-    accept = CountedChips.accept
+    move = CountedChips.move
 
     def interrupt(self, hypothesis, edge):
         if self.n_rounds == 20:
             raise KeyboardInterrupt
-        return accept(self, hypothesis, edge)
+        return move(self, hypothesis, edge)
 
-    monkeypatch.setattr(CountedChips, "accept", interrupt)
+    monkeypatch.setattr(CountedChips, "move", interrupt)
     booster.set_params(n_estimators=40)
     with pytest.raises(KeyboardInterrupt):
         booster.fit(X, y)
@@ -293,19 +293,19 @@ def test_verbose_asks_for_a_bar_of_all_rounds(data, monkeypatch):
     bars = []
 
     class Bar:
-        def __init__(self, description, total, *, show):
-            bars.append([total, show, 0])
+        def __init__(self, description, total):
+            bars.append([total, 0])
 
         def __enter__(self):
-            return lambda steps: bars[-1].__setitem__(2, bars[-1][2] + steps)
+            return lambda steps: bars[-1].__setitem__(1, bars[-1][1] + steps)
 
         def __exit__(self, *error):
             return None
 
-    monkeypatch.setattr(base, "progress", Bar)
+    monkeypatch.setattr(rounds, "progress", Bar)
     NHBoostDTClassifier(7, verbose=1).fit(*data)
     NHBoostDTClassifier(7).fit(*data)
-    assert bars == [[7, True, 7], [7, False, 7]]
+    assert bars == [[7, 7]]
 
 
 def test_the_published_constants_are_a_potential_with_a_clock_of_its_own(data):

@@ -1,6 +1,8 @@
 """The stump engine: the tally, adding up over rows, and brute force agree to the bit."""
 
 import itertools
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,22 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftgames.boosting import Stumps
-from driftgames.boosting import chips as chips_module
-from driftgames.boosting.chips import CountedChips, ExponentialChips, MistakeCounts
-from driftgames.boosting.examples import StumpExamples
-from driftgames.boosting.learners import StumpLearner
-from driftgames.boosting.mass import Mass
-from driftgames.boosting.rules import NormalHedgeRule, PotentialRule
-from driftgames.boosting.table import DenseBins, SparseBins, make_table
+from driftgames.boosting.adaboost import ExponentialChips
+from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
+from driftgames.boosting.bins import DenseBins, SparseBins
+from driftgames.boosting.mistake_counts import RowCounts
+from driftgames.boosting.nh_boost import NormalHedgeWeights
+from driftgames.boosting.potential_boost import PotentialWeights
+from driftgames.boosting.rounds import SUM_BITS, CountedChips
+from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.boosting.tally import Tally
 from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
 
 RULES = {
-    "NH-Boost.DT": PotentialRule(NormalHedgeDT()),
-    "lagging": PotentialRule(NormalHedgeDT(d=4, lag=1)),
-    "2-norm": PotentialRule(TwoNorm()),
-    "EXP": PotentialRule(Exponential(0.2)),
-    "NH-Boost": NormalHedgeRule(),
+    "NH-Boost.DT": PotentialWeights(NormalHedgeDT()),
+    "lagging": PotentialWeights(NormalHedgeDT(d=4, lag=1)),
+    "2-norm": PotentialWeights(TwoNorm()),
+    "EXP": PotentialWeights(Exponential(0.2)),
+    "NH-Boost": NormalHedgeWeights(),
 }
 
 
@@ -48,14 +51,24 @@ def make_data(seed, kind, n=300, n_features=6):
 KINDS = ["many values", "few values", "sparse", "missing", "mostly missing", "constant"]
 
 
+def ones(n):
+    return np.ones(n, dtype=np.int64)
+
+
+def counted(rule, counts):
+    """The chips of a booster that counts mistakes in this way."""
+    start = SimpleNamespace(count_mistakes=lambda: counts, integer_weights=True)
+    return CountedChips(rule, start)
+
+
 def play(chips, n_rounds):
     played = []
     for _ in range(n_rounds):
-        edge, hypothesis = chips.propose()
+        edge, hypothesis = chips.choose()
         if edge <= 0:
             break
-        weight = chips.accept(hypothesis, edge)
-        played.append((edge, hypothesis, weight, chips.zero_share, chips.training_error))
+        weight = chips.move(hypothesis, edge)
+        played.append((edge, hypothesis, weight, chips.zero_fraction, chips.training_error))
     return played
 
 
@@ -63,9 +76,9 @@ def play(chips, n_rounds):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_tally_and_adding_up_over_rows_agree_to_the_bit(kind, rule):
     X, y = make_data(0, kind)
-    table = make_table(X, y, Mass.ones(y.size).of_each, 20)
-    tallied = CountedChips(rule, Tally(table), whole=True)
-    summed = CountedChips(rule, MistakeCounts(StumpLearner(table)), whole=True)
+    table = bin_examples(X, y, ones(y.size), 20)
+    tallied = counted(rule, Tally(table))
+    summed = counted(rule, RowCounts(table))
     assert play(tallied, 80) == play(summed, 80)
 
 
@@ -73,14 +86,13 @@ def test_the_tally_and_adding_up_over_rows_agree_to_the_bit(kind, rule):
 @pytest.mark.parametrize("kind", KINDS)
 def test_shares_of_the_rows_change_nothing(kind, n_shares):
     X, y = make_data(1, kind)
-    table = make_table(X, y, Mass.ones(y.size).of_each, 20)
-    rule = PotentialRule(NormalHedgeDT())
-    one = CountedChips(rule, Tally(table), whole=True)
-    cut = CountedChips(rule, Tally(table, n_shares=n_shares), whole=True)
+    table = bin_examples(X, y, ones(y.size), 20)
+    rule = PotentialWeights(NormalHedgeDT())
+    one = counted(rule, Tally(table))
+    shares = replace(table, n_shares=n_shares)
+    cut = counted(rule, Tally(shares))
     assert play(cut, 80) == play(one, 80)
-    learner = ExponentialChips(StumpLearner(table), whole=True)
-    cut_learner = ExponentialChips(StumpLearner(table, n_shares=n_shares), whole=True)
-    assert play(cut_learner, 30) == play(learner, 30)
+    assert play(ExponentialChips(shares), 30) == play(ExponentialChips(table), 30)
 
 
 def brute_force(X, y, weights):
@@ -108,8 +120,8 @@ def brute_force(X, y, weights):
 def test_the_best_stump_is_the_best_of_all(seed, kind, n):
     X, y = make_data(seed, kind, n=n, n_features=3)
     weights = np.random.default_rng(seed).integers(0, 5, size=n)
-    table = make_table(X, y, Mass.ones(n).of_each, 255)
-    value, norm, (j, cut, left, lost) = StumpLearner(table).best(weights[table.order])
+    table = bin_examples(X, y, ones(n), 255)
+    value, norm, (j, cut, left, lost) = table.best(weights[table.order])
     assert norm == weights.sum()
     best, found = brute_force(X, y, weights)
     assert value == best
@@ -127,12 +139,12 @@ def test_sparse_input_is_the_same_table_as_dense(kind):
     X, y = make_data(2, kind)
     X = np.where(np.random.default_rng(2).random(X.shape) < 0.7, 0.0, X)
     mass = np.arange(1, y.size + 1)
-    dense, sparse = (make_table(form, y, mass, 30) for form in (X, sp.csr_matrix(X)))
+    dense, sparse = (bin_examples(form, y, mass, 30) for form in (X, sp.csr_matrix(X)))
     assert isinstance(dense.bins, SparseBins)
     np.testing.assert_array_equal(dense.cuts.thresholds, sparse.cuts.thresholds)
     np.testing.assert_array_equal(dense.counts, sparse.counts)
     weights = np.random.default_rng(0).integers(0, 9, size=y.size)
-    answers = [StumpLearner(t).best(weights[t.order]) for t in (dense, sparse)]
+    answers = [t.best(weights[t.order]) for t in (dense, sparse)]
     assert answers[0] == answers[1]
     stump = answers[0][2]
     votes = [np.empty(y.size, dtype=int) for _ in range(2)]
@@ -146,69 +158,66 @@ def test_explicit_zeros_and_negative_values_of_a_sparse_matrix_are_values():
     stored = X.copy()
     stored.data[stored.data == 3.0] = 0.0
     y = np.array([False, False, True, True])
-    table = make_table(X, y, Mass.ones(4).of_each, 255)
+    table = bin_examples(X, y, ones(4), 255)
     assert table.cuts.of(0).tolist() == [-1.0, 0.5]
-    assert make_table(stored, y, Mass.ones(4).of_each, 255).cuts.of(1).size == 0
+    assert bin_examples(stored, y, ones(4), 255).cuts.of(1).size == 0
 
 
 def test_many_values_stay_dense_and_few_become_sparse():
     X, y = make_data(3, "many values")
-    mass = Mass.ones(y.size).of_each
-    assert isinstance(make_table(X, y, mass, 64).bins, DenseBins)
-    assert isinstance(make_table((X > 1.5).astype(float), y, mass, 64).bins, SparseBins)
+    mass = ones(y.size)
+    assert isinstance(bin_examples(X, y, mass, 64).bins, DenseBins)
+    assert isinstance(bin_examples((X > 1.5).astype(float), y, mass, 64).bins, SparseBins)
 
 
-def test_a_tally_that_grows_too_wide_is_given_up_without_a_trace(monkeypatch):
+def test_a_tally_that_grows_too_wide_is_given_up_without_a_trace():
     X, y = make_data(4, "few values", n=60)
-    table = make_table(X, y, Mass.ones(y.size).of_each, 255)
-    rule = PotentialRule(NormalHedgeDT())
-    monkeypatch.setattr(StumpExamples, "_worth", lambda self: 20 * self._table.n_codes)
-    switching = StumpExamples(table, whole=True).counted(rule)
-    assert isinstance(switching._counts._counts, Tally)
+    table = bin_examples(X, y, ones(y.size), 255)
+    rule = PotentialWeights(NormalHedgeDT())
+    switching = counted(rule, Tally(table, most_counts=20 * table.n_codes))
     played = play(switching, 100)
-    assert isinstance(switching._counts._counts, MistakeCounts)
-    assert played == play(CountedChips(rule, Tally(table), whole=True), 100)
+    assert isinstance(switching._counts, RowCounts)
+    assert played == play(counted(rule, Tally(table)), 100)
 
 
-def test_whole_weights_are_copies():
+def test_integer_weights_are_copies():
     X, y = make_data(5, "few values", n=80)
     copies = np.random.default_rng(5).integers(1, 4, size=y.size)
-    rule = PotentialRule(NormalHedgeDT())
-    weighted = make_table(X, y, Mass.of(copies.astype(float)).of_each, 255)
-    repeated = make_table(
-        np.repeat(X, copies, axis=0), np.repeat(y, copies), Mass.ones(copies.sum()).of_each, 255
+    rule = PotentialWeights(NormalHedgeDT())
+    weighted = bin_examples(X, y, SampleWeights.of(copies.astype(float)).of_each, 255)
+    repeated = bin_examples(
+        np.repeat(X, copies, axis=0), np.repeat(y, copies), ones(copies.sum()), 255
     )
-    played = [play(CountedChips(rule, Tally(t), whole=True), 60) for t in (weighted, repeated)]
+    played = [play(counted(rule, Tally(t)), 60) for t in (weighted, repeated)]
     assert played[0] == played[1]
 
 
-def test_real_weights_near_whole_ones_play_nearly_the_same():
+def test_real_weights_near_integers_play_nearly_the_same():
     X, y = make_data(6, "many values")
     X = np.round(4 * X)  # fewer values than bins: the cuts are the same
     rng = np.random.default_rng(6)
     copies = rng.integers(1, 4, size=y.size)
-    jittered = Mass.of(copies * (1 + 1e-13 * rng.random(y.size)))
-    assert not jittered.whole
-    rule = PotentialRule(NormalHedgeDT())
-    table = make_table(X, y, copies, 255)
-    real = make_table(X, y, jittered.of_each, 255)
-    whole = play(StumpExamples(table, whole=True).counted(rule), 30)
-    near = play(StumpExamples(real, whole=False).counted(rule), 30)
-    assert [h for _, h, *_ in near] == [h for _, h, *_ in whole]
-    np.testing.assert_allclose([e for e, *_ in near], [e for e, *_ in whole], atol=1e-9)
+    jittered = SampleWeights.of(copies * (1 + 1e-13 * rng.random(y.size)))
+    assert not jittered.integer_weights
+    rule = PotentialWeights(NormalHedgeDT())
+    table = bin_examples(X, y, copies, 255)
+    real = bin_examples(X, y, jittered.of_each, 255, integer_weights=False)
+    exact, near = (play(CountedChips(rule, each), 30) for each in (table, real))
+    assert [h for _, h, *_ in near] == [h for _, h, *_ in exact]
+    np.testing.assert_allclose([e for e, *_ in near], [e for e, *_ in exact], atol=1e-9)
 
 
 def test_weights_are_used_to_the_last_bit_of_their_sum(monkeypatch):
     """The sum of all weights fills 61 bits, however unequal they are."""
     X, y = make_data(7, "many values")
-    table = make_table(X, y, Mass.ones(y.size).of_each, 40)
-    learner = StumpLearner(table)
-    norms = []
-    best = learner.best
-    monkeypatch.setattr(learner, "best", lambda w: norms.append(int(w.sum())) or best(w))
-    chips = CountedChips(PotentialRule(NormalHedgeDT()), MistakeCounts(learner), whole=True)
-    play(chips, 100)
-    assert all(2 ** (chips_module._SUM_BITS - 1) <= norm < 2**62 for norm in norms)
+    table = bin_examples(X, y, ones(y.size), 40)
+    norms, best = [], BinnedTrainingSet.best
+    monkeypatch.setattr(
+        BinnedTrainingSet, "best", lambda self, w: norms.append(int(w.sum())) or best(self, w)
+    )
+    play(counted(PotentialWeights(NormalHedgeDT()), RowCounts(table)), 100)
+    assert len(norms) == 100
+    assert all(2 ** (SUM_BITS - 1) <= norm < 2**62 for norm in norms)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
@@ -219,7 +228,7 @@ def test_a_value_on_a_threshold_goes_left(form, least):
     x = least + step * np.array([0, 1, 2, 3, 0, 1, 2, 3, 3, 1])
     X = np.column_stack([x, 1.0 + np.arange(10) % 5])  # the second column keeps the rows dense
     y = x > x.min() + step
-    table = make_table(form(X), y, Mass.ones(y.size).of_each, 255)
+    table = bin_examples(form(X), y, ones(y.size), 255)
     assert isinstance(table.bins, DenseBins if form is np.asarray else SparseBins)
     cuts = table.cuts.of(0)
     assert cuts.tolist() == np.unique(x)[:-1].tolist()
@@ -230,20 +239,20 @@ def test_a_value_on_a_threshold_goes_left(form, least):
         np.testing.assert_array_equal(votes, x <= threshold)
         stump = Stumps([0], [threshold], [1], [1])
         np.testing.assert_array_equal(2 * votes - 1, stump.votes(form(X))[:, 0])
-    value, norm, (j, cut, left, _) = StumpLearner(table).best(np.ones(y.size, dtype=np.int64))
+    value, norm, (j, cut, left, _) = table.best(np.ones(y.size, dtype=np.int64))
     assert (value, norm) == (10, 10)  # the labels are the question at the second threshold
     assert (j, cut, left) == (0, 1, -1)
 
 
 def best_of(X, y, mass=None):
     """The stump that unit weights choose, as (feature, threshold, left vote, missing vote)."""
-    mass = Mass.ones(len(y)).of_each if mass is None else np.array(mass)
+    mass = ones(len(y)) if mass is None else np.array(mass)
     X = np.asarray(X, dtype=float)
     X = X[:, None] if X.ndim == 1 else X
     found = []
     for form in (np.asarray, sp.csr_matrix):
-        table = make_table(form(X), np.array(y) == 1, mass, 255)
-        value, _, (j, cut, left, lost) = StumpLearner(table).best(table.mass)
+        table = bin_examples(form(X), np.array(y) == 1, mass, 255)
+        value, _, (j, cut, left, lost) = table.best(table.sample_weights)
         found.append((value, j, float([*table.cuts.of(j), np.inf][cut]), left, lost))
     assert found[0] == found[1]
     return found[0]
@@ -292,5 +301,5 @@ def test_ties_go_to_the_lowest_feature_and_then_to_the_lowest_threshold():
 def test_rows_are_listed_when_less_than_half_lies_outside_the_commonest_bins(outside, kind, mass):
     """Ten rows of one feature; its commonest value holds all but ``outside`` of them."""
     x = np.concatenate([np.zeros(10 - outside), np.arange(1.0, outside + 1)])
-    table = make_table(x[:, None], x > 1, np.full(10, mass), 255)
+    table = bin_examples(x[:, None], x > 1, np.full(10, mass), 255)
     assert isinstance(table.bins, kind)

@@ -14,11 +14,15 @@ from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import (
     AdaBoostClassifier,
+    BoostByMajorityClassifier,
     NHBoostClassifier,
     NHBoostDTClassifier,
+    PotentialBoostClassifier,
+    Stumps,
 )
-from driftgames.boosting.additive import AdditiveModel
-from driftgames.boosting.learners import ConstantVote
+from driftgames.boosting.training_set import ConstantVote
+from driftgames.certificates.margins import Margins
+from driftgames.potentials import Exponential, TwoNorm
 
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
 
@@ -34,13 +38,13 @@ def data():
 def built(monkeypatch):
     """The additive models that are built during a test."""
     models = []
-    build = AdditiveModel.from_stumps
+    build = Stumps.add_up
 
-    def record(*arguments):
-        models.append(build(*arguments))
+    def record(*arguments, **settings):
+        models.append(build(*arguments, **settings))
         return models[-1]
 
-    monkeypatch.setattr(AdditiveModel, "from_stumps", record)
+    monkeypatch.setattr(Stumps, "add_up", record)
     return models
 
 
@@ -105,6 +109,32 @@ def test_predictions_are_those_of_the_fit_whatever_estimator_says_now(data, fitt
     np.testing.assert_array_equal(list(booster.staged_decision_function(X)), stages)
     np.testing.assert_array_equal(booster.feature_importances_, importances)
     assert hasattr(booster, "shape_functions_") == (fitted is None)
+
+
+CHANGES = {
+    NHBoostDTClassifier(20, d=5.0): {"d": 50.0},
+    BoostByMajorityClassifier(21, edge=0.1): {"edge": 0.3, "n_estimators": 99},
+    PotentialBoostClassifier(TwoNorm(), 20): {"potential": Exponential(0.5)},
+}
+
+
+@pytest.mark.parametrize("booster", CHANGES, ids=repr)
+def test_the_certificate_is_that_of_the_fit_whatever_the_settings_say_now(data, booster):
+    before = booster.fit(*data).certificate_
+    assert booster.set_params(**CHANGES[booster]).certificate_ == before
+    assert booster.fit(*data).certificate_ != before
+
+
+def test_the_certificate_of_adaboost_has_the_exact_shares_of_the_margins(data):
+    booster = AdaBoostClassifier(20).fit(*data)
+    exact = Margins.of_examples(booster.margins(*data))
+    certificate = booster.certificate_
+    np.testing.assert_array_equal(certificate.realised, exact.share(certificate.thetas))
+    assert np.unique(certificate.realised).size > 20
+
+
+def test_there_is_no_certificate_before_a_fit():
+    assert not hasattr(NHBoostDTClassifier(), "certificate_")
 
 
 def test_a_fit_anew_leaves_nothing_of_the_earlier_one(data):

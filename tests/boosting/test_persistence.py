@@ -4,38 +4,58 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import (
+    BOOSTERS,
     AdaBoostClassifier,
-    BoostByMajorityClassifier,
-    NHBoostClassifier,
     NHBoostDTClassifier,
     NoEdgeWarning,
     PotentialBoostClassifier,
 )
 from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model, save_model
+from driftgames.core.description import Describable
 from driftgames.core.documents import DocumentError, write_document
-from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
+from driftgames.potentials import Exponential, NormalHedgeDT, RecipePotential, TwoNorm
 
 
 class OwnPotential(TwoNorm):
-    """A potential that the file format does not know."""
+    """A potential of the user's own, with no parameter."""
 
 
-BOOSTERS = {
-    "nh-boost.dt": NHBoostDTClassifier(d=4.5, max_bins=32),
-    "nh-boost": NHBoostClassifier(),
-    "adaboost": AdaBoostClassifier(),
-    "boost-by-majority": BoostByMajorityClassifier(edge=0.07, horizon=24),
-    "potential": PotentialBoostClassifier(NormalHedgeDT(d=4, lag=1)),
+@dataclass(frozen=True)
+class OwnScale(TwoNorm):
+    """A potential of the user's own, with a parameter."""
+
+    scale: float = 1.0
+
+
+class OtherThing(Describable):
+    """Something that a file can hold and that is no potential."""
+
+
+def squared_hinge(s):
+    return np.minimum(s, 0.0) ** 2
+
+
+SETTINGS = {
+    "nh-boost.dt": {"d": 4.5, "max_bins": 32},
+    "boost-by-majority": {"edge": 0.07, "horizon": 24},
+    "potential boost": {"potential": NormalHedgeDT(d=4, lag=1)},
+}
+MODELS = {
+    **{name: kind(**SETTINGS.get(name, {})) for name, kind in BOOSTERS.items()},
     "exponential": PotentialBoostClassifier(Exponential(eta=0.3)),
     "two norm": PotentialBoostClassifier(TwoNorm(), random_state=3),
+    "own": PotentialBoostClassifier(OwnPotential()),
+    "own, with a parameter": PotentialBoostClassifier(OwnScale(scale=0.5)),
 }
 ROUNDS = 24
 
@@ -50,10 +70,9 @@ def data():
     return X, y
 
 
-@pytest.fixture(params=BOOSTERS)
+@pytest.fixture(params=MODELS)
 def booster(request):
-    kind, parameters = type(BOOSTERS[request.param]), BOOSTERS[request.param].get_params(deep=False)
-    return kind(**parameters)
+    return clone(MODELS[request.param])
 
 
 def same(one, two):
@@ -107,7 +126,7 @@ def test_an_interrupted_fit_leaves_the_loaded_model_as_it_was(data, tmp_path, mo
     def interrupt(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("driftgames.boosting.chips.CountedChips.propose", interrupt)
+    monkeypatch.setattr("driftgames.boosting.rounds.CountedChips.choose", interrupt)
     with pytest.raises(KeyboardInterrupt):
         loaded.fit(X, y)
     assert encode_model(loaded) == before
@@ -170,7 +189,7 @@ def test_the_document_names_every_member_of_the_content(data):
     X, y = data
     content = encode_model(NHBoostDTClassifier(3).fit(X, y))
     text = (Path(__file__).parents[2] / "docs" / "model_format.md").read_text()
-    for name in [*content, *content["stumps"], *content["history"]]:
+    for name in [*content, *content["stumps"], *content["history"], *content["margins"]]:
         assert f"`{name}`" in text
 
 
@@ -199,7 +218,9 @@ def test_a_tampered_file_is_refused(saved):
 
 def test_a_newer_format_is_refused(saved):
     write_document(saved, FORMAT, VERSION + 1, json.loads(saved.read_text())["content"])
-    with pytest.raises(DocumentError, match="version 2 is newer than this driftgames reads"):
+    with pytest.raises(
+        DocumentError, match=f"version {VERSION + 1} is newer than this driftgames reads"
+    ):
         load_model(saved)
 
 
@@ -217,19 +238,23 @@ def test_a_foreign_file_is_refused(saved, tmp_path):
 REMOVED = object()
 
 NO_MODELS = [
-    ("estimator", "os.system", r'estimator must be "AdaBoostClassifier" or .*; got .os.system'),
+    (
+        "estimator",
+        "os.system",
+        r'estimator must be .* or "AdaBoostClassifier" or .*; got .os.system',
+    ),
     ("estimator", ["AdaBoostClassifier"], "estimator must be"),
     ("parameters", [], r"parameters\.d is missing"),
     ("parameters.learning_rate", 1, r"parameters\.learning_rate is not a member"),
     ("parameters.d", REMOVED, r"parameters\.d is missing"),
     ("parameters.d", -1.0, r"parameters\.d must be a finite number > 0; got -1"),
     ("parameters.d", 10**400, r"parameters\.d must be a finite number > 0"),
-    ("parameters.n_estimators", "abc", r"n_estimators must be a whole number from 1; got 'abc'"),
-    ("parameters.n_estimators", True, r"n_estimators must be a whole number from 1; got True"),
-    ("parameters.max_bins", 256, r"max_bins must be a whole number from 2 to 255; got 256"),
+    ("parameters.n_estimators", "abc", r"n_estimators must be an integer from 1; got 'abc'"),
+    ("parameters.n_estimators", True, r"n_estimators must be an integer from 1; got True"),
+    ("parameters.max_bins", 256, r"max_bins must be an integer from 2 to 255; got 256"),
     ("parameters.estimator", "tree", r"parameters\.estimator must be null; got 'tree'"),
-    ("parameters.n_jobs", 1.5, r"n_jobs must be a whole number other than 0, or null"),
-    ("parameters.random_state", -1, r"random_state must be a whole number from 0, or null"),
+    ("parameters.n_jobs", 1.5, r"n_jobs must be an integer other than 0, or null"),
+    ("parameters.random_state", -1, r"random_state must be an integer from 0, or null"),
     ("classes", REMOVED, r"classes\.dtype is missing"),
     ("classes.values", ["no"], r"classes\.values must be a list of 2; got \['no'\]"),
     ("classes.values", ["no", "no"], r"two labels of type <U3, the lesser first"),
@@ -241,14 +266,14 @@ NO_MODELS = [
     ("classes.dtype", "<M8[s]", r"classes\.dtype must be the NumPy type of numbers or of strings"),
     ("classes.dtype", "<U999999999", r"classes\.dtype must be the NumPy type"),
     ("classes.dtype", None, r"classes\.dtype must be the NumPy type"),
-    ("n_features_in", 30.7, r"n_features_in must be a whole number from 1 to \d+; got 30.7"),
-    ("n_features_in", 2, r"stumps\.feature\[\d\] must be a whole number from 0 to 1"),
+    ("n_features_in", 30.7, r"n_features_in must be an integer from 1 to \d+; got 30.7"),
+    ("n_features_in", 2, r"stumps\.feature\[\d\] must be an integer from 0 to 1"),
     ("feature_names_in", "abcdef", r"feature_names_in must be a list of 6, or null; got 'abcdef'"),
     ("feature_names_in", ["a"], r"feature_names_in must be a list of 6, or null; got \['a'\]"),
     ("feature_names_in", [1] * 6, r"feature_names_in\[0\] must be a string; got 1"),
     ("stumps", [], r"stumps\.feature must be a list"),
-    ("stumps.feature.0", 0.5, r"stumps\.feature\[0\] must be a whole number from 0 to 5; got 0.5"),
-    ("stumps.feature.0", 2**32, r"stumps\.feature\[0\] must be a whole number from 0 to 5"),
+    ("stumps.feature.0", 0.5, r"stumps\.feature\[0\] must be an integer from 0 to 5; got 0.5"),
+    ("stumps.feature.0", 2**32, r"stumps\.feature\[0\] must be an integer from 0 to 5"),
     ("stumps.threshold.1", "nan", r'stumps\.threshold\[1\] must be a finite number or "inf"'),
     ("stumps.threshold.1", 10**400, r"stumps\.threshold\[1\] must be a finite number"),
     ("stumps.left_vote.4", 1.9, r"stumps\.left_vote\[4\] must be 1 or -1; got 1.9"),
@@ -263,11 +288,14 @@ NO_MODELS = [
     ("history.zero_fraction.3", 7, r"history\.zero_fraction\[3\] must be a number in \[0, 1\]"),
     ("history.training_error", [0.1], r"history\.training_error must be a list of 5"),
     ("ended_early", "false", r"ended_early must be true or false; got 'false'"),
-    ("certificate", None, r"certificate\.title is missing"),
-    ("certificate.n_rounds", 6, r"certificate\.n_rounds must be 5; got 6"),
-    ("certificate.thetas", "x", r"certificate\.thetas must be a list; got 'x'"),
-    ("certificate.promised", [1.0], r"certificate\.promised must be a list of \d+; got \[1.0\]"),
-    ("certificate.realised.0", 2, r"certificate\.realised\[0\] must be a number in \[0, 1\]"),
+    ("margins", None, r"margins\.values is missing"),
+    ("margins.values", "x", r"margins\.values must be a list of ascending numbers in \[-1, 1\]"),
+    ("margins.values", [], r"margins\.values must be a list of ascending numbers"),
+    ("margins.values.0", 2, r"margins\.values must be a list of ascending numbers"),
+    ("margins.values.0", -2, r"margins\.values must be a list of ascending numbers"),
+    ("margins.values.0", "nan", r"margins\.values must be a list of ascending numbers"),
+    ("margins.masses", [1], r"margins\.masses must be a list of \d+; got \[1\]"),
+    ("margins.masses.0", 0, r"margins\.masses\[0\] must be an integer from 1; got 0"),
 ]
 
 
@@ -306,11 +334,13 @@ def test_votes_of_adaboost_have_positive_weights(saved, data, weight):
     "described",
     [
         {},
-        {"name": ["TwoNorm"], "parameters": {}},
-        {"name": "NormalHedgeDT", "parameters": {"d": -1.0}},
-        {"name": "NormalHedgeDT", "parameters": {"d": 10**400}},
-        {"name": "NormalHedgeDT", "parameters": [3.0]},
-        {"name": "OwnPotential", "parameters": None},
+        {"name": ["TwoNorm"], "arguments": {}},
+        {"name": "NormalHedgeDT", "arguments": {"d": -1.0}},
+        {"name": "NormalHedgeDT", "arguments": {"d": 10**400}},
+        {"name": "NormalHedgeDT", "arguments": [3.0]},
+        {"name": "RecipePotential", "arguments": None},
+        {"name": "NotDefinedHere", "arguments": {}},
+        {"name": "OtherThing", "arguments": {}},
     ],
 )
 def test_what_is_no_potential_is_refused(saved, data, described):
@@ -318,7 +348,7 @@ def test_what_is_no_potential_is_refused(saved, data, described):
     content = json.loads(saved.read_text())["content"]
     put(content, "parameters.potential", described)
     write_document(saved, FORMAT, VERSION, content)
-    with pytest.raises(DocumentError, match="potential must be a potential that a file can hold"):
+    with pytest.raises(DocumentError, match="potential must be a potential"):
         load_model(saved)
 
 
@@ -327,16 +357,16 @@ def test_a_model_of_no_rounds_has_no_certificate(saved):
         NHBoostDTClassifier(5).fit(np.zeros((4, 1)), [0, 1, 0, 1]).save(saved)
     assert load_model(saved).certificate_ is None
     content = json.loads(saved.read_text())["content"]
-    put(content, "certificate", {})
+    put(content, "margins", {})
     write_document(saved, FORMAT, VERSION, content)
-    with pytest.raises(DocumentError, match="certificate is missing"):
+    with pytest.raises(DocumentError, match="margins is missing"):
         load_model(saved)
 
 
 def test_nothing_is_saved_that_could_not_be_loaded(saved, data):
     booster = NHBoostDTClassifier(5).fit(*data).set_params(n_estimators="abc")
     before = saved.read_text()
-    with pytest.raises(ValueError, match=r"parameters\.n_estimators must be a whole number from 1"):
+    with pytest.raises(ValueError, match=r"parameters\.n_estimators must be an integer from 1"):
         booster.save(saved)
     booster.set_params(n_estimators=5)
     booster.feature_names_in_ = np.array(["a"], dtype=object)
@@ -351,8 +381,8 @@ def test_nothing_is_saved_that_could_not_be_loaded(saved, data):
         (NHBoostDTClassifier(2, estimator=DecisionTreeClassifier(max_depth=1)), "built-in stump"),
         (NHBoostDTClassifier(2, random_state=np.random.RandomState(0)), "random_state must be"),
         (
-            PotentialBoostClassifier(OwnPotential(), 2),
-            "potential must be a potential that a file can hold; got OwnPotential",
+            PotentialBoostClassifier(RecipePotential(squared_hinge, 2), 2),
+            "potential must be a value that a file can hold; got RecipePotential",
         ),
     ],
 )

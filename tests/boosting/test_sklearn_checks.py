@@ -1,4 +1,4 @@
-"""scikit-learn's own checks over every booster, and its tools around them."""
+"""scikit-learn's own checks on every engine and class, and its tools around them."""
 
 import numpy as np
 import pytest
@@ -12,24 +12,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from driftgames.boosting import (
-    AdaBoostClassifier,
-    BoostByMajorityClassifier,
-    NHBoostClassifier,
-    NHBoostDTClassifier,
-    PotentialBoostClassifier,
-)
+from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
 
-CLASSIFIERS = [
-    NHBoostDTClassifier(20),
-    NHBoostClassifier(20),
-    AdaBoostClassifier(20),
-    BoostByMajorityClassifier(21),
-    PotentialBoostClassifier(n_estimators=20),
-    NHBoostDTClassifier(10, estimator=DecisionTreeClassifier(max_depth=2)),
+ENGINES = [
+    NHBoostDTClassifier(20),  # counts mistakes
+    AdaBoostClassifier(20),  # weighs every example by itself
+    NHBoostDTClassifier(10, estimator=DecisionTreeClassifier(max_depth=2)),  # another weak learner
 ]
+OTHERS = [kind(n_estimators=20) for kind in BOOSTERS.values() if kind not in map(type, ENGINES)]
 
 
 def expected_failures(booster):
@@ -43,9 +35,45 @@ def expected_failures(booster):
 
 # some checks fit a handful of points, on which the stumps run out of edges, and the booster says so
 @pytest.mark.filterwarnings("ignore::driftgames.boosting.NoEdgeWarning")
-@parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(ENGINES, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+OF_A_CLASS = {
+    "check_dict_unchanged",
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_dont_overwrite_parameters",
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_estimators_overwrite_params",
+    "check_estimators_pickle",
+    "check_estimators_unfitted",
+    "check_fit_check_is_fitted",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+}
+"""The checks of a class's constructor, parameters, clones and state.
+
+All boosters share one `fit` and one set of predictions. The other checks are about these, and run
+on one booster for each engine.
+"""
+
+
+@pytest.mark.filterwarnings("ignore::driftgames.boosting.NoEdgeWarning")
+@pytest.mark.parametrize("booster", OTHERS, ids=lambda booster: type(booster).__name__)
+def test_scikit_learn_checks_of_a_class(booster):
+    ran = set()
+    for estimator, check in estimator_checks_generator(booster):
+        if check.func.__name__ in OF_A_CLASS:
+            check(estimator)
+            ran.add(check.func.__name__)
+    assert ran == OF_A_CLASS, "scikit-learn has renamed a check"
 
 
 def test_the_tags_say_binary_sparse_and_missing():

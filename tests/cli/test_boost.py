@@ -10,9 +10,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from driftgames.boosting import AdaBoostClassifier, BoostByMajorityClassifier, NHBoostDTClassifier
+from driftgames.boosting import (
+    BOOSTERS,
+    AdaBoostClassifier,
+    BoostByMajorityClassifier,
+    NHBoostDTClassifier,
+)
 from driftgames.boosting.persistence import encode_model, load_model
-from driftgames.cli.boost import app
+from driftgames.cli.boost import ALGORITHMS, app
 from driftgames.datasets.libsvm import format_libsvm
 
 
@@ -46,6 +51,12 @@ def csv(tmp_path):
     path = tmp_path / "mail.csv"
     path.write_text("\n".join(["kind,links,length,noise", *lines]) + "\n")
     return path, X, labels
+
+
+def test_the_algorithms_are_the_boosters_that_need_no_potential(svm, tmp_path):
+    assert (*ALGORITHMS, "potential boost") == tuple(BOOSTERS)
+    done = run("fit", svm, "--model", tmp_path / "m.json", "--algorithm", "bagging", code=2)
+    assert f"--algorithm must be one of {', '.join(ALGORITHMS)}; got 'bagging'" in done.stderr
 
 
 def test_fit_and_predict_give_what_the_library_gives(svm, data, tmp_path):
@@ -125,7 +136,7 @@ def test_a_fit_that_is_stopped_in_its_first_part_says_that_nothing_was_written(
 
     monkeypatch.setattr(NHBoostDTClassifier, "fit", stop)
     done = run("fit", svm, "--model", model, code=130)
-    assert done.stderr == f"stopped before a round was kept; nothing was written to {model}\n"
+    assert done.stderr == f"stopped in the first rounds; nothing was written to {model}\n"
     assert (model.read_text() if model.exists() else None) == before
 
 

@@ -10,7 +10,6 @@ def alone(tmp_path, monkeypatch):
     monkeypatch.setenv("DRIFTGAMES_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("DRIFTGAMES_DATA", raising=False)
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("driftgames.datasets.places.beside_repository", lambda: None)
     return tmp_path / "cache"
 
 
@@ -23,7 +22,7 @@ def test_list_shows_what_is_where_and_how_to_get_the_rest(alone):
 
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert any("a9a" in line and "32,561" in line and "nowhere yet" in line for line in lines)
+    assert any("a9a" in line and "32,561" in line and "not here yet" in line for line in lines)
     assert any("digits49" in line and "scikit-learn" in line for line in lines)
     assert "driftgames datasets fetch a9a census ocr49 splice w8a" in result.stdout
     assert max(len(line) for line in lines) <= 80

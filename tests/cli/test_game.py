@@ -3,6 +3,7 @@ import typer
 from typer.testing import CliRunner
 
 from driftgames.cli.game import game
+from driftgames.potentials import POTENTIALS
 
 app = typer.Typer()
 app.command()(game)
@@ -23,7 +24,7 @@ def test_a_game_prints_a_falling_potential_and_a_certificate(potential, adversar
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--potential", "x"], "potential must be one of exp, 2-norm"),
+        (["--potential", "x"], f"potential must be one of {', '.join(POTENTIALS)}; got 'x'"),
         (["--chips", "0"], "n_chips must be an integer >= 1; got 0"),
         (["--rounds", "0"], "horizon must be an integer >= 1; got 0"),
         (["--plot", "no/such/g.svg"], "--plot: there is no directory no/such"),

@@ -7,8 +7,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from driftgames.cli.portfolio import portfolio
-from driftgames.oco import (
+from driftgames.cli.portfolio import ALGORITHMS, portfolio
+from driftgames.portfolio import (
+    STRATEGIES,
     ExponentiatedGradient,
     UniversalPortfolio,
     best_constant_rebalanced,
@@ -428,6 +429,13 @@ def test_a_state_of_another_market_is_refused(prices, tmp_path):
     shown = run(path, "--resume", state)
     assert shown.exit_code == 2
     assert "the number of assets is 3, but the state was kept with 4" in shown.stderr
+
+
+def test_the_choices_are_those_of_the_registry():
+    assert tuple(STRATEGIES) == ALGORITHMS
+    shown = run("--demo", "-a", "best")
+    assert shown.exit_code == 2
+    assert "--algorithm must be one of universal, uniform, hold, eg, ons" in shown.stderr
 
 
 def test_help_has_an_example():

@@ -35,14 +35,14 @@ def test_table_3_on_one_set_and_its_files(run, tmp_path):
 
     assert first.exit_code == 0, first.output
     assert "- Run on digits49." in first.stdout
-    assert "4 parts, " in first.stdout
+    assert "4 tasks, " in first.stdout
     assert first.stderr == ""
     assert (tmp_path / "mine" / "index.html").read_text().startswith("<!doctype html>")
     assert (tmp_path / "mine" / "csv" / "table3.csv").is_file()
     before = numbers(tmp_path / "mine")
 
     second = run(*arguments)
-    assert "4 parts, 4 of them done before" in second.stdout
+    assert "4 tasks, 4 of them done before" in second.stdout
 
     third = run(*arguments, "--fresh")
     assert "done before" not in third.stdout
@@ -60,7 +60,7 @@ def test_interruption_ends_with_one_line_and_code_130(run, tmp_path, monkeypatch
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("driftgames.experiments.reproduce", interrupt)
+    monkeypatch.setattr("driftgames.paper.reproduce.reproduce", interrupt)
 
     result = run("--only", "table2", "--sets", "digits49")
 
@@ -72,8 +72,8 @@ def test_interruption_ends_with_one_line_and_code_130(run, tmp_path, monkeypatch
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--only", "table9"), "an experiment must be one of table2"),
-        (("--sets", "iris"), "a set must be one of a9a"),
+        (("--only", "table9"), "experiment must be one of table2"),
+        (("--sets", "iris"), "set must be one of a9a"),
         (("--only", ""), "--only must name at least one; got ''"),
         (("--sets", " , "), "--sets must name at least one; got ' , '"),
         (("--data", "no/such/folder"), "directory must be a folder that exists"),

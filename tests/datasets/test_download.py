@@ -1,9 +1,12 @@
+import contextlib
 import hashlib
 import socket
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import pooch
 import pytest
 
 from driftgames.datasets.download import DownloadError, download
@@ -131,7 +134,7 @@ def test_trouble_that_passes_is_tried_again_after_a_longer_pause(get, server, wa
 @pytest.mark.parametrize(
     ("trouble", "reason"),
     [
-        (truncated, f"cut off after {len(BODY) // 2} of {len(BODY)} bytes"),
+        (truncated, rf"\({len(BODY) // 2} bytes read, {len(BODY) // 2} more expected\)"),
         (silent, "no answer within 0.2 s"),
         (stalls_in_the_middle, "no answer within 0.2 s"),
         (status(503), "HTTP 503"),
@@ -150,7 +153,7 @@ def test_trouble_that_stays_leaves_nothing_behind(get, server, tmp_path, trouble
 def test_changed_content_is_thrown_away_and_not_asked_for_again(get, server, tmp_path):
     server.script = [changed]
 
-    with pytest.raises(DownloadError, match=f"where {SHA256[:12]}... was expected"):
+    with pytest.raises(DownloadError, match=f"expected sha256:{SHA256} but got "):
         get()
 
     assert left_in(tmp_path) == []
@@ -158,13 +161,22 @@ def test_changed_content_is_thrown_away_and_not_asked_for_again(get, server, tmp
 
 
 def test_failure_leaves_the_older_file_as_it_was(get, server, tmp_path):
-    get()
+    older = tmp_path / "cache" / "data.svm"
+    older.parent.mkdir()
+    older.write_bytes(b"older")
     server.script = [changed]
 
     with pytest.raises(DownloadError):
         get()
 
-    assert (tmp_path / "cache" / "data.svm").read_bytes() == BODY
+    assert older.read_bytes() == b"older"
+
+
+def test_a_file_that_is_there_is_not_asked_for(get, server):
+    get()
+    get()
+
+    assert len(server.asked) == 1
 
 
 def test_absent_file_is_not_asked_for_again(get, server):
@@ -193,6 +205,32 @@ def test_refused_connection_is_named(get):
             get(urls=[url], retries=0)
 
 
-def test_only_http_is_downloaded(get):
-    with pytest.raises(ValueError, match="must begin with http"):
+def test_only_http_is_downloaded(get, waits):
+    with pytest.raises(DownloadError, match=r"No connection adapters .* 'file:///etc/hostname'"):
         get(urls=["file:///etc/hostname"])
+    assert waits == []
+
+
+def test_pooch_logs_nothing_and_keeps_its_level(get, monkeypatch):
+    logger, records = pooch.get_logger(), []
+    monkeypatch.setattr(logger, "handle", records.append)
+    level = logger.level
+    get()
+
+    assert records == []
+    assert logger.level == level
+
+
+def test_a_terminal_shows_a_bar_of_the_announced_bytes(get, monkeypatch):
+    moves = []
+
+    @contextlib.contextmanager
+    def recorded(name, total, *, show):
+        moves.append((name, total, show))
+        yield lambda size: moves.append(size)
+
+    monkeypatch.setattr(sys.modules[download.__module__], "progress", recorded)
+    get()
+
+    assert moves[0] == ("data.svm", len(BODY), True)
+    assert sum(moves[1 : moves.index(moves[0], 1)]) >= len(BODY)

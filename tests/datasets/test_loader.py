@@ -12,18 +12,17 @@ import pytest
 
 from driftgames.datasets import CATALOGUE, DataError, MissingDataError, fetch, load, loader, status
 from driftgames.datasets.catalogue import Remote
-from driftgames.datasets.dataset import Dataset, Part
+from driftgames.datasets.dataset import Dataset, Split
 from driftgames.datasets.download import download
 from driftgames.datasets.files import read_bytes
 
 
 @pytest.fixture
 def alone(tmp_path, monkeypatch):
-    """A machine with an empty cache, no data beside the repository and no network."""
+    """A machine with an empty cache, no other data and no network."""
     cache = tmp_path / "cache"
     monkeypatch.setenv("DRIFTGAMES_CACHE", str(cache))
     monkeypatch.delenv("DRIFTGAMES_DATA", raising=False)
-    monkeypatch.setattr("driftgames.datasets.places.beside_repository", lambda: None)
 
     def no_network(urls, *arguments, **options):
         raise loader.DownloadError(f"no network in tests: {urls}")
@@ -55,11 +54,7 @@ def tiny(monkeypatch):
     return put
 
 
-def test_the_places_are_looked_through_in_order(alone, tiny, tmp_path, monkeypatch):
-    beside = tiny(tmp_path / "beside")
-    monkeypatch.setattr("driftgames.datasets.places.beside_repository", lambda: beside)
-    assert load("tiny").source == f"shared ({beside})"
-
+def test_the_search_path_is_looked_through_in_order(alone, tiny, tmp_path, monkeypatch):
     tiny(alone)
     assert load("tiny").source == f"cache ({alone})"
 
@@ -104,7 +99,7 @@ def test_missing_set_says_where_it_was_looked_for_and_what_to_do(alone):
 
 
 def test_unknown_names_and_folders_are_named(alone, tmp_path):
-    with pytest.raises(DataError, match=r"name must be one of a9a, .*; got 'iris'"):
+    with pytest.raises(ValueError, match=r"set must be one of a9a, .*, digits49, .*; got 'iris'"):
         load("iris")
     with pytest.raises(DataError, match="directory must be a folder that exists"):
         load("a9a", directory=tmp_path / "none")
@@ -144,7 +139,7 @@ def test_downloaded_census_is_said_not_to_be_the_published_set(alone, served, mo
     files, asked = served
     files["adult.data"] = b"raw"
     X = load("digits49").train.X[:6, :3]
-    derived = Part(X, np.array([1, -1, 1, 1, -1, -1])), ("a", "b", "c")
+    derived = Split(X, np.array([1, -1, 1, 1, -1, -1])), ("a", "b", "c")
     remote = Remote("adult.data", ("http://nowhere",), hashlib.sha256(b"raw").hexdigest())
     entry = dataclasses.replace(CATALOGUE["census"], remotes=(remote,), derive=lambda raw: derived)
     monkeypatch.setitem(CATALOGUE, "census", entry)
@@ -258,6 +253,17 @@ def test_published_sets_have_the_sizes_of_table_2(shared_data, name):
     assert (data.train.y == 1).sum() == positives
 
 
+def test_columns_without_a_file_of_names_are_named_by_the_catalogue(shared_data):
+    a9a, w8a = (load(name, directory=shared_data).feature_names for name in ("a9a", "w8a"))
+
+    assert (a9a[0], a9a[73], w8a[0], w8a[-1]) == (
+        "age in fifth 1",
+        "capital-gain=0",
+        "keyword 1",
+        "keyword 300",
+    )
+
+
 def test_test_rows_of_w8a_are_training_rows_and_can_be_taken_out(shared_data):
     data = load("w8a", directory=shared_data)
     honest = data.without_test_rows()
@@ -285,16 +291,16 @@ def test_bundled_sets_are_binary_and_the_same_each_time():
 
 def test_dataset_checks_its_parts():
     X = load("digits49").train.X
-    good = Part(X[:2, :2], np.array([1, -1]))
+    good = Split(X[:2, :2], np.array([1, -1]))
 
     def make(train):
         return Dataset("mine", train, good, ("a", "b"), ("no", "yes"), "here", published=False)
 
     make(good)
     with pytest.raises(DataError, match=r"train.X must have shape \(1, 2\)"):
-        make(Part(good.X, good.y[:1]))
+        make(Split(good.X, good.y[:1]))
     with pytest.raises(DataError, match="must be -1 or"):
-        make(Part(good.X, np.array([0, 1])))
+        make(Split(good.X, np.array([0, 1])))
 
 
 def test_a_folder_copied_from_shared_data_works_as_directory(shared_data, tmp_path, alone):
@@ -306,7 +312,7 @@ def test_a_folder_copied_from_shared_data_works_as_directory(shared_data, tmp_pa
 def test_fingerprint_tells_rows_and_labels_apart():
     data = load("digits49")
     swapped = data.with_labels_swapped()
-    fewer = dataclasses.replace(data, train=Part(data.train.X[:-1], data.train.y[:-1]))
+    fewer = dataclasses.replace(data, train=Split(data.train.X[:-1], data.train.y[:-1]))
 
     assert len({each.fingerprint for each in (data, swapped, fewer)}) == 3
     assert load("digits49").fingerprint == data.fingerprint

@@ -131,8 +131,8 @@ def test_the_certificate_of_three_rounds_by_hand():
     certificate = learner.certificate()
     np.testing.assert_allclose(certificate.realised, [0.5 + loss, loss - 1.0])
     log_b = math.log(1 + 1.5 * (1 + math.log(4)))
-    # the better action's C is the smaller one, and the worse one's counts from epsilon = 1 on
-    spread = [0.5 + loss, 1.0 - loss]
+    # at epsilon = 1/2 the better action's C counts, at epsilon = 1 the mean of both
+    spread = [0.5 + loss, (0.5 + loss + 1.0 - loss) / 2]
     assert spread[0] < spread[1]
     np.testing.assert_allclose(
         certificate.promised,
@@ -140,16 +140,24 @@ def test_the_certificate_of_three_rounds_by_hand():
     )
 
 
-def test_the_promise_counts_the_largest_spread_so_far():
-    # the best action stood still while another's regret moved: from then on that one counts
+def test_the_promise_counts_the_mean_spread_of_the_best():
     learner = AdaNormalHedge(3)
     learner._cumulative[:] = [0.0, 1.0, 2.0]
-    learner._ledger[:] = [9.0, 1.5, 0.0, 0.0]
+    learner._totals[:] = [9.0, 1.5, 0.0, 0.0]
     learner._memory[:] = [4.0, 1.0, 9.0]
     epsilons = np.array([1, 2, 3]) / 3
     log_b = math.log(1 + 1.5 * (1 + math.log(10)))
-    expected = np.sqrt(3 * np.array([4.0, 4.0, 9.0]) * (log_b - np.log(epsilons)))
+    expected = np.sqrt(3 * np.array([4.0, 2.5, 14.0 / 3]) * (log_b - np.log(epsilons)))
     np.testing.assert_allclose(learner.certificate().promised, expected)
+
+
+def test_the_mean_of_the_spread_with_a_prior_weighs_by_it():
+    learner = AdaNormalHedge(2, prior=[0.9, 0.1])
+    learner._cumulative[:] = [0.0, 1.0]
+    learner._totals[:] = [9.0, 1.0, 0.0, 0.0]
+    learner._memory[:] = [4.0, 14.0]
+    log_b = math.log(1 + 1.5 * (1 + math.log(10)))
+    assert learner.certificate().promised[-1] == pytest.approx(math.sqrt(3 * 5.0 * log_b))
 
 
 def test_small_losses_make_a_small_certificate():

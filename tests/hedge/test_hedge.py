@@ -89,7 +89,7 @@ def test_the_compiled_form_for_games_is_the_weight_itself():
         p = NormalHedgeDT().distribution(hedge.positions, t)
         np.testing.assert_allclose(hedge.distribution(), p, rtol=1e-13)
     hedge._cumulative[:] = [-(10.0**3 - 1), -500.0, 0.0]
-    hedge._ledger[:] = [999.0, 0.0, -(10.0**3 - 1), 0.0]
+    hedge._totals[:] = [999.0, 0.0, -(10.0**3 - 1), 0.0]
     with mpmath.workdps(50):
         exact = [
             mpmath.exp((s - 1) ** 2 / mpmath.mpf(3000))
@@ -126,7 +126,7 @@ def test_the_compiled_loop_plays_the_prior_too_where_all_weights_are_zero():
     for prior, expected in ((None, 0.5), ([0.75, 0.25], 0.75)):
         hedge = Hedge(2, TwoNorm(), prior=prior)
         hedge._cumulative += 5.0  # both stand at 5, where the 2-norm weighs nothing
-        hedge._ledger[2] = 5.0
+        hedge._totals[2] = 5.0
         assert hedge.distribution()[0] == expected
         assert hedge.run([[1.0, 0.0]], distributions=True).distributions[0, 0] == expected
         assert hedge.learner_loss == pytest.approx(expected)
@@ -167,20 +167,29 @@ def test_the_potential_is_saved_by_name(potential, tmp_path):
     assert loaded.potential == potential
 
 
-def test_a_potential_of_ones_own_is_given_again_on_load(tmp_path):
+def test_a_user_s_own_potential_is_saved_by_its_fields(tmp_path):
     hedge = Hedge(3, PlainDT())
     hedge.run(_losses(9, 3))
     hedge.save(tmp_path / "h.json")
-    with pytest.raises(DocumentError, match=r"ran on PlainDT, which a file cannot hold"):
-        Hedge.load(tmp_path / "h.json")
+    assert Hedge.load(tmp_path / "h.json") == hedge
     assert Hedge.load(tmp_path / "h.json", potential=PlainDT()) == hedge
-    with pytest.raises(DocumentError, match=r"ran on {'name': 'PlainDT'.*given is TwoNorm\(\)"):
+    with pytest.raises(DocumentError, match=r"made with potential = .*PlainDT.*given is TwoNorm"):
         Hedge.load(tmp_path / "h.json", potential=TwoNorm())
+
+
+def test_a_potential_with_a_function_is_given_again_on_load(tmp_path):
+    hinge = RecipePotential(lambda s: np.maximum(-s, 0.0), horizon=20)
+    hedge = Hedge(3, hinge)
+    hedge.run(_losses(9, 3))
+    hedge.save(tmp_path / "h.json")
+    with pytest.raises(DocumentError, match=r"RecipePotential, which a file cannot hold; give it"):
+        Hedge.load(tmp_path / "h.json")
+    assert Hedge.load(tmp_path / "h.json", potential=hinge) == hedge
 
 
 def test_a_potential_that_the_file_holds_is_not_replaced(tmp_path):
     Hedge(3).save(tmp_path / "h.json")
-    with pytest.raises(DocumentError, match=r"h.json: .*it ran on .*'NormalHedgeDT'.*TwoNorm\(\)"):
+    with pytest.raises(DocumentError, match=r"h.json: it was made with .*NormalHedgeDT.*TwoNorm"):
         Hedge.load(tmp_path / "h.json", potential=TwoNorm())
     with pytest.raises(DocumentError, match=r"'d': 3.0.*given is NormalHedgeDT\(d=5.0"):
         Hedge.load(tmp_path / "h.json", potential=NormalHedgeDT(d=5))

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from driftgames.core.documents import DocumentError, encode_array, write_document
-from driftgames.hedge import LEARNERS, Hedge, NormalHedge, Squint
-from driftgames.hedge.making import restore_learner
+from driftgames.core.state import nested, restore_nested
+from driftgames.hedge import LEARNERS, ExpertLearner, Hedge, NormalHedge, Squint
 
 NAMES = list(LEARNERS)
 WITH_PRIOR = [name for name in NAMES if name != "normalhedge"]
@@ -368,32 +368,32 @@ def test_a_broken_file_is_refused(tmp_path):
     [
         ("cumulative", np.zeros(4), r"cumulative must be float64\[3\]"),
         ("cumulative", np.full(3, np.nan), "cumulative must be finite"),
-        ("ledger", np.zeros(4, dtype=np.float32), r"ledger must be float64\[4\]"),
-        ("ledger", np.array([-5.0, 0, 0, 0]), "the clock must be a whole number >= 0; got -5"),
-        ("ledger", np.array([1.5, 0, 0, 0]), "the clock must be a whole number >= 0; got 1.5"),
-        ("ledger", np.array([2, 0, -1e6, 0]), "the lowest total must be 0; got -1e\\+06"),
-        ("ledger", np.array([2, 2.5, 0, 0]), "2 rounds bring no action so far from the learner"),
+        ("totals", np.zeros(4, dtype=np.float32), r"totals must be float64\[4\]"),
+        ("totals", np.array([-5.0, 0, 0, 0]), "the clock must be an integer >= 0; got -5"),
+        ("totals", np.array([1.5, 0, 0, 0]), "the clock must be an integer >= 0; got 1.5"),
+        ("totals", np.array([2, 0, -1e6, 0]), "the lowest total must be 0; got -1e\\+06"),
+        ("totals", np.array([2, 2.5, 0, 0]), "2 rounds cannot bring an action so far"),
         ("extra", np.zeros(3), "the state must be"),
     ],
 )
 def test_a_state_that_does_not_fit_is_refused(member, value, message, tmp_path):
     learner = Hedge(3)
-    content = learner._content()
+    content = learner.content()
     content["state"][member] = encode_array(value)
-    write_document(tmp_path / "s.json", "driftgames.Hedge", 1, content)
+    write_document(tmp_path / "s.json", "driftgames.Hedge", 2, content)
     with pytest.raises(DocumentError, match=message):
         Hedge.load(tmp_path / "s.json")
 
 
 def test_a_negative_memory_is_refused():
-    content = Squint(3)._content()
+    content = nested(Squint(3))
     content["state"]["memory"] = encode_array(np.array([0.0, -1.0, 0.0]))
     with pytest.raises(DocumentError, match="memory must be nonnegative"):
-        restore_learner({"kind": "driftgames.Squint", **content})
+        restore_nested(content, ExpertLearner)
 
 
 def test_a_state_that_is_no_state_is_refused(tmp_path):
-    write_document(tmp_path / "s.json", "driftgames.Hedge", 1, {**Hedge(3)._content(), "state": []})
+    write_document(tmp_path / "s.json", "driftgames.Hedge", 2, {**Hedge(3).content(), "state": []})
     with pytest.raises(DocumentError, match=r"s.json: not a whole Hedge"):
         Hedge.load(tmp_path / "s.json")
 
@@ -403,8 +403,10 @@ def test_a_state_that_is_no_state_is_refused(tmp_path):
 def test_what_a_file_holds_cannot_be_given_again(name, given, tmp_path):
     learner = LEARNERS[name](3, 10)
     learner.save(tmp_path / "s.json")
-    with pytest.raises(DocumentError, match=f"s.json: only what .*; got {next(iter(given))}"):
+    with pytest.raises(DocumentError, match=f"s.json: it was made with {next(iter(given))} = "):
         type(learner).load(tmp_path / "s.json", **given)
+    with pytest.raises(DocumentError, match=r"only what .*; got horizon"):
+        type(learner).load(tmp_path / "s.json", horizon=3)
 
 
 # ---------------------------------------------------------------------- bad input

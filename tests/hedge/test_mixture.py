@@ -18,9 +18,10 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from driftgames.core.documents import DocumentError
-from driftgames.hedge import LEARNERS, Hedge
+from driftgames.core.state import nested, restore_nested
+from driftgames.hedge import LEARNERS, ExpertLearner, Hedge
+from driftgames.hedge.factory import make_learner
 from driftgames.hedge.losses import CustomLoss, LogLoss, PinballLoss, SquareLoss
-from driftgames.hedge.making import describe_learner, make_learner, restore_learner
 from driftgames.hedge.mixture import ExpertMixture
 from driftgames.potentials import NormalHedgeDT, TwoNorm
 
@@ -209,7 +210,7 @@ def test_a_failing_loss_of_your_own_leaves_the_mixture_as_it_was():
         ({"loss": "log", "outcome_range": (0, 2)}, "outcome_range goes with"),
         ({"learner": "oracle"}, "learner must be one of .*got 'oracle'"),
         ({"learner": "exp"}, "exp must know its horizon"),
-        ({"learner": 7}, "learner must be a name or what makes a learner; got 7"),
+        ({"learner": 7}, "learner must be a name or a factory of learners; got 7"),
         ({"learner": lambda n, **_: n}, "must make an ExpertLearner"),
         ({"outside": "clip"}, "outside must be 'error' or 'nearest'; got 'clip'"),
     ],
@@ -267,28 +268,28 @@ def test_functions_are_given_to_load_again(tmp_path):
     maker = partial(Hedge, potential=TwoNorm())
     mixture = ExpertMixture(CustomLoss(absolute, (0.0, 2.0)), learner=maker).fit(X, y)
     mixture.save(tmp_path / "m.json")
-    with pytest.raises(DocumentError, match="a loss of your own"):
+    with pytest.raises(DocumentError, match=r"CustomLoss, .* cannot hold; give it as loss="):
         ExpertMixture.load(tmp_path / "m.json", learner=maker)
-    with pytest.raises(DocumentError, match="a learner of your own"):
+    with pytest.raises(DocumentError, match=r"a factory of learners, .*; give it as learner="):
         ExpertMixture.load(tmp_path / "m.json", loss=CustomLoss(absolute, (0.0, 2.0)))
     again = ExpertMixture.load(
         tmp_path / "m.json", loss=CustomLoss(absolute, (0.0, 2.0)), learner=maker
     )
     assert again.partial_fit(X, y).learner_ == mixture.partial_fit(X, y).learner_
-    with pytest.raises(DocumentError, match=r"'range': \[0.0, 2.0\]}; the one given is .* 1.0\]"):
+    with pytest.raises(DocumentError, match=r"takes losses in \(0.0, 2.0\), its loss has \(0.0, 1"):
         ExpertMixture.load(tmp_path / "m.json", loss=absolute, learner=maker)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"loss": "absolute"}, "saved with the loss {'loss': 'square', .*given is .*'absolute'"),
-        ({"loss": SquareLoss(0, 2)}, "saved with the loss .*'high': 1.0.*given is .*'high': 2.0"),
-        ({"loss": absolute}, "saved with the loss .*the one given is {'loss': 'custom'"),
-        ({"learner": "squint"}, "saved with the learner {'learner': None}; the one given is"),
-        ({"learner": Hedge}, "saved with the learner .*the one given is custom"),
-        ({"potential": TwoNorm()}, "it ran on .*'NormalHedgeDT'.*given is TwoNorm"),
-        ({"loss_range": (0, 9)}, "only what a file cannot hold is given again; got loss_range"),
+        ({"loss": "absolute"}, "made with loss = {'name': 'SquareLoss', .*given is 'absolute'"),
+        ({"loss": SquareLoss(0, 2)}, "made with loss = .*'high': 1.0.*given is .*high=2.0"),
+        ({"loss": absolute}, "made with loss = .*given is <function absolute"),
+        ({"learner": "squint"}, "made with learner = None; given is 'squint'"),
+        ({"learner": Hedge}, "made with learner = None; given is <class"),
+        ({"potential": TwoNorm()}, "made with potential = .*'NormalHedgeDT'.*given is TwoNorm"),
+        ({"loss_range": (0, 9)}, "made with loss_range = \\[0.0, 1.0\\]; given is \\(0, 9\\)"),
     ],
 )
 def test_what_the_file_holds_cannot_be_changed_on_load(given, message, tmp_path):
@@ -336,21 +337,21 @@ def test_a_described_learner_is_restored_to_the_same_bits(name):
     names = ["a", "b", "c"]
     learner = make_learner(name, 3, horizon=50, loss_range=(-1.0, 2.0), names=names)
     learner.run(np.random.default_rng(1).uniform(-1, 2, (50, 3)))
-    again = restore_learner(json.loads(json.dumps(describe_learner(learner))))
+    again = restore_nested(json.loads(json.dumps(nested(learner))), ExpertLearner)
     assert again == learner
     assert type(again) is type(learner)
 
 
 def test_what_describes_no_learner_is_refused():
-    content = describe_learner(Hedge(2))
-    with pytest.raises(DocumentError, match=r"there is no learner 'driftgames.Oracle'"):
-        restore_learner({**content, "kind": "driftgames.Oracle"})
+    content = nested(Hedge(2))
+    with pytest.raises(DocumentError, match="there is no ExpertLearner 'Oracle'"):
+        restore_nested({**content, "kind": "Oracle"}, ExpertLearner)
     with pytest.raises(DocumentError, match="not a whole Hedge: the state must be"):
-        restore_learner({**content, "state": {}})
+        restore_nested({**content, "state": {}}, ExpertLearner)
     with pytest.raises(DocumentError, match="not a whole Hedge"):
-        restore_learner({**content, "state": []})
+        restore_nested({**content, "state": []}, ExpertLearner)
     with pytest.raises(DocumentError, match="it has no 'kind'"):
-        restore_learner([])
+        restore_nested([], ExpertLearner)
 
 
 WIDE = (-1e9, 1e9)  # the checks' data lie anywhere

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import brentq
 
+from driftgames._kernels.normal_hedge import solve_exponent, weigh_normal_hedge
 from driftgames.hedge import NormalHedge
-from driftgames.hedge.normal_hedge import _solve
 
 
 def _by_hand(positions):
@@ -42,9 +42,31 @@ def test_the_weights_are_those_of_table_1():
 def test_the_search_ends_at_the_solution_from_any_start(x):
     x[0] = 1.0
     for guess in (0.0, 1.0, 1.0 + math.log(x.size) / 2, 1e9):
-        u = _solve(x, guess)
+        u = solve_exponent(x, None, guess)
         assert 1.0 <= u <= 1.0 + math.log(x.size)
         assert np.mean(np.exp(u * x**2)) == pytest.approx(math.e, rel=1e-11)
+
+
+@given(
+    x=arrays(np.float64, st.integers(1, 20), elements=st.floats(0, 1)),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_counts_stand_for_chips_at_the_same_place(x, seed):
+    x[0] = 1.0
+    counts = np.random.default_rng(seed).integers(0, 5, x.size)
+    counts[0] += 1
+    u = solve_exponent(x, counts.astype(np.float64), 0.0)
+    assert u == pytest.approx(solve_exponent(np.repeat(x, counts), None, 0.0), rel=1e-12)
+
+
+def test_a_ratio_without_chips_changes_nothing_and_its_weight_stays_finite():
+    x, counts = np.array([1.0, 0.5]), np.array([1.0, 3.0])
+    u = solve_exponent(x, counts, 0.0)
+    far = math.sqrt(1.0 + 710.0 / u)  # exp(u (far^2 - 1)) overflows
+    weights, more = np.append(x, far), np.append(counts, 0.0)
+    found, _ = weigh_normal_hedge(weights, more, 0.0)
+    assert found == u
+    np.testing.assert_allclose(weights, [1.0, 0.5 * math.exp(-0.75 * u), far], rtol=1e-14)
 
 
 def test_uniform_where_no_regret_is_positive():

@@ -127,17 +127,38 @@ def test_a_saved_learner_goes_on_to_the_same_bits(tmp_path, domain, per_coordina
     [
         ({"t": -1}, "t must be an integer >= 0; got -1"),
         ({"played": float("nan")}, "played must be a finite number; got nan"),
-        ({"wealth": encode_array(np.ones(3))}, r"wealth must be of shape \(2,\)"),
-        ({"clock": encode_array(-np.ones(2))}, "scales and clocks must be nonnegative"),
-        ({"ended": encode_array(-np.ones((1, 3)))}, "its beginnings must be finite and nonneg"),
-        ({"stake": -1.0}, "not a whole CoinBetting: stake must be"),
+        ({"wealth": encode_array(np.ones(3))}, r"wealth must be float64\[2\]"),
+        ({"clock": encode_array(-np.ones(2))}, "scale, clock and ended must be nonneg"),
+        ({"ended": encode_array(-np.ones((1, 3)))}, "scale, clock and ended must be nonneg"),
+        ({"ended": encode_array(np.full((1, 3), np.nan))}, "ended must be finite"),
     ],
 )
 def test_a_state_that_no_run_can_have_is_refused(tmp_path, rewrite, change, message):
     CoinBetting(Box([0.0, 0.0], [1.0, 1.0])).save(tmp_path / "state.json")
-    rewrite(tmp_path / "state.json", lambda content: content.update(change))
+    rewrite(tmp_path / "state.json", lambda content: content["state"].update(change))
     with pytest.raises(DocumentError, match=message):
         CoinBetting.load(tmp_path / "state.json")
+
+
+def test_an_argument_that_no_learner_has_is_refused(tmp_path, rewrite):
+    CoinBetting(Box([0.0, 0.0], [1.0, 1.0])).save(tmp_path / "state.json")
+    rewrite(tmp_path / "state.json", lambda content: content["arguments"].update(stake=-1.0))
+    with pytest.raises(DocumentError, match="not a whole CoinBetting: stake must be"):
+        CoinBetting.load(tmp_path / "state.json")
+
+
+def test_a_run_is_one_update_per_loss_or_nothing():
+    losses = [LinearLoss(g) for g in np.random.default_rng(2).normal(size=(20, 2))]
+    whole, step = CoinBetting(Ball([0.0, 0.0])), CoinBetting(Ball([0.0, 0.0]))
+    run = whole.run(losses)
+    assert run.learner_losses.tolist() == [step.update(loss) for loss in losses]
+    assert whole == step == run.learner
+    with pytest.raises(ValueError, match="a gradient is too long"):
+        whole.run([losses[0], LinearLoss([1e200, 1e200])])
+    assert whole == step
+    whole.update(losses[0])
+    assert whole != step
+    assert run.promised == step.certificate().promised
 
 
 @BOTH
@@ -148,6 +169,15 @@ def test_a_hundred_thousand_rounds_stay_finite(per_coordinate):
     assert np.isfinite(learner.wealth).all()
     assert learner.predict() == pytest.approx([1.0, -1.0])  # it has changed its mind
     assert learner.certificate().holds
+
+
+def test_gradients_that_are_not_bet_on_cost_what_they_could_gain():
+    """The second gradient is longer than the first, so the bettor begins again before any bet."""
+    learner = CoinBetting(Interval(-1.0, 1.0))
+    learner.run([LinearLoss([1.0]), LinearLoss([4.0])])  # both at 0; the best point is -1
+    certificate = learner.certificate()
+    assert certificate.regret == 5.0
+    assert certificate.promised == pytest.approx(5.0, rel=1e-12)
 
 
 def test_no_gradient_at_all_promises_zero():

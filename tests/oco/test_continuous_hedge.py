@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from driftgames.core.documents import DocumentError, encode_array, read_document, write_document
+from driftgames.core.documents import DocumentError, encode_array
 from driftgames.oco import (
     Ball,
     Box,
@@ -18,7 +18,7 @@ from driftgames.oco import (
     QuadraticLoss,
     Simplex,
 )
-from driftgames.oco.continuous_hedge import KIND, VERSION
+from driftgames.portfolio import UniversalPortfolio
 from driftgames.potentials import Exponential, NormalHedgeDT, RecipePotential, TwoNorm
 
 SQUARE = Box([0.0, 0.0], [1.0, 1.0])
@@ -73,8 +73,6 @@ def test_a_range_given_once_only_rescales(strategy):
 
 
 def test_cover_is_continuous_exp_with_log_wealth_losses():
-    from driftgames.oco import UniversalPortfolio
-
     rng = np.random.default_rng(2)
     relatives = np.exp(rng.normal(0, 0.1, size=(30, 3)))
     low, high = -np.log(relatives.max()), -np.log(relatives.min())
@@ -162,6 +160,57 @@ def test_a_saved_learner_goes_on_to_the_same_bits(tmp_path, domain, potential, s
     assert str(whole.certificate()) == str(again.certificate())
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: type(s).__name__)
+def test_a_copy_is_equal_and_goes_its_own_way(tmp_path, strategy):
+    learner, other = (ContinuousHedge(Ball([0.5, 0.5], 0.5), integration=strategy) for _ in "ab")
+    assert learner == other
+    learner.run([LinearLoss([0.5, 0.5]), QuadraticLoss.to_target([0.2, 0.3], 0.5)])
+    learner.save(tmp_path / "state.json")
+    twin, loaded = learner.copy(), ContinuousHedge.load(tmp_path / "state.json")
+    assert learner == twin == loaded != other
+    before = learner.predict()
+    twin.update(LinearLoss([0.1, 0.9]))
+    assert learner != twin
+    assert np.array_equal(learner.predict(), before)
+    assert learner == loaded
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: type(s).__name__)
+def test_a_run_is_one_update_per_loss_or_nothing(strategy):
+    losses = [LinearLoss(g) for g in np.random.default_rng(4).random((6, 2)) / 2]
+    whole, step = (ContinuousHedge(SQUARE, integration=strategy) for _ in range(2))
+    whole.run(losses[:2])
+    run = whole.run(losses[2:])
+    own = [step.update(loss) for loss in losses]
+    assert whole == step
+    assert run.learner_losses.tolist() == own[2:]
+    assert run.rounds.tolist() == [3, 4, 5, 6]
+    assert run.title == "NormalHedge.DT on a box" == whole.certificate().quantiles.title
+    certificate = whole.certificate()
+    with pytest.raises(ValueError, match="losses must lie in"):
+        whole.run([losses[0], LinearLoss([9.0, 9.0])])
+    assert whole == step
+    whole.update(losses[0])
+    assert (run.regret, run.promised) == (certificate.regret, certificate.promised)
+    assert str(run.certificate()) == str(certificate)
+
+
+def test_a_function_of_walkers_is_shared_by_copies_and_never_copied():
+    """A loss may hold what cannot be copied, such as a connection."""
+
+    class Loss:
+        def __call__(self, points):
+            return points[:, 0]
+
+        def __deepcopy__(self, memo):
+            raise TypeError("a connection cannot be copied")
+
+    learner = ContinuousHedge(SQUARE, integration=HitAndRun(64, least_effective=1.0))
+    run = learner.run([Loss(), Loss()])
+    learner.update(Loss())
+    assert (run.learner.t, learner.t) == (2, 3)
+
+
 def test_a_potential_of_your_own_is_given_again(tmp_path):
     phi = RecipePotential(lambda s: np.minimum(s, 0.0) ** 2, 20)
     learner = ContinuousHedge(Interval(), phi, integration=Grid(9))
@@ -173,13 +222,12 @@ def test_a_potential_of_your_own_is_given_again(tmp_path):
     assert np.array_equal(again.predict(), learner.predict())
 
 
-def test_a_state_of_the_wrong_size_is_refused(tmp_path):
+def test_a_state_of_the_wrong_size_is_refused(tmp_path, rewrite):
     learner = ContinuousHedge(Interval(), integration=Grid(9))
     path = tmp_path / "state.json"
     learner.save(path)
-    content = read_document(path, KIND, VERSION)
-    content["integration"]["arguments"]["per_axis"] = 27
-    write_document(path, KIND, VERSION, content)
+    grid = {"name": "Grid", "arguments": {"per_axis": 27}}
+    rewrite(path, lambda content: content["arguments"].update(integration=grid))
     with pytest.raises(DocumentError, match=r"positions must be of shape \(27,\); got"):
         ContinuousHedge.load(path)
 
@@ -190,21 +238,21 @@ def test_a_state_of_the_wrong_size_is_refused(tmp_path):
 )
 def test_what_is_given_again_must_be_what_it_ran_on(tmp_path, given):
     ContinuousHedge(Interval(), integration=Grid(9)).save(tmp_path / "state.json")
-    with pytest.raises(DocumentError, match=r"it ran on .*; the \w+ given is"):
+    with pytest.raises(DocumentError, match=r"it was made with \w+ = .*; given is"):
         ContinuousHedge.load(tmp_path / "state.json", **given)
 
 
 def changed(**members):
-    return lambda content: content.update(members)
+    return lambda content: content["state"].update(members)
 
 
 def in_population(**members):
-    return lambda content: content["population"].update(members)
+    return lambda content: content["state"]["population"].update(members)
 
 
 def in_total(**arrays):
     encoded = {name: encode_array(array) for name, array in arrays.items()}
-    return lambda content: content["population"]["total"].update(encoded)
+    return lambda content: content["state"]["population"]["total"].update(encoded)
 
 
 ANY, FIXED, WALKING = STRATEGIES, STRATEGIES[:2], STRATEGIES[2:]
@@ -220,7 +268,7 @@ ANY, FIXED, WALKING = STRATEGIES, STRATEGIES[:2], STRATEGIES[2:]
         (FIXED, in_population(positions=encode_array(np.zeros(5))), "positions must be of shape"),
         (WALKING, in_population(walkers=encode_array(np.full((128, 2), 9.0))), "in the set"),
         (WALKING, in_population(walkers=encode_array(np.full((128, 2), np.nan))), "finite"),
-        (WALKING, in_population(walkers=encode_array(np.zeros((64, 2)))), "walkers were wanted"),
+        (WALKING, in_population(walkers=encode_array(np.zeros((64, 2)))), "walkers must be of sh"),
         (WALKING, in_population(inverse_size=0.0), "inverse_size must be a finite number > 0"),
         (WALKING, in_population(learner_total=np.nan), "learner_total must be a finite number"),
         (WALKING, in_total(gradient=np.zeros(3)), "must be of 2 coordinates; got 3"),
@@ -241,7 +289,7 @@ def test_a_state_that_no_run_can_have_is_refused(tmp_path, rewrite, strategies, 
 
 def test_load_takes_only_what_a_file_cannot_hold(tmp_path):
     ContinuousHedge(Interval(), integration=Grid(9)).save(tmp_path / "state.json")
-    with pytest.raises(TypeError, match="potentail"):
+    with pytest.raises(DocumentError, match="given again; got potentail"):
         ContinuousHedge.load(tmp_path / "state.json", potentail=NormalHedgeDT())
 
 
@@ -300,11 +348,9 @@ def test_the_default_strategy_follows_the_dimension():
     assert len(ContinuousHedge(cube).points) == HitAndRun().n_walkers
 
 
-def test_positions_are_not_taken_for_other_points(tmp_path):
+def test_positions_are_not_taken_for_other_points(tmp_path, rewrite):
     path = tmp_path / "state.json"
     ContinuousHedge(Simplex(3), integration=Points(64), random_state=0).save(path)
-    content = read_document(path, KIND, VERSION)
-    content["random_state"] = 1
-    write_document(path, KIND, VERSION, content)
-    with pytest.raises(DocumentError, match="its points are laid otherwise here"):
+    rewrite(path, lambda content: content["arguments"].update(random_state=1))
+    with pytest.raises(DocumentError, match="its points lie elsewhere here"):
         ContinuousHedge.load(path)

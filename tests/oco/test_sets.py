@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from driftgames.oco import Ball, Box, Interval, Simplex
+from driftgames.oco import Ball, Box, Interval, Polytope, Simplex
 
 
 def test_uniform_samples_have_the_moments_of_the_set(domain):
@@ -123,3 +123,13 @@ def test_no_point_is_farther_from_the_middle_than_farthest(domain):
     assert distances.max() <= domain.farthest * (1 + 1e-12)
     assert distances.max() >= 0.5 * domain.farthest
     assert domain.contains(domain.middle).all()
+
+
+def test_sets_are_equal_if_their_arguments_are():
+    assert Box([0.0], [1.0]) == Interval() != Interval(0.0, 2.0)
+    assert Simplex(3) == Simplex(3) != Simplex(4)
+    assert Ball([0.0]) == Ball([0.0], 1.0) != Ball([0.0], 2.0)
+    triangle = [[-1, 0], [0, -1], [1, 1]]
+    assert Polytope(triangle, [0, 0, 1]) == Polytope(triangle, [0, 0, 1])
+    assert Polytope(triangle, [0, 0, 1]) != Polytope(triangle, [0, 0, 2])
+    assert Simplex(2) != Interval()

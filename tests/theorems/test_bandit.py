@@ -186,7 +186,7 @@ def test_every_bandit_bound_holds_where_uniform_play_breaks_it(policy):
     environment, horizon = BernoulliArms.with_gap(5, 0.5), 4000
     games = play_games(POLICIES[policy], environment, horizon, n_games=50, seed=3)
     lazy = play_games(lazy_player, environment, horizon, n_games=50, seed=3)
-    assert games.certificate.holds
+    assert games.certificate().holds
     assert np.isfinite(games.promised)
     assert lazy.regret.mean() == pytest.approx(0.4 * horizon, rel=0.02)
     assert lazy.regret.mean() > games.promised > games.regret.mean()
@@ -202,7 +202,7 @@ def test_every_bandit_bound_holds_where_uniform_play_breaks_it(policy):
 @pytest.mark.parametrize("policy", ["exp3", "exp3-anytime", "tsallis-inf"])
 def test_thm5_mean_regret_of_200_games_stays_below_the_bound_for_every_epsilon(policy, environment):
     games = play_games(POLICIES[policy], environment, 1000, n_games=200, seed=1)
-    certificate = games.certificate
+    certificate = games.certificate()
     assert np.isfinite(certificate.promised).all()
     assert certificate.epsilons.size == 5
     assert certificate.holds
@@ -226,7 +226,7 @@ def test_exp3_ix_regret_exceeds_its_bound_in_no_more_games_than_delta_allows():
         assert games.promised < 0.4 * 2000  # what uniform play loses at the gap of 0.5
 
 
-def test_tsallis_inf_pseudo_regret_is_at_most_550_and_the_least_of_all():
+def test_tsallis_inf_pseudo_regret_is_the_least_and_reduced_variance_lowers_it_further():
     environment = BernoulliArms.with_gap(10, 0.1)
     means = {
         name: float(play_games(make, environment, 20_000, n_games=20).pseudo_regret.mean())
@@ -235,5 +235,6 @@ def test_tsallis_inf_pseudo_regret_is_at_most_550_and_the_least_of_all():
     lazy = float(play_games(lazy_player, environment, 20_000, n_games=5).pseudo_regret.mean())
     assert lazy == pytest.approx(0.09 * 20_000, rel=0.02)  # gap 0.1 on nine arms of ten
     assert means["tsallis-inf"] <= 550
-    assert min(means, key=means.get) == "tsallis-inf"
+    assert sorted(means, key=means.get)[:2] == ["tsallis-inf-rv", "tsallis-inf"]
+    assert means["tsallis-inf-rv"] < 0.8 * means["tsallis-inf"]
     assert max(means.values()) < 957  # the best public EXP3

@@ -198,10 +198,10 @@ def test_boost_by_majority_keeps_to_the_value_of_its_game_while_its_edges_hold(e
 def test_boost_by_majority_says_when_an_edge_was_too_small():
     X, y = separable(4, noise=2.0)
     certificate = BoostByMajorityClassifier(31, edge=0.3).fit(X, y).certificate_
-    assert "below the 0.3 counted on" in certificate.caveat
+    assert "below the expected 0.3" in certificate.caveat
     assert certificate.verdict == "nothing is promised"
     part = BoostByMajorityClassifier(5, edge=0.01, horizon=9).fit(X, y).certificate_
-    assert "only 5 of the 9 rounds" in part.caveat
+    assert "only 5 of the 9 planned rounds" in part.caveat
 
 
 def test_boosters_without_a_bound_say_why():

@@ -164,7 +164,7 @@ def test_the_regret_of_curved_losses_is_below_the_linearised_one():
     domain, rng = Ball(np.zeros(5), 1.0), np.random.default_rng(3)
     learner = CoinBetting(domain)
     targets = rng.normal(size=(200, 5)) * 0.3 + 0.2
-    own = learner.run([QuadraticLoss.to_target(y) for y in targets]).sum()
+    own = learner.run([QuadraticLoss.to_target(y) for y in targets]).learner_losses.sum()
     mean = domain.project(targets.mean(axis=0))
     best = ((targets - mean) ** 2).sum()
     assert own - best <= learner.certificate().regret + 1e-9

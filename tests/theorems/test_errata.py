@@ -99,7 +99,7 @@ def test_tab1_the_regret_of_normal_hedge_grows_with_t_at_epsilon_1():
 def test_thm5_proves_the_regret_of_the_means_and_not_the_mean_of_the_regrets():
     """On fair coins no arm is better on average, and one always turns out to have been."""
     games = play_games(POLICIES["exp3"], BernoulliArms.with_gap(5, 0.0), 1000, n_games=400, seed=2)
-    of_the_means = float(games.certificate.realised[0])
+    of_the_means = float(games.certificate().realised[0])
     mean_of_the_regrets = float(games.regret.mean())
     assert of_the_means < 4.0
     assert mean_of_the_regrets > 0.5 * math.sqrt(1000)

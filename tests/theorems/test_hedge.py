@@ -267,3 +267,27 @@ def test_drawn_actions_keep_their_bound_against_losses_that_follow_the_distribut
     limit = learner.bound(rounds, 1 / n_actions)
     exceeded = np.mean(regret >= limit)
     assert exceeded <= delta + 3 * np.sqrt(delta * (1 - delta) / games)
+
+
+@pytest.mark.parametrize("eta", [0.02, 0.1, 0.5, 2.0, 8.0])
+def test_exp_on_losses_in_0_1_keeps_the_bound_of_hoeffding_and_it_is_the_lower_one(eta):
+    """A leader who loses as late as possible makes EXP pay nearly the whole bound."""
+    n, rounds = 64, 400
+    potential = Exponential(eta)
+    epsilons = np.arange(1, n + 1) / n
+    assert (potential.hedge_bound(rounds, epsilons) <= potential.bound(rounds, epsilons)).all()
+    rng = np.random.default_rng(0)
+    L = rng.integers(0, 2, size=(rounds, n)).astype(float)
+    for losses in (L, 1.0 - L, np.sort(L, axis=0), np.tile(np.eye(2), (rounds // 2, n // 2))):
+        learner = Hedge(n, potential)
+        learner.run(losses)
+        certificate = learner.certificate()
+        assert certificate.holds
+        np.testing.assert_array_equal(
+            certificate.promised, potential.hedge_bound(rounds, certificate.epsilons)
+        )
+    # a player of the uniform distribution breaks it where one action never loses
+    best = np.ones((rounds, n))
+    best[:, 0] = 0.0
+    uniform = best.mean(axis=1).sum() - best.sum(axis=0).min()
+    assert uniform > Exponential.tuned(rounds, 1 / n).hedge_bound(rounds, 1 / n)

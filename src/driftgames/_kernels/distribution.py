@@ -11,6 +11,8 @@ from driftgames._kernels.lanes import LANES, fold, load, load_mask, spread, stor
 from driftgames._kernels.sums import total as total_of
 from driftgames.core.typing import FloatArray
 
+BLOCK = 256  # actions that a draw skips at once
+
 
 @kernel
 def settle_weights(
@@ -55,11 +57,21 @@ def _put_to_sleep(p: FloatArray, awake: npt.NDArray[np.bool_]) -> float:
 @kernel
 def draw(p: FloatArray, uniform: float) -> int:
     """Return the action that a number in [0, 1) draws; one of probability 0 never is."""
-    passed, drawn = 0.0, 0
-    for i in range(p.size):
+    rest, start = uniform, 0
+    while start + BLOCK < p.size:  # skip whole blocks by their sums
+        in_block = total_of(p[start : start + BLOCK])
+        if rest < in_block:
+            break
+        rest -= in_block
+        start += BLOCK
+    drawn = -1
+    for i in range(start, p.size):
         if p[i] > 0.0:
             drawn = i
-            passed += p[i]
-            if passed > uniform:
+            if rest < p[i]:
                 break
+            rest -= p[i]
+    while drawn < 0:  # rounding led past the last action of positive probability
+        start -= 1
+        drawn = start if p[start] > 0.0 else -1
     return drawn

@@ -214,6 +214,14 @@ def log_all(x: npt.ArrayLike) -> FloatArray:
     return out.reshape(values.shape)
 
 
+def log1p_all(x: npt.ArrayLike) -> FloatArray:
+    """Return ``log(1 + x)`` of every entry without cancellation, for finite ``x > -1``."""
+    values = np.asarray(x, dtype=np.float64)
+    out = np.empty(values.size)
+    _log1p_all(values.ravel(), out)
+    return out.reshape(values.shape)
+
+
 @kernel
 def _exp_all(x: FloatArray, out: FloatArray) -> None:
     for i in range(0, x.size, LANES):
@@ -224,6 +232,12 @@ def _exp_all(x: FloatArray, out: FloatArray) -> None:
 def _expm1_all(x: FloatArray, out: FloatArray) -> None:
     for i in range(0, x.size, LANES):
         store(out, i, expm1(load(x, i, 0.0)))
+
+
+@kernel
+def _log1p_all(x: FloatArray, out: FloatArray) -> None:
+    for i in range(0, x.size, LANES):
+        store(out, i, log1p(load(x, i, 0.0)))
 
 
 @kernel

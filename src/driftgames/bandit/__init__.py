@@ -1,57 +1,79 @@
 """Bandits: one arm a round, and only its loss is seen.
 
-The arms are chips. A pull of arm i with probability p and loss l says that the arms lost
-``l/p`` and the others nothing, which is right on average; less what the player lost, that is
-how far the chips move. They may move far to the right but never by less than -1 to the left,
-their variance is bounded by ``1/p``, and that is all that the proof for potentials needs
-[LS14, Sec. 4, Thm. 4].
+The arms are chips. A pull of arm i with probability p and loss l estimates that arm i lost
+``l/p`` and the others nothing, which is right on average. A chip moves by its estimated loss
+less the loss of the player: by at least -1, with a variance of at most ``1/p``. The proof for
+potentials needs nothing more [LS14, Sec. 4, Thm. 4].
 
-`PotentialBandit` is the paper's recipe (EXP3 unless a potential is given), `TsallisINF` is
-follow the regularised leader with the best regret known in both worlds, stochastic and
-adversarial, and `Exp3IX` has a bound on the regret itself rather than on its mean. `compare`
-plays them against each other. Losses may come late: every policy counts the delays, and its
-bound pays for them or says that nothing is promised.
+`PotentialBandit` is the paper's recipe, which is EXP3 by default. `TsallisINF` is follow the
+regularised leader, with the best known regret for both stochastic and adversarial losses.
+`Exp3IX` has a bound on the regret itself rather than on its mean. `compare` plays them against
+each other. Losses may come late: every policy counts the delays. Its bound grows with them, or
+says that nothing is promised.
+
+Names are imported from their modules when first used, so that `POLICIES` is quick to read.
 """
 
-from driftgames.bandit.comparison import POLICIES, GameSeries, compare, play_games
-from driftgames.bandit.conditions import BanditCheck, check_bandit_potential, growth_of
-from driftgames.bandit.environments import (
-    ENVIRONMENTS,
-    Adaptive,
-    BernoulliArms,
-    Environment,
-    Lure,
-    Moody,
-    Oblivious,
-    Spiteful,
-    Switching,
-)
-from driftgames.bandit.exp3_ix import Exp3IX
-from driftgames.bandit.policy import BanditPolicy
-from driftgames.bandit.potential_bandit import PotentialBandit
-from driftgames.bandit.run import BanditRun
-from driftgames.bandit.tsallis_inf import TsallisINF
+from __future__ import annotations
 
-__all__ = [
-    "ENVIRONMENTS",
-    "POLICIES",
-    "Adaptive",
-    "BanditCheck",
-    "BanditPolicy",
-    "BanditRun",
-    "BernoulliArms",
-    "Environment",
-    "Exp3IX",
-    "GameSeries",
-    "Lure",
-    "Moody",
-    "Oblivious",
-    "PotentialBandit",
-    "Spiteful",
-    "Switching",
-    "TsallisINF",
-    "check_bandit_potential",
-    "compare",
-    "growth_of",
-    "play_games",
-]
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # for type checkers; `_HOMES` says the same at run time
+    from driftgames.bandit.comparison import GameSeries as GameSeries
+    from driftgames.bandit.comparison import compare as compare
+    from driftgames.bandit.comparison import play_games as play_games
+    from driftgames.bandit.conditions import BanditCheck as BanditCheck
+    from driftgames.bandit.conditions import check_bandit_potential as check_bandit_potential
+    from driftgames.bandit.conditions import growth_of as growth_of
+    from driftgames.bandit.environments import Adaptive as Adaptive
+    from driftgames.bandit.environments import BernoulliArms as BernoulliArms
+    from driftgames.bandit.environments import Environment as Environment
+    from driftgames.bandit.environments import Lure as Lure
+    from driftgames.bandit.environments import Moody as Moody
+    from driftgames.bandit.environments import Oblivious as Oblivious
+    from driftgames.bandit.environments import Spiteful as Spiteful
+    from driftgames.bandit.environments import Switching as Switching
+    from driftgames.bandit.exp3_ix import Exp3IX as Exp3IX
+    from driftgames.bandit.policy import BanditPolicy as BanditPolicy
+    from driftgames.bandit.potential_bandit import PotentialBandit as PotentialBandit
+    from driftgames.bandit.registry import ENVIRONMENTS as ENVIRONMENTS
+    from driftgames.bandit.registry import POLICIES as POLICIES
+    from driftgames.bandit.run import BanditRun as BanditRun
+    from driftgames.bandit.tsallis_inf import TsallisINF as TsallisINF
+
+_HOMES = {
+    "ENVIRONMENTS": "registry",
+    "POLICIES": "registry",
+    "Adaptive": "environments",
+    "BanditCheck": "conditions",
+    "BanditPolicy": "policy",
+    "BanditRun": "run",
+    "BernoulliArms": "environments",
+    "Environment": "environments",
+    "Exp3IX": "exp3_ix",
+    "GameSeries": "comparison",
+    "Lure": "environments",
+    "Moody": "environments",
+    "Oblivious": "environments",
+    "PotentialBandit": "potential_bandit",
+    "Spiteful": "environments",
+    "Switching": "environments",
+    "TsallisINF": "tsallis_inf",
+    "check_bandit_potential": "conditions",
+    "compare": "comparison",
+    "growth_of": "conditions",
+    "play_games": "comparison",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'driftgames.bandit' has no attribute {name!r}")
+    return getattr(import_module(f"driftgames.bandit.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,13 +1,13 @@
-"""What arms are called, and which slot of the arrays each has."""
+"""The names of arms, and the slot of each in the arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-Arm = Hashable
+from driftgames.bandit.types import Arm
 
 
 def check_names(names: Sequence[Arm] | None, n_arms: int | None) -> list[Arm] | None:
@@ -27,18 +27,18 @@ def check_names(names: Sequence[Arm] | None, n_arms: int | None) -> list[Arm] | 
 
 
 def slots_of(names: list[Arm] | None) -> dict[Arm, int] | None:
-    """Return the slot of each name; None where an arm is its own slot."""
+    """Return the slot of each name; None if the arms have no names."""
     return None if names is None else {arm: slot for slot, arm in enumerate(names)}
 
 
 def slot_from(arm: Any) -> int:
-    """Return a nameless arm that equals an integer as one; a table's row may hold 2.0 for 2."""
+    """Return the slot of an arm without a name; a row of a table may hold 2.0 for 2."""
     if isinstance(arm, (bool, np.bool_)):
         raise ValueError(f"an arm must be one of the integers 0, 1, ...; got {arm!r}")
     return int(arm)
 
 
-def few(arms: tuple[Any, ...]) -> str:
-    """Return the first arms as text, and how many there are."""
+def shorten(arms: tuple[Any, ...]) -> str:
+    """Return the first five arms as text, and the number of arms if there are more."""
     shown = ", ".join(repr(arm) for arm in arms[:5])
     return shown if len(arms) <= 5 else f"{shown}, ... ({len(arms)} in all)"

@@ -1,8 +1,8 @@
-"""Many seeded games: what a policy loses on average, beside what is promised of the average."""
+"""Many seeded games: the mean loss of a policy beside the bound on it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,32 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.bandit.environments import Environment
-from driftgames.bandit.exp3_ix import Exp3IX
-from driftgames.bandit.policy import BanditPolicy
-from driftgames.bandit.potential_bandit import PotentialBandit
-from driftgames.bandit.run import BanditRun, Bound
-from driftgames.bandit.tsallis_inf import TsallisINF
+from driftgames.bandit.registry import POLICIES, PolicyFactory
+from driftgames.bandit.run import BanditRun, promised_at
+from driftgames.bandit.types import Bound, Rounds
 from driftgames.certificates import Certificate
 from driftgames.core.checks import check_integer
 from driftgames.core.progress import progress as progress_bar
 from driftgames.core.typing import FloatArray
-from driftgames.potentials import NoBoundError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Maker = Callable[..., BanditPolicy]
-"""``make(n_arms, horizon, rng)`` returns a policy that has not played yet."""
-
-POLICIES: dict[str, Maker] = {
-    "exp3": lambda n, T, rng, **units: PotentialBandit(n, horizon=T, random_state=rng, **units),
-    "exp3-anytime": lambda n, T, rng, **units: PotentialBandit(n, random_state=rng, **units),
-    "exp3-ix": lambda n, T, rng, **units: Exp3IX(n, horizon=T, random_state=rng, **units),
-    "exp3-ix-anytime": lambda n, T, rng, **units: Exp3IX(n, random_state=rng, **units),
-    "tsallis-inf": lambda n, T, rng, **units: TsallisINF(n, random_state=rng, **units),
-}
-"""The policies by name; ``loss_range`` and ``rewards`` may be given to each by keyword."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +34,15 @@ class GameSeries:
     horizon : int
         The rounds of each game.
     learner_losses : array of shape (G,)
-        What the player lost in each game.
+        The total loss of the player in each game.
     arm_losses : array of shape (G, K)
-        What each arm would have lost in each game.
+        The total loss of each arm in each game.
     pseudo_regret : array of shape (G,), or None
-        What the pulls of each game cost on average, where the environment knows.
+        The sum of the gaps of all pulls of each game, if the environment knows the gaps.
     checkpoints, regret_over_time : arrays of shape (C,) and (G, C)
         The regret of each game to its best arm so far.
     bound, caveat
-        Those of the policy.
+        As in `BanditRun`.
     """
 
     title: str
@@ -65,7 +50,7 @@ class GameSeries:
     learner_losses: FloatArray
     arm_losses: FloatArray
     pseudo_regret: FloatArray | None
-    checkpoints: npt.NDArray[np.int64]
+    checkpoints: Rounds
     regret_over_time: FloatArray
     bound: Bound
     caveat: str
@@ -75,15 +60,14 @@ class GameSeries:
         """The regret of each game to the arm that was best in it."""
         return np.asarray(self.learner_losses - self.arm_losses.min(axis=1))
 
-    @property
     def certificate(self) -> Certificate:
-        r"""The regret of the means beside its bound, for every epsilon.
+        r"""Return the regret of the means beside its bound, for every epsilon.
 
         .. math:: E\Bigl[\sum_t \ell_{t,i_t}\Bigr] - E\Bigl[\sum_t \ell_{t,i_\epsilon}\Bigr]
 
-        where :math:`i_\epsilon` is ranked by its own mean, with means over the games for
-        expectations. The bound of `Exp3IX` is one on each game, with probability 1 - delta; it
-        holds for the mean too where delta is at most 1/e (see
+        where :math:`i_\epsilon` is ranked by its own mean, and means over the games stand for
+        expectations. The bound of `Exp3IX` is for each game, with probability 1 - delta. It
+        holds for the mean too if delta is at most 1/e (see
         `driftgames.certificates.bounds.exp3_ix`). [LS14, Thm. 5]
         """
         games = self.learner_losses.size
@@ -98,16 +82,13 @@ class GameSeries:
 
     @property
     def promised(self) -> float:
-        """The bound on the regret to the best arm; infinite where nothing is promised."""
+        """The bound on the regret to the best arm; infinite if nothing is promised."""
         return float(self.promised_over_time[-1])
 
     @property
     def promised_over_time(self) -> FloatArray:
         """The bound on `regret_over_time`; infinite where nothing is promised."""
-        try:
-            return np.asarray(self.bound(self.checkpoints, 1.0 / self.arm_losses.shape[1]))
-        except NoBoundError:
-            return np.full(self.checkpoints.size, np.inf)
+        return promised_at(self.bound, self.checkpoints, self.arm_losses.shape[1])
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the mean regret over time with the spread of the games."""
@@ -117,7 +98,7 @@ class GameSeries:
 
 
 def play_games(
-    make: Maker,
+    make: PolicyFactory,
     environment: Environment | npt.NDArray[Any],
     horizon: int | None = None,
     *,
@@ -127,16 +108,16 @@ def play_games(
     points: int = 128,
     progress: bool = True,
 ) -> GameSeries:
-    """Play ``n_games`` independent games and return what they cost.
+    """Play ``n_games`` independent games and return their totals.
 
-    A matrix is replayed with other draws each time. The losses that an `Oblivious` environment
-    makes in game g depend on ``seed`` and g alone, so that policies compared with one seed meet
-    the same losses; an `Adaptive` one answers each player with losses of its own. ``delays`` are
-    those of `BanditPolicy.run`.
+    Every game of a matrix has other draws of the arms. The losses of an `Oblivious` environment
+    in game g depend on ``seed`` and g alone, so that all policies meet the same losses. An
+    `Adaptive` environment answers each player with other losses. ``delays`` are those of
+    `BanditPolicy.run`.
 
     >>> from driftgames.bandit import Spiteful
     >>> games = play_games(POLICIES["exp3"], Spiteful(4), 1000, n_games=5)
-    >>> games.certificate.holds
+    >>> games.certificate().holds
     True
     """
     games = check_integer("n_games", n_games, least=1)
@@ -180,7 +161,7 @@ def compare(
     environment: Environment | npt.NDArray[Any],
     horizon: int | None = None,
     *,
-    policies: Mapping[str, Maker] = POLICIES,
+    policies: Mapping[str, PolicyFactory] = POLICIES,
     n_games: int = 20,
     seed: int = 0,
     delays: npt.ArrayLike = 0,
@@ -188,8 +169,8 @@ def compare(
 ) -> dict[str, GameSeries]:
     """Let every policy play against the same environment, or the same matrix of losses.
 
-    What `play_games` says of the losses holds: they are the same for all policies unless the
-    environment reacts to the player.
+    The losses are the same for all policies, except those of an environment that reacts to the
+    player; see `play_games`.
     """
     return {
         name: play_games(

@@ -1,8 +1,9 @@
-"""Which potentials make a bandit policy: the conditions of Theorem 4, checked."""
+"""The conditions of Theorem 4, which a potential of a bandit policy must meet."""
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import singledispatch
@@ -10,7 +11,7 @@ from functools import singledispatch
 import numpy as np
 from scipy.optimize import bisect
 
-from driftgames.bandit.numeric import Probe, fitting_scale, probe_round, rounds_to_probe
+from driftgames.bandit.finite_differences import Probe, fitting_scale, probe_round, rounds_to_probe
 from driftgames.core.checks import check_fraction, check_integer
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import Exponential, NoBoundError, Potential
@@ -18,42 +19,42 @@ from driftgames.potentials import Exponential, NoBoundError, Potential
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition of Theorem 4 and how it fared; ``why`` is empty where it holds."""
+    """One condition of Theorem 4; ``why`` says why it fails and is empty if it holds."""
 
     name: str
     why: str = ""
 
     @property
     def holds(self) -> bool:
-        """Whether nothing speaks against it."""
+        """Whether the potential meets it."""
         return not self.why
 
 
 @dataclass(frozen=True)
 class BanditCheck:
-    r"""Whether a potential meets Theorem 4, and the bound that follows where it does.
+    r"""Whether a potential meets Theorem 4, and the bound that follows if it does.
 
     .. math:: \bigl(\tfrac12 + N\alpha_t\bigr)\Phi_t(s-1) + \bigl(\tfrac12 - N\alpha_t\bigr)
               \Phi_t(s+1) \le g_t\, \Phi_{t-1}(s), \qquad
               \alpha_t = \tfrac12 \max_s \frac{\Phi_t''(s-1)}{\Phi_t(s-1) - \Phi_t(s+1)}
 
-    A potential may be multiplied by a constant in every round without any weight changing, so
-    Eq. (6) asks no more than that the growth :math:`g_t` be finite; ``log_growth`` is
+    A constant factor of the potential in a round changes no weight. So Eq. (6) holds for a
+    multiple of the potential if the growth :math:`g_t` is finite. ``log_growth`` is
     :math:`\sum_t \ln g_t`. [LS14, Thm. 4, Eq. (6)]
 
     Parameters
     ----------
     potential : Potential
-        What was checked.
+        The potential.
     n_arms, horizon : int
-        For which game.
+        The game.
     conditions : tuple of Condition
         In the order of the theorem.
     log_growth : float
-        Infinite where the potential does not qualify.
+        Infinite if the potential does not qualify.
     exact : bool
-        Whether the answer is a proof; otherwise it is one of finite differences, at the rounds
-        and positions that `driftgames.bandit.numeric` describes.
+        Whether the answer is a proof. Otherwise it comes from finite differences, at the rounds
+        and positions that `driftgames.bandit.finite_differences` describes.
     """
 
     potential: Potential
@@ -94,7 +95,7 @@ class BanditCheck:
 
     @property
     def reasons(self) -> str:
-        """Why the potential does not qualify, in one line."""
+        """The reasons why the potential does not qualify, in one line."""
         failed = [f"{each.name}: {each.why}" for each in self.conditions if not each.holds]
         return "; ".join(failed)
 
@@ -109,10 +110,14 @@ class BanditCheck:
         return "\n".join(lines)
 
 
+_RECENT: deque[BanditCheck] = deque(maxlen=8)
+"""The last checks by finite differences; a potential is immutable."""
+
+
 def check_bandit_potential(phi: Potential, n_arms: int, horizon: int) -> BanditCheck:
     """Check the conditions of Theorem 4 for a game of ``horizon`` rounds with ``n_arms`` arms.
 
-    It uses the formulas that `growth_of` knows, and finite differences otherwise. [LS14, Thm. 4]
+    It uses the formulas of `growth_of`, or else finite differences. [LS14, Thm. 4]
 
     >>> from driftgames.potentials import TwoNorm
     >>> check_bandit_potential(Exponential(0.1), n_arms=10, horizon=100).qualifies
@@ -134,6 +139,9 @@ def check_bandit_potential(phi: Potential, n_arms: int, horizon: int) -> BanditC
     if growth is not None:
         conditions = tuple(Condition(name) for name in _NAMES)
         return BanditCheck(phi, n, rounds, conditions, rounds * math.log(growth), exact=True)
+    for known in tuple(_RECENT):  # a copy of a policy asks again
+        if known.potential is phi and (known.n_arms, known.horizon) == (n, rounds):
+            return known
     probes: list[Probe] = []
     for t in rounds_to_probe(rounds):
         probes.append(probe_round(phi, t, n, rounds))
@@ -142,14 +150,16 @@ def check_bandit_potential(phi: Potential, n_arms: int, horizon: int) -> BanditC
     conditions = tuple(_conditions(probes))
     holds = all(condition.holds for condition in conditions)
     total = _total_log_growth(probes, rounds) if holds else math.inf
-    return BanditCheck(phi, n, rounds, conditions, total, exact=False)
+    check = BanditCheck(phi, n, rounds, conditions, total, exact=False)
+    _RECENT.append(check)
+    return check
 
 
 @singledispatch
 def growth_of(phi: Potential, n_arms: int) -> float | None:
-    """Return the growth of every round, for a potential proved to meet Theorem 4, else None.
+    """Return the growth of a round if a proof shows that Theorem 4 is met, else None.
 
-    Register a function here for a potential of your own that has a formula.
+    Register a function here for your own potential if it has a formula.
     """
     return None
 
@@ -176,7 +186,7 @@ def _conditions(probes: list[Probe]) -> Iterator[Condition]:
 
 
 def _total_log_growth(probes: list[Probe], horizon: int) -> float:
-    """Sum over all rounds; one between two probes takes the larger growth of the two."""
+    """Sum over all rounds; a round between two probes takes the larger growth of the two."""
     t = np.array([probe.t for probe in probes])
     growth: FloatArray = np.array([probe.log_growth for probe in probes])
     rounds = np.arange(1, horizon + 1)

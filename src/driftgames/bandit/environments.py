@@ -1,16 +1,15 @@
-"""Who makes the losses: oblivious environments, and adversaries that answer the player."""
+"""Environments make the losses: in advance, or in answer to the player."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from driftgames._kernels.bandit_exponential import Respond
 from driftgames._kernels.elementary import log, log_all
 from driftgames._kernels.jit import scalar
+from driftgames.bandit.types import Respond
 from driftgames.core.checks import check_between, check_integer, check_range, check_vector
 from driftgames.core.typing import FloatArray
 
@@ -21,16 +20,16 @@ class Environment(ABC):
     @property
     @abstractmethod
     def n_arms(self) -> int:
-        """How many arms there are."""
+        """The number of arms."""
 
     @property
     @abstractmethod
     def gaps(self) -> FloatArray | None:
-        """What a pull of each arm loses on average against the best arm, if that is constant."""
+        """The mean loss of each arm less that of the best arm; None if it changes."""
 
 
 class Oblivious(Environment):
-    """Losses that do not depend on what the player does."""
+    """An environment whose losses do not depend on the player."""
 
     @abstractmethod
     def losses(self, first_round: int, n_rounds: int, rng: np.random.Generator) -> FloatArray:
@@ -47,7 +46,7 @@ class Adaptive(Environment):
 
     @property
     def gaps(self) -> FloatArray | None:
-        """None: what an arm would have lost depends on the player."""
+        """None: the losses depend on the player."""
         return None
 
 
@@ -75,7 +74,7 @@ class BernoulliArms(Oblivious):
 
     @property
     def n_arms(self) -> int:
-        """How many coins there are."""
+        """The number of coins."""
         return int(self.means.size)
 
     @property
@@ -92,10 +91,9 @@ class BernoulliArms(Oblivious):
 class Moody(Oblivious):
     """Coins whose chances drift up and down together, the best one always ahead by ``gap``.
 
-    In calm times nearly all losses are 0, in bad ones nearly all are 1, and the times change
-    after phases that grow by a factor of 1.6. The best arm never changes, yet policies that
-    trust averages go astray: the stochastically constrained adversary of Zimmert and Seldin
-    (2021, Sec. 7).
+    In calm times nearly all losses are 0, and in bad times nearly all are 1. The times change
+    after phases that grow by a factor of 1.6. The best arm never changes, yet averages mislead a
+    policy. This is the stochastically constrained adversary of Zimmert and Seldin (2021, Sec. 7).
     """
 
     arms: int
@@ -107,7 +105,7 @@ class Moody(Oblivious):
 
     @property
     def n_arms(self) -> int:
-        """How many coins there are."""
+        """The number of coins."""
         return self.arms
 
     @property
@@ -141,7 +139,7 @@ class Switching(Oblivious):
 
     @property
     def n_arms(self) -> int:
-        """How many coins there are."""
+        """The number of coins."""
         return self.arms
 
     @property
@@ -168,7 +166,7 @@ class Spiteful(Adaptive):
 
     @property
     def n_arms(self) -> int:
-        """How many arms there are."""
+        """The number of arms."""
         return self.arms
 
     @property
@@ -191,7 +189,7 @@ class Lure(Adaptive):
 
     @property
     def n_arms(self) -> int:
-        """How many arms there are."""
+        """The number of arms."""
         return self.arms
 
     @property
@@ -210,13 +208,3 @@ def _spite(t: float, p: FloatArray, losses: FloatArray) -> None:
 def _lure(t: float, p: FloatArray, losses: FloatArray) -> None:
     for arm in range(p.size):
         losses[arm] = 1.0 if p[arm] > 0.5 else p[arm]
-
-
-ENVIRONMENTS: dict[str, Callable[[int, float], Environment]] = {
-    "stochastic": BernoulliArms.with_gap,
-    "moody": Moody,
-    "switching": Switching,
-    "spiteful": lambda n_arms, gap: Spiteful(n_arms),
-    "lure": lambda n_arms, gap: Lure(n_arms),
-}
-"""Environments by name, each made from ``(n_arms, gap)``."""

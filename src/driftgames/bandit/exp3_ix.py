@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from driftgames._kernels.elementary import log
-from driftgames.bandit.arms import Arm
 from driftgames.bandit.exponential_engine import ExponentialEngine
-from driftgames.bandit.policy import BanditPolicy, Rounds
+from driftgames.bandit.policy import BanditPolicy
+from driftgames.bandit.types import Arm, Rounds
 from driftgames.certificates.bounds import exp3_ix
 from driftgames.core.checks import check_fraction, check_integer
 from driftgames.core.typing import Content, FloatArray
@@ -24,20 +23,20 @@ class Exp3IX(BanditPolicy):
               \hat\ell_{t,i} = \mathbf 1\{i = i_t\}\frac{\ell_{t,i}}{p_{t,i} + \gamma_t},
               \qquad \gamma_t = \eta_t / 2
 
-    The estimates are a little too low, by the factor :math:`p/(p + \gamma)`, and that keeps
-    their variance in check. From Neu, "Explore no more: improved high-probability regret bounds
-    for non-stochastic bandits", NIPS 2015, Thm. 1. A round costs O(log K). Gamma is that of the
-    round of the pull, however late its loss comes; the bound is for losses that come at once.
+    The estimates are too low by the factor :math:`p/(p + \gamma)`, which bounds their variance.
+    From Neu, "Explore no more: improved high-probability regret bounds
+    for non-stochastic bandits", NIPS 2015, Thm. 1. A round costs O(log K). A late loss has
+    the gamma of the round of its pull. The bound is for losses that come at once.
 
     Parameters
     ----------
-    n_arms, names, loss_range, rewards, random_state
+    n_arms, names, loss_range, gains, random_state
         As for `BanditPolicy`.
     horizon : int, optional
         T, for :math:`\eta = \sqrt{2\ln K/(KT)}`. Without it eta falls over time as
         :math:`\sqrt{\ln K/(Kt)}`.
     delta : float
-        The chance that `bound` may fail.
+        The largest probability with which `bound` may fail.
 
     Examples
     --------
@@ -58,19 +57,19 @@ class Exp3IX(BanditPolicy):
         delta: float = 0.05,
         names: Sequence[Arm] | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
-        rewards: bool = False,
+        gains: bool = False,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         super().__init__(
-            n_arms, names=names, loss_range=loss_range, rewards=rewards, random_state=random_state
+            n_arms, names=names, loss_range=loss_range, gains=gains, random_state=random_state
         )
         self.horizon = None if horizon is None else check_integer("horizon", horizon, least=1)
         self.delta = check_fraction("delta", delta)
-        # one arm needs no learning, and the logarithm of one would stop the clock
+        # ln(1) = 0 is no learning rate; a single arm needs no learning
         share = log(float(max(self.n_arms, 2))) / self.n_arms
         decay = math.sqrt(share) if self.horizon is None else 0.0
         rate = 0.0 if self.horizon is None else math.sqrt(2 * share / self.horizon)
-        self._take(ExponentialEngine(self.n_arms, rate=rate, decay=decay, implicit=0.5))
+        self._play_with(ExponentialEngine(self.n_arms, rate=rate, decay=decay, implicit=0.5))
 
     @property
     def title(self) -> str:
@@ -79,7 +78,7 @@ class Exp3IX(BanditPolicy):
 
     @property
     def caveat(self) -> str:
-        """With which probability the bound holds."""
+        """The probability with which the bound holds."""
         return f"with probability {1 - self.delta:g}"
 
     def _bound(self, horizon: Rounds, epsilon: FloatArray) -> FloatArray:
@@ -87,10 +86,5 @@ class Exp3IX(BanditPolicy):
         last, total = self._engine.rates_until(horizon)
         return exp3_ix(self.n_arms, self.delta, last, total)
 
-    @classmethod
-    def _arguments(cls, saved: Content, given: dict[str, Any]) -> dict[str, Any]:
-        return saved
-
-    @property
-    def _own_arguments(self) -> Content:
-        return {"horizon": self.horizon, "delta": self.delta}
+    def _arguments(self) -> Content:
+        return {**super()._arguments(), "horizon": self.horizon, "delta": self.delta}

@@ -1,8 +1,8 @@
 """Pulls that wait for feedback, under their arm and probability.
 
-``Pending`` counts them. Where the gamma that is added to a probability falls over time (see
-`Exp3IX`), pulls that agree in arm and probability may differ in it: ``Gammas`` holds one per
-pull that waits, the oldest first.
+``Pending`` counts them. The gamma that is added to a probability may fall over time (see
+`Exp3IX`). Then pulls that agree in arm and probability may differ in gamma: ``Gammas`` holds one
+gamma per waiting pull, the oldest first.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from driftgames.bandit.arms import Arm
+from driftgames.bandit.types import Arm
 from driftgames.core.checks import check_between, check_fraction, check_integer
 
 Pull = tuple[Arm, float]
@@ -18,13 +18,13 @@ Pending = dict[Pull, int]
 Gammas = dict[Pull, deque[float]]
 
 
-def note(gammas: Gammas, pull: Pull, gamma: float) -> None:
-    """Remember the gamma of a pull."""
+def add_gamma(gammas: Gammas, pull: Pull, gamma: float) -> None:
+    """Store the gamma of a pull."""
     gammas.setdefault(pull, deque()).append(gamma)
 
 
-def recall(gammas: Gammas, pull: Pull) -> float:
-    """Return the gamma of the oldest pull like this one, and forget it."""
+def take_gamma(gammas: Gammas, pull: Pull) -> float:
+    """Remove and return the gamma of the oldest pull with this arm and probability."""
     waiting = gammas[pull]
     gamma = waiting.popleft()
     if not waiting:
@@ -32,32 +32,30 @@ def recall(gammas: Gammas, pull: Pull) -> float:
     return gamma
 
 
-def rows_of(pending: Pending, gammas: Gammas) -> list[list[Any]]:
-    """Return ``[arm, probability, count, gammas]`` of all that waits, as a file holds it."""
-    return [
-        [arm, prob, count, list(gammas.get((arm, prob), ()))]
-        for (arm, prob), count in pending.items()
-    ]
+def pending_rows(pending: Pending, gammas: Gammas, slots: dict[Any, int] | None) -> list[list[Any]]:
+    """Return ``[arm, probability, count, gammas]`` of all waiting pulls, in the order of arms."""
+    order = sorted(pending, key=lambda pull: (slots[pull[0]] if slots else pull[0], pull[1]))
+    return [[*pull, pending[pull], list(gammas.get(pull, ()))] for pull in order]
 
 
 def pending_from(
-    rows: list[list[Any]], arms: tuple[Any, ...], most_gamma: float | None
+    rows: list[list[Any]], arms: tuple[Any, ...], largest_gamma: float | None
 ) -> tuple[Pending, Gammas]:
-    """Return what `rows_of` was given, or say which row cannot be a pull of these arms.
+    """Return the pulls of `pending_rows`, or say which row cannot be a pull of these arms.
 
-    ``most_gamma`` is the largest gamma there may be, and None where pulls do not differ in it.
+    ``largest_gamma`` is the largest gamma of any pull; None if gamma is constant.
     """
     known, pending, gammas = {arm: arm for arm in arms}, Pending(), Gammas()
-    for arm, prob, number, noted in rows:
+    for arm, prob, number, stored in rows:
         if arm not in known:
             raise ValueError(f"a pull of {arm!r} waits, and there is no such arm")
         pull = (known[arm], check_fraction("a probability", prob))
         if pull in pending:
             raise ValueError(f"pulls of {arm!r} with probability {prob!r} wait in two rows")
         count = pending[pull] = check_integer("a count", number, least=1)
-        wanted = 0 if most_gamma is None else count
-        if len(noted) != wanted:
-            raise ValueError(f"{count} pulls alike need {wanted} gammas; got {len(noted)}")
-        for gamma in noted:
-            note(gammas, pull, check_between("gamma", gamma, 0.0, most_gamma or 0.0))
+        wanted = 0 if largest_gamma is None else count
+        if len(stored) != wanted:
+            raise ValueError(f"{count} pulls alike need {wanted} gammas; got {len(stored)}")
+        for gamma in stored:
+            add_gamma(gammas, pull, check_between("gamma", gamma, 0.0, largest_gamma or 0.0))
     return pending, gammas

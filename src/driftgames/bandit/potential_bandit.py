@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
 
 import numpy as np
 
 from driftgames._kernels.elementary import log
-from driftgames.bandit.arms import Arm, check_names
+from driftgames.bandit.arms import check_names, slots_of
 from driftgames.bandit.conditions import BanditCheck, check_bandit_potential
-from driftgames.bandit.engines import Engine, PotentialEngine
+from driftgames.bandit.engine import Engine
 from driftgames.bandit.exponential_engine import ExponentialEngine
-from driftgames.bandit.policy import BanditPolicy, Rounds
-from driftgames.certificates.bounds import exp3_scheduled, theorem_5
-from driftgames.certificates.bounds.bandits import exp3_delayed
+from driftgames.bandit.policy import BanditPolicy
+from driftgames.bandit.potential_engine import PotentialEngine
+from driftgames.bandit.types import Arm, Rounds
+from driftgames.certificates.bounds import exp3_delayed, exp3_scheduled, theorem_5
 from driftgames.core.checks import check_fraction, check_integer
 from driftgames.core.typing import Content, FloatArray
 from driftgames.potentials import Exponential, NoBoundError, Potential
-from driftgames.potentials.describe import describe_potential, restore_potential
 
 
 class PotentialBandit(BanditPolicy):
-    r"""A bandit policy from a potential; EXP3 unless one is given.
+    r"""A bandit policy from a potential. Default: EXP3.
 
     .. math:: p_{t,i} \propto \Phi_t(s_{t-1,i}-1) - \Phi_t(s_{t-1,i}+1), \qquad
               s_{t,i} = s_{t-1,i} + \mathbf 1\{i = i_t\}\,\ell_{t,i_t}/p_{t,i_t} - \ell_{t,i_t}
@@ -34,32 +33,32 @@ class PotentialBandit(BanditPolicy):
 
     Parameters
     ----------
-    n_arms, names, loss_range, rewards, random_state
+    n_arms, names, loss_range, gains, random_state
         As for `BanditPolicy`.
     horizon : int, optional
         T, for which EXP3 is tuned: :math:`\eta = \sqrt{2\ln(1/\epsilon)/(T(1 + N\sqrt e))}`, at
         most 1. Without a horizon eta falls over time as :math:`\sqrt{\ln(1/\epsilon)/(Nt)}`.
     epsilon : float, optional
-        For which fraction of the best arms EXP3 is tuned; 1/N unless given.
+        The fraction of the best arms for which EXP3 is tuned. Default: 1/N.
     potential : Potential, optional
-        It must meet Theorem 4, which `check_bandit_potential` decides; other than
-        `Exponential` it needs a horizon, and a round costs O(K).
+        It must meet Theorem 4, which `check_bandit_potential` decides. A potential other than
+        `Exponential` needs a horizon, and a round costs O(K).
 
     Notes
     -----
     Without a horizon the guarantee is not one of the paper's: it is that of
-    `driftgames.certificates.bounds.bandits.exp3_scheduled`.
+    `driftgames.certificates.bounds.exp3_scheduled`.
 
-    Arms may come and go. A new one starts at ``s = 0``, as if it had lost what the player lost,
-    and its regret counts from then on; in the proof of Theorem 5 it is a chip that stood still
-    until then, and one that leaves takes a nonnegative potential with it. N in the bound is the
-    number of all arms that ever were, and the best k of the K that are there now are a fraction
-    ``k/N`` of the chips, while eta stays as it was tuned. Feedback that was still waiting when an
-    arm came moves it as it moves all others.
+    Arms may come and go. A new arm starts at ``s = 0``, as if its losses had been the player's,
+    and its regret counts from then on. In the proof of Theorem 5 it is a chip that stood still
+    until then. An arm that leaves takes a nonnegative potential with it. N in the bound is the
+    number of all arms that ever were, and the best k of the present K arms are a fraction
+    ``k/N`` of the chips. Eta stays as it was tuned. Feedback of earlier pulls moves a new arm as
+    it moves all others.
 
     Where losses come late, EXP3 has the bound of
-    `driftgames.certificates.bounds.bandits.exp3_delayed`, as long as its arms stay the same;
-    other potentials have none. The learning rate does not adapt to delays.
+    `driftgames.certificates.bounds.exp3_delayed`, as long as its arms stay the same. Other
+    potentials have none. The learning rate does not adapt to delays.
 
     Examples
     --------
@@ -74,8 +73,6 @@ class PotentialBandit(BanditPolicy):
     732
     """
 
-    _not_in_files: ClassVar[tuple[str, ...]] = ("potential",)
-
     def __init__(
         self,
         n_arms: int | None = None,
@@ -85,11 +82,11 @@ class PotentialBandit(BanditPolicy):
         potential: Potential | None = None,
         names: Sequence[Arm] | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
-        rewards: bool = False,
+        gains: bool = False,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         super().__init__(
-            n_arms, names=names, loss_range=loss_range, rewards=rewards, random_state=random_state
+            n_arms, names=names, loss_range=loss_range, gains=gains, random_state=random_state
         )
         self.horizon = None if horizon is None else check_integer("horizon", horizon, least=1)
         self.epsilon = self._check_epsilon(epsilon)
@@ -99,7 +96,7 @@ class PotentialBandit(BanditPolicy):
             if self.horizon is None:
                 raise ValueError(f"{potential!r} needs a horizon: Theorem 4 is checked for one")
             self._check = self._must_qualify(potential, self.horizon)
-        self._take(self._make_engine())
+        self._play_with(self._make_engine())
 
     def _make_engine(self) -> Engine:
         if isinstance(self.potential, Exponential):
@@ -129,8 +126,8 @@ class PotentialBandit(BanditPolicy):
     def _bound(self, horizon: Rounds, epsilon: FloatArray) -> FloatArray:
         """Return the bound on the expected epsilon-regret. [LS14, Thm. 5]
 
-        Epsilon is a fraction of the arms that are there now. For a potential other than
-        `Exponential` the bound is known for the policy's horizon alone.
+        Epsilon is a fraction of the present arms. For a potential other than `Exponential` the
+        bound is known for the policy's horizon alone.
         """
         epsilons = np.asarray(epsilon * (self._n_arms / self._n_ever))
         if self._check is not None:
@@ -143,7 +140,7 @@ class PotentialBandit(BanditPolicy):
         return theorem_5(horizon, epsilons, self._n_ever, self.eta)
 
     def _late_bound(self, horizon: Rounds, epsilon: FloatArray) -> FloatArray:
-        """Return the bound of EXP3 with delays, where the arms stayed the same."""
+        """Return the bound of EXP3 with delays, if the arms stayed the same."""
         if self._check is not None:
             return super()._late_bound(horizon, epsilon)
         if self._arms_changed:
@@ -160,7 +157,7 @@ class PotentialBandit(BanditPolicy):
     # ---------------------------------------------------------------- arms that come and go
 
     def add_arm(self, arm: Arm) -> None:
-        """Take in an arm that stands at ``s = 0``: its regret counts from now on."""
+        """Add an arm at ``s = 0``; its regret counts from now on."""
         if arm in self.arms:
             raise ValueError(f"there is an arm {arm!r} already")
         names, here = [*self.arms, arm], self._engine.learner_loss
@@ -168,7 +165,7 @@ class PotentialBandit(BanditPolicy):
         self._replace_arms(names, np.append(self._engine.estimates, here), self._n_ever + 1)
 
     def remove_arm(self, arm: Arm) -> None:
-        """Let an arm go, and with it its pulls that still wait for feedback."""
+        """Remove an arm and its pulls that wait for feedback."""
         if arm not in self.arms:
             raise ValueError(f"there is no arm {arm!r} to remove")
         if self.n_arms == 1:
@@ -177,11 +174,21 @@ class PotentialBandit(BanditPolicy):
         names = [each for each in self.arms if each != arm]
         self._replace_arms(names, np.delete(self._engine.estimates, slot), self._n_ever)
 
+    def _replace_arms(self, names: list[Arm], estimates: FloatArray, n_ever: int) -> None:
+        self._n_arms, self._n_ever = len(names), n_ever
+        self._arms_changed |= self.t > 0  # before the first pull it makes no difference
+        self._names = None if names == list(range(len(names))) else names
+        self._slots = slots_of(self._names)
+        self._pending = {pull: each for pull, each in self._pending.items() if pull[0] in names}
+        self._engine.estimates = estimates
+        self._engine.bind()
+        self._play_with(self._engine)
+
     # ---------------------------------------------------------------- helpers
 
     def _check_epsilon(self, epsilon: float | None) -> float:
         if epsilon is None:
-            return 1.0 / max(self.n_arms, 2)  # one arm needs no learning, and any eta will do
+            return 1.0 / max(self.n_arms, 2)  # a single arm needs no learning: any eta serves
         if check_fraction("epsilon", epsilon) == 1.0:
             raise ValueError("epsilon must be below 1 to tune eta: at 1 the best eta is 0")
         return float(epsilon)
@@ -199,12 +206,6 @@ class PotentialBandit(BanditPolicy):
             self._check = check
         return check
 
-    @property
-    def _own_arguments(self) -> Content:
-        saved = None if self.potential is None else describe_potential(self.potential)
-        return {"horizon": self.horizon, "epsilon": self.epsilon, "potential": saved}
-
-    @classmethod
-    def _arguments(cls, saved: Content, given: dict[str, Any]) -> dict[str, Any]:
-        potential = restore_potential(saved["potential"], given.get("potential"))
-        return {**saved, "potential": potential}
+    def _arguments(self) -> Content:
+        own = {"horizon": self.horizon, "epsilon": self.epsilon, "potential": self.potential}
+        return {**super()._arguments(), **own}

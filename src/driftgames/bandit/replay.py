@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.bandit_exponential import IntArray
-from driftgames._kernels.bandit_totals import count_outside
-from driftgames.bandit.engines import Engine, Source
+from driftgames._kernels.ranges import all_inside
+from driftgames.bandit.engine import Engine
 from driftgames.bandit.environments import Adaptive, Environment, Oblivious
 from driftgames.bandit.run import Recorder
-from driftgames.bandit.units import Units
+from driftgames.bandit.types import Addresses, Replay
 from driftgames.core.checks import as_floats, check_integer, check_range
 from driftgames.core.typing import FloatArray
+from driftgames.core.units import Units
 
-BLOCK = 1 << 16  # entries of a loss matrix that are made and played at a time, and fit a cache
-LEAST_ROUNDS = 256  # of a block, however many arms there are
-
-
-Replay = Callable[[FloatArray, Source, IntArray, FloatArray], None]
-"""`Engine.replay`, or `LateReplay`."""
+BLOCK = 1 << 16  # losses that are made and played at a time; they fit a cache
+LEAST_ROUNDS = 256  # the fewest rounds of a block, for many arms
 
 
 def check_matrix(
     source: npt.ArrayLike, n_arms: int, horizon: int | None, units: Units
 ) -> FloatArray:
-    """Return a matrix with a column per arm, or say in what it is another."""
+    """Return a matrix with a column per arm, or say what is wrong with it."""
     matrix = as_floats(units.plural, source)
     if matrix.ndim != 2 or matrix.shape[1] != n_arms:
         wanted = f"(rounds, {n_arms})"
@@ -39,32 +34,32 @@ def check_matrix(
 
 
 def check_environment(environment: Environment, n_arms: int, horizon: int | None) -> int:
-    """Return how many rounds to play, or say why they cannot be played."""
+    """Return the number of rounds, or say why they cannot be played."""
     if environment.n_arms != n_arms:
         raise ValueError(f"the environment has {environment.n_arms} arms and the policy {n_arms}")
     return check_integer("horizon", horizon, least=1)
 
 
 def play_matrix(
-    replay: Replay, source: Source, matrix: FloatArray, units: Units, points: int
+    replay: Replay, addresses: Addresses, matrix: FloatArray, units: Units, points: int
 ) -> Recorder:
-    """Play one round per row, of numbers in these units."""
+    """Play one round per row of numbers in these units."""
     rounds, n_arms = matrix.shape
     recorder = Recorder(rounds, n_arms, points)
-    for part in _blocks(rounds, n_arms):
-        numbers = np.ascontiguousarray(matrix[part])
-        if count_outside(numbers, units.low, units.high):
+    for block in _blocks(rounds, n_arms):
+        numbers = np.ascontiguousarray(matrix[block])
+        if not all_inside(numbers.ravel(), units.low, units.high):
             check_range(units.plural, matrix, units.low, units.high)
         losses = units.to_game(numbers)
-        replay(losses, source, recorder.drawn[part], recorder.paid[part])
-        recorder.take(losses, part)
+        replay(losses, addresses, recorder.drawn[block], recorder.paid[block])
+        recorder.add(losses, block)
     return recorder
 
 
 def play_environment(
     engine: Engine,
     replay: Replay,
-    source: Source,
+    addresses: Addresses,
     environment: Environment,
     rounds: int,
     rng: np.random.Generator,
@@ -76,33 +71,20 @@ def play_environment(
     """
     n_arms, first = environment.n_arms, engine.t + 1
     recorder = Recorder(rounds, n_arms, points)
-    for part in _blocks(rounds, n_arms):
-        drawn, paid = recorder.drawn[part], recorder.paid[part]
-        count = part.stop - part.start
+    for block in _blocks(rounds, n_arms):
+        drawn, paid = recorder.drawn[block], recorder.paid[block]
+        count = block.stop - block.start
         if isinstance(environment, Oblivious):
-            losses = environment.losses(first + part.start, count, rng)
-            _must_be_losses(losses, (count, n_arms))
-            replay(losses, source, drawn, paid)
+            losses = environment.losses(first + block.start, count, rng)
+            _check_losses(losses, (count, n_arms))
+            replay(losses, addresses, drawn, paid)
         else:
             assert isinstance(environment, Adaptive)
             losses = np.zeros((count, n_arms))
-            engine.play(environment.respond, losses, source, drawn, paid)
-            _must_be_losses(losses, (count, n_arms))
-        recorder.take(losses, part)
+            engine.play(environment.respond, losses, addresses, drawn, paid)
+            _check_losses(losses, (count, n_arms))
+        recorder.add(losses, block)
     return recorder
-
-
-@contextlib.contextmanager
-def all_or_nothing(engine: Engine, rng: np.random.Generator) -> Iterator[None]:
-    """Put engine and generator back where they were if an error comes."""
-    before = (engine.estimates.copy(), engine.numbers.copy(), rng.bit_generator.state)
-    try:
-        yield
-    except BaseException:
-        # in place, for others hold these arrays too
-        engine.estimates[:], engine.numbers[:], rng.bit_generator.state = before
-        engine.refresh()
-        raise
 
 
 def _blocks(rounds: int, n_arms: int) -> Iterator[slice]:
@@ -111,8 +93,8 @@ def _blocks(rounds: int, n_arms: int) -> Iterator[slice]:
         yield slice(start, min(start + step, rounds))
 
 
-def _must_be_losses(losses: FloatArray, shape: tuple[int, int]) -> None:
+def _check_losses(losses: FloatArray, shape: tuple[int, int]) -> None:
     if losses.shape != shape:
         raise ValueError(f"an environment must give losses of shape {shape}; got {losses.shape}")
-    if count_outside(losses, 0.0, 1.0):
+    if not all_inside(losses.ravel(), 0.0, 1.0):
         check_range("the losses of an environment", losses, 0.0, 1.0)

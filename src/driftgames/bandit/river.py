@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.bandit.exp3_ix import Exp3IX
 from driftgames.bandit.policy import BanditPolicy
 from driftgames.bandit.potential_bandit import PotentialBandit
-from driftgames.bandit.tsallis_inf import TsallisINF
+from driftgames.bandit.registry import POLICIES
+from driftgames.core.registry import choose
 
 try:
     from river.bandit.base import ArmID, Policy
@@ -25,13 +25,10 @@ except ImportError as error:
 __all__ = ["MOST_WAITING", "RiverBandit"]
 
 MOST_WAITING = 1000
-"""How many pulls of one arm may wait for feedback."""
+"""The number of pulls of one arm that may wait for feedback."""
 
-_KINDS: dict[str, type[PotentialBandit] | type[Exp3IX] | type[TsallisINF]] = {
-    "exp3": PotentialBandit,
-    "exp3-ix": Exp3IX,
-    "tsallis-inf": TsallisINF,
-}
+TUNED = ("exp3", "exp3-ix")
+"""The policies that take a horizon."""
 
 
 class RiverBandit(Policy):  # type: ignore[misc]
@@ -40,11 +37,11 @@ class RiverBandit(Policy):  # type: ignore[misc]
     Parameters
     ----------
     algorithm
-        "exp3", "exp3-ix" or "tsallis-inf".
+        One of `driftgames.bandit.POLICIES`.
     horizon
-        To which EXP3 and EXP3-IX are tuned; any horizon unless given.
+        The number of rounds for which "exp3" and "exp3-ix" are tuned. Default: any.
     reward_range
-        ``(low, high)``: where rewards lie; one outside it is an error.
+        ``(low, high)``: the range of rewards. A reward outside of it is an error.
     reward_obj, reward_scaler, burn_in
         As in river. A scaler must map rewards into ``reward_range``.
     seed
@@ -52,10 +49,10 @@ class RiverBandit(Policy):  # type: ignore[misc]
 
     Notes
     -----
-    River's ``update`` names the arm alone, so it is taken for the latest pull of that arm which
-    waits; of more than `MOST_WAITING` pulls of an arm the oldest is given up. Pulls of a burn-in
-    were not drawn, and nothing is learnt from them. With EXP3 the list of arms may change
-    between pulls: a new arm joins, one left out is forgotten.
+    River's ``update`` names the arm alone, so it answers the latest waiting pull of that arm. If
+    more than `MOST_WAITING` pulls of an arm wait, the oldest is discarded. Pulls of a burn-in
+    are not drawn, and the policy learns nothing from them. With EXP3 the list of arms may change
+    between pulls: new arms are added, and missing arms are removed.
 
     Examples
     --------
@@ -80,10 +77,9 @@ class RiverBandit(Policy):  # type: ignore[misc]
         seed: int | None = None,
     ) -> None:
         super().__init__(reward_obj=reward_obj, reward_scaler=reward_scaler, burn_in=burn_in)
-        if algorithm not in _KINDS:
-            raise ValueError(f"algorithm must be one of {', '.join(_KINDS)}; got {algorithm!r}")
-        if horizon is not None and algorithm == "tsallis-inf":
-            raise ValueError("Tsallis-INF takes no horizon; it needs none")
+        choose("algorithm", algorithm, POLICIES)
+        if horizon is not None and algorithm not in TUNED:
+            raise ValueError(f"{algorithm} takes no horizon; it needs none")
         self.algorithm = algorithm
         self.horizon = horizon
         self.reward_range = reward_range
@@ -98,7 +94,7 @@ class RiverBandit(Policy):  # type: ignore[misc]
         return dict(zip(self._policy.arms, self._policy.distribution().tolist(), strict=True))
 
     def update(self, arm_id: ArmID, *reward_args: Any, **reward_kwargs: Any) -> None:
-        """Take the reward of the latest pull of ``arm_id`` that waits for one."""
+        """Take the reward of the latest waiting pull of ``arm_id``."""
         if self.reward_scaler is None:
             self._learn(arm_id, *reward_args)  # first, so that a bad reward is not counted
             super().update(arm_id, *reward_args, **reward_kwargs)
@@ -127,13 +123,9 @@ class RiverBandit(Policy):  # type: ignore[misc]
         return arm
 
     def _make(self, arms: list[ArmID]) -> BanditPolicy:
-        tuned: Any = {} if self.algorithm == "tsallis-inf" else {"horizon": self.horizon}
-        return _KINDS[self.algorithm](
-            names=arms,
-            loss_range=self.reward_range,
-            rewards=True,
-            random_state=np.random.default_rng(self.seed),
-            **tuned,
+        rng = np.random.default_rng(self.seed)
+        return POLICIES[self.algorithm](
+            len(arms), self.horizon, rng, names=arms, loss_range=self.reward_range, gains=True
         )
 
     def _adjust(self, policy: BanditPolicy, arms: list[ArmID]) -> None:
@@ -148,5 +140,5 @@ class RiverBandit(Policy):  # type: ignore[misc]
 
     @classmethod
     def _unit_test_params(cls) -> Any:
-        for algorithm in _KINDS:
+        for algorithm in POLICIES:
             yield {"algorithm": algorithm}

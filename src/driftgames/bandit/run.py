@@ -1,28 +1,25 @@
-"""What a replay gives back: which arms were drawn, what they cost, and the curves."""
+"""The result of a run: the drawn arms, the totals of all arms, and the curves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.bandit_exponential import IntArray
-from driftgames._kernels.bandit_totals import add_up
 from driftgames._kernels.sums import dot
+from driftgames.bandit.totals_kernels import add_up
+from driftgames.bandit.types import ArmArray, Bound, Rounds
 from driftgames.certificates import Certificate
 from driftgames.core.checks import check_integer
 from driftgames.core.typing import FloatArray
+from driftgames.core.units import Units
 from driftgames.potentials import NoBoundError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Bound = Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]
-"""``bound(horizon, epsilon)``; it raises `NoBoundError` where nothing is promised."""
 
 
 def nothing_promised(played: int, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> NoReturn:
@@ -32,37 +29,45 @@ def nothing_promised(played: int, horizon: npt.ArrayLike, epsilon: npt.ArrayLike
     )
 
 
+def promised_at(bound: Bound, checkpoints: Rounds, n_arms: int) -> FloatArray:
+    """Return the bound on the regret to the best arm; infinite where nothing is promised."""
+    try:
+        return np.asarray(bound(checkpoints, 1.0 / n_arms))
+    except NoBoundError:
+        return np.full(checkpoints.size, np.inf)
+
+
 @dataclass(frozen=True, eq=False)
 class BanditRun:
-    """The rounds that one call of `run` played, in units of loss.
+    """The rounds of one call of `run`, in units of loss.
 
     Parameters
     ----------
     title : str
-        What was run.
+        The policy.
     arms : tuple
         The arms, in the order of all arrays.
     drawn : array of int32, shape (T,)
         The index of the arm that was drawn in each round.
     checkpoints : array of int, shape (C,)
-        The rounds at which the totals below were taken; the last is T.
+        The rounds of the totals below; the last is T.
     learner_totals : array of shape (C,)
-        What the player had lost by then.
+        The total loss of the player at each checkpoint.
     arm_totals : array of shape (C, K)
-        What each arm would have lost by then.
+        The total loss of each arm at each checkpoint.
     gaps : array of shape (K,), or None
-        What a pull of each arm costs on average, where the environment knows.
+        The mean loss of each arm less that of the best arm, if the environment knows it.
     bound : callable
-        ``bound(horizon, epsilon)`` of the policy as it was when the run began; epsilon is a
-        fraction of the arms above. A policy that had played before has none.
+        ``bound(horizon, epsilon)`` of the policy after the run; epsilon is a fraction of the
+        arms above. A policy that had played before has none.
     caveat : str
-        In what sense the bound holds.
+        The sense in which the bound holds.
     """
 
     title: str
     arms: tuple[Any, ...]
-    drawn: IntArray
-    checkpoints: npt.NDArray[np.int64]
+    drawn: ArmArray
+    checkpoints: Rounds
     learner_totals: FloatArray
     arm_totals: FloatArray
     gaps: FloatArray | None
@@ -71,17 +76,17 @@ class BanditRun:
 
     @property
     def learner_loss(self) -> float:
-        """What the player lost in all rounds."""
+        """The total loss of the player."""
         return float(self.learner_totals[-1])
 
     @property
     def arm_losses(self) -> FloatArray:
-        """What each arm would have lost in all rounds."""
+        """The total loss of each arm."""
         return np.asarray(self.arm_totals[-1])
 
     @property
     def pulls(self) -> npt.NDArray[np.int64]:
-        """How often each arm was drawn."""
+        """The number of pulls of each arm."""
         return np.bincount(self.drawn, minlength=len(self.arms))
 
     @property
@@ -91,7 +96,7 @@ class BanditRun:
 
     @property
     def pseudo_regret(self) -> float:
-        """What the pulls cost on average, for environments whose averages do not change."""
+        """The sum of the gaps of all pulls, for environments with constant gaps."""
         if self.gaps is None:
             raise ValueError("no pseudo-regret: the gaps between the arms are not constant here")
         return dot(self.pulls.astype(np.float64), np.ascontiguousarray(self.gaps))
@@ -102,8 +107,19 @@ class BanditRun:
         return np.asarray(self.learner_totals - self.arm_totals.min(axis=1))
 
     @property
+    def promised(self) -> float:
+        """The bound on `regret`; infinite if nothing is promised."""
+        return float(self.promised_over_time[-1])
+
+    @property
+    def promised_over_time(self) -> FloatArray:
+        """The bound on `regret_over_time`; infinite where nothing is promised."""
+        if not self.drawn.size:
+            return np.full(self.checkpoints.size, np.inf)
+        return promised_at(self.bound, self.checkpoints, len(self.arms))
+
     def certificate(self) -> Certificate:
-        """The epsilon-regret of this run beside the bound, which mostly is one on the mean."""
+        """Return the epsilon-regret beside the bound, which usually holds for the mean."""
         if not self.drawn.size:
             raise ValueError("there is no certificate of a run without rounds")
         return Certificate.of_run(
@@ -115,15 +131,6 @@ class BanditRun:
             caveat=self.caveat,
         )
 
-    def promised(self) -> FloatArray:
-        """Return the bound on `regret_over_time`; infinite where nothing is promised."""
-        try:
-            if self.drawn.size:
-                return np.asarray(self.bound(self.checkpoints, 1.0 / len(self.arms)))
-        except NoBoundError:
-            pass
-        return np.full(self.checkpoints.size, np.inf)
-
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the regret over time against its bound."""
         from driftgames.plots.regret import plot_regret_over_time
@@ -131,50 +138,49 @@ class BanditRun:
         return plot_regret_over_time(
             self.checkpoints.astype(np.float64),
             {self.title: self.regret_over_time},
-            {self.title: self.promised()},
+            {self.title: self.promised_over_time},
             ax=ax,
         )
 
     def plot_pulls(self, *, most: int = 6, ax: Axes | None = None) -> Figure:
-        """Draw how often each arm had been drawn by each round."""
+        """Draw the number of pulls of each arm over time."""
         from driftgames.plots.bandit import plot_pulls
 
         return plot_pulls(self.drawn, [str(arm) for arm in self.arms], most=most, ax=ax)
 
 
 class Recorder:
-    """Takes down a run block by block; totals are kept at checkpoints only."""
+    """Records a run block by block; it keeps totals at checkpoints only."""
 
     def __init__(self, rounds: int, n_arms: int, points: int) -> None:
         kept = min(check_integer("points", points, least=1), max(rounds, 1))
-        self.drawn: IntArray = np.empty(rounds, dtype=np.int32)
+        self.drawn: ArmArray = np.empty(rounds, dtype=np.int32)
         self.paid = np.empty(rounds)
         self.checkpoints = np.unique(np.linspace(0, rounds, kept + 1).astype(np.int64)[1:])
         self.learner = np.zeros(self.checkpoints.size)
         self.arms = np.zeros((self.checkpoints.size, n_arms))
 
-    def take(self, losses: FloatArray, part: slice) -> None:
-        """Add the rows of a block to the stretch between checkpoints that they lie in."""
-        paid = self.paid[part]
-        add_up(losses, paid, part.start, self.checkpoints, self.learner, self.arms)
+    def add(self, losses: FloatArray, block: slice) -> None:
+        """Add each row of a block to the stretch between two checkpoints that holds it."""
+        paid = self.paid[block]
+        add_up(losses, paid, block.start, self.checkpoints, self.learner, self.arms)
 
     def report(
         self,
-        *,
         title: str,
         arms: tuple[Any, ...],
-        width: float,
-        least: float,
+        units: Units,
         gaps: FloatArray | None,
         bound: Bound,
         caveat: str,
     ) -> BanditRun:
-        """Return the run, brought from losses in [0, 1] to the units of loss."""
+        """Return the run, converted from losses in [0, 1] to units of loss."""
         learner, totals = np.cumsum(self.learner), self.arms
         np.cumsum(totals, axis=0, out=totals)
-        if (width, least) != (1.0, 0.0):
-            shift = least * self.checkpoints
-            learner, totals = learner * width + shift, totals * width + shift[:, np.newaxis]
+        if not units.plain:
+            shift = units.least * self.checkpoints
+            learner = learner * units.width + shift
+            totals = totals * units.width + shift[:, np.newaxis]
         return BanditRun(
             title=title,
             arms=arms,
@@ -182,7 +188,7 @@ class Recorder:
             checkpoints=self.checkpoints,
             learner_totals=learner,
             arm_totals=totals,
-            gaps=None if gaps is None else gaps * width,
+            gaps=None if gaps is None else gaps * units.width,
             bound=bound,
             caveat=caveat,
         )

@@ -1,9 +1,9 @@
-r"""Learning rates that fall over time, a little at a time.
+r"""Learning rates that fall over time, in steps.
 
 .. math:: \eta_t = c / \sqrt{\lfloor t\rfloor_5}
 
-The floor keeps the five leading bits of ``t``, so that eta changes sixteen times while the clock
-doubles, and a sum over all rounds is one over few stretches.
+The floor keeps the five leading bits of ``t``. So eta changes sixteen times while the clock
+doubles, and a sum over all rounds is a sum over few stretches of equal eta.
 """
 
 from __future__ import annotations
@@ -11,7 +11,31 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.jit import kernel, scalar
+from driftgames.bandit.types import Rounds
 from driftgames.core.typing import FloatArray
+
+
+@scalar
+def stretch_of(t: float) -> tuple[float, float]:
+    """Return the first round of the stretch that holds round ``t``, and of the next stretch.
+
+    >>> stretch_of(33.0)
+    (32.0, 34.0)
+    """
+    step = 1.0
+    while t >= 32.0 * step:
+        step *= 2.0
+    first = step * np.floor(t / step)
+    return first, first + step
+
+
+@kernel
+def _rates(rounds: FloatArray, decay: float) -> FloatArray:
+    rates = np.empty(rounds.size)
+    for i in range(rounds.size):
+        rates[i] = decay / np.sqrt(stretch_of(rounds[i])[0])
+    return rates
 
 
 def rate_at(t: npt.ArrayLike, decay: float) -> FloatArray:
@@ -21,11 +45,10 @@ def rate_at(t: npt.ArrayLike, decay: float) -> FloatArray:
     array([ 1.,  2., 31., 32., 32., 34.])
     """
     rounds = np.asarray(t, dtype=np.float64)
-    step = np.ldexp(1.0, np.maximum(np.frexp(rounds)[1] - 5, 0))
-    return np.asarray(decay / np.sqrt(step * np.floor(rounds / step)))
+    return _rates(rounds.ravel(), decay).reshape(rounds.shape)
 
 
-def sum_until(horizon: npt.NDArray[np.int64], decay: float) -> FloatArray:
+def sum_until(horizon: Rounds, decay: float) -> FloatArray:
     """Return the sum of eta over the rounds 1, ..., T.
 
     >>> bool(np.isclose(sum_until(np.array(100), 0.3), rate_at(np.arange(1, 101), 0.3).sum()))
@@ -38,8 +61,8 @@ def sum_until(horizon: npt.NDArray[np.int64], decay: float) -> FloatArray:
     return np.asarray(before[at] + (horizon - starts[at] + 1) * rates[at])
 
 
-def _stretches(horizon: int) -> npt.NDArray[np.int64]:
-    """Return the first round of every stretch with one eta, up to the horizon or beyond."""
+def _stretches(horizon: int) -> Rounds:
+    """Return the first round of every stretch, up to the horizon or beyond."""
     doublings = max(horizon.bit_length() - 5, 0)
     later = (np.arange(16, 32) << k for k in range(1, doublings + 1))
     return np.concatenate([np.arange(1, 32), *later])

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels import bandit_tsallis as kernels
-from driftgames._kernels.bandit_exponential import IntArray, Respond
-from driftgames._kernels.bandit_uniforms import take_uniforms
-from driftgames.bandit.arms import Arm
-from driftgames.bandit.engines import Engine, Source, is_compiled, play_in_python
-from driftgames.bandit.policy import BanditPolicy, Rounds
-from driftgames.certificates.bounds.bandits import (
+from driftgames.bandit.policy import BanditPolicy
+from driftgames.bandit.tsallis_engine import TsallisEngine
+from driftgames.bandit.types import Arm, Rounds
+from driftgames.certificates.bounds import (
     tsallis_inf,
     tsallis_inf_adaptive,
     tsallis_inf_delayed,
     tsallis_inf_rv,
     tsallis_inf_stochastic,
 )
-from driftgames.core.checks import check_between, check_flag
+from driftgames.core.checks import check_flag
 from driftgames.core.typing import Content, FloatArray
 from driftgames.potentials import NoBoundError
-
-_player = cache(kernels.player)
 
 
 class TsallisINF(BanditPolicy):
@@ -36,7 +29,7 @@ class TsallisINF(BanditPolicy):
               \sum_i p_{t,i} = 1, \qquad \eta_t = 2/\sqrt t
 
     The regret is at most :math:`4\sqrt{KT} + 1` against any adversary, which is optimal up to a
-    constant, and logarithmic where the losses are stochastic. From Zimmert and Seldin,
+    constant, and logarithmic for stochastic losses. From Zimmert and Seldin,
     "Tsallis-INF: an optimal algorithm for stochastic and adversarial bandits", JMLR 22 (2021),
     Thm. 1. A round costs O(K): the equation for x is solved to the last digits, by Newton steps
     within a bracket.
@@ -48,7 +41,7 @@ class TsallisINF(BanditPolicy):
 
     Parameters
     ----------
-    n_arms, names, loss_range, rewards, random_state
+    n_arms, names, loss_range, gains, random_state
         As for `BanditPolicy`.
     reduced_variance : bool
         Whether a loss is compared with 1/2 before it is divided by its probability:
@@ -59,7 +52,7 @@ class TsallisINF(BanditPolicy):
 
         The leading constant of the stochastic bound is a quarter of that without it; see
         `stochastic_bound`. Against an adversary the bound is
-        `driftgames.certificates.bounds.bandits.tsallis_inf_rv`.
+        `driftgames.certificates.bounds.tsallis_inf_rv`.
     adapt_to_delays : bool
         Whether the learning rate falls with the delays too, as
         :math:`\eta_t = 2/\sqrt{t + D_t/\sqrt K}`, with :math:`D_t` the number of pulls that
@@ -69,8 +62,8 @@ class TsallisINF(BanditPolicy):
     Notes
     -----
     Where losses come late, the bounds are `tsallis_inf_delayed` and, with ``adapt_to_delays``,
-    `tsallis_inf_adaptive` of `driftgames.certificates.bounds.bandits`. With reduced variance a
-    late loss has no B, and nothing is promised.
+    `tsallis_inf_adaptive` of `driftgames.certificates.bounds`. With reduced variance a late loss
+    has no B, and nothing is promised.
 
     Examples
     --------
@@ -93,15 +86,15 @@ class TsallisINF(BanditPolicy):
         adapt_to_delays: bool = False,
         names: Sequence[Arm] | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
-        rewards: bool = False,
+        gains: bool = False,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         super().__init__(
-            n_arms, names=names, loss_range=loss_range, rewards=rewards, random_state=random_state
+            n_arms, names=names, loss_range=loss_range, gains=gains, random_state=random_state
         )
         self.reduced_variance = check_flag("reduced_variance", reduced_variance)
         self.adapt_to_delays = check_flag("adapt_to_delays", adapt_to_delays)
-        self._take(
+        self._play_with(
             TsallisEngine(
                 self.n_arms, reduced_variance=reduced_variance, adapt_to_delays=adapt_to_delays
             )
@@ -116,7 +109,7 @@ class TsallisINF(BanditPolicy):
         """Return the bound on the expected regret where the means of the arms differ by ``gaps``.
 
         ``gaps`` are in units of loss. It is known with reduced variance, for losses that come
-        at once; see `driftgames.certificates.bounds.bandits.tsallis_inf_stochastic`.
+        at once; see `driftgames.certificates.bounds.tsallis_inf_stochastic`.
         """
         if not self.reduced_variance:
             raise NoBoundError("the stochastic bound is known for reduced_variance=True")
@@ -140,85 +133,9 @@ class TsallisINF(BanditPolicy):
             return tsallis_inf_adaptive(horizon, self.n_arms, self.total_delay)
         return tsallis_inf_delayed(horizon, self.n_arms, self._engine.drift)
 
-    @classmethod
-    def _arguments(cls, saved: Content, given: dict[str, Any]) -> dict[str, Any]:
-        return saved
-
-    @property
-    def _own_arguments(self) -> Content:
+    def _arguments(self) -> Content:
         return {
+            **super()._arguments(),
             "reduced_variance": self.reduced_variance,
             "adapt_to_delays": self.adapt_to_delays,
         }
-
-
-class TsallisEngine(Engine):
-    """Solves for the probabilities anew each round, starting where the last round ended."""
-
-    def __init__(self, n_arms: int, *, reduced_variance: bool, adapt_to_delays: bool) -> None:
-        self.estimates = np.zeros(n_arms)
-        self.numbers = np.zeros(kernels.SIZE)
-        self.numbers[kernels.ADAPTS] = float(adapt_to_delays)
-        self.numbers[kernels.SCALE] = 4.0 if reduced_variance else 2.0
-        self.numbers[kernels.BASELINE] = 0.5 if reduced_variance else 0.0
-        self.bind()
-
-    def distribution(self) -> FloatArray:
-        """Solve for the next round."""
-        p = np.empty(self.estimates.size)
-        kernels.ahead(self.estimates, p, self.numbers)
-        return p
-
-    @property
-    def gamma(self) -> float:
-        """0: losses are divided by the probability itself."""
-        return 0.0
-
-    def bind(self) -> None:
-        """Bind the kernels to the arrays."""
-        self._p = np.empty(self.estimates.size)
-        self.least_estimate = -np.inf if self.numbers[kernels.BASELINE] > 0 else 0.0
-        self.draw = partial(kernels.draw, self.estimates, self._p, self.numbers)
-        self.learn = partial(kernels.learn, self.estimates, self.numbers)
-
-    def refresh(self) -> None:
-        """Do nothing: all is solved for anew in every round."""
-
-    def highest_rate(self, numbers: FloatArray) -> float:
-        """Return the learning rate of the first round."""
-        return float(self.numbers[kernels.SCALE])
-
-    def check(self, estimates: FloatArray, numbers: FloatArray) -> None:
-        """Say which number cannot be, or which constant is that of another engine."""
-        highest = 2.0 * np.sqrt(estimates.size)
-        check_between("the start", numbers[kernels.START], 0.0, highest * (1 + 1e-9))
-        check_between("the rate", numbers[kernels.RATE], 0.0, self.highest_rate(numbers))
-        if numbers[kernels.ALONE] not in (0.0, 1.0):
-            raise ValueError(f"alone must be 0 or 1; got {float(numbers[kernels.ALONE])!r}")
-        constants = [kernels.SCALE, kernels.BASELINE, kernels.ADAPTS]
-        wanted, found = self.numbers[constants].tolist(), numbers[constants].tolist()
-        if found != wanted:
-            raise ValueError(f"the constants must be {wanted}; got {found}")
-
-    def replay(self, losses: FloatArray, source: Source, drawn: IntArray, paid: FloatArray) -> None:
-        """Play the rows in one compiled call."""
-        uniforms = take_uniforms(losses.shape[0], *source)
-        kernels.replay(*self._state, losses, uniforms, drawn, paid)
-
-    def play(
-        self,
-        respond: Respond,
-        losses: FloatArray,
-        source: Source,
-        drawn: IntArray,
-        paid: FloatArray,
-    ) -> None:
-        """Play against an adversary; in one compiled call where it is compiled itself."""
-        if not is_compiled(respond):
-            return play_in_python(self, respond, losses, source, drawn, paid)
-        _player(respond)(*self._state, *source, losses, drawn, paid)
-        return None
-
-    @property
-    def _state(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return self.estimates, self._p, self.numbers

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
+
+from driftgames._kernels.elementary import exp_all, log_all
 from driftgames.boosting.base import BaseBooster, Run
-from driftgames.boosting.chips import Chips, ExponentialChips
-from driftgames.boosting.examples import Examples
-from driftgames.certificates.margins import MarginCertificate
+from driftgames.boosting.rounds import SUM_BITS, Chips
+from driftgames.boosting.training_set import TrainingSet
+from driftgames.certificates.margins import MarginCertificate, Margins
+from driftgames.core.typing import IntArray
+
+_VOTE_UNIT = 2.0**-32  # votes that are multiples of it add up exactly, in any order
 
 
 class AdaBoostClassifier(BaseBooster):
@@ -16,23 +23,23 @@ class AdaBoostClassifier(BaseBooster):
     .. math:: p_{t,i} \propto e^{-\sum_{\tau<t} \alpha_\tau y_i h_\tau(x_i)}, \qquad
               \alpha_t = \tfrac12 \ln \frac{1/2 + \gamma_t}{1/2 - \gamma_t}
 
-    The vote is :math:`\sum_t \alpha_t h_t(x)`. No example ever weighs zero.
+    The vote is :math:`\sum_t \alpha_t h_t(x)`. Every example keeps a positive weight.
     [LS14, Sec. 4, Tab. 3]
 
     Parameters
     ----------
     n_estimators : int
-        Rounds, at most: the number of weak hypotheses that vote.
+        The largest number of rounds: one weak hypothesis votes for each.
     estimator : classifier, optional
-        The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``; it
-        sees only the examples of nonzero weight. The exhaustive stump unless given.
+        The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``. It
+        sees only the examples of nonzero weight. Default: the exhaustive stump.
     max_bins : int
-        Bins per feature, from 2 to 255; exact where a feature has no more values than that.
+        Bins per feature, from 2 to 255; exact if a feature has no more values than that.
         Missing values have a bin of their own.
     n_jobs : int, optional
         Threads, as joblib counts them. The model does not depend on it.
     random_state : int, Generator or RandomState, optional
-        Seeds the weak learners, where they take a seed; stumps draw nothing.
+        Seeds the weak learners that take a seed; stumps draw nothing.
     verbose : int
         Show a progress bar.
     warm_start : bool
@@ -42,8 +49,8 @@ class AdaBoostClassifier(BaseBooster):
     -----
     A weak hypothesis without a mistake gets one vote more than all before it and ends the fit.
     Votes are rounded to multiples of ``2**-32``, so that they add up exactly in any order.
-    Weights are whole numbers with a sum of about ``2**61``: an example whose weight would round
-    to zero keeps 1, and no vote but that of a hypothesis without a mistake weighs more than 18.72.
+    Weights are integers with a sum of about ``2**61``: an example whose weight would round to
+    zero keeps 1. Only the vote of a hypothesis without a mistake can weigh more than 18.72.
 
     Examples
     --------
@@ -75,10 +82,100 @@ class AdaBoostClassifier(BaseBooster):
         self.verbose = verbose
         self.warm_start = warm_start
 
-    def _start(self, examples: Examples) -> Chips:
-        return ExponentialChips(examples.learner(), whole=examples.whole)
+    def _start(self, training_set: TrainingSet) -> Chips:
+        return ExponentialChips(training_set)
 
     def _certify(self, run: Run) -> MarginCertificate:
         return MarginCertificate.of_product(
             "AdaBoost", run.margins, run.training_error, run.edges, run.vote_weights
         )
+
+
+class ExponentialChips(Chips):
+    r"""Examples that weigh :math:`e^{-F_i}`, where each vote adds to or takes from ``F_i``.
+
+    .. math:: F_i = \sum_t \alpha_t y_i h_t(x_i), \qquad
+              \alpha_t = \tfrac12 \ln \frac{1/2 + \gamma_t}{1/2 - \gamma_t}
+
+    This is discrete AdaBoost, the booster that the exponential potential gives. [LS14, Sec. 4]
+
+    Notes
+    -----
+    In fixed point every example weighs at least one unit, the last bit of their sum. An edge is
+    rounded down to a multiple of ``2**-54``. So an edge of 1/2 means a hypothesis without a
+    mistake, whose :math:`\alpha` would be infinite: it gets one vote more than all before it
+    together, and ends the fit. The largest other :math:`\alpha` is ``atanh(1 - 2**-53)``, about
+    18.7.
+
+    Each :math:`\alpha_t` is rounded to a multiple of ``2**-32``: votes then add up exactly in
+    any order. An edge whose vote rounds to zero counts as no edge.
+    """
+
+    def __init__(self, training_set: TrainingSet) -> None:
+        self._training_set = training_set
+        prior, integers = training_set.sample_weights, training_set.integer_weights
+        # an integer weight is a number of copies, and any other a factor of the example's weight
+        self._copies = prior if integers else np.ones_like(prior)
+        self._prior = 1.0 if integers else prior.astype(np.float64)
+        self._sign = np.where(training_set.positive, 1.0, -1.0)
+        self._votes = np.zeros(prior.size)
+        self._all_votes = 0.0
+
+    def choose(self) -> tuple[float, Any]:
+        """Return the best hypothesis for the exponential weights."""
+        value, norm, hypothesis = self._training_set.best(self._weights())
+        edge = math.ldexp((value << 53) // norm, -54)
+        return (edge if edge > 0 and _vote_weight(edge) > 0 else 0.0), hypothesis
+
+    def move(self, hypothesis: Any, edge: float) -> float:
+        """Add the votes of a hypothesis and return how much they weigh."""
+        self.finished = edge == 0.5
+        alpha = self._all_votes + 1.0 if self.finished else _vote_weight(edge)
+        self._votes += alpha * (2.0 * self._training_set.votes(hypothesis) - 1.0)
+        self._all_votes += alpha
+        self.n_rounds += 1
+        return alpha
+
+    def move_again(self, hypothesis: Any, edge: float) -> tuple[float, float]:
+        """Find the edge from the weights before the move."""
+        weights = self._weights()
+        right = self._training_set.votes(hypothesis) == self._training_set.positive
+        norm = int(weights.sum())  # integers: the sum is exact in any order
+        value = 2 * int(weights[right].sum()) - norm
+        return self.move(hypothesis, edge), value / (2 * norm)
+
+    @property
+    def zero_fraction(self) -> float:
+        """Zero: every example weighs at least one unit."""
+        return 0.0
+
+    @property
+    def training_error(self) -> float:
+        """The share of mass on the wrong side."""
+        wrong = (self._votes > 0) != self._training_set.positive
+        weights = self._training_set.sample_weights
+        return float(weights[wrong].sum() / weights.sum())
+
+    def margins(self) -> Margins:
+        """Return the margins, rounded up to hundredths: the certificate needs no more."""
+        margins = self._sign * self._votes / self._all_votes
+        return Margins.on_grid(margins, self._training_set.sample_weights)
+
+    def _weights(self) -> IntArray:
+        """Return the weights in units: at least 1 each, and their sum has `SUM_BITS` bits."""
+        margins = self._sign * self._votes
+        each = self._prior * exp_all(margins.min() - margins)
+        each /= each.max()
+        unit = 2.0 ** (int(self._copies.sum()).bit_length() - SUM_BITS)
+        # a first sum, of integers so that no order matters, tells how many bits are free
+        total = int((self._copies * (each / unit).astype(np.int64)).sum())
+        unit *= 2.0 ** (total.bit_length() - SUM_BITS)
+        units: IntArray = np.maximum(np.rint(each / unit), 1.0).astype(np.int64)
+        return self._copies * units
+
+
+def _vote_weight(edge: float) -> float:
+    if edge >= 0.5:
+        return math.inf
+    alpha = 0.5 * float(log_all(np.array([(0.5 + edge) / (0.5 - edge)]))[0])
+    return round(alpha / _VOTE_UNIT) * _VOTE_UNIT

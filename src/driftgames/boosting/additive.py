@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,25 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels import additive as kernels
-from driftgames.boosting.stumps import Stumps
-from driftgames.core.checks import check_integer, check_vector
-from driftgames.core.typing import FloatArray
+from driftgames.boosting import additive_kernels as kernels
+from driftgames.core.checks import check_integer
+from driftgames.core.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-IntArray = npt.NDArray[np.int64]
 
 _CHUNK = 16 * kernels.BLOCK  # rows per task; the same for any number of threads
 
 
 @dataclass(frozen=True)
 class ShapeFunction:
-    """What one feature votes, as a step function of its value.
+    """The vote of one feature, as a step function of its value.
 
-    ``values[k]`` holds for ``thresholds[k - 1] < x <= thresholds[k]``, and ``missing`` where
-    there is no value. Votes are normalised: those of all features together lie in [-1, 1].
+    ``values[k]`` is the vote for ``thresholds[k - 1] < x <= thresholds[k]``, and ``missing`` the
+    vote if the value is missing. Votes are normalised: their sum over all features lies in
+    [-1, 1].
     """
 
     feature: int
@@ -45,10 +41,10 @@ class ShapeFunction:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What each feature voted on one example.
+    """The vote of each feature on one example.
 
-    The votes add up to the score exactly, in any order, and the score over ``total``, the sum
-    of all vote weights, is the decision: not merely close to it.
+    The votes add up to the score exactly, in any order. ``total`` is the sum of all vote weights,
+    and the score over it is the decision, bit for bit.
     """
 
     features: IntArray
@@ -85,17 +81,18 @@ class AdditiveModel:
     -----
     Vote weights that are not all 1 are rounded to multiples of one power of two, some
     :math:`2^{-51}` of their sum. Every sum of votes is then exact in float64, so neither the
-    order of adding, nor threads, nor zeros that are stored or not, changes a bit.
+    order of adding, nor threads, nor stored zeros change a bit.
 
     Examples
     --------
+    >>> from driftgames.boosting import Stumps
     >>> stumps = Stumps(
     ...     feature=[0, 0, 2],
     ...     threshold=[1.0, 3.0, 0.5],
     ...     left_vote=[-1, -1, 1],
     ...     missing_vote=[1, -1, 1],
     ... )
-    >>> model = AdditiveModel.from_stumps(stumps, None, n_features=3)
+    >>> model = stumps.add_up(n_features=3)
     >>> model.scores(np.array([[0.0, 9.0, 0.0], [2.0, 9.0, 1.0], [4.0, 9.0, np.nan]]))
     array([-1, -1,  3])
     >>> model.shape_functions[0].values * 3
@@ -115,47 +112,14 @@ class AdditiveModel:
     missing: FloatArray
     total: float
     """The sum of the vote weights; no score is larger."""
-    whole: bool
-    """Whether all votes are whole numbers, because all weights are 1."""
+    integer_votes: bool
+    """Whether all votes are integers, because all weights are 1."""
 
-    @classmethod
-    def from_stumps(
-        cls, stumps: Stumps, vote_weights: npt.ArrayLike | None, n_features: int
-    ) -> AdditiveModel:
-        """Add up stumps; without ``vote_weights`` each has one vote."""
-        features = np.asarray(stumps.feature, dtype=np.int64)
-        check_integer("n_features", n_features, least=1)
-        if features.size and not 0 <= features.min() <= features.max() < n_features:
-            raise ValueError(
-                f"a stump's feature must lie in [0, {n_features - 1}]; "
-                f"got {features.min()} to {features.max()}"
-            )
-        weights, whole = _exact_weights(vote_weights, features.size)
-        signed = weights * stumps.left_vote
-        order = np.lexsort((stumps.threshold, features))
-        features, cuts, signed = features[order], stumps.threshold[order], signed[order]
-        absent = (weights * stumps.missing_vote)[order]
+    def scores(self, X: Any, *, n_threads: int = 1) -> npt.NDArray[Any]:
+        """Return the sum of votes on each row: int64 if all weights are 1, else float64.
 
-        used, begins = np.unique(features, return_index=True)
-        new_cut = np.ones(features.size, dtype=bool)
-        new_cut[1:] = (features[1:] != features[:-1]) | (cuts[1:] != cuts[:-1])
-        at = np.flatnonzero(new_cut)
-        offsets = np.append(np.searchsorted(at, begins), at.size)
-        steps = -2.0 * _group_sums(signed, at)  # what the vote gains when x passes a threshold
-        values = np.empty(at.size + used.size)
-        for f, start in enumerate(_group_sums(signed, begins)):
-            mine = steps[offsets[f] : offsets[f + 1]]
-            begin = offsets[f] + f
-            values[begin : begin + mine.size + 1] = start + np.append(0.0, np.cumsum(mine))
-        missing = _group_sums(absent, begins)
-        total = float(np.abs(weights).sum())
-        return cls(n_features, used, offsets, cuts[at], values, missing, total, whole)
-
-    def scores(self, X: Any, *, n_jobs: int | None = None) -> npt.NDArray[Any]:
-        """Return the sum of votes on each row: int64 where all weights are 1, else float64.
-
-        ``X`` is a dense array or a SciPy sparse matrix, which stays sparse: an absent entry is
-        a zero, NaN is a missing value. The result is the same for any ``n_jobs``.
+        ``X`` is a dense array or a SciPy sparse matrix, which stays sparse. NaN is a missing
+        value. The result is the same for any number of threads.
         """
         from scipy.sparse import issparse
 
@@ -165,12 +129,12 @@ class AdditiveModel:
             raise ValueError(
                 f"X must have shape (n_rows, {self.n_features}); got {tuple(rows.shape)}"
             )
+        check_integer("n_threads", n_threads, least=1)
         score = self._sparse_scorer(rows) if sparse else self._dense_scorer(rows)
         out = np.empty(rows.shape[0])
         starts = range(0, rows.shape[0], _CHUNK)
-        threads = min(count_threads(n_jobs), len(starts))
-        if threads > 1:
-            with ThreadPoolExecutor(threads) as pool:
+        if min(n_threads, len(starts)) > 1:
+            with ThreadPoolExecutor(min(n_threads, len(starts))) as pool:
                 list(pool.map(lambda a: score(a, out[a : a + _CHUNK]), starts))
         else:
             for a in starts:
@@ -189,7 +153,7 @@ class AdditiveModel:
         }
 
     def explain(self, x: Any) -> Explanation:
-        """Return what each feature votes on one example, a vector or a single row."""
+        """Return the vote of each feature on one example, a vector or a single row."""
         from scipy.sparse import issparse
 
         row = np.asarray(x.toarray() if issparse(x) else x, dtype=np.float64)
@@ -234,7 +198,7 @@ class AdditiveModel:
         return np.array([_look_up(cuts, votes, gone, x) for (_, cuts, votes), gone, x in tables])
 
     def _as_votes(self, scores: FloatArray) -> npt.NDArray[Any]:
-        return scores.astype(np.int64) if self.whole else scores
+        return scores.astype(np.int64) if self.integer_votes else scores
 
     def _dense_scorer(self, rows: npt.NDArray[Any]) -> Callable[[int, FloatArray], None]:
         ready = rows.dtype in (np.float32, np.float64)
@@ -286,22 +250,6 @@ class AdditiveModel:
         return score
 
 
-def _exact_weights(vote_weights: npt.ArrayLike | None, n_stumps: int) -> tuple[FloatArray, bool]:
-    """Return the weights as multiples of one power of two, and whether all of them are 1."""
-    if vote_weights is None:
-        return np.ones(n_stumps), True
-    weights = check_vector("vote_weights", vote_weights, n_stumps)
-    if (weights == 1.0).all():
-        return weights, True
-    _, exponent = math.frexp(float(np.abs(weights).sum()))
-    scale = 51 - exponent  # two bits to spare: steps between votes are up to twice their sum
-    return np.ldexp(np.rint(np.ldexp(weights, scale)), -scale), False
-
-
-def _group_sums(values: FloatArray, begins: IntArray) -> FloatArray:
-    return np.add.reduceat(values, begins) if begins.size else np.empty(0)
-
-
 def _look_up(
     thresholds: FloatArray, values: FloatArray, missing: float, x: npt.ArrayLike
 ) -> FloatArray:
@@ -309,12 +257,3 @@ def _look_up(
     absent = np.isnan(at)
     found = values[np.searchsorted(thresholds, np.where(absent, 0.0, at), side="left")]
     return np.where(absent, missing, found)
-
-
-def count_threads(n_jobs: Any) -> int:
-    """Return a number of threads as joblib counts them: None is 1 unless a backend says more."""
-    from joblib import effective_n_jobs
-
-    if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
-        raise ValueError(f"n_jobs must be an integer or None; got {n_jobs!r}")
-    return int(effective_n_jobs(n_jobs))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from driftgames._kernels.elementary import exp_all, log_all
+from driftgames._kernels.sums import total
 from driftgames.boosting.base import BaseBooster, Run
-from driftgames.boosting.chips import Chips
-from driftgames.boosting.examples import Examples
-from driftgames.boosting.rules import MajorityRule
+from driftgames.boosting.rounds import Chips, CountedChips, MistakeWeights
+from driftgames.boosting.training_set import TrainingSet
 from driftgames.certificates.margins import MarginCertificate
 from driftgames.core.checks import check_integer, is_real
+from driftgames.core.typing import FloatArray, IntArray
 
 
 class BoostByMajorityClassifier(BaseBooster):
@@ -20,29 +25,29 @@ class BoostByMajorityClassifier(BaseBooster):
               \qquad \beta = 2\gamma
 
     where :math:`s` is the number of right votes less the wrong ones, and examples weigh
-    :math:`\frac12(\Phi_t(s-1) - \Phi_t(s+1))`: most where the vote hangs in the balance, and
-    nothing where it is decided. These weights are binomial probabilities, and are computed as
-    such: nothing is solved beforehand. [LS14, Sec. 2, Eq. (1)]
+    :math:`\frac12(\Phi_t(s-1) - \Phi_t(s+1))`: most if the vote is still open, and zero once it
+    is decided. These weights are binomial probabilities and are computed as such, without a table
+    of the game. [LS14, Sec. 2, Eq. (1)]
 
     Parameters
     ----------
     n_estimators : int
-        Rounds, at most: the number of weak hypotheses that vote.
+        The largest number of rounds: one weak hypothesis votes for each.
     edge : float
-        The edge :math:`\gamma` that every weak hypothesis is counted on to have, in (0, 1/2).
+        The least edge :math:`\gamma` that every weak hypothesis is expected to have, in (0, 1/2).
     horizon : int, optional
-        The rounds that are planned for; ``n_estimators`` unless given. A fit in parts
-        (``warm_start``) must give it, as the weights of the first round depend on it.
+        The planned number of rounds. Default: ``n_estimators``. A fit in parts (``warm_start``)
+        must give it, as the weights of the first round depend on it.
     estimator : classifier, optional
-        The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``; it
-        sees only the examples of nonzero weight. The exhaustive stump unless given.
+        The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``. It
+        sees only the examples of nonzero weight. Default: the exhaustive stump.
     max_bins : int
-        Bins per feature, from 2 to 255; exact where a feature has no more values than that.
+        Bins per feature, from 2 to 255; exact if a feature has no more values than that.
         Missing values have a bin of their own.
     n_jobs : int, optional
         Threads, as joblib counts them. The model does not depend on it.
     random_state : int, Generator or RandomState, optional
-        Seeds the weak learners, where they take a seed; stumps draw nothing.
+        Seeds the weak learners that take a seed; stumps draw nothing.
     verbose : int
         Show a progress bar.
     warm_start : bool
@@ -82,16 +87,25 @@ class BoostByMajorityClassifier(BaseBooster):
         self.verbose = verbose
         self.warm_start = warm_start
 
-    def _start(self, examples: Examples) -> Chips:
-        return examples.counted(self._rule())
+    def _start(self, training_set: TrainingSet) -> Chips:
+        if not (is_real(self.edge) and 0 < self.edge < 0.5):
+            raise ValueError(f"edge must lie in (0, 0.5); got {self.edge!r}")
+        if self.horizon is None and self.warm_start and self.__sklearn_is_fitted__():
+            raise ValueError("horizon must be given for a fit that goes on (warm_start)")
+        horizon = check_integer("horizon", self._settings["horizon"], least=1)
+        if self.n_estimators > horizon:
+            raise ValueError(
+                f"n_estimators must be at most horizon={horizon}; got {self.n_estimators}"
+            )
+        return CountedChips(MajorityWeights(horizon, self.edge), training_set)
 
     def _certify(self, run: Run) -> MarginCertificate:
-        horizon = self._horizon()
+        horizon, edge = self._settings["horizon"], self._settings["edge"]
         least = float(run.edges.min())
         if run.edges.size < horizon:
-            caveat = f"only {run.edges.size} of the {horizon} rounds planned for were played"
-        elif least < self.edge:
-            caveat = f"an edge of {least:.4g} was below the {self.edge:g} counted on"
+            caveat = f"only {run.edges.size} of the {horizon} planned rounds were played"
+        elif least < edge:
+            caveat = f"an edge of {least:.4g} was below the expected {edge:g}"
         else:
             caveat = ""
         return MarginCertificate.of_game_value(
@@ -99,27 +113,60 @@ class BoostByMajorityClassifier(BaseBooster):
             run.edges.size,
             run.margins,
             run.training_error,
-            1.0 if caveat else self._rule().game_value,
+            1.0 if caveat else MajorityWeights(horizon, edge).game_value,
             caveat,
         )
-
-    def _horizon(self) -> int:
-        if self.horizon is None:
-            if self.warm_start and hasattr(self, "classes_"):
-                raise ValueError("horizon must be given for a fit that goes on (warm_start)")
-            return self.n_estimators
-        horizon = check_integer("horizon", self.horizon, least=1)
-        if self.n_estimators > horizon:
-            raise ValueError(
-                f"n_estimators must be at most horizon={horizon}; got {self.n_estimators}"
-            )
-        return horizon
 
     def _binding_settings(self) -> dict[str, Any]:
         horizon = self.n_estimators if self.horizon is None else self.horizon
         return {**super()._binding_settings(), "horizon": horizon}
 
-    def _rule(self) -> MajorityRule:
-        if not (is_real(self.edge) and 0 < self.edge < 0.5):
-            raise ValueError(f"edge must lie in (0, 0.5); got {self.edge!r}")
-        return MajorityRule(self._horizon(), self.edge)
+
+@dataclass(frozen=True)
+class MajorityWeights(MistakeWeights):
+    r"""The weights of boost-by-majority: the chance that the vote will hang on this round.
+
+    .. math:: w = \binom{T-t}{h} \bigl(\tfrac12 + \gamma\bigr)^h
+              \bigl(\tfrac12 - \gamma\bigr)^{T-t-h}, \qquad
+              h = \lfloor T/2 \rfloor - (t - 1 - k)
+
+    where ``h`` right votes in the rounds after this one leave the decision to it. This is what
+    the potentials of the minimax game with moves ``-1, +1`` come to at :math:`s = (t-1) - 2k`.
+    [LS14, Eq. (1)]
+    """
+
+    horizon: int
+    edge: float
+
+    @property
+    def game_value(self) -> float:
+        """The largest share of examples that err in the end if every edge is at least `edge`."""
+        # from the likeliest number of right votes outwards: the largest terms have the least error
+        middle = round(self.horizon * (0.5 + self.edge))
+        steps = self._log_steps(self.horizon, np.arange(1, self.horizon + 1))
+        below = -np.cumsum(steps[:middle][::-1])[::-1]
+        chances = exp_all(np.concatenate([below, [0.0], np.cumsum(steps[middle:])]))
+        return total(chances[: self.horizon // 2 + 1]) / total(chances)
+
+    def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
+        """Return the weights relative to the largest that an example has."""
+        left = self.horizon - t
+        wanted = self.horizon // 2 - (t - 1) + mistakes
+        open_still = (wanted >= 0) & (wanted <= left)
+        weights = np.zeros(mistakes.size)
+        if not masses[open_still].any():
+            return weights
+        logs = np.append(0.0, np.cumsum(self._log_steps(left, wanted[open_still][1:])))
+        highest = logs[masses[open_still] > 0].max()
+        # a level without examples may be higher; its weight is not used
+        weights[open_still] = exp_all(np.minimum(logs - highest, 0.0))
+        return weights
+
+    def _log_steps(self, left: int, h: IntArray) -> FloatArray:
+        """Return ``log(w(h) / w(h - 1))`` for ``left`` rounds after this one.
+
+        Neighbours differ by a simple factor, and logarithms stay in the range of floats. NumPy
+        computes running sums of them in order, on every machine.
+        """
+        odds = (0.5 + self.edge) / (0.5 - self.edge)
+        return log_all((left - h + 1) / h * odds)

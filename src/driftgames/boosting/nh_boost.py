@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.normal_hedge import weigh_normal_hedge
 from driftgames.boosting.base import BaseBooster, Run
-from driftgames.boosting.chips import Chips
-from driftgames.boosting.examples import Examples
-from driftgames.boosting.rules import NormalHedgeRule
+from driftgames.boosting.rounds import Chips, CountedChips, MistakeWeights
+from driftgames.boosting.training_set import TrainingSet
 from driftgames.certificates.margins import MarginCertificate
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import FloatArray, IntArray
 from driftgames.potentials import NoBoundError
 
 
@@ -26,17 +28,17 @@ class NHBoostClassifier(BaseBooster):
     Parameters
     ----------
     n_estimators : int
-        Rounds, at most: the number of weak hypotheses that vote.
+        The largest number of rounds: one weak hypothesis votes for each.
     estimator : classifier, optional
-        The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``; it
-        sees only the examples of nonzero weight. The exhaustive stump unless given.
+        The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``. It
+        sees only the examples of nonzero weight. Default: the exhaustive stump.
     max_bins : int
-        Bins per feature, from 2 to 255; exact where a feature has no more values than that.
+        Bins per feature, from 2 to 255; exact if a feature has no more values than that.
         Missing values have a bin of their own.
     n_jobs : int, optional
         Threads, as joblib counts them. The model does not depend on it.
     random_state : int, Generator or RandomState, optional
-        Seeds the weak learners, where they take a seed; stumps draw nothing.
+        Seeds the weak learners that take a seed; stumps draw nothing.
     verbose : int
         Show a progress bar.
     warm_start : bool
@@ -72,8 +74,8 @@ class NHBoostClassifier(BaseBooster):
         self.verbose = verbose
         self.warm_start = warm_start
 
-    def _start(self, examples: Examples) -> Chips:
-        return examples.counted(NormalHedgeRule())
+    def _start(self, training_set: TrainingSet) -> Chips:
+        return CountedChips(NormalHedgeWeights(), training_set)
 
     def _certify(self, run: Run) -> MarginCertificate:
         return MarginCertificate.of_regret(
@@ -88,3 +90,23 @@ class NHBoostClassifier(BaseBooster):
 
 def _no_bound(horizon: int, epsilon: FloatArray) -> npt.ArrayLike:
     raise NoBoundError("Theorem 3 is about NH-Boost.DT; NormalHedge has no potential here")
+
+
+@dataclass(frozen=True)
+class NormalHedgeWeights(MistakeWeights):
+    r"""The weights of NormalHedge, whose scale ``c`` is solved for in every round.
+
+    .. math:: -[s]_- e^{[s]_-^2/c}, \qquad \sum_i e^{[s_i]_-^2/c} = N e
+
+    Uniform if no example is below 0, as in round 1. [LS14, Alg. 7]
+    """
+
+    def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
+        """Return NormalHedge's weights relative to the largest exponent of an example."""
+        regrets = np.maximum(mistakes - ((t - 1) / 2 - edge_sum), 0.0)
+        largest = regrets[np.flatnonzero(masses)[-1]]  # of an example; they ascend
+        if largest == 0.0:
+            return np.zeros(mistakes.size)
+        weights = regrets / largest
+        weigh_normal_hedge(weights, masses.astype(np.float64), np.inf)
+        return np.asarray(weights * largest)

@@ -1,4 +1,4 @@
-"""Models as files: a documented JSON document, checked when it is read, and no pickle.
+"""Models as files: a documented JSON document, checked when it is read, without pickle.
 
 The format is described in ``docs/model_format.md``. A loaded model predicts bit for bit what
 the saved one did, and goes on fitting (``warm_start``) as the saved one would have.
@@ -6,185 +6,146 @@ the saved one did, and goes on fitting (``warm_start``) as the saved one would h
 
 from __future__ import annotations
 
-import dataclasses
-import math
-import os
 import reprlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
-from driftgames.boosting.members import check_members
-from driftgames.boosting.rounds import COLUMNS
+from driftgames.boosting.base import BaseBooster
+from driftgames.boosting.bins import Array
+from driftgames.boosting.history import COLUMNS
+from driftgames.boosting.model_schema import check_model
+from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.stumps import Stumps
-from driftgames.certificates.margins import MarginCertificate
+from driftgames.boosting.warm_start import check_settings
+from driftgames.certificates.margins import Margins
+from driftgames.core.description import encode, is_described, restore
 from driftgames.core.documents import DocumentError, read_document, write_document
-from driftgames.core.typing import Content, FloatArray
+from driftgames.core.typing import Content, Path
 from driftgames.potentials import Potential
-from driftgames.potentials.describe import build_potential, describe_potential
-
-if TYPE_CHECKING:
-    from driftgames.boosting.base import BaseBooster
 
 FORMAT = "driftgames.boosting"
-VERSION = 1
+VERSION = 2
 
-_STUMP_ARRAYS = tuple(field.name for field in dataclasses.fields(Stumps))
+_CLASSES = {each.__name__: each for each in BOOSTERS.values()}
+_STUMP_ARRAYS = ("feature", "threshold", "left_vote", "missing_vote")
 
 
-def save_model(model: BaseBooster, path: str | os.PathLike[str]) -> None:
-    """Write a fitted booster of stumps to ``path``, whole or not at all.
+def save_model(model: BaseBooster, path: Path) -> None:
+    """Write a fitted booster of stumps to ``path``, atomically.
 
     A booster of other weak learners is refused: they have no documented form.
     """
     write_document(path, FORMAT, VERSION, encode_model(model))
 
 
-def load_model(path: str | os.PathLike[str]) -> BaseBooster:
-    """Return the booster that `save_model` wrote, fitted and ready to predict or to go on.
+def load_model(path: Path) -> BaseBooster:
+    """Return the booster that `save_model` wrote, ready to predict or to go on.
 
-    A file that is cut short, changed, of a newer format or of another kind raises
+    A file that is cut short, changed, of another version or of another kind raises
     `DocumentError`, which says which of these it is.
     """
     content = read_document(path, FORMAT, VERSION)
     try:
         return decode_model(content)
-    except (KeyError, ValueError) as error:
-        what = f"no {error}" if isinstance(error, KeyError) else str(error)
-        raise DocumentError(f"{path}: not a model that can be read: {what}") from error
+    except ValueError as error:
+        raise DocumentError(f"{path}: not a model that can be read: {error}") from error
 
 
 def encode_model(model: BaseBooster) -> Content:
     """Return a fitted booster as the content of a document."""
-    from sklearn.utils.validation import check_is_fitted
-
     check_is_fitted(model)
     if hasattr(model, "estimators_"):
         raise ValueError(
             "only boosters of the built-in stump can be saved; this one was fitted with "
             "another estimator, which has no documented form"
         )
-    model._check_settings()  # the file could not say which settings the stumps are from
-    parameters = model.get_params(deep=False)
+    check_settings(model)  # the file could not tell which settings the stumps are from
     names = getattr(model, "feature_names_in_", None)
-    certificate = model.certificate_
-    content = {
+    margins = model._margins
+    content: Content = {
         "estimator": type(model).__name__,
-        "parameters": {name: _encode_value(name, value) for name, value in parameters.items()},
+        "parameters": {
+            name: _encode_parameter(name, value)
+            for name, value in model.get_params(deep=False).items()
+        },
         "classes": _encode_labels(model.classes_),
         "n_features_in": int(model.n_features_in_),
         "feature_names_in": None if names is None else [str(name) for name in names],
-        "stumps": {name: _encode_numbers(getattr(model.stumps_, name)) for name in _STUMP_ARRAYS},
-        "estimator_weights": _encode_numbers(model.estimator_weights_),
-        "history": {name: _encode_numbers(column) for name, column in model.history_.items()},
+        "stumps": {name: getattr(model.stumps_, name).tolist() for name in _STUMP_ARRAYS},
+        "estimator_weights": model.estimator_weights_.tolist(),
+        "history": {name: values.tolist() for name, values in model.history_.items()},
         "ended_early": bool(model.ended_early_),
-        "certificate": None if certificate is None else _encode_fields(certificate),
+        "margins": None
+        if margins is None
+        else {"values": margins.values.tolist(), "masses": margins.masses.tolist()},
     }
-    _check(content)  # nothing is written that would be refused when it is read
+    thresholds = content["stumps"]["threshold"]
+    content["stumps"]["threshold"] = ["inf" if x == np.inf else x for x in thresholds]
+    _check(content)  # a file that would be refused is not written
     return content
 
 
 def decode_model(content: Content) -> BaseBooster:
-    """Return the booster of a document's content, or say which of its members is wrong."""
+    """Return the booster of a document's content; raise ValueError for a member that is wrong."""
     _check(content)
-    parameters = {name: _decode_value(name, each) for name, each in content["parameters"].items()}
-    model = _estimators()[content["estimator"]](**parameters)
-    arrays: Content = {name: _decode_numbers(content["stumps"][name]) for name in _STUMP_ARRAYS}
+    parameters = {
+        name: _decode_parameter(name, value) for name, value in content["parameters"].items()
+    }
+    model = _CLASSES[content["estimator"]](**parameters)
+    arrays: Content = {name: _numbers(content["stumps"][name]) for name in _STUMP_ARRAYS}
     model.stumps_ = Stumps(**arrays)
-    model.estimator_weights_ = _decode_numbers(content["estimator_weights"])
-    model.history_ = {name: _decode_numbers(content["history"][name]) for name in COLUMNS}
+    model.estimator_weights_ = _numbers(content["estimator_weights"])
+    model.history_ = {name: _numbers(content["history"][name]) for name in COLUMNS}
     model.n_iter_ = len(model.stumps_)
     model.ended_early_ = content["ended_early"]
-    model.certificate_ = _decode_certificate(content["certificate"])
+    model._margins = None
+    if (margins := content["margins"]) is not None:
+        model._margins = Margins(_numbers(margins["values"]), np.array(margins["masses"]))
     model.n_features_in_ = content["n_features_in"]
     if content["feature_names_in"] is not None:
         model.feature_names_in_ = np.array(content["feature_names_in"], dtype=object)
     model.classes_ = _decode_labels(content["classes"])
-    model._settle()
+    model._settings = model._binding_settings()
+    model._add_up()
     return model
 
 
 def _check(content: Content) -> None:
-    check_members(content, {name: cls().get_params() for name, cls in _estimators().items()})
+    check_model(content, {name: each().get_params() for name, each in _CLASSES.items()})
 
 
-def _estimators() -> dict[str, type[BaseBooster]]:
-    from driftgames import boosting
-
-    classes: tuple[type[BaseBooster], ...] = (
-        boosting.AdaBoostClassifier,
-        boosting.BoostByMajorityClassifier,
-        boosting.NHBoostClassifier,
-        boosting.NHBoostDTClassifier,
-        boosting.PotentialBoostClassifier,
-    )
-    return {each.__name__: each for each in classes}
-
-
-def _encode_value(name: str, value: Any) -> Any:
-    """Return a parameter as JSON: a plain value, or a potential by its name and fields."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, Potential):
-        described = describe_potential(value)
-        if described["parameters"] is None:
-            raise ValueError(f"{name} must be a potential that a file can hold; got {value!r}")
-        return described
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float):
-        return _encode_float(value)
-    raise ValueError(f"{name} must be a number, a string or None to be saved; got {value!r}")
-
-
-def _decode_value(name: str, value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
+def _encode_parameter(name: str, value: Any) -> Any:
+    """Return a parameter as JSON: a plain value, or a potential by its name and arguments."""
     try:
-        return build_potential(value)
-    except (KeyError, OverflowError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must be a potential that a file can hold; got {reprlib.repr(value)} ({error})"
-        ) from error
-
-
-def _encode_fields(record: Any) -> Content:
-    """Return the fields of a dataclass of numbers, strings and arrays of numbers."""
-    encoded: Content = {}
-    for field in dataclasses.fields(record):
-        value = getattr(record, field.name)
-        is_array = isinstance(value, np.ndarray)
-        encoded[field.name] = (
-            _encode_numbers(value) if is_array else _encode_value(field.name, value)
-        )
+        encoded = encode(value)
+    except TypeError:
+        encoded = {"arguments": None}
+    if isinstance(encoded, dict) and encoded["arguments"] is None:
+        raise ValueError(f"{name} must be a value that a file can hold; got {value!r}")
     return encoded
 
 
-def _decode_certificate(fields: Content | None) -> MarginCertificate | None:
-    if fields is None:
-        return None
-    decoded: Content = {
-        name: _decode_numbers(value) if isinstance(value, list) else value
-        for name, value in fields.items()
-    }
-    return MarginCertificate(**decoded)
+def _decode_parameter(name: str, value: Any) -> Any:
+    if not is_described(value):
+        return value
+    try:
+        potential = restore(value, name)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be a potential that can be made; got {reprlib.repr(value)} ({error})"
+        ) from error
+    if not isinstance(potential, Potential):
+        raise ValueError(f"{name} must be a potential; got {reprlib.repr(value)}")
+    return potential
 
 
-def _encode_numbers(array: npt.NDArray[Any]) -> list[Any]:
-    return [_encode_float(x) if isinstance(x, float) else x for x in array.tolist()]
-
-
-def _decode_numbers(values: list[Any]) -> FloatArray:
+def _numbers(values: list[Any]) -> Array:
     return np.array([float(value) for value in values])
 
 
-def _encode_float(value: float) -> float | str:
-    """Return a float that JSON has a number for, and any other by its name."""
-    return value if math.isfinite(value) else str(value)
-
-
-def _encode_labels(labels: npt.NDArray[Any]) -> Content:
+def _encode_labels(labels: Array) -> Content:
     values = labels.tolist()
     plain = all(isinstance(value, (bool, int, float, str)) for value in values)
     if not plain or labels.dtype.kind not in "biufUO":
@@ -192,11 +153,11 @@ def _encode_labels(labels: npt.NDArray[Any]) -> Content:
     return {"dtype": labels.dtype.str, "values": values}
 
 
-def _decode_labels(encoded: Content) -> npt.NDArray[Any]:
+def _decode_labels(encoded: Content) -> Array:
     values = encoded["values"]
     try:
         labels = np.array(values, dtype=np.dtype(encoded["dtype"]))
-        same = repr(np.unique(labels).tolist()) == repr(values)  # True is not 1, and 1.0 neither
+        same = repr(np.unique(labels).tolist()) == repr(values)  # True, 1 and 1.0 differ
     except (OverflowError, TypeError, ValueError):
         same = False
     if not same:

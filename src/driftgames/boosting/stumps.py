@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.typing import FloatArray
+from driftgames.boosting.additive import AdditiveModel
+from driftgames.core.checks import check_integer, check_vector
+from driftgames.core.typing import FloatArray, IntArray
 
 VoteArray = npt.NDArray[np.int8]
 
@@ -22,8 +25,8 @@ class Stumps:
         \text{left vote} & x_j \le \theta \\
         -\text{left vote} & x_j > \theta \end{cases}
 
-    A vote is +1 for ``classes_[1]`` and -1 for ``classes_[0]``. Entries that a sparse matrix
-    does not store are 0. A threshold of infinity asks whether the value is missing.
+    A vote is +1 for ``classes_[1]`` and -1 for ``classes_[0]``. A threshold of infinity asks
+    whether the value is missing.
 
     Parameters
     ----------
@@ -85,7 +88,7 @@ class Stumps:
     __hash__ = None  # type: ignore[assignment]
 
     def votes(self, X: Any) -> VoteArray:
-        """Return what every stump votes on every row, of shape ``(n_rows, n_stumps)``.
+        """Return the vote of every stump on every row, of shape ``(n_rows, n_stumps)``.
 
         The plain definition, for tests and small data: one column of the answer per stump.
         ``X`` is an array or a SciPy sparse matrix.
@@ -100,6 +103,42 @@ class Stumps:
             answer[:, t] = np.where(np.isnan(x), self.missing_vote[t], known)
         return answer
 
+    def add_up(
+        self, vote_weights: npt.ArrayLike | None = None, *, n_features: int
+    ) -> AdditiveModel:
+        """Return the sum of the votes as one step function per feature.
+
+        The default is one vote for each stump.
+        """
+        features = self.feature.astype(np.int64)
+        check_integer("n_features", n_features, least=1)
+        if features.size and features.max() >= n_features:
+            raise ValueError(
+                f"a stump's feature must lie in [0, {n_features - 1}]; "
+                f"got {features.min()} to {features.max()}"
+            )
+        weights, integer_votes = _exact_weights(vote_weights, features.size)
+        order = np.lexsort((self.threshold, features))
+        features, cuts = features[order], self.threshold[order]
+        signed, absent = (weights * self.left_vote)[order], (weights * self.missing_vote)[order]
+
+        used, begins = np.unique(features, return_index=True)
+        new_cut = np.ones(features.size, dtype=bool)
+        new_cut[1:] = (features[1:] != features[:-1]) | (cuts[1:] != cuts[:-1])
+        at = np.flatnonzero(new_cut)
+        offsets = np.append(np.searchsorted(at, begins), at.size)
+        steps = -2.0 * _group_sums(signed, at)  # the change of the vote when x passes a threshold
+        values = np.empty(at.size + used.size)
+        for f, start in enumerate(_group_sums(signed, begins)):
+            mine = steps[offsets[f] : offsets[f + 1]]
+            begin = offsets[f] + f
+            values[begin : begin + mine.size + 1] = start + np.append(0.0, np.cumsum(mine))
+        missing = _group_sums(absent, begins)
+        total = float(np.abs(weights).sum())
+        return AdditiveModel(
+            n_features, used, offsets, cuts[at], values, missing, total, integer_votes
+        )
+
 
 _FIELDS = {
     "feature": np.int32,
@@ -107,3 +146,19 @@ _FIELDS = {
     "left_vote": np.int8,
     "missing_vote": np.int8,
 }
+
+
+def _exact_weights(vote_weights: npt.ArrayLike | None, n_stumps: int) -> tuple[FloatArray, bool]:
+    """Return the weights as multiples of one power of two, and whether all of them are 1."""
+    if vote_weights is None:
+        return np.ones(n_stumps), True
+    weights = check_vector("vote_weights", vote_weights, n_stumps)
+    if (weights == 1.0).all():
+        return weights, True
+    _, exponent = math.frexp(float(np.abs(weights).sum()))
+    scale = 51 - exponent  # two bits to spare: steps between votes are up to twice their sum
+    return np.ldexp(np.rint(np.ldexp(weights, scale)), -scale), False
+
+
+def _group_sums(values: FloatArray, begins: IntArray) -> FloatArray:
+    return np.add.reduceat(values, begins) if begins.size else np.empty(0)

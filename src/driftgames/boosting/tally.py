@@ -1,90 +1,82 @@
 r"""The tally: how many examples of each class have erred how often, in every bin.
 
-With one vote per round an example weighs by its number of mistakes ``k`` alone, so the best
-stump needs, of all examples, only
+With one vote per round an example's weight depends on its number of mistakes ``k`` alone, so the
+best stump needs, of all examples, only
 
 .. math:: \sum_i w(k_i)\, y_i [x_i \in b]
           = \sum_k \bigl(w(k) - w(k-1)\bigr) \sum_{i : k_i \ge k} y_i [x_i \in b]
 
 and the inner sums are counts: integers that change by one when an example errs.
+
+A *level* is a row's number of mistakes up to a shift that its class shares. ``tally[p, c, r, b]``
+counts the rows of share ``p`` and class ``c`` at level ``r`` or above in bin ``b``; the last column
+counts all of them. Indices in the loops are unsigned, as in `driftgames.boosting.stump_kernels`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from driftgames._kernels import stump_boosting as kernels
-from driftgames.boosting.binning import IntArray
-from driftgames.boosting.table import DenseBins, Stump, Table
+from driftgames._kernels.jit import inner_kernel, kernel
+from driftgames.boosting.bins import Array, DenseBins, Stump
+from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
+from driftgames.boosting.stump_kernels import vote_by_bin
+from driftgames.core.typing import IntArray
 
-_ROOM = 32  # levels at first; more are added as mistakes spread
+if TYPE_CHECKING:
+    from driftgames.boosting.binned_training_set import BinnedTrainingSet
+
+BLOCK = 4096
+"""Rows that are collected before they are entered in the tally: their numbers stay in cache."""
+
+_LEVELS = 32  # at first; more are added as mistakes spread
 
 
 class Tally:
     """Examples that are counted by class, number of mistakes and bin.
 
-    In each class either those that erred move up a level, or the others move down and the
-    level of the whole class is raised: whichever are fewer. So a round costs the lesser side
-    of each class, one integer increment for each bin that such a row lists. All is integer
-    arithmetic: no order of rows, nor number of shares, changes a bit.
+    In each class either the rows that erred move up a level, or the others move down and the level
+    of the whole class is raised: whichever are fewer. So a round costs, for each class, one integer
+    increment for each bin that the rows on the smaller side list. All is integer arithmetic:
+    neither the order of rows nor the number of shares changes a bit.
 
     Parameters
     ----------
-    table : Table
+    training_set : BinnedTrainingSet
         The examples; their total mass must be below 2**31.
-    pool : Executor, optional
-        Works on the shares of the rows side by side.
-    n_shares : int
-        Into how many shares, each with counts of its own, the rows are cut.
+    most_counts : int, optional
+        Where a round would add up more counts than this, `RowCounts` take over. Default: never.
     """
 
-    def __init__(self, table: Table, pool: Executor | None = None, n_shares: int = 1) -> None:
-        self._table = table
-        self._pool = pool
-        self._offsets = table.offsets
-        self._counts = table.mass.astype(np.int32)
-        self._bounds = np.stack(
-            [
-                _ends(0, table.split, n_shares),
-                _ends(table.split, table.n_rows, n_shares),
-            ],
-            axis=1,
-        )
-        self._tally = np.zeros((n_shares, 2, _ROOM, table.n_codes + 1), dtype=np.int32)
-        self._buffers = np.empty((n_shares, kernels.BLOCK), dtype=np.uint32)
-        self._sums = np.empty((n_shares, table.n_codes + 2), dtype=np.int64)
+    def __init__(self, training_set: BinnedTrainingSet, most_counts: int | None = None) -> None:
+        self._training_set = training_set
+        self._most_counts = most_counts
+        self._offsets = training_set.offsets
+        self._counts = training_set.sample_weights.astype(np.int32)
+        n_shares, split, n_rows = training_set.n_shares, training_set.split, training_set.n_rows
+        self._bounds = np.stack([_ends(0, split, n_shares), _ends(split, n_rows, n_shares)], axis=1)
+        n_sums = training_set.n_codes + 1
+        self._tally = np.zeros((n_shares, 2, _LEVELS, n_sums), dtype=np.int32)
+        self._buffers = np.empty((n_shares, BLOCK), dtype=np.uint32)
+        self._sums = np.empty((n_shares, n_sums + 1), dtype=np.int64)
         self._votes = np.zeros(256, dtype=np.uint8)
         self._rise = np.ones(2, dtype=np.bool_)
 
-        self._low = np.full(2, _ROOM // 2, dtype=np.int64)
+        self._low = np.full(2, _LEVELS // 2, dtype=np.int64)
         self._high = self._low.copy()
         self._shift = -self._low
-        self._levels = np.full(table.n_rows, _ROOM // 2, dtype=np.uint32)
-        self._masses = np.zeros((2, _ROOM), dtype=np.int64)
+        self._levels = np.full(n_rows, _LEVELS // 2, dtype=np.uint32)
+        self._masses = np.zeros((2, _LEVELS), dtype=np.int64)
         self._n_moves = 0
-        self._run(self._count_all)
+        training_set.run(self._count_all)
         self._first = 0
-        self._masses[:, 0] = self._tally[:, :, _ROOM // 2, -1].sum(axis=0)
-
-    @property
-    def size(self) -> int:
-        """How many counts a round adds up."""
-        return (sum(self._high.tolist()) - sum(self._low.tolist()) + 2) * self._tally.shape[3]
-
-    @property
-    def mistakes(self) -> IntArray:
-        """The number of mistakes of each row."""
-        k = self._levels.astype(np.int64)
-        k[: self._table.split] += self._shift[0]
-        k[self._table.split :] += self._shift[1]
-        return k
+        self._masses[:, 0] = self._tally[:, :, _LEVELS // 2, -1].sum(axis=0)
 
     def masses(self) -> tuple[int, IntArray]:
-        """Return the mass of each class at each number of mistakes, and the first number."""
+        """Return the first number of mistakes, and the mass of each class at each."""
         width = max((self._high + self._shift).tolist()) - self._first + 1
         return self._first, np.ascontiguousarray(self._masses[:, :width])
 
@@ -96,37 +88,45 @@ class Tally:
         shift = self._shift - first
 
         def weigh(p: int) -> None:
-            kernels.weigh_tally(
-                self._tally[p], self._low, self._high, shift, weights, self._sums[p]
-            )
+            _weigh_tally(self._tally[p], self._low, self._high, shift, weights, self._sums[p])
 
-        self._run(weigh)
+        self._training_set.run(weigh)
         sums = self._sums[0] if len(self._sums) == 1 else self._sums.sum(axis=0)
-        return self._table.best_stump(sums)
+        return self._training_set.best_stump(sums)
 
-    def move(self, stump: Stump) -> None:
-        """Count the mistakes of a stump."""
+    def move(self, stump: Stump) -> MistakeCounts:
+        """Count the mistakes of a stump; give way to `RowCounts` if they are cheaper now."""
         if min(self._low.tolist()) < 1 or max(self._high.tolist()) > self._tally.shape[2] - 3:
-            self._make_room()
+            self._add_levels()
         self._n_moves += 1
-        if self._n_moves >= self._masses.shape[1]:  # nobody has erred more often than that
+        if self._n_moves >= self._masses.shape[1]:  # the largest possible number of mistakes
             self._masses = np.zeros((2, 2 * self._masses.shape[1]), dtype=np.int64)
-        table = self._table
-        kernels.vote_by_bin(
-            stump, self._offsets, table.cuts.missing, table.counts, self._votes, self._rise
-        )
-        self._run(self._mover(stump[0]))
-        self._first = kernels.settle(
+        data = self._training_set
+        vote_by_bin(stump, self._offsets, data.cuts.missing, data.counts, self._votes, self._rise)
+        data.run(self._mover(stump[0]))
+        self._first = _update_levels(
             self._tally, self._rise, self._low, self._high, self._shift, self._masses
         )
+        levels = sum(self._high.tolist()) - sum(self._low.tolist()) + 2
+        if self._most_counts is not None and levels * self._tally.shape[3] > self._most_counts:
+            return RowCounts(data, self._mistakes())
+        return self
+
+    def _mistakes(self) -> IntArray:
+        """Return the number of mistakes of each row."""
+        k = self._levels.astype(np.int64)
+        k[: self._training_set.split] += self._shift[0]
+        k[self._training_set.split :] += self._shift[1]
+        return k
 
     def _mover(self, feature: int) -> Callable[[int], None]:
-        bins = self._table.bins
+        """Return the task that moves the rows of one share."""
+        bins = self._training_set.bins
         if isinstance(bins, DenseBins):
             column = bins.columns[feature]
 
             def move(p: int) -> None:
-                kernels.move_dense(
+                _move_dense(
                     self._bounds[p],
                     self._rise,
                     self._votes,
@@ -142,10 +142,10 @@ class Tally:
             return move
 
         begin, end = bins.list_starts[feature : feature + 2].tolist()
-        implicit_vote = int(self._votes[self._table.implicit[feature]])
+        implicit_vote = int(self._votes[self._training_set.implicit[feature]])
 
         def move_listed(p: int) -> None:
-            kernels.move_sparse(
+            _move_sparse(
                 self._bounds[p],
                 self._rise,
                 self._votes,
@@ -162,40 +162,238 @@ class Tally:
 
         return move_listed
 
-    def _run(self, task: Callable[[int], None]) -> None:
-        if self._pool is None:
-            for p in range(len(self._bounds)):
-                task(p)
-        else:
-            list(self._pool.map(task, range(len(self._bounds))))
-
     def _count_all(self, p: int) -> None:
         """Count the rows of a share at the level where all begin."""
         for c, (a, b) in enumerate(self._bounds[p].tolist()):
             sums = np.zeros(self._sums.shape[1], dtype=np.int64)
-            self._table.add_weights(self._table.mass, a, b, sums)
-            self._tally[p, c, : _ROOM // 2 + 1] = np.abs(sums[:-1])
+            self._training_set.add_weights(self._training_set.sample_weights, a, b, sums)
+            self._tally[p, c, : _LEVELS // 2 + 1] = np.abs(sums[:-1])
 
-    def _make_room(self) -> None:
-        """Move each class to the middle of the levels, and have as many again if needed."""
+    def _add_levels(self) -> None:
+        """Move each class to the middle of the levels; double their number if needed."""
         spread = self._high - self._low + 1
-        room = self._tally.shape[2]
-        room = 2 * room if int(spread.max()) > room // 2 else room
-        starts = (room - spread) // 2
-        wider = np.zeros((*self._tally.shape[:2], room, self._tally.shape[3]), dtype=np.int32)
+        n_levels = self._tally.shape[2]
+        n_levels = 2 * n_levels if int(spread.max()) > n_levels // 2 else n_levels
+        starts = (n_levels - spread) // 2
+        wider = np.zeros((*self._tally.shape[:2], n_levels, self._tally.shape[3]), dtype=np.int32)
         for c in range(2):
             held = self._tally[:, c, self._low[c] : self._high[c] + 1]
-            wider[:, c, : starts[c]] = held[:, :1]  # everybody stands above these
+            wider[:, c, : starts[c]] = held[:, :1]  # all rows are above these levels
             wider[:, c, starts[c] : starts[c] + spread[c]] = held
         self._tally = wider
         up = starts - self._low
-        self._levels[: self._table.split] += up[0].astype(np.uint32)  # modulo 2**32, so also down
-        self._levels[self._table.split :] += up[1].astype(np.uint32)
+        split = self._training_set.split
+        self._levels[:split] += up[0].astype(np.uint32)  # modulo 2**32, so also down
+        self._levels[split:] += up[1].astype(np.uint32)
         self._low += up
         self._high += up
         self._shift -= up
 
 
-def _ends(begin: int, end: int, n_shares: int) -> npt.NDArray[np.int64]:
+def _ends(begin: int, end: int, n_shares: int) -> IntArray:
     ends = np.linspace(begin, end, n_shares + 1).astype(np.int64)
     return np.stack([ends[:-1], ends[1:]], axis=1)
+
+
+@kernel
+def _weigh_tally(
+    tally: Array, low: Array, high: Array, shift: Array, weights: Array, out: Array
+) -> None:
+    """Write the weighted sum of labels in each bin, ``sum_i w_i y_i``, to ``out``.
+
+    Behind the bins come the sum over all rows and ``sum_i w_i``. ``weights[r + shift[c]]`` is
+    the weight of class ``c`` at level ``r``; levels ``low[c]`` to ``high[c]`` are occupied. Sums
+    may wrap around on the way: the result is exact modulo 2**64 and lies within.
+    """
+    n_sums = tally.shape[2]
+    for b in range(out.size):
+        out[b] = 0
+    for c in range(2):
+        before = 0
+        for r in range(low[c], high[c] + 1):
+            now = weights[r + shift[c]]
+            step = now - before if c == 1 else before - now
+            before = now
+            if step != 0:
+                row = tally[c, r]
+                for b in range(n_sums):
+                    out[b] += step * row[b]
+                out[n_sums] += (step if c == 1 else -step) * row[n_sums - 1]
+
+
+@kernel
+def _update_levels(
+    tally: Array, rise: Array, low: Array, high: Array, shift: Array, masses: Array
+) -> int:
+    """Bring the occupied levels up to date after a move, and write the mass of each.
+
+    ``masses[c, k - first]`` becomes the mass of class ``c`` with ``k`` mistakes. ``first`` is the
+    least number of mistakes and is returned. Empty levels at either end are left out.
+    """
+    last = tally.shape[3] - 1
+    for c in range(2):
+        if rise[c]:
+            high[c] += 1
+        else:
+            low[c] -= 1
+            shift[c] += 1
+        while low[c] < high[c] and _mass_at(tally, c, low[c], last) == 0:
+            low[c] += 1
+        while low[c] < high[c] and _mass_at(tally, c, high[c], last) == 0:
+            high[c] -= 1
+    first: int = min(low[0] + shift[0], low[1] + shift[1])
+    for c in range(2):
+        for k in range(masses.shape[1]):
+            masses[c, k] = 0
+        for r in range(low[c], high[c] + 1):
+            masses[c, r + shift[c] - first] = _mass_at(tally, c, r, last)
+    return first
+
+
+@inner_kernel
+def _mass_at(tally: Array, c: int, level: int, last: int) -> int:
+    held = 0
+    for p in range(tally.shape[0]):
+        held += tally[p, c, level, last] - tally[p, c, level + 1, last]
+    return held
+
+
+@kernel
+def _move_sparse(
+    bounds: Array,
+    rise: Array,
+    votes: Array,
+    implicit_vote: int,
+    listed: Array,
+    listed_bins: Array,
+    starts: Array,
+    codes: Array,
+    counts: Array,
+    levels: Array,
+    tally: Array,
+    buffer: Array,
+) -> None:
+    """Move the rows of each class that a stump sets apart, and enter them in the tally.
+
+    ``rise[c]`` says whether the mistakes of class ``c`` move up or the others move down.
+    ``votes[b]`` is 1 where bin ``b`` of the stump's feature is voted +1. ``listed`` are the
+    rows, ascending, outside the feature's implicit bin, and ``listed_bins`` are their bins.
+    """
+    for c in range(2):
+        wanted = 1 - c if rise[c] else c
+        e = _first_from(listed, bounds[c, 0])
+        end = _first_from(listed, bounds[c, 1])
+        if wanted == implicit_vote:
+            i = np.uint64(bounds[c, 0])
+            stop = np.uint64(bounds[c, 1])
+            while i < stop:
+                m = np.uint64(0)
+                upto = min(stop, i + np.uint64(BLOCK))
+                while i < upto:
+                    gap = min(upto, np.uint64(listed[e])) if e < end else upto
+                    while i < gap:
+                        buffer[m] = i
+                        m += np.uint64(1)
+                        i += np.uint64(1)
+                    if i < upto:
+                        buffer[m] = i
+                        m += np.uint64(votes[listed_bins[e]] == wanted)
+                        e += np.uint64(1)
+                        i += np.uint64(1)
+                _enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
+        else:
+            while e < end:
+                m = np.uint64(0)
+                upto = min(end, e + np.uint64(BLOCK))
+                while e < upto:
+                    buffer[m] = listed[e]
+                    m += np.uint64(votes[listed_bins[e]] == wanted)
+                    e += np.uint64(1)
+                _enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
+
+
+@inner_kernel
+def _first_from(listed: Array, row: int) -> Any:
+    """Return the index of the first listed row that is ``row`` or comes after it."""
+    begin = np.uint64(0)
+    end = np.uint64(listed.size)
+    while begin < end:
+        middle = (begin + end) >> np.uint64(1)
+        if listed[middle] < row:
+            begin = middle + np.uint64(1)
+        else:
+            end = middle
+    return begin
+
+
+@kernel
+def _move_dense(
+    bounds: Array,
+    rise: Array,
+    votes: Array,
+    column: Array,
+    offsets: Array,
+    codes: Array,
+    counts: Array,
+    levels: Array,
+    tally: Array,
+    buffer: Array,
+) -> None:
+    """Do the same as `_move_sparse` where ``column`` gives the bin of every row."""
+    for c in range(2):
+        wanted = 1 - c if rise[c] else c
+        i = np.uint64(bounds[c, 0])
+        stop = np.uint64(bounds[c, 1])
+        while i < stop:
+            m = np.uint64(0)
+            upto = min(stop, i + np.uint64(BLOCK))
+            while i < upto:
+                buffer[m] = i
+                m += np.uint64(votes[column[i]] == wanted)
+                i += np.uint64(1)
+            _enter_dense(buffer[:m], rise[c], offsets, codes, counts, levels, tally[c])
+
+
+@inner_kernel
+def _enter_sparse(
+    rows: Array, rise: bool, starts: Array, codes: Array, counts: Array, levels: Array, book: Array
+) -> None:
+    last = np.uint64(book.shape[1] - 1)
+    one = np.uint64(1)
+    for q in range(rows.size):
+        i = np.uint64(rows[q])
+        r = np.uint64(levels[i])
+        count = counts[i]
+        if rise:
+            r += one
+            levels[i] = r
+        else:
+            levels[i] = r - one
+            count = -count
+        row = book[r]
+        for e in range(np.uint64(starts[i]), np.uint64(starts[i + one])):
+            row[codes[e]] += count
+        row[last] += count
+
+
+@inner_kernel
+def _enter_dense(
+    rows: Array, rise: bool, offsets: Array, codes: Array, counts: Array, levels: Array, book: Array
+) -> None:
+    last = np.uint64(book.shape[1] - 1)
+    one = np.uint64(1)
+    for q in range(rows.size):
+        i = np.uint64(rows[q])
+        r = np.uint64(levels[i])
+        count = counts[i]
+        if rise:
+            r += one
+            levels[i] = r
+        else:
+            levels[i] = r - one
+            count = -count
+        row = book[r]
+        bins = codes[i]
+        for j in range(np.uint64(bins.size)):
+            row[offsets[j] + np.uint64(bins[j])] += count
+        row[last] += count

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.elementary import exp_all, log1p_all, log_all
+from driftgames._kernels.sums import total
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.equality import Comparable
 from driftgames.core.checks import check_between
@@ -41,6 +43,15 @@ class Margins(NamedTuple):
         total = np.zeros(found.size, dtype=np.int64)
         np.add.at(total, where, each)
         return cls(found, total)
+
+    @classmethod
+    def on_grid(cls, margins: npt.ArrayLike, masses: npt.ArrayLike) -> Margins:
+        """Return margins rounded up to hundredths; the shares at hundredths stay exact.
+
+        >>> Margins.on_grid([0.07, 0.071, 0.5], [1, 2, 1])
+        Margins(values=array([0.07, 0.08, 0.5 ]), masses=array([1, 2, 1]))
+        """
+        return cls.of_examples(_GRID[np.searchsorted(_GRID, margins)], masses)
 
     def share(self, theta: npt.ArrayLike) -> FloatArray:
         """Return the share of mass with a margin of at most ``theta``."""
@@ -145,12 +156,11 @@ class MarginCertificate(Comparable):
         Freund, *Boosting*, 2012, Chap. 5), which Theorem 3 is compared with.
         """
         thetas = _GRID
-        with np.errstate(divide="ignore"):
-            rounds = np.logaddexp(
-                np.log(0.5 + edges) - vote_weights, np.log(0.5 - edges) + vote_weights
-            )
-        exponents = float(rounds.sum()) + thetas * float(vote_weights.sum())
-        promised = np.exp(np.minimum(exponents, 0.0))
+        right, wrong = log_all(0.5 + edges) - vote_weights, log_all(0.5 - edges) + vote_weights
+        larger = np.maximum(right, wrong)
+        rounds = larger + log1p_all(exp_all(np.minimum(right, wrong) - larger))
+        exponents = total(rounds) + thetas * total(vote_weights)
+        promised = exp_all(np.minimum(exponents, 0.0))
         caveat = "AdaBoost's classical bound"
         return cls._of_curve(title, edges.size, margins, training_error, thetas, promised, caveat)
 

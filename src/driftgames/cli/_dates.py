@@ -1,4 +1,4 @@
-"""The order of a column of dates, in whatever form they are written."""
+"""The order of a column of dates, in any of many formats."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import pairwise
 
-from driftgames.cli._tables import is_number
+from driftgames.cli._csv_lines import is_number
 
 FORMATS = (
     "%Y-%m",
@@ -27,13 +27,13 @@ FORMATS = (
     "%b %Y",
     "%b-%y",
 )
-"""Forms of a date beside ISO 8601 and plain numbers; 01/02/2020 may be of two of them."""
+"""Formats of a date beside ISO 8601 and plain numbers; 01/02/2020 fits two of them."""
 
 
 def rises(dates: Sequence[str]) -> bool | None:
-    """Return whether dates rise; False where they fall, None where their form is unknown.
+    """Return whether dates rise; False if they fall, None if their format is unknown.
 
-    Dates that do neither are refused.
+    Other orders are refused.
 
     >>> rises(["2020-01-31", "2020-02-28"]), rises(["31/01/2020", "30/01/2020"])
     (True, False)
@@ -61,7 +61,7 @@ def rises(dates: Sequence[str]) -> bool | None:
 
 
 def _readings(dates: Sequence[str]) -> list[list[float]]:
-    """Return the dates as numbers, once for each form that all of them have."""
+    """Return the dates as numbers, once for each format that fits all of them."""
     cells = [date.strip() for date in dates]
     if all(map(is_number, cells)):
         return [[float(cell) for cell in cells]]

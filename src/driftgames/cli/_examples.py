@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.cli._tables import Line, check_titles, is_number, read_table
+from driftgames.cli._csv_lines import Line, check_titles, is_number, read_table
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
-"""What stands in a CSV file for a value that is not there, in any case."""
+"""The cells of a CSV file that mean a missing value, in upper or lower case."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """What a file held; ``y`` is None where it has no labels."""
+    """The content of a file; ``y`` is None if it has no labels."""
 
     X: Any
     y: npt.NDArray[Any] | None
@@ -35,13 +35,13 @@ def read_examples(
     n_features: int | None = None,
     names: Sequence[str] | None = None,
 ) -> Examples:
-    """Read a file whose name says that it is CSV as such, and any other as LIBSVM text.
+    """Read a file with ``.csv`` in its name as CSV, and any other as LIBSVM text.
 
-    ``label`` is the name or the number (from 1) of a CSV file's label column, the last unless
-    given; ``header`` says whether its first line names the columns, which is seen from the
-    line itself unless given. A column without a title, as pandas writes for its index, is no
-    feature. ``n_features`` and ``names`` are those of a fitted model: then labels may be absent,
-    and columns are found by name where both sides have names.
+    ``label`` is the name or the number (from 1) of a CSV file's label column. Default: the last
+    column. ``header`` says whether its first line names the columns. Default: seen from the
+    line. A column without a title, such as the index that pandas writes, is left out.
+    ``n_features`` and ``names`` are those of a fitted model: then labels may be absent, and
+    columns are found by name if both the model and the file have names.
     """
     if ".csv" not in [suffix.lower() for suffix in PurePath(path).suffixes]:
         from driftgames.datasets.libsvm import read_libsvm
@@ -85,8 +85,8 @@ def tidy_labels(labels: Sequence[str | float]) -> npt.NDArray[Any]:
 def _is_header(lines: Sequence[Line]) -> bool:
     """Whether the first line names the columns: it has words and no numbers.
 
-    Where a cell may as well be a missing value, a word must stand above a number, for a line
-    of missing values that ends in its label has words and no numbers too.
+    A line of missing values that ends in its label has words and no numbers too. So where a
+    cell may be a missing value, a word must stand above a number.
     """
     first = lines[0].cells
     if any(map(_is_known, first)):
@@ -113,7 +113,7 @@ def _label_column(
     n_features: int | None,
     names: Sequence[str] | None,
 ) -> int | None:
-    """Return where the labels are; None where a file for a fitted model has none."""
+    """Return the column of the labels; None if a file for a fitted model has none."""
     width = len(columns) if titles is None else len(titles)
     if titles and label in titles:
         return titles.index(label)
@@ -136,7 +136,7 @@ def _numbers(path: str, lines: list[Line], columns: list[int]) -> FloatArray:
     for k, j in enumerate(columns):
         try:
             X[:, k] = [line.cells[j] for line in lines]
-        except ValueError:  # a missing value, or something that is no number
+        except ValueError:  # a missing value, or a cell without a number
             for i, line in enumerate(lines):
                 X[i, k] = _number(path, line, j)
     return X

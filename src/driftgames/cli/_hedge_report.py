@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from driftgames.cli._output import make_table
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.base import ExpertLearner
 from driftgames.potentials import NoBoundError
+from driftgames.tables import Column, Row, Table, draw_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,13 +42,14 @@ def show(learner: ExpertLearner, console: Console, epsilons: Sequence[float], mo
     ):
         console.print(f"  {name:15} {value}")
     order = np.lexsort((totals, -p))[:most]
-    rows = [(label(learner, i), f"{p[i]:.4f}", f"{sign * totals[i]:,.4f}") for i in order]
+    rows: list[Row] = [(label(learner, i), float(p[i]), float(sign * totals[i])) for i in order]
     if learner.n_actions > most:
         rest = max(0.0, 1.0 - float(p[order].sum()))
-        rows.append((f"the other {learner.n_actions - most:,}", f"{rest:.4f}", ""))
+        rows.append((f"the other {learner.n_actions - most:,}", rest, ""))
+    columns = (Column("action"), Column("probability", ".4f"), Column(f"total {word}", ",.4f"))
     title = f"distribution of round {learner.t + 1:,}"
     console.print()
-    console.print(make_table(title, ["action", "probability", f"total {word}"], rows))
+    console.print(draw_table(Table(title, columns, tuple(rows))))
     _show_certificate(learner, console, epsilons)
 
 
@@ -63,17 +64,10 @@ def _best(learner: ExpertLearner) -> int:
 def _show_certificate(learner: ExpertLearner, console: Console, epsilons: Sequence[float]) -> None:
     certificate = learner.certificate()
     chosen = [certificate.at(e) for e in epsilons] if epsilons else list(certificate.rows())
-    rows = [
-        (
-            f"{row.epsilon:.3g}",
-            f"{row.realised:,.3f}",
-            f"{row.promised:,.3f}" if np.isfinite(row.promised) else "-",
-            f"{row.slack:,.3f}" if np.isfinite(row.slack) else "-",
-        )
-        for row in chosen
-    ]
+    rows = [(f"{row.epsilon:.3g}", row.realised, row.promised, row.slack) for row in chosen]
+    columns = (Column("epsilon"), *(Column(name, ",.3f") for name in ("regret", "bound", "slack")))
     title = "regret to all but the best epsilon of the actions"
-    console.print(make_table(title, ["epsilon", "regret", "bound", "slack"], rows))
+    console.print(draw_table(Table(title, columns, tuple(rows))))
     caveat = f" ({certificate.caveat})" if certificate.caveat else ""
     console.print(f"{certificate.verdict}{caveat}")
 
@@ -138,6 +132,6 @@ def draw(learner: ExpertLearner, history: History, path: Path) -> None:
 
 def _bounds(learner: ExpertLearner, rounds: FloatArray) -> FloatArray:
     try:
-        return learner.bound(rounds, learner.finest)
+        return learner.bound(rounds, learner.smallest_epsilon)
     except NoBoundError:
         return np.full(rounds.size, np.inf)

@@ -1,9 +1,9 @@
-"""A stream of losses that survives being killed: one document holds the learner and its place.
+"""A stream of losses that survives a kill: one document holds the learner and its position.
 
 The document (``driftgames.hedge-stream``) is replaced in one atomic step after every batch of
-rounds, and only then is the batch acknowledged. Whatever moment the process dies at, the document
-is that of the last batch or of the one before, whole; what was not acknowledged was either
-counted, and is skipped when it comes again, or was not, and is counted then.
+rounds. The batch is acknowledged after that. Whenever the process dies, the document is that of
+the last batch or of the one before, complete. A round that was not acknowledged may have been
+counted or not: if it was counted, it is skipped when it comes again, otherwise it is counted then.
 
 Its content is ``algorithm`` (the name), ``horizon`` (as it was given, or null), ``rounds``
 (how many are counted), ``digest`` (a hash chained over their losses, so that the same input is
@@ -21,11 +21,11 @@ import numpy as np
 
 from driftgames.cli._loss_files import Block
 from driftgames.core.documents import DocumentError, read_document, write_document
+from driftgames.core.state import nested, restore_nested
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.base import ExpertLearner
-from driftgames.hedge.making import describe_learner, restore_learner
+from driftgames.hedge import ExpertLearner
 
-KIND, VERSION = "driftgames.hedge-stream", 1
+KIND, VERSION = "driftgames.hedge-stream", 2
 START = hashlib.sha256(b"driftgames.hedge-stream").digest()
 
 
@@ -48,7 +48,7 @@ class StreamState:
             "horizon": self.horizon,
             "rounds": self.learner.t,
             "digest": self.digest.hex(),
-            "learner": describe_learner(self.learner),
+            "learner": nested(self.learner),
         }
         write_document(path, KIND, VERSION, content)
         self._seen = _mark(path)
@@ -59,7 +59,7 @@ class StreamState:
         seen = _mark(path)
         content = read_document(path, KIND, VERSION)
         try:
-            learner = restore_learner(content["learner"])
+            learner = restore_nested(content["learner"], ExpertLearner)
             digest = bytes.fromhex(content["digest"])
             state = cls(content["algorithm"], learner, content["horizon"], digest, seen)
             rounds = content["rounds"]
@@ -71,7 +71,7 @@ class StreamState:
 
 
 def _mark(path: Path) -> tuple[int, int] | None:
-    """Return what changes whenever the file is replaced; None where there is none."""
+    """Return a mark that changes when the file is replaced; None if there is no file."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -91,9 +91,8 @@ def new_rounds(
 ) -> Iterator[FloatArray]:
     """Yield the losses of the rounds that are not counted yet.
 
-    The input begins with round ``first_round``, or with the one after the last that was counted
-    if it is None. Rounds already counted are skipped; where the input is whole they must be the
-    same as before.
+    The input begins with round ``first_round``. Default: the round after the last one counted.
+    Counted rounds are skipped. If the input begins with round 1 they must be the same as before.
     """
     begin = counted + 1 if first_round is None else first_round
     if begin > counted + 1:

@@ -1,4 +1,4 @@
-"""Losses from CSV text, Parquet or .npy, in blocks of rounds; a bad cell is named by its place."""
+"""Losses from CSV text, Parquet or .npy, in blocks of rounds; errors name line and column."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import typer
 
-from driftgames.cli._tables import check_titles, is_number
+from driftgames.cli._csv_lines import check_titles, is_number
 from driftgames.core.checks import first_index
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
 
 CELLS = 2_000_000
-"""How many losses a block holds at most, unless one round alone has more."""
+"""The most losses that a block holds; it holds one round at least."""
 
 _OPENERS: dict[str, Callable[..., Any]] = {
     ".gz": gzip.open,
@@ -48,8 +48,8 @@ class Block(NamedTuple):
 class LossFile:
     """The actions' names, if the source gives them, and its rounds as an iterator of blocks.
 
-    ``blocks`` are yielded as soon as ``rounds`` of them have been read, so that a slow stream
-    is answered line by line.
+    A block is yielded as soon as its rounds have been read, so that a slow stream is answered
+    line by line.
     """
 
     names: tuple[str, ...] | None
@@ -57,7 +57,7 @@ class LossFile:
     blocks: Iterator[Block] = field(repr=False)
 
     def checked(self, low: float, high: float) -> Iterator[Block]:
-        """Yield the blocks; a loss outside ``[low, high]`` is named by its place."""
+        """Yield the blocks; an error names the first loss outside ``[low, high]``."""
         for block in self.blocks:
             outside = ~((block.losses >= low) & (block.losses <= high))
             if outside.any():
@@ -83,9 +83,9 @@ def open_losses(
 ) -> Iterator[LossFile]:
     """Open a file by its ending (.npy, .parquet, else CSV text), or standard input for "-".
 
-    ``header`` says whether the first line of a CSV names the actions; unless given, it does when
-    none of its cells is a number. ``rounds`` is the size of a block, as many as fit unless given.
-    With ``whole_lines`` a last line on standard input that has no end is left out.
+    ``header`` says whether the first line of a CSV names the actions. Default: it does if none of
+    its cells is a number. ``rounds`` is the size of a block. Default: as many as `CELLS` allows.
+    With ``whole_lines`` a last line of standard input without an end of line is left out.
     """
     path = Path(source)
     if source == "-":
@@ -136,7 +136,7 @@ def _open_csv(
 
 
 def _whole_lines(stream: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines up to one that its sender did not end, whose last number may be cut."""
+    """Yield the complete lines; the last number of an incomplete line may be cut."""
     for raw in stream:
         if raw.endswith(b"\n"):
             yield raw
@@ -145,7 +145,7 @@ def _whole_lines(stream: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _raw_lines(stream: Iterable[bytes], source: str) -> Iterator[bytes]:
-    """Yield the lines of a stream; what is wrong with its bytes is said with its name."""
+    """Yield the lines of a stream; errors name the source."""
     try:
         yield from stream
     except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:

@@ -1,4 +1,4 @@
-"""What options have in common: numbers with commas, files to write, states to go on from."""
+"""Shared by options: numbers with commas, files to write, states to continue from."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def numbers(option: str, text: str) -> list[float]:
 
 
 def fractions(option: str, text: str | None) -> list[float]:
-    """Return the numbers of an option, all in (0, 1]; none where it was not given."""
+    """Return the numbers of an option, all in (0, 1]; none if it was not given."""
     from driftgames.core.checks import check_fraction
 
     return [] if text is None else [check_fraction(option, each) for each in numbers(option, text)]
 
 
 def pair(option: str, text: str | None) -> tuple[float, float] | None:
-    """Return the two numbers of an option such as ``0,100``; None where it was not given."""
+    """Return the two numbers of an option such as ``0,100``; None if it was not given."""
     if text is None:
         return None
     found = numbers(option, text)
@@ -31,7 +31,7 @@ def pair(option: str, text: str | None) -> tuple[float, float] | None:
 
 
 def check_outputs(*, plot: Path | None = None, **files: Path | None) -> None:
-    """Say before the work begins that its result could not be written.
+    """Raise an error before the work begins if its result could not be written.
 
     ``files`` go by the names of their options: ``state=path`` is that of ``--state``.
     """
@@ -50,6 +50,6 @@ def check_outputs(*, plot: Path | None = None, **files: Path | None) -> None:
 
 
 def check_kept(what: str, asked: object, kept: object) -> None:
-    """Say that a state was kept with another value than the one asked for, if one was."""
+    """Raise an error if a state was kept with another value than the one asked for."""
     if asked is not None and asked != kept:
         raise ValueError(f"{what} is {asked}, but the state was kept with {kept}")

@@ -10,20 +10,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from driftgames.cli._csv_lines import Line, check_titles, is_number, read_table
 from driftgames.cli._dates import rises
-from driftgames.cli._tables import Line, check_titles, is_number, read_table
 from driftgames.core.typing import FloatArray
-from driftgames.oco import PortfolioStrategy, Quote, price_relatives
-from driftgames.oco.trading import check_relatives
+from driftgames.portfolio import PortfolioStrategy, Quote, price_relatives
+from driftgames.portfolio.relatives import check_relatives
 
 DATE_TITLES = frozenset(
     {"", "date", "day", "index", "month", "time", "datetime", "timestamp", "year"}
 )
-"""What stands above a column of dates, in any case."""
+"""The titles of a column of dates, in lower case."""
 
 
 class Market(NamedTuple):
-    """Relatives with a row per period, what the assets are called, and how the table was read."""
+    """Relatives with a row per period, the names of the assets, and notes on how they were read."""
 
     relatives: FloatArray
     assets: list[str]
@@ -33,10 +33,10 @@ class Market(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The numbers of a table in the order of time, with what its lines and columns are called.
+    """The numbers of a table in the order of time, with the names of its columns and lines.
 
-    ``dates`` is empty where the table has none. ``was_turned`` says that its newest line was
-    its first.
+    ``dates`` is empty if the table has none. ``was_turned`` says that the newest line came
+    first.
     """
 
     path: Path
@@ -51,7 +51,7 @@ class Table:
         """Return the market of a table of prices, or of ``relatives``.
 
         ``from_one`` says that prices began at 1 before the first line. ``after`` is a strategy
-        that has lived through the periods before: its prices begin the first period.
+        that has traded the periods before: its prices begin the first period.
         """
         notes = ["The newest line is the first: the table is read from its end."][: self.was_turned]
         if relatives:
@@ -159,7 +159,7 @@ def _is_date(cell: str) -> bool:
 
 
 def _numbers(path: Path, lines: Sequence[Line], first: int) -> FloatArray:
-    """Return the cells from column ``first`` on as numbers, or name the first that is none."""
+    """Return the cells from column ``first`` on as numbers, or name the first bad one."""
     for number, cells in lines:
         for cell in cells[first:]:
             if not is_number(cell):

@@ -2,41 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from driftgames import __version__
-from driftgames.cli import bench, boost, datasets
+from driftgames.cli import boost, datasets
 from driftgames.cli.bandit import bandit
 from driftgames.cli.game import game
 from driftgames.cli.hedge import hedge
+from driftgames.cli.play import play
 from driftgames.cli.portfolio import portfolio
 from driftgames.cli.reproduce import reproduce
 
+SUMMARIES = {
+    "boost": "Fit, predict and inspect boosted decision stumps.",
+    "hedge": "Learn from expert advice, with its regret bound.",
+    "bandit": "Let bandit policies play, and compare their regrets.",
+    "portfolio": "Run portfolio strategies over a table of prices.",
+    "game": "Play a drifting game of chips.",
+    "play": "Open a page on which you are the adversary.",
+    "reproduce": "Run the paper's experiments and write a report.",
+    "datasets": "List and download the sets of the paper.",
+}
+"""Learners come first, by how many people use them; then the theory, the paper and its data."""
+
+
+class _InOrder(TyperGroup):
+    """A group whose help lists its commands as `SUMMARIES` does; typer puts groups last."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(SUMMARIES)
+
+
 app = typer.Typer(
     name="driftgames",
+    cls=_InOrder,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Online learning and boosting from drifting games, each run with its guarantee.",
 )
-app.command()(reproduce)
-app.add_typer(boost.app, name="boost")
-app.command()(hedge)
-app.command()(bandit)
-app.command()(portfolio)
-app.command()(game)
-app.add_typer(datasets.app, name="datasets")
-app.add_typer(bench.app, name="bench")
+for _command in (hedge, bandit, portfolio, game, play, reproduce):
+    app.command(short_help=SUMMARIES[_command.__name__])(_command)
+for _group, _name in ((boost.app, "boost"), (datasets.app, "datasets")):
+    app.add_typer(_group, name=_name, short_help=SUMMARIES[_name])
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"driftgames {__version__}")
+        raise typer.Exit
 
 
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and end.", is_eager=True)
+        bool,
+        typer.Option(
+            "--version", help="Print the version and end.", callback=_print_version, is_eager=True
+        ),
     ] = False,
 ) -> None:
-    if version:
-        typer.echo(f"driftgames {__version__}")
-        raise typer.Exit
+    """Take the options that stand before a command."""

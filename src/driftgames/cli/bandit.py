@@ -7,22 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from driftgames.bandit.registry import ENVIRONMENTS, POLICIES, REACTING
 from driftgames.cli._options import check_outputs, fractions, pair
 from driftgames.cli._output import clear_errors, console, make_table
+from driftgames.core.registry import choose
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from driftgames.bandit import Environment, GameSeries
-    from driftgames.bandit.comparison import Maker
+    from driftgames.bandit.registry import PolicyFactory
     from driftgames.core.typing import FloatArray
-
-POLICIES = ("exp3", "exp3-anytime", "exp3-ix", "exp3-ix-anytime", "tsallis-inf")
-ADVERSARIES = ("stochastic", "moody", "switching", "spiteful", "lure")
-"""The names in `driftgames.bandit`, written out so that --help need not load it."""
-
-REACTING = ("spiteful", "lure")
-"""The adversaries that answer what a policy does."""
 
 
 def bandit(
@@ -31,30 +26,32 @@ def bandit(
         typer.Argument(
             metavar="[LOSSES]",
             help="CSV (.gz, .xz and .bz2 too), .parquet or .npy: a row per round, a column per "
-            "arm; or - for standard input. Left out, an adversary makes the losses.",
+            "arm; or - for standard input. Default: an adversary makes the losses.",
         ),
     ] = None,
     adversary: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"Who makes the losses: {', '.join(ADVERSARIES)}; the first unless given.",
+            help=f"The adversary that makes the losses: {', '.join(ENVIRONMENTS)}. "
+            "Default: stochastic.",
         ),
     ] = None,
     policies: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME,NAME", help=f"Who plays: {', '.join(POLICIES)}; all unless given."
+            metavar="NAME,NAME",
+            help=f"The policies that play: {', '.join(POLICIES)}. Default: all.",
         ),
     ] = None,
     arms: Annotated[
         int | None,
-        typer.Option(min=1, metavar="K", help="How many arms an adversary has; 10 unless given."),
+        typer.Option(min=1, metavar="K", help="The number of arms of an adversary. Default: 10."),
     ] = None,
     horizon: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="T", help="How many rounds against an adversary; 20000 unless given."
+            min=1, metavar="T", help="The number of rounds against an adversary. Default: 20000."
         ),
     ] = None,
     gap: Annotated[
@@ -63,8 +60,8 @@ def bandit(
             min=0.0,
             max=0.5,
             metavar="D",
-            help="How much less the best arm loses on average (stochastic, moody, switching); "
-            "0.1 unless given.",
+            help="The mean loss of the other arms less that of the best arm (stochastic, moody, "
+            "switching). Default: 0.1.",
         ),
     ] = None,
     delay: Annotated[
@@ -76,17 +73,15 @@ def bandit(
         ),
     ] = 0,
     games: Annotated[
-        int, typer.Option(min=1, metavar="N", help="How many games with other draws are averaged.")
+        int, typer.Option(min=1, metavar="N", help="The number of games, with other draws each.")
     ] = 20,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same games.")] = 0,
     loss_range: Annotated[
         str | None,
-        typer.Option(
-            metavar="LOW,HIGH", help="Where the cells of LOSSES lie, as in 0,100; 0,1 unless given."
-        ),
+        typer.Option(metavar="LOW,HIGH", help="The range of the cells of LOSSES. Default: 0,1."),
     ] = None,
-    rewards: Annotated[
-        bool, typer.Option("--rewards", help="The cells of LOSSES are rewards, not losses.")
+    gains: Annotated[
+        bool, typer.Option("--gains/--losses", help="Whether the cells are gains or losses.")
     ] = False,
     epsilon: Annotated[
         str | None,
@@ -100,39 +95,40 @@ def bandit(
         typer.Option(metavar="FILE", help="Draw regret over time to this .svg, .pdf or .png."),
     ] = None,
 ) -> None:
-    """Let bandit policies play, and compare what they lose.
+    """Let bandit policies play, and compare their losses.
 
-    Every policy sees the loss of the arm it draws and nothing else, and is
-    shown beside its bound. All meet the same losses in the same games, but
-    for spiteful and lure, which answer each policy by what it does. The
-    regret is to the arm that was best in each game; the pseudo-regret counts
-    what the pulls cost on average.
+    Every policy sees the loss of its own arm and nothing else. The table
+    shows its regret beside its bound. All policies meet the same losses in
+    the same games, except with spiteful and lure, which answer each policy.
+    The regret is to the best arm of each game. The pseudo-regret is the sum
+    of the gaps of the pulled arms.
 
-    stochastic: coins, one better than the others. moody: as before, but good
-    and bad times change. switching: the better coin changes every 1,000
-    rounds. spiteful: the favourite arm of the player loses. lure: an arm
-    loses as soon as it is trusted.
+    stochastic: coins, one better than the others. moody: such coins in good
+    and bad times. switching: the better coin changes every 1,000 rounds.
+    spiteful: the favourite arm of the player loses. lure: an arm loses as
+    soon as its probability exceeds 1/2.
 
     Example: driftgames bandit --games 5
 
     Example: driftgames bandit --adversary lure --policies exp3,tsallis-inf
 
-    Example: driftgames bandit clicks.csv --rewards --plot regret.svg
+    Example: driftgames bandit clicks.csv --gains --plot regret.svg
 
     Example: driftgames bandit --policies exp3,tsallis-inf --delay 100
     """
     with clear_errors():
         check_outputs(plot=plot)
         ends = pair("--loss-range", loss_range) or (0.0, 1.0)
-        makers = _makers(policies, ends, rewards)
+        factories = _factories(policies, ends, gains)
         epsilons = fractions("--epsilon", epsilon)
         if losses is None:
-            if rewards or loss_range is not None:
-                raise ValueError("--rewards and --loss-range are for LOSSES; there are none")
-            chosen = adversary or ADVERSARIES[0]
+            if gains or loss_range is not None:
+                raise ValueError("--gains and --loss-range are for LOSSES; there are none")
+            chosen = "stochastic" if adversary is None else adversary
+            make = choose("--adversary", chosen, ENVIRONMENTS)
             if delay and chosen in REACTING:
                 raise ValueError(f"--delay is for losses that do not react; {chosen} reacts")
-            source: Any = _adversary(chosen, arms or 10, 0.1 if gap is None else gap)
+            source: Any = make(arms or 10, 0.1 if gap is None else gap)
             rounds, title = horizon or 20_000, chosen
         else:
             made = {"--adversary": adversary, "--arms": arms, "--horizon": horizon, "--gap": gap}
@@ -142,7 +138,7 @@ def bandit(
             source = _read(losses, ends)
             title = "standard input" if losses == "-" else Path(losses).name
             rounds = len(source)
-        _play(source, title, rounds, delay, makers, games, seed, epsilons, plot)
+        _play(source, title, rounds, delay, factories, games, seed, epsilons, plot)
 
 
 def _play(
@@ -150,7 +146,7 @@ def _play(
     title: str,
     rounds: int,
     delay: int,
-    makers: dict[str, Maker],
+    factories: dict[str, PolicyFactory],
     games: int,
     seed: int,
     epsilons: list[float],
@@ -159,7 +155,7 @@ def _play(
     from driftgames.bandit import Environment, compare
 
     horizon = rounds if isinstance(source, Environment) else None
-    series = compare(source, horizon, policies=makers, n_games=games, seed=seed, delays=delay)
+    series = compare(source, horizon, policies=factories, n_games=games, seed=seed, delays=delay)
     out = console()
     _show_regret(series, title, out)
     if epsilons:
@@ -189,7 +185,7 @@ def _show_regret(series: dict[str, GameSeries], title: str, out: Console) -> Non
     headers = ["policy", "regret", "std error", "pseudo-regret", "bound", "games within"]
     out.print(make_table("regret to the best arm", headers, rows))
     for each in series.values():
-        certificate = each.certificate
+        certificate = each.certificate()
         why = certificate.caveat if math.isinf(each.promised) else each.caveat
         out.print(f"{each.title}: {certificate.verdict} ({why})")
 
@@ -197,7 +193,7 @@ def _show_regret(series: dict[str, GameSeries], title: str, out: Console) -> Non
 def _show_epsilons(series: dict[str, GameSeries], epsilons: list[float], out: Console) -> None:
     rows = []
     for name, each in series.items():
-        certificate = each.certificate
+        certificate = each.certificate()
         lines = [certificate.at(epsilon) for epsilon in epsilons]
         rows.append((name, *(f"{row.realised:,.1f} / {row.promised:,.1f}" for row in lines)))
     headers = ["policy", *(f"epsilon {epsilon:g}" for epsilon in epsilons)]
@@ -216,24 +212,16 @@ def _draw(series: dict[str, GameSeries], path: Path) -> None:
     save_figure(plot_regret_bands(first.checkpoints, curves, bounds), path)
 
 
-def _makers(policies: str | None, ends: tuple[float, float], rewards: bool) -> dict[str, Maker]:
+def _factories(
+    policies: str | None, ends: tuple[float, float], gains: bool
+) -> dict[str, PolicyFactory]:
     from functools import partial
 
-    from driftgames.bandit import POLICIES as BY_NAME
-
-    chosen = list(POLICIES) if policies is None else [name.strip() for name in policies.split(",")]
-    for name in chosen:
-        if name not in BY_NAME:
-            raise ValueError(f"there is no policy {name!r}; there are {', '.join(BY_NAME)}")
-    return {name: partial(BY_NAME[name], loss_range=ends, rewards=rewards) for name in chosen}
-
-
-def _adversary(name: str, n_arms: int, gap: float) -> Environment:
-    from driftgames.bandit import ENVIRONMENTS
-
-    if name not in ENVIRONMENTS:
-        raise ValueError(f"there is no adversary {name!r}; there are {', '.join(ENVIRONMENTS)}")
-    return ENVIRONMENTS[name](n_arms, gap)
+    names = list(POLICIES) if policies is None else [name.strip() for name in policies.split(",")]
+    return {
+        name: partial(choose("--policies", name, POLICIES), loss_range=ends, gains=gains)
+        for name in names
+    }
 
 
 def _read(source: str, ends: tuple[float, float]) -> FloatArray:

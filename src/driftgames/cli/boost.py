@@ -10,9 +10,10 @@ import typer
 
 from driftgames.cli._options import check_outputs
 from driftgames.cli._output import INTERRUPTED, clear_errors, console, fail, make_table
+from driftgames.core.registry import choose
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import RenderableType
 
     from driftgames.cli._examples import Examples
 
@@ -23,13 +24,8 @@ app = typer.Typer(
 )
 
 
-class Algorithm(StrEnum):
-    """The boosters by the names of the paper."""
-
-    NH_BOOST_DT = "nh-boost.dt"
-    NH_BOOST = "nh-boost"
-    ADABOOST = "adaboost"
-    BOOST_BY_MAJORITY = "boost-by-majority"
+ALGORITHMS = ("nh-boost.dt", "nh-boost", "adaboost", "boost-by-majority")
+"""The names of `BOOSTERS` that need no potential, written out to keep --help quick."""
 
 
 class Output(StrEnum):
@@ -46,15 +42,15 @@ Label = Annotated[
         "--label",
         metavar="COLUMN",
         help="The label column of a CSV file: its name, or its number from 1. "
-        "The last column unless given.",
+        "Default: the last column.",
     ),
 ]
 Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line of a CSV file names its columns; seen from it unless given. "
-        "A column without a name, as pandas writes for its index, is left out.",
+        help="Whether the first line of a CSV file names its columns. Default: seen from the line. "
+        "A column without a name, such as the index that pandas writes, is left out.",
     ),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 takes all processors.")]
@@ -65,12 +61,13 @@ Model = Annotated[Path, typer.Option("--model", metavar="M.json", help="The mode
 def fit(
     data: Annotated[str, typer.Argument(metavar="TRAIN", help="LIBSVM text, or a .csv file.")],
     model: Model,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, help="How many stumps vote.")] = 200,
     algorithm: Annotated[
-        Algorithm, typer.Option("--algorithm", help="Which booster.")
-    ] = Algorithm.NH_BOOST_DT,
+        str,
+        typer.Option("--algorithm", metavar="NAME", help=f"The booster: {', '.join(ALGORITHMS)}."),
+    ] = ALGORITHMS[0],
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="How many stumps vote.")] = 200,
     d: Annotated[
-        float | None, typer.Option("--d", help="The constant of nh-boost.dt; 3 unless given.")
+        float | None, typer.Option("--d", help="The constant of nh-boost.dt. Default: 3.")
     ] = None,
     edge: Annotated[
         float | None, typer.Option("--edge", help="The edge that boost-by-majority counts on.")
@@ -80,13 +77,12 @@ def fit(
     ] = 255,
     label: Label = None,
     header: Header = None,
-    jobs: Jobs = 1,
     resume: Annotated[
         bool,
         typer.Option(
             "--resume",
-            help="Go on from the model file, with its settings, up to --rounds; "
-            "start anew where there is none.",
+            help="Go on from the model file, with its settings, up to --rounds. Without a file, "
+            "begin a new one.",
         ),
     ] = False,
     save_every: Annotated[
@@ -95,15 +91,16 @@ def fit(
             "--save-every",
             min=1,
             metavar="ROUNDS",
-            help="Write the model after every so many rounds (a quarter of those done, when "
-            "that is more), so that a stop loses little.",
+            help="Write the model after so many rounds, or after a quarter of the rounds done if "
+            "that is more.",
         ),
     ] = 100,
+    jobs: Jobs = 1,
 ) -> None:
     """Fit a booster and write it to a file.
 
-    A fit that was stopped goes on with --resume and ends in the same model as one that was
-    not.
+    A fit that was stopped goes on with --resume and ends in the same model as a fit without
+    a stop.
 
     Example: driftgames boost fit train.svm --rounds 200 --algorithm nh-boost.dt --model m.json
     """
@@ -121,10 +118,10 @@ def fit(
             data, label=label, header=header, n_features=n_features, names=names
         )
         if examples.y is None:
-            fail(f"{data}: fitting needs labels, and it has none")
+            fail(f"{data}: fitting needs labels; the file has none")
         booster.set_params(n_jobs=jobs)
         try:
-            _fit_in_parts(booster, examples, rounds, save_every, model)
+            _fit_in_steps(booster, examples, rounds, save_every, model)
         except MemoryError as lack:
             rows, columns = examples.X.shape
             fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
@@ -136,10 +133,8 @@ def fit(
 def predict(
     data: Annotated[str, typer.Argument(metavar="TEST", help="LIBSVM text, or a .csv file.")],
     model: Model,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", metavar="FILE", help="Write here rather than to the screen."),
-    ] = None,
+    label: Label = None,
+    header: Header = None,
     what: Annotated[
         Output,
         typer.Option(
@@ -147,11 +142,13 @@ def predict(
             help="The label, the vote in [-1, 1], or the probability of the second class.",
         ),
     ] = Output.LABEL,
-    label: Label = None,
-    header: Header = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="FILE", help="The file. Default: standard output."),
+    ] = None,
     jobs: Jobs = 1,
 ) -> None:
-    """Predict, one line per example; the error goes to standard error where labels are known.
+    """Predict, one line per example; print the error to standard error if labels are known.
 
     Example: driftgames boost predict test.svm --model m.json --output predictions.txt
     """
@@ -190,19 +187,19 @@ def predict(
 @app.command()
 def inspect(
     model: Annotated[Path, typer.Argument(metavar="M.json", help="The model file.")],
-    top: Annotated[int, typer.Option("--top", min=1, help="How many features to show.")] = 10,
     data: Annotated[
         str | None,
         typer.Option("--data", metavar="FILE", help="Examples whose margins are shown."),
     ] = None,
+    label: Label = None,
+    header: Header = None,
+    top: Annotated[int, typer.Option("--top", min=1, help="How many features to show.")] = 10,
     plot: Annotated[
         Path | None,
         typer.Option(
             "--plot", metavar="OUT.svg", help="Draw what the features vote (svg, pdf or png)."
         ),
     ] = None,
-    label: Label = None,
-    header: Header = None,
 ) -> None:
     """Show what a model is made of: rounds, features, margins and its certificate.
 
@@ -229,37 +226,32 @@ def inspect(
                 data, label=label, header=header, n_features=n_features, names=names
             )
             if examples.y is None:
-                fail(f"{data}: margins need labels, and it has none")
+                fail(f"{data}: margins need labels; the file has none")
             out.print(_margins(data, booster.margins(examples.X, examples.y)))
 
 
 def _new_booster(
-    algorithm: Algorithm, rounds: int, d: float | None, edge: float | None, bins: int
+    algorithm: str, rounds: int, d: float | None, edge: float | None, bins: int
 ) -> Any:
-    from driftgames import boosting
+    from driftgames.boosting import BOOSTERS
 
-    if d is not None and algorithm is not Algorithm.NH_BOOST_DT:
-        fail(f"--d belongs to nh-boost.dt; got {algorithm.value}")
-    if (edge is None) == (algorithm is Algorithm.BOOST_BY_MAJORITY):
+    kind = choose("--algorithm", algorithm, {name: BOOSTERS[name] for name in ALGORITHMS})
+    if d is not None and algorithm != "nh-boost.dt":
+        fail(f"--d belongs to nh-boost.dt; got {algorithm}")
+    if (edge is None) == (algorithm == "boost-by-majority"):
         fail("--edge belongs to boost-by-majority, which needs it")
-    classes = {
-        Algorithm.NH_BOOST_DT: boosting.NHBoostDTClassifier,
-        Algorithm.NH_BOOST: boosting.NHBoostClassifier,
-        Algorithm.ADABOOST: boosting.AdaBoostClassifier,
-        Algorithm.BOOST_BY_MAJORITY: boosting.BoostByMajorityClassifier,
-    }
     settings: dict[str, Any] = {"max_bins": bins}
     if d is not None:
         settings["d"] = d
     if edge is not None:
         settings |= {"edge": edge, "horizon": rounds}
-    return classes[algorithm](**settings)
+    return kind(**settings)
 
 
-def _fit_in_parts(
+def _fit_in_steps(
     booster: Any, examples: Examples, rounds: int, save_every: int, path: Path
 ) -> None:
-    """Fit so many rounds at a time, and write the model after each part."""
+    """Fit so many rounds at a time, and write the model after each step."""
     import warnings
 
     from driftgames.boosting import NoEdgeWarning
@@ -267,19 +259,19 @@ def _fit_in_parts(
 
     done = booster.n_iter_ if _is_fitted(booster) else 0
     with progress("boosting", total=rounds) as advance, warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoEdgeWarning)  # it is said below, in a line of its own
+        warnings.simplefilter("ignore", NoEdgeWarning)  # a line below says it
         advance(done)
         while done < rounds:
-            # a part begins by replaying the stumps so far: growing parts keep that linear
-            part = min(done + max(save_every, done // 4), rounds)
+            # each fit replays the stumps so far: growing steps keep the total linear
+            target = min(done + max(save_every, done // 4), rounds)
             try:
-                booster.set_params(n_estimators=part, warm_start=True).fit(examples.X, examples.y)
+                booster.set_params(n_estimators=target, warm_start=True).fit(examples.X, examples.y)
                 _write(booster, examples.names, path)
             except KeyboardInterrupt:
                 _stop(path, done)
             advance(booster.n_iter_ - done)
             done = booster.n_iter_
-            if done < part:
+            if done < target:
                 break
     if done < rounds:
         why = "no stump has an edge" if booster.ended_early_ else "the last stump makes no mistake"
@@ -287,11 +279,11 @@ def _fit_in_parts(
 
 
 def _stop(path: Path, done: int) -> NoReturn:
-    """End a fit that was interrupted; say what the model file holds of it."""
+    """End a fit that was interrupted; say how many rounds the model file holds."""
     if done:
         typer.echo(f"stopped; {path} holds {done} rounds; --resume goes on", err=True)
     else:
-        typer.echo(f"stopped before a round was kept; nothing was written to {path}", err=True)
+        typer.echo(f"stopped in the first rounds; nothing was written to {path}", err=True)
     raise typer.Exit(INTERRUPTED)
 
 
@@ -309,12 +301,12 @@ def _write(booster: Any, names: list[str] | None, path: Path) -> None:
 
 
 def _take_names(booster: Any) -> list[str] | None:
-    """Take the feature names off a booster: columns are matched here, before they are arrays."""
+    """Remove the feature names from a booster and return them: columns are matched here."""
     names = vars(booster).pop("feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
 
 
-def _summary(path: Path, booster: Any) -> Table:
+def _summary(path: Path, booster: Any) -> RenderableType:
     import numpy as np
 
     history = booster.history_
@@ -334,31 +326,37 @@ def _summary(path: Path, booster: Any) -> Table:
     return make_table(str(path), ["model", ""], rows)
 
 
-def _features(booster: Any, top: int) -> Table:
+def _features(booster: Any, top: int) -> RenderableType:
     import numpy as np
+
+    from driftgames.tables import Column, Table, draw_table
 
     shapes = booster.shape_functions_
     names = getattr(booster, "feature_names_in_", None)
     order = sorted(shapes, key=lambda j: -float(np.ptp(shapes[j].values)))[:top]
-    rows = [
-        [
+    rows = tuple(
+        (
             f"x{j}" if names is None else str(names[j]),
-            f"{int((booster.stumps_.feature == j).sum()):,}",
-            f"{shapes[j].values.min():+.4f}",
-            f"{shapes[j].values.max():+.4f}",
-        ]
+            int((booster.stumps_.feature == j).sum()),
+            float(shapes[j].values.min()),
+            float(shapes[j].values.max()),
+        )
         for j in order
-    ]
-    headers = ["feature", "stumps", "lowest vote", "highest vote"]
-    return make_table("The features that move the decision most", headers, rows)
+    )
+    votes = (Column(name, "+.4f") for name in ("lowest vote", "highest vote"))
+    columns = (Column("feature"), Column("stumps"), *votes)
+    return draw_table(Table("The features that move the decision most", columns, rows))
 
 
-def _margins(name: str, margins: Any) -> Table:
+def _margins(name: str, margins: Any) -> RenderableType:
     import numpy as np
 
-    shares = [0.0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0]
-    rows = [[f"{share:.0%}", f"{np.quantile(margins, share):+.4f}"] for share in shares]
-    return make_table(f"Margins on {name}", ["share of examples", "margin at most"], rows)
+    from driftgames.tables import Column, Table, draw_table
+
+    shares = (0.0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+    rows = tuple((f"{share:.0%}", float(np.quantile(margins, share))) for share in shares)
+    columns = (Column("share of examples"), Column("margin at most", "+.4f"))
+    return draw_table(Table(f"Margins on {name}", columns, rows))
 
 
 def _is_fitted(booster: Any) -> bool:

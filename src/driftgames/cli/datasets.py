@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from driftgames.cli._output import clear_errors, console, fail, make_table, reason
+from driftgames.cli._output import clear_errors, console, fail, reason
 
 app = typer.Typer(
     no_args_is_help=True,
     help="The sets of the paper's experiments: where each one is, and how to bring it here.\n\n"
-    "They are looked for in DRIFTGAMES_DATA, in your cache (DRIFTGAMES_CACHE moves it), and in "
-    "../shared/data beside the repository.\n\n"
+    "They are looked for in the folder that DRIFTGAMES_DATA names, and in your cache, which "
+    "DRIFTGAMES_CACHE moves.\n\n"
     "Example: driftgames datasets fetch a9a splice",
 )
 
@@ -21,7 +21,7 @@ app = typer.Typer(
 @app.command("list")
 def list_sets(
     data: Annotated[
-        Path | None, typer.Option("--data", help="A folder to look in first.", metavar="DIR")
+        Path | None, typer.Option("--data", help="A folder that is searched first.", metavar="DIR")
     ] = None,
 ) -> None:
     """Show every set and where it is; nothing is downloaded.
@@ -29,24 +29,19 @@ def list_sets(
     Example: driftgames datasets list
     """
     from driftgames.datasets import CATALOGUE, status
+    from driftgames.tables import Column, Row, Table, draw_table
 
     with clear_errors():
         states = status(data)
-    rows = []
+    rows: list[Row] = []
     for state in states:
         entry = CATALOGUE.get(state.name)
         sizes = ("", "", "") if entry is None else (entry.n_train, entry.n_test, entry.n_features)
-        if state.where is None:
-            where = "nowhere yet"
-        elif entry is None or state.published:
-            where = state.where
-        else:
-            where = f"{state.where}, made likewise"
-        rows.append([state.name, *(f"{size:,}" if size else "" for size in sizes), where])
-    table = make_table("Data sets", ["set", "train", "test", "features", "where"], rows)
-    table.columns[-1].justify = "left"
-    table.columns[-1].overflow = "fold"
-    console().print(table)
+        likewise = ", made likewise" * (entry is not None and not state.published)
+        where = "not here yet" if state.where is None else f"{state.where}{likewise}"
+        rows.append((state.name, *sizes, where))
+    columns = tuple(map(Column, ("set", "train", "test", "features", "where")))
+    console().print(draw_table(Table("Data sets", columns, tuple(rows))))
     missing = [state.name for state in states if state.where is None]
     if missing:
         console().print(f"To get the rest: driftgames datasets fetch {' '.join(missing)}")
@@ -62,9 +57,9 @@ def fetch(
         int, typer.Option(help="How often a broken download is tried again.", min=0)
     ] = 2,
 ) -> None:
-    """Download sets to your cache, check them and binarise them where they are raw.
+    """Download sets to your cache, check them, and binarise them if they are raw.
 
-    What is there already is not downloaded again.
+    A file that is there already is not downloaded again.
 
     Example: driftgames datasets fetch a9a w8a
     """

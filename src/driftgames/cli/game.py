@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from driftgames.cli._import import ImportedFile, import_file
 from driftgames.cli._options import check_outputs
-from driftgames.cli._output import clear_errors, console, make_table
+from driftgames.cli._output import clear_errors, console
 
 
 class Foe(StrEnum):
@@ -24,6 +25,7 @@ def game(
     potential: Annotated[
         str, typer.Option(help="Who weighs them: exp, 2-norm, normalhedge.dt.")
     ] = "normalhedge.dt",
+    imported: ImportedFile = None,
     adversary: Annotated[Foe, typer.Option(help="Who moves them.")] = Foe.GREEDY,
     chips: Annotated[int, typer.Option(help="How many chips.")] = 10,
     rounds: Annotated[int, typer.Option(help="How many rounds.")] = 200,
@@ -34,14 +36,15 @@ def game(
 ) -> None:
     """Play a drifting game and print where the regret stands beside its bound.
 
-    Chips are actions; a chip far to the left is an action the player should have trusted. The
-    average potential never rises, whatever the adversary does: that is the guarantee.
+    Chips are actions. A chip far to the left is an action that the player should have trusted.
+    The average potential never rises against any adversary: that is the guarantee.
 
     Example: driftgames game --potential 2-norm --adversary stochastic --rounds 1000
     """
     import numpy as np
 
     from driftgames.certificates import Certificate
+    from driftgames.core.registry import choose
     from driftgames.games import (
         Adversary,
         GreedyAdversary,
@@ -53,12 +56,12 @@ def game(
         potential_sum,
     )
     from driftgames.potentials import POTENTIALS
+    from driftgames.tables import Column, Table, draw_table
 
     with clear_errors():
+        import_file(imported)
         check_outputs(plot=plot)
-        if potential not in POTENTIALS:
-            raise ValueError(f"potential must be one of {', '.join(POTENTIALS)}; got {potential!r}")
-        phi = POTENTIALS[potential](rounds, 1 / max(chips, 2))
+        phi = choose("potential", potential, POTENTIALS)(rounds, 1 / max(chips, 2))
         foes: dict[Foe, Adversary] = {
             Foe.RANDOM: RandomAdversary(),
             Foe.STOCHASTIC: StochasticAdversary(),
@@ -86,10 +89,8 @@ def game(
 
     start = float(phi.value(np.zeros(1), 0, horizon=rounds)[0])
     marks = sorted({1, rounds // 4, rounds // 2, 3 * rounds // 4, rounds} - {0})
-    falling = [
-        ["0", f"{start:.6g}"],
-        *([f"{t}", f"{record.seen['sum'][t - 1]:.6g}"] for t in marks),
-    ]
+    falling = ((0, start), *((t, float(record.seen["sum"][t - 1])) for t in marks))
+    columns = (Column("round"), Column("potential", ".6g"))
     out = console()
-    out.print(make_table("The average potential never rises", ["round", "potential"], falling))
+    out.print(draw_table(Table("The average potential never rises", columns, falling)))
     out.print(str(certificate))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from driftgames.cli._import import ImportedFile, import_file
 from driftgames.cli._options import check_kept, check_outputs, fractions, numbers, pair
 from driftgames.cli._output import clear_errors, console
 
@@ -24,7 +25,7 @@ ALGORITHMS = (
     "adahedge",
     "squint",
 )
-"""The names of `LEARNERS`, written out so that --help need not load them; the default first."""
+"""The names of `LEARNERS`, the default first. They are written out to keep --help quick."""
 
 
 def hedge(
@@ -40,38 +41,42 @@ def hedge(
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"Which learner plays: {', '.join(ALGORITHMS)}; the first unless given.",
+            help=f"Which learner plays: {', '.join(ALGORITHMS)}, or the name of a potential that "
+            f"--import defines. Default: {ALGORITHMS[0]}.",
         ),
     ] = None,
+    imported: ImportedFile = None,
     horizon: Annotated[
         int | None,
         typer.Option(min=1, metavar="T", help="For exp: the number of rounds it is tuned to."),
     ] = None,
-    epsilon: Annotated[
-        str | None,
-        typer.Option(metavar="E,E", help="The lines of the regret table, as in 0.01,0.1."),
-    ] = None,
-    loss_range: Annotated[
-        str | None,
-        typer.Option(metavar="LOW,HIGH", help="Where losses lie, as in 0,100; 0,1 unless given."),
-    ] = None,
-    gains: Annotated[
-        bool | None, typer.Option("--gains/--losses", help="Whether the cells are gains or losses.")
-    ] = None,
     prior: Annotated[
         str | None,
         typer.Option(
-            metavar="P,P", help="The share of each action, as in 0.5,0.3,0.2; equal unless given."
+            metavar="P,P",
+            help="The share of each action, as in 0.5,0.3,0.2. Default: equal.",
         ),
+    ] = None,
+    loss_range: Annotated[
+        str | None,
+        typer.Option(metavar="LOW,HIGH", help="Where losses lie, as in 0,100. Default: 0,1."),
+    ] = None,
+    gains: Annotated[
+        bool | None, typer.Option("--gains/--losses", help="Whether the cells are gains or losses.")
     ] = None,
     header: Annotated[
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="Whether the first line of a CSV names the actions; unless given, it does when "
-            "none of its cells is a number.",
+            help="Whether the first line of a CSV names the actions. Default: it does if none of "
+            "its cells is a number.",
         ),
     ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(metavar="E,E", help="The lines of the regret table, as in 0.01,0.1."),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many actions are shown.")] = 10,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -89,8 +94,8 @@ def hedge(
         typer.Option(
             metavar="ROUND",
             help="With --state: the number of the round that the input begins with. 1: the input "
-            "is the whole one again, counted rounds are skipped (and must be the same). next: it "
-            "goes on where the state ends. A number: rounds before the end of the state are "
+            "is the whole one; counted rounds are skipped and must be the same. next: the input "
+            "goes on where the state ends. Another number: rounds before the end of the state are "
             "skipped.",
         ),
     ] = "1",
@@ -100,14 +105,13 @@ def hedge(
             min=1,
             metavar="N",
             help="With --state or --live: how many rounds are taken between two writes of the "
-            "state; 1 on standard input unless given.",
+            "state. Default: 1 on standard input.",
         ),
     ] = None,
     live: Annotated[
         bool,
         typer.Option("--live", help="Add the next distribution to every acknowledgement (p=...)."),
     ] = False,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many actions are shown.")] = 10,
 ) -> None:
     """Learn from losses, round by round; show how far behind the best it is.
 
@@ -120,9 +124,9 @@ def hedge(
     was killed goes on from there, none lost and none counted twice: feed it
     the whole input again, or say which round the input begins with. The
     first line it prints then says how many rounds are counted. A last line
-    on standard input without an end may be cut short: it is not counted, and
-    said. A state is for one process at a time; one that finds another's
-    writes stops.
+    of standard input without an end of line may be cut short: it is not
+    counted, and a message says so. A state is for one process at a time; a
+    process that finds the writes of another stops.
 
     Example: driftgames hedge losses.csv --epsilon 0.01,0.1 --plot regret.svg
 
@@ -133,11 +137,12 @@ def hedge(
     from driftgames.cli._loss_files import open_losses
 
     with clear_errors():
+        import_file(imported)
         epsilons, begin = fractions("--epsilon", epsilon), _first_round(first_round)
         shares = None if prior is None else numbers("--prior", prior)
         ends = pair("--loss-range", loss_range)
         check_outputs(plot=plot, state=state)
-        wanted = _Wanted(algorithm, horizon, ends, gains, shares)
+        asked = _LearnerOptions(algorithm, horizon, ends, gains, shares)
         streaming = losses == "-"
         saved = StreamState.load(state) if state is not None and state.exists() else None
         if streaming and saved is not None:
@@ -146,7 +151,7 @@ def hedge(
         size = every or (1 if answering else None)
         kept = state is not None
         with open_losses(losses, header=header, rounds=size, whole_lines=kept) as source:
-            current = wanted.begin(source) if saved is None else wanted.go_on(source, saved)
+            current = asked.begin(source) if saved is None else asked.go_on(source, saved)
             learner = current.learner
             history = None if plot is None else History()
             blocks = source.checked(*learner.loss_range)
@@ -168,8 +173,8 @@ def hedge(
 
 
 @dataclass(frozen=True)
-class _Wanted:
-    """What the options say of the learner; None where they say nothing."""
+class _LearnerOptions:
+    """The learner that the options ask for; None where they leave it open."""
 
     algorithm: str | None
     horizon: int | None
@@ -180,7 +185,7 @@ class _Wanted:
     def begin(self, source: LossFile) -> StreamState:
         """Return a new learner for these actions."""
         from driftgames.cli._hedge_stream import StreamState
-        from driftgames.hedge.making import make_learner
+        from driftgames.hedge.factory import make_learner
 
         name = self.algorithm or ALGORITHMS[0]
         if name == "exp" and self.horizon is None:
@@ -197,7 +202,7 @@ class _Wanted:
         return StreamState(name, learner, self.horizon)
 
     def go_on(self, source: LossFile, saved: StreamState) -> StreamState:
-        """Return the saved learner, or say what it has that was not asked for."""
+        """Return the saved learner, or name the option that differs from it."""
         learner = saved.learner
         prior = None if learner.prior is None else learner.prior.tolist()
         names = learner.names if source.names is not None else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,27 +11,21 @@ import typer
 
 from driftgames.cli._options import check_kept, check_outputs
 from driftgames.cli._output import clear_errors, console, make_table
+from driftgames.core.registry import choose
 
 if TYPE_CHECKING:
     from driftgames.cli._prices import Market, Table
-    from driftgames.oco import BestConstantRebalanced, PortfolioRun, PortfolioStrategy
+    from driftgames.portfolio import BestConstantRebalanced, PortfolioRun, PortfolioStrategy
 
 SHOWN = 8
-"""How many holdings are listed."""
+"""The number of holdings that are listed."""
 
 
-class Algorithm(StrEnum):
-    """Who decides what to hold."""
+ALGORITHMS = ("universal", "uniform", "hold", "eg", "ons", "normalhedge.dt")
+"""The names of `STRATEGIES`, written out so that --help need not load them."""
 
-    UNIVERSAL = "universal"
-    NORMALHEDGE = "normalhedge.dt"
-    UNIFORM = "uniform"
-    HOLD = "hold"
-    EG = "eg"
-    ONS = "ons"
-
-
-USUAL = [Algorithm.UNIVERSAL, Algorithm.UNIFORM, Algorithm.HOLD, Algorithm.EG, Algorithm.ONS]
+USUAL = ALGORITHMS[:-1]
+"""The strategies that run by default; normalhedge.dt also needs a span."""
 
 
 def portfolio(
@@ -51,12 +44,13 @@ def portfolio(
         ),
     ] = None,
     algorithm: Annotated[
-        list[Algorithm] | None,
+        list[str] | None,
         typer.Option(
             "--algorithm",
             "-a",
-            help="Which strategy; may be given several times. Default: all but "
-            "normalhedge.dt. Today's weights are those of the first.",
+            metavar="NAME",
+            help=f"Which strategy: {', '.join(ALGORITHMS)}; may be given several times. Default: "
+            f"all but {ALGORITHMS[-1]}. Today's weights are those of the first.",
         ),
     ] = None,
     demo: Annotated[
@@ -104,14 +98,13 @@ def portfolio(
 ) -> None:
     """Run portfolio strategies over a table of prices and print wealth, regret and weights.
 
-    Regret is in log-wealth, to the best constant rebalanced portfolio in hindsight; the bound
-    is what theory promises of it for every market, where it does. The best portfolio trades
-    for free, whatever --cost says.
+    Regret is in log-wealth, to the best constant rebalanced portfolio in hindsight, which pays
+    no costs. The bound on the regret is that of the theory, if there is one.
 
     Example: driftgames portfolio prices.csv -a universal -a ons --cost 0.001 --plot wealth.svg
     """
     from driftgames.cli._prices import read_prices
-    from driftgames.oco import best_constant_rebalanced
+    from driftgames.portfolio import best_constant_rebalanced
 
     with clear_errors():
         if (prices is None) != demo:
@@ -125,8 +118,7 @@ def portfolio(
         if resume is not None:
             if algorithm and len(chosen) > 1:
                 raise ValueError("--resume goes on with one --algorithm")
-            name, strategy = wanted.go_on(resume, chosen[0] if algorithm else None)
-            chosen = [name]
+            strategy = wanted.go_on(resume, chosen[0] if algorithm else None)
         relative = relatives or prices is None
         market = table.market(from_one=from_one, relatives=relative, after=strategy)
         strategies = [strategy] if strategy else [wanted.begin(name) for name in chosen]
@@ -140,8 +132,7 @@ def portfolio(
             from driftgames.plots.portfolio import plot_wealth
             from driftgames.plots.style import save_figure
 
-            titles = [_title(name) for name in chosen]
-            curves = {title: run.wealth for title, run in zip(titles, runs, strict=True)}
+            curves = {run.title: run.wealth for run in runs}
             shown = None if begun else ("best constant rebalanced, in the end", best.wealth)
             save_figure(plot_wealth(curves, best=shown), plot)
 
@@ -153,42 +144,42 @@ def portfolio(
     heading += f", after {begun:,} before" * bool(begun)
     rows = [] if begun else [_best_row(best, market)]
     rows += [
-        _row(name, run, strategy, best, market, fresh=not begun)
-        for name, strategy, run in zip(chosen, strategies, runs, strict=True)
+        _row(run, strategy, best, market, fresh=not begun)
+        for strategy, run in zip(strategies, runs, strict=True)
     ]
     columns = ["strategy", "wealth", "per period", "regret", "bound"]
     out.print(make_table(heading, columns, rows))
-    out.print(_weights_table(chosen[0], strategies[0], market.assets))
+    out.print(_weights_table(strategies[0], market.assets))
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What the table and the options say of a strategy; None where they say nothing."""
+    """The settings of a strategy from the table and the options; None if an option is absent."""
 
     n_assets: int
     cost: float | None
     span: float | None
     seed: int | None
 
-    def begin(self, name: Algorithm) -> PortfolioStrategy:
+    def begin(self, name: str) -> PortfolioStrategy:
         """Return a new strategy."""
-        from driftgames.potentials import NormalHedgeDT
+        from driftgames.portfolio import STRATEGIES
 
-        settings: dict[str, Any] = {"cost": self.cost or 0.0}
-        if name in (Algorithm.UNIVERSAL, Algorithm.NORMALHEDGE):
-            settings["random_state"] = self.seed or 0
-        if name is Algorithm.NORMALHEDGE:
-            span = 0.7 if self.span is None else self.span
-            settings |= {"potential": NormalHedgeDT(), "span": span}
-        return _kind(name)(self.n_assets, **settings)
+        settings: dict[str, Any] = {"cost": self.cost or 0.0, "random_state": self.seed or 0}
+        if name == "normalhedge.dt" and self.span is not None:
+            settings["span"] = self.span
+        return choose("--algorithm", name, STRATEGIES)(self.n_assets, **settings)
 
-    def go_on(self, path: Path, asked: Algorithm | None) -> tuple[Algorithm, PortfolioStrategy]:
-        """Return the saved strategy and its name, or say what it has that was not asked for."""
-        name = asked or Algorithm.UNIVERSAL
-        strategy = _kind(name).load(path)
-        kept = strategy.settings
+    def go_on(self, path: Path, asked: str | None) -> PortfolioStrategy:
+        """Return the saved strategy, or say which option differs from it."""
+        from driftgames.portfolio import STRATEGIES
+
+        name = asked or "universal"
+        kind = type(choose("--algorithm", name, STRATEGIES)(2))
+        strategy = kind.load(path)
+        kept = strategy.content()["arguments"]
         if "potential" in kept:
-            name = Algorithm.NORMALHEDGE if kept["potential"] else Algorithm.UNIVERSAL
+            name = "normalhedge.dt" if kept["potential"] else "universal"
         for what, wanted, held in (
             ("--algorithm", asked, name),
             ("the number of assets", self.n_assets, kept["n_assets"]),
@@ -197,32 +188,7 @@ class _Wanted:
             ("--seed", self.seed, kept.get("random_state", self.seed)),
         ):
             check_kept(what, wanted, held)
-        return name, strategy
-
-
-def _kind(name: Algorithm) -> type[PortfolioStrategy]:
-    from driftgames import oco
-
-    kinds: dict[Algorithm, type[PortfolioStrategy]] = {
-        Algorithm.UNIVERSAL: oco.UniversalPortfolio,
-        Algorithm.NORMALHEDGE: oco.UniversalPortfolio,
-        Algorithm.UNIFORM: oco.UniformRebalancing,
-        Algorithm.HOLD: oco.BuyAndHold,
-        Algorithm.EG: oco.ExponentiatedGradient,
-        Algorithm.ONS: oco.OnlineNewtonStep,
-    }
-    return kinds[name]
-
-
-def _title(name: Algorithm) -> str:
-    return {
-        Algorithm.UNIVERSAL: "universal portfolio",
-        Algorithm.NORMALHEDGE: "NormalHedge.DT",
-        Algorithm.UNIFORM: "uniform rebalancing",
-        Algorithm.HOLD: "buy and hold",
-        Algorithm.EG: "exponentiated gradient",
-        Algorithm.ONS: "online Newton step",
-    }[name]
+        return strategy
 
 
 def _best_row(best: BestConstantRebalanced, market: Market) -> list[str]:
@@ -231,7 +197,6 @@ def _best_row(best: BestConstantRebalanced, market: Market) -> list[str]:
 
 
 def _row(
-    name: Algorithm,
     run: PortfolioRun,
     strategy: PortfolioStrategy,
     best: BestConstantRebalanced,
@@ -239,23 +204,30 @@ def _row(
     *,
     fresh: bool,
 ) -> list[str]:
-    from driftgames.certificates.bounds.portfolios import exponentiated_gradient
-    from driftgames.oco import UniversalPortfolio
-
-    log_wealth, periods = float(run.log_wealth[-1]), market.relatives.shape[0]
+    log_wealth = float(run.log_wealth[-1])
+    money = _money(log_wealth, strategy.t)
     if not fresh:
-        return [_title(name), *_money(log_wealth, strategy.t), "-", "-"]
-    bound = "-"
-    cost = strategy.settings["cost"]  # which the best portfolio does not pay
-    if isinstance(strategy, UniversalPortfolio) and not (cost and name is Algorithm.NORMALHEDGE):
-        bound = f"{strategy.regret_bound(best):.2f}"
-    elif name is Algorithm.EG and not cost:
-        lows, highs = market.relatives.min(axis=1), market.relatives.max(axis=1)
-        variability = float((lows / highs).min())
-        promised = exponentiated_gradient(periods, len(market.assets), variability, 0.05)
-        bound = f"{float(promised):.2f}"
+        return [run.title, *money, "-", "-"]
+    bound = _bound(strategy, best, market)
     regret = best.log_wealth - log_wealth
-    return [_title(name), *_money(log_wealth, periods), f"{regret:.3f}", bound]
+    return [run.title, *money, f"{regret:.3f}", "-" if bound is None else f"{bound:.2f}"]
+
+
+def _bound(
+    strategy: PortfolioStrategy, best: BestConstantRebalanced, market: Market
+) -> float | None:
+    """Return the bound on the regret; None if there is none."""
+    from driftgames.certificates.bounds.portfolios import exponentiated_gradient
+    from driftgames.portfolio import ExponentiatedGradient, UniversalPortfolio
+
+    kept, X = strategy.content()["arguments"], market.relatives
+    if isinstance(strategy, UniversalPortfolio) and not (kept["cost"] and kept["potential"]):
+        return strategy.regret_bound(best)
+    if isinstance(strategy, ExponentiatedGradient) and not kept["cost"]:
+        variability = float((X.min(axis=1) / X.max(axis=1)).min())
+        days, n_assets = X.shape
+        return float(exponentiated_gradient(days, n_assets, variability, kept["eta"]))
+    return None
 
 
 def _money(log_wealth: float, periods: int) -> list[str]:
@@ -263,18 +235,18 @@ def _money(log_wealth: float, periods: int) -> list[str]:
     return [f"{wealth:,.4f}", f"{100 * math.expm1(log_wealth / periods):+.3f} %"]
 
 
-def _weights_table(name: Algorithm, strategy: PortfolioStrategy, assets: list[str]) -> object:
+def _weights_table(strategy: PortfolioStrategy, assets: list[str]) -> object:
     weights = strategy.predict()
     order = sorted(range(len(assets)), key=lambda k: -weights[k])
     rows = [[assets[k], f"{100 * weights[k]:.2f} %"] for k in order[:SHOWN]]
     if len(assets) > SHOWN:
         rest = sum(float(weights[k]) for k in order[SHOWN:])
         rows.append([f"{len(assets) - SHOWN} others", f"{100 * rest:.2f} %"])
-    return make_table(f"To hold now, by {_title(name)}", ["asset", "share"], rows)
+    return make_table(f"To hold now, by {strategy.title}", ["asset", "share"], rows)
 
 
 def _demo(seed: int) -> Table:
-    """Return two volatile assets that go nowhere, one that climbs, and one that is cash."""
+    """Return two volatile assets without a trend, one that rises, and cash."""
     import numpy as np
 
     from driftgames.cli._prices import Table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -14,40 +15,34 @@ def reproduce(
     only: Annotated[
         str | None,
         typer.Option(
-            help="Experiments, with commas: table2, table3, figure1, figure2, hedge; and beyond "
-            "the paper long, noise, peers.",
+            help="Experiments, with commas: table2, table3, figure1, figure2, hedge, and beyond "
+            "the paper long, noise, peers. Default: those of the paper.",
             metavar="NAMES",
         ),
     ] = None,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Run long, noise and peers too."),
+    ] = False,
     sets: Annotated[
         str | None,
         typer.Option(
             help="Sets, with commas: a9a, census, ocr49, splice, w8a, w8a-honest, digits49, "
-            "breast_cancer. All of the paper's that can be had, unless given.",
+            "breast_cancer. Default: all sets of the paper that are here or can be downloaded.",
             metavar="NAMES",
         ),
     ] = None,
     rounds: Annotated[int, typer.Option(help="Rounds of boosting.", min=1)] = 200,
-    out: Annotated[
-        Path, typer.Option(help="Where the report goes; finished parts are kept there too.")
-    ] = Path("report"),
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full", help="Also what goes beyond the paper: 2,000 rounds, label noise, peers."
-        ),
-    ] = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Do all parts again, finished or not.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="For everything that is drawn.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of all random numbers.", min=0)] = 0,
     data: Annotated[
         Path | None,
-        typer.Option(help="A folder with data sets, to be looked in first.", metavar="DIR"),
+        typer.Option(help="A folder with data sets. It is searched first.", metavar="DIR"),
     ] = None,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Download nothing; run on what is here.")
-    ] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Download nothing.")] = False,
+    out: Annotated[
+        Path, typer.Option(help="The folder of the report and of finished tasks.")
+    ] = Path("report"),
+    fresh: Annotated[bool, typer.Option("--fresh", help="Do finished tasks again.")] = False,
 ) -> None:
     """Run the paper's experiments and write a report that opens in any browser.
 
@@ -56,28 +51,31 @@ def reproduce(
 
     Example: driftgames reproduce --only table3 --sets census,splice --rounds 200 --out report
     """
-    from driftgames.experiments import Setting, Store, choose_sets, select
-    from driftgames.experiments import reproduce as run
-    from driftgames.experiments.report import print_report, write_csv, write_json, write_page
+    from driftgames.paper import reproduce as runner
+    from driftgames.paper.experiment import Setting
+    from driftgames.paper.report import print_report, write_csv, write_page
+    from driftgames.paper.sets import choose_sets
+    from driftgames.paper.store import Store
+    from driftgames.tables import write_json
 
     screen = console()
     with clear_errors():
-        experiments = select(_names("--only", only), full=full)
+        experiments = runner.select(_names("--only", only), full=full)
         chosen = choose_sets(_names("--sets", sets), directory=data, allow_download=not offline)
         setting = Setting(chosen, rounds=rounds, seed=seed)
         out.mkdir(parents=True, exist_ok=True)
         try:
-            report, went = run(experiments, setting, Store(out / "parts"), fresh=fresh)
+            report, went = runner.reproduce(experiments, setting, Store(out / "tasks"), fresh=fresh)
         except KeyboardInterrupt:
             typer.echo("stopped; the same command goes on from here", err=True)
             raise typer.Exit(INTERRUPTED) from None
-        write_json(report, out / "results.json")
+        write_json(asdict(report), out / "results.json")
         write_csv(report, out / "csv")
         write_page(report, out / "index.html")
     print_report(report, screen)
     again = f", {went.found} of them done before" if went.found else ""
     screen.print(
-        f"\n{went.parts} parts{again}, {went.seconds:.1f} s. Report: {out / 'index.html'}",
+        f"\n{went.tasks} tasks{again}, {went.seconds:.1f} s. Report: {out / 'index.html'}",
         soft_wrap=True,
     )
 

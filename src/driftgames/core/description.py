@@ -36,9 +36,12 @@ class Describable:
         Describable._kinds[cls.__name__] = cls  # a cell that is run again replaces its class
 
     def _described_arguments(self) -> Content:
+        kind: Any = type(self)
         names = self._argument_names
-        if dataclasses.is_dataclass(type(self)):
-            names = tuple(field.name for field in dataclasses.fields(type(self)) if field.init)
+        if dataclasses.is_dataclass(kind):
+            names = tuple(field.name for field in dataclasses.fields(kind) if field.init)
+        elif not names and kind.__init__ is not object.__init__:
+            raise TypeError(f"{kind.__name__} does not name its arguments")
         return {name: getattr(self, name) for name in names}
 
 

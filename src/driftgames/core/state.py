@@ -117,7 +117,7 @@ def nested(thing: Stateful) -> Content:
     return {"kind": type(thing).__name__, **thing.content()}
 
 
-def restore_nested(content: Any, wanted: type[Stateful], **given: Any) -> Any:
+def restore_nested(content: Any, wanted: type[Any], **given: Any) -> Any:
     """Return the object that `nested` described, which must be one of the ``wanted`` class."""
     if not isinstance(content, dict) or "kind" not in content:
         raise DocumentError(f"not a {wanted.__name__}: it has no 'kind'")

@@ -1,4 +1,4 @@
-"""Data: a set by its name, from the first place that has it, checked against its sha256.
+"""Data: a set by its name, from the first folder that has it, checked against its sha256.
 
 `load` gives the sets of the paper's experiments [LS14, Tab. 2] and two that come with
 scikit-learn, `load_market` and `load_electric_load` those for learning online, and
@@ -7,7 +7,7 @@ scikit-learn, `load_market` and `load_electric_load` those for learning online, 
 
 from driftgames.datasets.bundled import BUNDLED
 from driftgames.datasets.catalogue import CATALOGUE
-from driftgames.datasets.dataset import Dataset, Part
+from driftgames.datasets.dataset import Dataset, Split
 from driftgames.datasets.download import DownloadError, download
 from driftgames.datasets.files import DataError
 from driftgames.datasets.libsvm import LibsvmError, read_libsvm, write_libsvm
@@ -23,8 +23,8 @@ __all__ = [
     "LibsvmError",
     "Market",
     "MissingDataError",
-    "Part",
     "Series",
+    "Split",
     "Status",
     "download",
     "fetch",

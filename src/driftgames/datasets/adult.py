@@ -1,10 +1,10 @@
 """UCI Adult: its attributes, the columns of a9a, and a set made as census was.
 
 ``census`` is 2,000 rows that R. Schapire drew from Adult, about half of them above 50K, with
-every numeric attribute rounded to eight levels and the attribute ``fnlwgt`` left out. Which
-rows were drawn is not recorded in the public file, so that file cannot yield the published
-set. `derive` makes one by the same steps, from rows of its own draw; numbers from it are like
-the published ones and never equal to them.
+every numeric attribute rounded to eight levels and the attribute ``fnlwgt`` left out. The public
+file does not say which rows were drawn, so it cannot yield the published set. `derive` makes a
+set by the same steps, from other rows. Its numbers are similar to the published ones, but not
+equal.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from driftgames.datasets.binarise import Attribute, Row, binarise, make_columns, quantise
-from driftgames.datasets.dataset import Part
+from driftgames.datasets.dataset import Split
 from driftgames.datasets.files import DataError
 
 _FIELDS: tuple[tuple[str, str | None], ...] = (
@@ -69,7 +69,7 @@ _SEED = 0
 
 
 def a9a_feature_names() -> tuple[str, ...]:
-    """Return what the 123 columns of a9a stand for.
+    """Return the names of the 123 columns of a9a.
 
     The LIBSVM collection cuts each numeric attribute into fifths, but the capital columns into
     zero and more, and gives each discrete value a column.
@@ -90,7 +90,7 @@ def a9a_feature_names() -> tuple[str, ...]:
 
 
 def parse_adult(text: str) -> tuple[list[Row], list[str]]:
-    """Return the fields and the labels of ``adult.data``, without rows that have a gap.
+    """Return the fields and the labels of ``adult.data``, without rows with missing values.
 
     >>> line = ("39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, "
     ...         "Not-in-family, White, Male, 2174, 0, 40, United-States, <=50K")
@@ -112,7 +112,7 @@ def parse_adult(text: str) -> tuple[list[Row], list[str]]:
     return rows, labels
 
 
-def derive(text: str) -> tuple[Part, tuple[str, ...]]:
+def derive(text: str) -> tuple[Split, tuple[str, ...]]:
     """Return 2,000 rows of ``adult.data``, half above 50K, binarised as census is."""
     rows, labels = parse_adult(text)
     above = np.array([label == ">50K" for label in labels])
@@ -133,4 +133,4 @@ def derive(text: str) -> tuple[Part, tuple[str, ...]]:
     table = [[str(field) for field in row] for row in drawn[:, kept]]
     columns = make_columns([ATTRIBUTES[j] for j in kept], table)
     y = np.where(above[chosen], 1, -1)
-    return Part(binarise(table, columns), y), tuple(column.name for column in columns)
+    return Split(binarise(table, columns), y), tuple(column.name for column in columns)

@@ -40,7 +40,7 @@ class Column:
 
 
 def make_columns(attributes: Sequence[Attribute], rows: Sequence[Row]) -> tuple[Column, ...]:
-    """Return the columns that the rule gives for what the rows hold, in attribute order.
+    """Return the columns that the rule gives for these rows, in attribute order.
 
     A discrete value that no row holds gets no column.
 
@@ -92,9 +92,9 @@ def binarise(rows: Sequence[Row], columns: Sequence[Column]) -> csr_matrix:
 def quantise(values: FloatArray, levels: int) -> FloatArray:
     """Return each value as the median of its group: ``levels`` groups, as even as ties allow.
 
-    Groups are filled from the smallest value up. Equal values stay together, and what a large
-    tie takes is made up by the groups after it, so a column that is mostly zero still has
-    ``levels`` of them. Fewer distinct values than that are left as they are.
+    Groups are filled from the smallest value up. Equal values stay together. The groups after a
+    large tie share the rest evenly, so that a column that is mostly zero still has ``levels``
+    groups. Values with fewer distinct ones than that stay as they are.
 
     >>> quantise(np.array([0.0, 0, 0, 0, 1, 2, 3, 4]), levels=3)
     array([0., 0., 0., 0., 1., 1., 3., 3.])

@@ -7,12 +7,13 @@ become columns are those of the training rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames.datasets.binarise import Attribute, Row, binarise, make_columns, quantise
-from driftgames.datasets.dataset import Dataset, Part
+from driftgames.datasets.dataset import Dataset, Split
 
 _LEVELS = 8
 
@@ -53,9 +54,18 @@ def load_breast_cancer() -> Dataset:
     return _make("breast_cancer", names, levels, labels, ("malignant", "benign"))
 
 
-BUNDLED: dict[str, Callable[[], Dataset]] = {
-    "digits49": load_digits49,
-    "breast_cancer": load_breast_cancer,
+@dataclass(frozen=True)
+class BundledSet:
+    """A set that comes with a package that is always installed."""
+
+    title: str
+    load: Callable[[], Dataset]
+    package: str = "scikit-learn"
+
+
+BUNDLED: dict[str, BundledSet] = {
+    "digits49": BundledSet("8 x 8 digits, 4 against 9", load_digits49),
+    "breast_cancer": BundledSet("Wisconsin breast cancer", load_breast_cancer),
 }
 """The sets that need no file, by name."""
 
@@ -72,8 +82,8 @@ def _make(
     X = binarise(rows, columns)
     return Dataset(
         name,
-        Part(X[0::2], labels[0::2]),
-        Part(X[1::2], labels[1::2]),
+        Split(X[0::2], labels[0::2]),
+        Split(X[1::2], labels[1::2]),
         tuple(column.name for column in columns),
         classes,
         source="scikit-learn",

@@ -1,4 +1,4 @@
-"""The five sets of the paper: their files, checksums, public homes and what to know of them."""
+"""The five sets of the paper: their files, checksums, public homes and notes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from driftgames.datasets import adult, mnist, splice
-from driftgames.datasets.dataset import Part
+from driftgames.datasets.dataset import Split
 
-Derive = Callable[[Mapping[str, bytes]], tuple[Part, tuple[str, ...]]]
+Derive = Callable[[Mapping[str, bytes]], tuple[Split, tuple[str, ...]]]
 """From the downloaded files, by name, to all examples in order and the names of the columns."""
 
 
@@ -31,10 +31,12 @@ class Entry:
         The published content: a training and a test file, or one file that holds both.
     features : (file, sha256), optional
         The file that names the columns, ``number name`` per line.
+    column_names : callable, optional
+        Returns the names of the columns where no file has them.
     remotes : tuple of Remote
         What is downloaded.
     derive : callable, optional
-        How the downloaded files become the set; None where they are the set.
+        How the downloaded files become the set. Default: they are the set.
     """
 
     name: str
@@ -46,8 +48,19 @@ class Entry:
     files: tuple[tuple[str, str], ...]
     remotes: tuple[Remote, ...]
     features: tuple[str, str] | None = None
+    column_names: Callable[[], tuple[str, ...]] | None = None
     derive: Derive | None = None
     note: str = ""
+
+    @property
+    def published_files(self) -> tuple[tuple[str, str], ...]:
+        """All files of the published content, and their sha256."""
+        return self.files if self.features is None else (*self.files, self.features)
+
+    @property
+    def likewise_files(self) -> tuple[str, str]:
+        """The files of a set that was made likewise from other rows: examples and features."""
+        return f"{self.name}.likewise.svm", f"{self.name}.likewise.features.txt"
 
 
 _LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
@@ -81,6 +94,7 @@ _ENTRIES = (
         classes=("<=50K", ">50K"),
         files=_A9A,
         remotes=_from_libsvm(*_A9A),
+        column_names=adult.a9a_feature_names,
     ),
     Entry(
         "census",
@@ -176,6 +190,7 @@ _ENTRIES = (
         classes=("other pages", "the category"),
         files=_W8A,
         remotes=_from_libsvm(*_W8A),
+        column_names=lambda: tuple(f"keyword {k}" for k in range(1, 301)),
         note="Every row of its test file is also a row of its training file: "
         "its test error is an error on training rows.",
     ),

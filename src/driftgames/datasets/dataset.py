@@ -1,4 +1,4 @@
-"""What a loader returns: two parts, the names of the columns, and where it all came from."""
+"""What a loader returns: two splits, the names of the columns, and where they came from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-class Part(NamedTuple):
+class Split(NamedTuple):
     """Examples and their labels; unpacks as ``X, y = data.train``."""
 
     X: csr_matrix
@@ -33,24 +33,24 @@ class Dataset:
     Parameters
     ----------
     name : str
-        What `load` calls it.
-    train, test : Part
-        The two parts, with the same columns.
+        The name that `load` takes.
+    train, test : Split
+        The two splits, with the same columns.
     feature_names : tuple of str
         One name per column.
     classes : tuple of two str
-        What -1 and +1 stand for.
+        The classes that are -1 and +1.
     source : str
-        Where the data came from: a place of the lookup and its path, or a package.
+        Where the data came from: a location of the search path, or a package.
     published : bool
-        Whether these are the very rows of the published experiment, by checksum.
+        Whether these are the rows of the published experiment, by checksum.
     note : str
-        What a reader of results must know about the set; empty if nothing.
+        A remark for readers of results. Default: none.
     """
 
     name: str
-    train: Part
-    test: Part
+    train: Split
+    test: Split
     feature_names: tuple[str, ...]
     classes: tuple[str, str]
     source: str
@@ -58,13 +58,13 @@ class Dataset:
     note: str = ""
 
     def __post_init__(self) -> None:
-        for what, part in (("train", self.train), ("test", self.test)):
-            wanted = (part.y.size, len(self.feature_names))
-            if part.X.shape != wanted:
+        for what, split in (("train", self.train), ("test", self.test)):
+            wanted = (split.y.size, len(self.feature_names))
+            if split.X.shape != wanted:
                 raise DataError(
-                    f"{self.name}: {what}.X must have shape {wanted}; got {part.X.shape}"
+                    f"{self.name}: {what}.X must have shape {wanted}; got {split.X.shape}"
                 )
-            if not np.isin(part.y, (-1, 1)).all():
+            if not np.isin(split.y, (-1, 1)).all():
                 raise DataError(f"{self.name}: the labels of {what} must be -1 or +1")
 
     def __repr__(self) -> str:
@@ -75,10 +75,10 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of rows and labels, by which stored results know their data."""
+        """A digest of rows and labels; stored results are found by it."""
         digest = hashlib.sha256()
-        for part in (self.train, self.test):
-            for array in (part.X.indptr, part.X.indices, part.X.data, part.y):
+        for split in (self.train, self.test):
+            for array in (split.X.indptr, split.X.indices, split.X.data, split.y):
                 # the same numbers give the same digest on every machine
                 digest.update(np.ascontiguousarray(array).astype("<f8").tobytes())
         return digest.hexdigest()
@@ -90,15 +90,15 @@ class Dataset:
         """
         return replace(
             self,
-            train=Part(self.train.X, -self.train.y),
-            test=Part(self.test.X, -self.test.y),
+            train=Split(self.train.X, -self.train.y),
+            test=Split(self.test.X, -self.test.y),
             classes=(self.classes[1], self.classes[0]),
         )
 
     def without_test_rows(self) -> Dataset:
-        """Return the set with every test row taken out of the training part, once.
+        """Return the set with every test row taken out of the training split, once.
 
-        For a test part that is contained in the training part, as that of w8a is. A row that
+        For a test split that is contained in the training split, as that of w8a is. A row that
         occurs more often in training than in test keeps its other copies, as it would in any
         random split.
         """
@@ -108,13 +108,13 @@ class Dataset:
             if remaining[row] > 0:
                 remaining[row] -= 1
                 keep[i] = False
-        return replace(self, train=Part(self.train.X[keep], self.train.y[keep]))
+        return replace(self, train=Split(self.train.X[keep], self.train.y[keep]))
 
 
-def _rows(part: Part) -> list[tuple[int, bytes, bytes]]:
-    X = part.X.sorted_indices()
+def _rows(split: Split) -> list[tuple[int, bytes, bytes]]:
+    X = split.X.sorted_indices()
     spans = zip(X.indptr[:-1], X.indptr[1:], strict=True)
     return [
         (int(y), X.indices[begin:end].tobytes(), X.data[begin:end].tobytes())
-        for y, (begin, end) in zip(part.y, spans, strict=True)
+        for y, (begin, end) in zip(split.y, spans, strict=True)
     ]

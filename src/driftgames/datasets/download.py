@@ -1,35 +1,24 @@
-"""Downloads: checked against a sha256, written in one step, tried again when a line is bad."""
+"""Downloads by pooch: checked against a sha256, written in one step, tried again on bad lines."""
 
 from __future__ import annotations
 
-import hashlib
-import http.client
+import contextlib
+import logging
 import tempfile
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
 
-from driftgames.core.documents import atomic_write
 from driftgames.core.progress import progress
 from driftgames.datasets.files import DataError
-from driftgames.datasets.places import CACHE_VARIABLE
+from driftgames.datasets.search_path import CACHE_VARIABLE
 
 _CHUNK = 1 << 16
 _WORTH_ANOTHER_TRY = {408, 425, 429, 500, 502, 503, 504}
-_SCHEMES = {"http", "https"}
 
 
 class DownloadError(DataError):
-    """A download that failed; the message says for each address in which way."""
-
-
-class _TransientError(Exception):
-    """A failure that may pass: the line broke, or the server was busy."""
+    """A download that failed; the message says why, for each address."""
 
 
 def download(
@@ -50,38 +39,30 @@ def download(
     urls : sequence of str
         Addresses of the same bytes, tried in turn.
     target : path
-        Where the file goes. It appears there whole and checked, or not at all.
+        The file. It appears whole and checked, or not at all.
     sha256 : str
-        Of the bytes as they are served. Bytes that differ are thrown away and not asked for
-        again: a changed file stays changed.
+        Of the bytes as they are served. Other bytes are thrown away, and this address is not
+        asked again.
     timeout : float
         Seconds that the server may stay silent.
     retries : int
         How often an address is tried again after a time-out, a cut-off body, a refused
-        connection or a busy server. ``pause`` seconds before the first, twice as many before
-        each one after it.
+        connection or a busy server. There are ``pause`` seconds before the first retry, and
+        twice as many before each one after it.
     """
     path = Path(target)
     ready_folder(path.parent)
     failures: list[str] = []
     for url in urls:
-        if urllib.parse.urlsplit(url).scheme not in _SCHEMES:
-            raise ValueError(f"an address must begin with http:// or https://; got {url!r}")
-        wait = pause
         for attempt in range(retries + 1):
-            try:
-                _fetch(url, path, sha256, timeout, show_progress)
-            except _TransientError as error:
-                failure = f"{url}: {error}"
-                if attempt < retries:
-                    sleep(wait)
-                    wait *= 2
-            except DownloadError as error:
-                failure = str(error)
-                break
-            else:
+            if attempt:
+                sleep(pause * 2 ** (attempt - 1))
+            failure, may_pass = _attempt(url, path, sha256, timeout, show_progress)
+            if not failure:
                 return path
-        failures.append(failure)
+            if not may_pass:
+                break
+        failures.append(f"{url}: {failure}")
     raise DownloadError(f"{path.name} could not be downloaded: " + "; ".join(failures))
 
 
@@ -89,7 +70,7 @@ def ready_folder(folder: Path) -> None:
     """Make a folder of the cache, or say that nothing can be written there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):  # to be there is not to be writable
+        with tempfile.TemporaryFile(dir=folder):  # the folder may exist and be read-only
             pass
     except OSError as error:
         raise DownloadError(
@@ -98,45 +79,56 @@ def ready_folder(folder: Path) -> None:
         ) from error
 
 
-def _fetch(url: str, path: Path, sha256: str, timeout: float, show_progress: bool) -> None:
+def _attempt(
+    url: str, path: Path, sha256: str, timeout: float, show_progress: bool
+) -> tuple[str, bool]:
+    """Download once; return why it failed, empty if it did not, and whether that may pass."""
+    import pooch
+
+    bar = _Bar(path.name, show_progress)
+    downloader = pooch.HTTPDownloader(timeout=timeout, chunk_size=_CHUNK, progressbar=bar)
     try:
-        with closing(urllib.request.urlopen(url, timeout=timeout)) as response:
-            announced = response.headers.get("Content-Length")
-            size = int(announced) if announced else None
-            with (
-                atomic_write(path) as stream,
-                progress(path.name, size or 1, show=show_progress and bool(size)) as advance,
-            ):
-                found, received = _copy(response, stream, advance)
-                if size is not None and received < size:
-                    raise _TransientError(f"cut off after {received} of {size} bytes")
-                if found != sha256:
-                    raise DownloadError(
-                        f"{url}: the sha256 of what came is {found[:12]}..., "
-                        f"where {sha256[:12]}... was expected; nothing was kept"
-                    )
-    except urllib.error.HTTPError as error:
-        with error:
-            if error.code in _WORTH_ANOTHER_TRY:
-                raise _TransientError(f"HTTP {error.code} {error.reason}") from error
-            raise DownloadError(f"{url}: HTTP {error.code} {error.reason}") from error
-    except TimeoutError as error:
-        raise _TransientError(f"no answer within {timeout:g} s") from error
-    except urllib.error.URLError as error:
-        if isinstance(error.reason, TimeoutError):
-            raise _TransientError(f"no answer within {timeout:g} s") from error
-        raise _TransientError(str(error.reason)) from error
-    except (http.client.HTTPException, ConnectionError) as error:
-        raise _TransientError(str(error) or type(error).__name__) from error
+        with bar, _quiet(pooch.get_logger()):
+            pooch.retrieve(url, f"sha256:{sha256}", path.name, path.parent, downloader=downloader)
+    except ValueError as error:  # another sha256, or an address that is not http
+        return str(error), False
+    except OSError as error:
+        response = getattr(error, "response", None)  # errors of requests have one after an answer
+        if response is not None:
+            status = response.status_code
+            return f"HTTP {status} {response.reason}", status in _WORTH_ANOTHER_TRY
+        silent = "timed out" in str(error)
+        return f"no answer within {timeout:g} s" if silent else str(error), True
+    return "", False
 
 
-def _copy(
-    response: IO[bytes], stream: IO[bytes], advance: Callable[[int], None]
-) -> tuple[str, int]:
-    digest, received = hashlib.sha256(), 0
-    while chunk := response.read(_CHUNK):
-        stream.write(chunk)
-        digest.update(chunk)
-        received += len(chunk)
-        advance(len(chunk))
-    return digest.hexdigest(), received
+@contextlib.contextmanager
+def _quiet(logger: logging.Logger) -> Iterator[None]:
+    """Silence the messages of pooch; the bar shows the download."""
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+class _Bar(contextlib.ExitStack):
+    """Our progress bar, with the members that pooch uses: total, update, reset and close."""
+
+    def __init__(self, name: str, show: bool) -> None:
+        super().__init__()
+        self.name, self.show, self.total = name, show, 0
+        self._advance: Callable[[int], None] | None = None
+
+    def update(self, size: int) -> None:
+        """Move on by so many bytes; without an announced total there is no bar."""
+        if self._advance is None:
+            bar = progress(self.name, self.total, show=self.show and self.total > 0)
+            self._advance = self.enter_context(bar)
+        self._advance(size)
+
+    def reset(self) -> None:
+        """Begin again, as pooch does when all bytes have come."""
+        self.close()
+        self._advance = None

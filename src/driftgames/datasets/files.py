@@ -1,4 +1,4 @@
-"""Bytes from files: decompressed by what they are rather than by their name, and checked."""
+"""Bytes from files: decompressed by their content rather than by their name, and checked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 SUFFIXES = ("", ".xz", ".gz", ".bz2")
-"""What a file's name may end in besides its own; the content decides how it is read."""
+"""The endings that a file's name may have; the content decides how it is read."""
 
 _DECOMPRESSORS: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
     b"\x1f\x8b": ("gzip", gzip.decompress),
@@ -22,7 +22,7 @@ _DECOMPRESSORS: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
 
 
 class DataError(ValueError):
-    """Data that is not there, cannot be read or is not what it should be."""
+    """Data that is missing, unreadable or other than expected."""
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -53,7 +53,7 @@ def read_checked(path: str | os.PathLike[str], sha256: str) -> bytes:
 
 
 def check_sha256(data: bytes, sha256: str, name: str) -> None:
-    """Say that ``data`` is not the content with this sha256, if it is not.
+    """Raise an error if ``data`` is not the content with this sha256.
 
     >>> check_sha256(b"", "00" * 32, "empty.svm")
     Traceback (most recent call last):
@@ -70,9 +70,9 @@ def check_sha256(data: bytes, sha256: str, name: str) -> None:
 
 
 def find_file(folder: Path, name: str) -> Path | None:
-    """Return the file of this name in ``folder``, plain or compressed, if it is there."""
+    """Return the file of this name in ``folder``, plain or compressed; None if it is missing."""
     for suffix in SUFFIXES:
         path = folder / (name + suffix)
-        if os.path.isfile(path):  # unlike Path.is_file, false in a folder that is closed to us
+        if os.path.isfile(path):  # unlike Path.is_file, False in a folder without permission
             return path
     return None

@@ -1,8 +1,8 @@
 """LIBSVM text: ``label index:value index:value ...``, one example per line, indexes from 1.
 
-The whole file is parsed at once with NumPy. Where anything is out of the ordinary a second
-reader goes through the same bytes line by line; it knows the whole grammar, and its errors
-name the line and the reason.
+The whole file is parsed at once with NumPy. If anything is unusual, a second reader goes through
+the same bytes line by line. It knows the whole grammar, and its errors name the line and the
+reason.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _NEWLINE, _SPACE, _COLON = b"\n :"
 _MOST_DIGITS = 15  # integers of so many digits are exact in a float64
-_MOST_COLUMNS = 2**31 - 1  # what the learners hold the number of a column in
+_MOST_COLUMNS = 2**31 - 1  # learners hold column numbers in 32 bits
 _ORDINARY = np.zeros(256, dtype=bool)
 _ORDINARY[list(b"0123456789+-.eE: \t\r\n")] = True
 
@@ -38,7 +38,7 @@ class LibsvmError(DataError):
 
 
 class _UnusualError(Exception):
-    """The fast reader leaves this text to the one that goes line by line."""
+    """The fast reader leaves this text to the reader that goes line by line."""
 
 
 def read_libsvm(
@@ -51,8 +51,8 @@ def read_libsvm(
     path : path
         The file; gzip, xz and bzip2 are read as they are.
     n_features : int, optional
-        The number of columns; the largest index in the file unless given. Give it when a test
-        file may lack the last columns of its training file.
+        The number of columns. Default: the largest index in the file. Give it when a test file
+        may lack the last columns of its training file.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def read_libsvm(
 
     Notes
     -----
-    A text that a lenient reader would guess at is refused: indexes must be integers from 1
+    Ambiguous text is refused: indexes must be integers from 1
     that rise within a line, and labels and values must be finite. ``#`` begins a comment.
 
     Examples
@@ -135,7 +135,7 @@ def format_libsvm(X: Any, y: npt.ArrayLike) -> bytes:
 
 
 def _parse_whole(text: bytes) -> Pieces:
-    """Parse all bytes at once; leave anything doubtful to `_parse_lines`."""
+    """Parse all bytes at once; leave unusual text to `_parse_lines`."""
     data = np.frombuffer(text, dtype=np.uint8)
     if not _ORDINARY[data].all():
         raise _UnusualError
@@ -173,7 +173,7 @@ def _parse_whole(text: bytes) -> Pieces:
 def _integers(
     data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return tokens as integers, and which of them are nothing but digits."""
+    """Return tokens as integers, and which of them have digits only."""
     lengths = ends - starts
     numbers = np.zeros(starts.size, dtype=np.int64)
     good = lengths <= _MOST_DIGITS

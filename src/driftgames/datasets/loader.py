@@ -1,4 +1,4 @@
-"""`load`: a set by its name, from the first place that has it."""
+"""`load`: a set by its name, from the first location of the search path that has it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from driftgames.core.documents import atomic_write
-from driftgames.datasets.adult import a9a_feature_names
-from driftgames.datasets.bundled import BUNDLED
+from driftgames.core.registry import choose
+from driftgames.datasets.bundled import BUNDLED, BundledSet
 from driftgames.datasets.catalogue import CATALOGUE, Entry
-from driftgames.datasets.dataset import Dataset, Part
+from driftgames.datasets.dataset import Dataset, Split
 from driftgames.datasets.download import DownloadError, download, ready_folder
 from driftgames.datasets.files import (
     DataError,
@@ -22,11 +22,11 @@ from driftgames.datasets.files import (
     read_checked,
 )
 from driftgames.datasets.libsvm import format_libsvm, parse_libsvm
-from driftgames.datasets.places import Place, cache_folder, places
+from driftgames.datasets.search_path import Location, cache, search_path
 
 
 class MissingDataError(DataError):
-    """A set that is in none of the places; the message says where it was looked for."""
+    """A set that was not found; the message says where it was looked for."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class Status:
     name: str
     title: str
     where: str | None
-    """The place and its folder; None when it is nowhere yet."""
+    """The location; None if the set is not here yet."""
     published: bool
-    """Whether what is there are the published rows."""
+    """Whether these are the published rows."""
 
 
 def load(
@@ -49,28 +49,26 @@ def load(
     timeout: float = 30.0,
     retries: int = 2,
 ) -> Dataset:
-    """Return a set by its name, train and test part, from the first place that has it.
+    """Return a set by its name, training and test split.
 
     Parameters
     ----------
     name : str
-        A set of the paper (a9a, census, ocr49, splice, w8a), or one that comes with
-        scikit-learn (digits49, breast_cancer).
+        A set of the paper, by its name in `CATALOGUE`, or one that comes with scikit-learn, by
+        its name in `BUNDLED`.
     directory : path, optional
-        A folder to look in first, with one folder per set in it. ``DRIFTGAMES_DATA`` names one
-        where this is not given. Then come the user's cache, ``../shared/data`` beside the
-        repository, and the public home of the set.
+        A folder to look in first, with one folder per set in it. Default: the folder that
+        ``DRIFTGAMES_DATA`` names. Then come the user's cache and the public home of the set.
     allow_download : bool
-        Whether a set that is nowhere here may be downloaded to the user's cache.
+        Whether a set that is not here may be downloaded to the user's cache.
     timeout, retries
         As `download` takes them.
 
     Returns
     -------
     Dataset
-        Its ``published`` says whether these are the rows of the published experiment. They
-        are wherever the files were found; the downloads of a9a, w8a and splice yield them to
-        the byte, those of census and ocr49 cannot and give a set made likewise.
+        Its ``published`` says whether these are the rows of the published experiment. Where the
+        public files do not contain those rows, a download gives a set made likewise.
 
     Examples
     --------
@@ -79,24 +77,25 @@ def load(
     >>> X.shape, data.feature_names[0], data.source
     ((181, 715), '2:1>=1', 'scikit-learn')
     """
-    if name in BUNDLED:
-        return BUNDLED[name]()
-    entry = _entry(name)
-    looked = places(directory)
-    for place in looked:
-        if _holds_published(entry, place.folder):
-            return _read_published(entry, place)
-    cache = Place("cache", cache_folder())
-    if not _holds_likewise(entry, cache.folder):
+    known: dict[str, Entry | BundledSet] = {**CATALOGUE, **BUNDLED}
+    entry = choose("set", name, known)
+    if isinstance(entry, BundledSet):
+        return entry.load()
+    looked = search_path(directory)
+    for location in looked:
+        if _holds_published(entry, location.folder):
+            return _read_published(entry, location)
+    own = cache()
+    if not _holds_likewise(entry, own.folder):
         if not allow_download:
             raise MissingDataError(_not_here(entry, looked))
         try:
             fetch(name, timeout=timeout, retries=retries)
         except DownloadError as error:
             raise MissingDataError(f"{_not_here(entry, looked)} ({error})") from error
-        if _holds_published(entry, cache.folder):
-            return _read_published(entry, cache)
-    return _read_likewise(entry, cache)
+        if _holds_published(entry, own.folder):
+            return _read_published(entry, own)
+    return _read_likewise(entry, own)
 
 
 def fetch(
@@ -106,8 +105,8 @@ def fetch(
 
     What the cache has already, with the right checksum, is neither downloaded nor made again.
     """
-    entry = _entry(name)
-    folder = cache_folder() / entry.name
+    entry = choose("set", name, CATALOGUE)
+    folder = cache().folder / entry.name
     for remote in entry.remotes:
         target = folder / remote.file
         if not _has_content(target, remote.sha256):
@@ -122,63 +121,38 @@ def fetch(
     if entry.derive is not None and not _has_published(entry, folder):
         ready_folder(folder)
         files = {remote.file: read_bytes(folder / remote.file) for remote in entry.remotes}
-        part, names = entry.derive(files)
-        _write_derived(entry, folder, part, names)
+        _write_derived(entry, folder, *entry.derive(files))
     return folder
 
 
 def status(directory: str | os.PathLike[str] | None = None) -> list[Status]:
     """Return where each set is at present; nothing is downloaded."""
     found: list[Status] = []
-    looked = places(directory)
+    looked = search_path(directory)
     for entry in CATALOGUE.values():
-        held = (place for place in looked if _holds_published(entry, place.folder))
-        place = next(held, None)
-        if place is not None:
-            found.append(Status(entry.name, entry.title, _described(place), published=True))
-        elif _holds_likewise(entry, cache_folder()):
-            where = _described(Place("cache", cache_folder()))
-            found.append(Status(entry.name, entry.title, where, published=False))
-        else:
-            found.append(Status(entry.name, entry.title, None, published=False))
-    titles = {"digits49": "8 x 8 digits, 4 against 9", "breast_cancer": "Wisconsin breast cancer"}
-    return found + [Status(name, titles[name], "scikit-learn", False) for name in BUNDLED]
+        held = [str(each) for each in looked if _holds_published(entry, each.folder)]
+        where = held[0] if held else None
+        if where is None and _holds_likewise(entry, cache().folder):
+            where = str(cache())
+        found.append(Status(entry.name, entry.title, where, published=bool(held)))
+    return found + [Status(name, each.title, each.package, False) for name, each in BUNDLED.items()]
 
 
-def _entry(name: str) -> Entry:
-    if name not in CATALOGUE:
-        known = ", ".join([*CATALOGUE, *BUNDLED])
-        raise DataError(f"name must be one of {known}; got {name!r}")
-    return CATALOGUE[name]
-
-
-def _not_here(entry: Entry, looked: list[Place]) -> str:
-    where = ", ".join(f"{place.folder / entry.name}" for place in looked)
+def _not_here(entry: Entry, looked: list[Location]) -> str:
+    where = ", ".join(str(location.folder / entry.name) for location in looked)
     return (
         f"{entry.name} is not in {where}; 'driftgames datasets fetch {entry.name}' downloads it, "
         "and DRIFTGAMES_DATA names a folder that has it"
     )
 
 
-def _described(place: Place) -> str:
-    return f"{place.kind} ({place.folder})"
-
-
-def _published_files(entry: Entry) -> tuple[tuple[str, str], ...]:
-    return entry.files if entry.features is None else (*entry.files, entry.features)
-
-
 def _holds_published(entry: Entry, folder: Path) -> bool:
-    files = _published_files(entry)
+    files = entry.published_files
     return all(find_file(folder / entry.name, file) is not None for file, _ in files)
 
 
 def _holds_likewise(entry: Entry, folder: Path) -> bool:
-    return all(os.path.isfile(folder / entry.name / file) for file in _likewise_files(entry))
-
-
-def _likewise_files(entry: Entry) -> tuple[str, str]:
-    return f"{entry.name}.likewise.svm", f"{entry.name}.likewise.features.txt"
+    return all(os.path.isfile(folder / entry.name / file) for file in entry.likewise_files)
 
 
 def _has_content(path: Path, sha256: str) -> bool:
@@ -202,7 +176,7 @@ def _has_published(entry: Entry, folder: Path) -> bool:
 def _published_content(entry: Entry, folder: Path) -> dict[str, bytes]:
     """Return the published files of a set by name, each checked against its sha256."""
     content = {}
-    for file, sha256 in _published_files(entry):
+    for file, sha256 in entry.published_files:
         path = find_file(folder, file)
         if path is None:
             raise DataError(f"{folder / file} is not there")
@@ -210,68 +184,69 @@ def _published_content(entry: Entry, folder: Path) -> dict[str, bytes]:
     return content
 
 
-def _write_derived(entry: Entry, folder: Path, part: Part, names: tuple[str, ...]) -> None:
+def _write_derived(entry: Entry, folder: Path, split: Split, names: tuple[str, ...]) -> None:
     """Write a derived set under the published names if it is that set, else under its own."""
-    text = format_libsvm(part.X, part.y)
+    text = format_libsvm(split.X, split.y)
     try:
         check_sha256(text, entry.files[0][1], entry.name)
-        examples, features = (file for file, _ in _published_files(entry))
+        examples, features = (file for file, _ in entry.published_files)
     except DataError:
-        examples, features = _likewise_files(entry)
+        examples, features = entry.likewise_files
     lines = "".join(f"{number} {name}\n" for number, name in enumerate(names, start=1))
     for file, content in ((features, lines.encode()), (examples, text)):
         with atomic_write(folder / file) as stream:
             stream.write(content)
 
 
-def _read_published(entry: Entry, place: Place) -> Dataset:
-    folder = place.folder / entry.name
+def _read_published(entry: Entry, location: Location) -> Dataset:
+    folder = location.folder / entry.name
     content = _published_content(entry, folder)
-    parts = [_part(content[file], str(folder / file), entry.n_features) for file, _ in entry.files]
-    train, test = parts if len(parts) == 2 else _halves(parts[0])
+    splits = [
+        _parse_split(content[file], str(folder / file), entry.n_features) for file, _ in entry.files
+    ]
+    train, test = splits if len(splits) == 2 else _halves(splits[0])
     if entry.features is not None:
         names = _feature_names(content[entry.features[0]])
-    elif entry.name == "a9a":
-        names = a9a_feature_names()
     else:
-        names = tuple(f"keyword {k}" for k in range(1, entry.n_features + 1))
+        assert entry.column_names is not None
+        names = entry.column_names()
     return Dataset(
         entry.name,
         train,
         test,
         names,
         entry.classes,
-        source=_described(place),
+        source=str(location),
         published=True,
         note=entry.note,
     )
 
 
-def _read_likewise(entry: Entry, place: Place) -> Dataset:
-    folder = place.folder / entry.name
-    examples, features = (folder / file for file in _likewise_files(entry))
+def _read_likewise(entry: Entry, location: Location) -> Dataset:
+    folder = location.folder / entry.name
+    examples, features = (folder / file for file in entry.likewise_files)
     names = _feature_names(read_bytes(features))
-    train, test = _halves(_part(read_bytes(examples), str(examples), len(names)))
+    train, test = _halves(_parse_split(read_bytes(examples), str(examples), len(names)))
     return Dataset(
         entry.name,
         train,
         test,
         names,
         entry.classes,
-        source=_described(place),
+        source=str(location),
         published=False,
         note="Made from the public file as the published set was, from other rows.",
     )
 
 
-def _part(text: bytes, name: str, n_features: int) -> Part:
+def _parse_split(text: bytes, name: str, n_features: int) -> Split:
     X, y = parse_libsvm(text, name, n_features=n_features)
-    return Part(X, y.astype(np.int64))
+    return Split(X, y.astype(np.int64))
 
 
-def _halves(part: Part) -> tuple[Part, Part]:
-    half = part.y.size // 2
-    return Part(part.X[:half], part.y[:half]), Part(part.X[half:], part.y[half:])
+def _halves(split: Split) -> tuple[Split, Split]:
+    half = split.y.size // 2
+    return Split(split.X[:half], split.y[:half]), Split(split.X[half:], split.y[half:])
 
 
 def _feature_names(text: bytes) -> tuple[str, ...]:

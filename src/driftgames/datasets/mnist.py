@@ -1,10 +1,10 @@
 """MNIST: a set made as ocr49 was.
 
 ``ocr49`` is 2,000 images of fours and nines that R. Schapire took from MNIST, reduced to 14 x
-14 pixels of four grey levels. Neither the choice of images nor the reduction is recorded, so
-the public files cannot be shown to yield it. `derive` takes the first 2,000 fours and nines of
-the training file and averages 2 x 2 pixels; numbers from it are like the published ones and
-never equal to them.
+14 pixels of four grey levels. The choice of images and the reduction are not recorded, so the
+public files cannot be shown to yield the set. `derive` takes the first 2,000 fours and nines of
+the training file and averages 2 x 2 pixels. Its numbers are similar to the published ones, but
+not equal.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.datasets.binarise import Attribute, binarise, make_columns
-from driftgames.datasets.dataset import Part
+from driftgames.datasets.dataset import Split
 from driftgames.datasets.files import DataError
 
 ATTRIBUTES: tuple[Attribute, ...] = tuple(
@@ -41,7 +41,7 @@ def parse_idx(data: bytes, name: str) -> npt.NDArray[np.uint8]:
     return np.frombuffer(data, dtype=np.uint8, offset=begin).reshape(shape)
 
 
-def derive(images: bytes, labels: bytes) -> tuple[Part, tuple[str, ...]]:
+def derive(images: bytes, labels: bytes) -> tuple[Split, tuple[str, ...]]:
     """Return the first 2,000 fours and nines, 14 x 14 pixels of four levels, binarised."""
     pixels, digits = parse_idx(images, "mnist images"), parse_idx(labels, "mnist labels")
     if pixels.ndim != 3 or pixels.shape[1:] != (28, 28) or digits.shape != pixels.shape[:1]:
@@ -54,4 +54,4 @@ def derive(images: bytes, labels: bytes) -> tuple[Part, tuple[str, ...]]:
     rows = [[str(level) for level in image] for image in grey.reshape(-1, 196).astype(int)]
     columns = make_columns(ATTRIBUTES, rows)
     y = np.where(digits[chosen] == 9, 1, -1)
-    return Part(binarise(rows, columns), y), tuple(column.name for column in columns)
+    return Split(binarise(rows, columns), y), tuple(column.name for column in columns)

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
+from driftgames.core.registry import choose
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.catalogue import Remote
 from driftgames.datasets.download import DownloadError, download
 from driftgames.datasets.files import DataError, find_file, read_checked
 from driftgames.datasets.loader import MissingDataError
-from driftgames.datasets.places import cache_folder, places
+from driftgames.datasets.search_path import cache, search_path
 
 _PORTFOLIOS = (
     "https://raw.githubusercontent.com/Marigold/universal-portfolios/master/universal/data"
@@ -58,7 +59,7 @@ class Market:
 
 @dataclass(frozen=True)
 class Series:
-    """A target over time and what was known when it was to be forecast."""
+    """A target over time, and the features known before each forecast."""
 
     name: str
     target: FloatArray
@@ -74,19 +75,18 @@ def load_market(
 
     It is looked for as `load` looks for the sets of the paper.
     """
-    if name not in MARKETS:
-        raise DataError(f"name must be one of {', '.join(MARKETS)}; got {name!r}")
-    from driftgames.oco import price_relatives
+    remote = choose("market", name, MARKETS)
+    from driftgames.portfolio import price_relatives
 
-    assets, prices, source = _read_table(MARKETS[name], directory, allow_download)
+    assets, prices, source = _read_table(remote, directory, allow_download)
     return Market(name, price_relatives(prices, before=1.0), assets, source)
 
 
 def load_electric_load(*, directory: str | os.PathLike[str] | None = None) -> Series:
     """Return the weekly electricity load of France, 1996-2009, in megawatts.
 
-    The table is ``electric_load`` of the R package opera. No public home serves it as text, so
-    it is never downloaded; ``write.csv(opera::electric_load, row.names=FALSE)`` writes it.
+    The table is ``electric_load`` of the R package opera. It is not downloaded, because no
+    public home serves it as text. ``write.csv(opera::electric_load, row.names=FALSE)`` writes it.
     """
     names, table, source = _read_table(_ELECTRIC_LOAD, directory, allow_download=False)
     at = names.index("Load")
@@ -104,21 +104,19 @@ def _read_table(
     remote: Remote, directory: str | os.PathLike[str] | None, allow_download: bool
 ) -> tuple[tuple[str, ...], FloatArray, str]:
     file = Path(remote.file)
-    looked = places(directory)
-    for place in looked:
-        path = find_file(place.folder / file.parent, file.name)
+    looked = search_path(directory)
+    for location in looked:
+        path = find_file(location.folder / file.parent, file.name)
         if path is not None:
-            names, table = _parse_csv(read_checked(path, remote.sha256), str(path))
-            return names, table, f"{place.kind} ({place.folder})"
-    where = ", ".join(str(place.folder / file) for place in looked)
+            return *_parse_csv(read_checked(path, remote.sha256), str(path)), str(location)
+    where = ", ".join(str(location.folder / file) for location in looked)
     if not (allow_download and remote.urls):
         raise MissingDataError(f"{file.name} is not there: looked for {where}")
     try:
-        path = download(remote.urls, cache_folder() / file, remote.sha256)
+        path = download(remote.urls, cache().folder / file, remote.sha256)
     except DownloadError as error:
         raise MissingDataError(f"{file.name} is not in {where} ({error})") from error
-    names, table = _parse_csv(read_checked(path, remote.sha256), str(path))
-    return names, table, f"cache ({cache_folder()})"
+    return *_parse_csv(read_checked(path, remote.sha256), str(path)), str(cache())
 
 
 def _parse_csv(data: bytes, name: str) -> tuple[tuple[str, ...], FloatArray]:

@@ -13,7 +13,7 @@ from importlib import resources
 import numpy as np
 
 from driftgames.datasets.binarise import Attribute, binarise, make_columns
-from driftgames.datasets.dataset import Part
+from driftgames.datasets.dataset import Split
 from driftgames.datasets.files import DataError
 
 _POSITIONS = [*(f"{k}" for k in range(-30, 0)), *(f"+{k}" for k in range(1, 31))]
@@ -48,11 +48,11 @@ def parse_splice(text: str) -> tuple[list[str], list[str]]:
     return sequences, classes
 
 
-def derive(text: str) -> tuple[Part, tuple[str, ...]]:
+def derive(text: str) -> tuple[Split, tuple[str, ...]]:
     """Return the published 1,000 rows of ``splice.data``, binarised."""
     sequences, classes = parse_splice(text)
     chosen = published_rows()
     rows = [sequences[i] for i in chosen]
     columns = make_columns(ATTRIBUTES, rows)
     y = np.array([-1 if classes[i] == "N" else 1 for i in chosen])
-    return Part(binarise(rows, columns), y), tuple(column.name for column in columns)
+    return Split(binarise(rows, columns), y), tuple(column.name for column in columns)

@@ -1,8 +1,8 @@
 """Drifting games: chips on a line, a player who weighs them, an adversary who moves them.
 
-Each round the player spreads weight over the chips and the adversary moves them, under rules
-that keep the weighted average from falling back. A potential turns any such game into a
-strategy, and every learning problem of the library into such a game. [LS14, Sec. 2, App. A]
+In each round the player distributes weight over the chips and the adversary moves them. The rules
+keep the weighted average of the moves nonnegative. A potential gives a strategy for such a game,
+and every learning problem of the library is such a game. [LS14, Sec. 2, App. A]
 """
 
 from driftgames.games.adversaries import (
@@ -24,7 +24,7 @@ from driftgames.games.play import (
 )
 from driftgames.games.players import Player, PotentialPlayer, minimax_player
 from driftgames.games.rules import DGv1, DGv2, DGv3, DriftingGame, RuleBrokenError
-from driftgames.games.search import worst_case
+from driftgames.games.worst_case import worst_case
 
 __all__ = [
     "Adversary",

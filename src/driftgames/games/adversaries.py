@@ -1,4 +1,4 @@
-"""Adversaries: who moves the chips, within the rules."""
+"""Adversaries move the chips, within the rules of the game."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from driftgames._kernels.sums import dot, matvec
 from driftgames.core.checks import check_between
 from driftgames.core.typing import FloatArray
 from driftgames.games.chips import Chips, hedge_moves
-from driftgames.games.rules import ROUNDING, DGv1, DriftingGame
+from driftgames.games.rules import TOLERANCE, DGv1, DriftingGame
 from driftgames.potentials import Potential
 
 ENUMERATED = 4096
-"""Up to how many joint moves the greedy adversary tries them all."""
+"""The largest number of joint moves that the greedy adversary enumerates."""
 
 
 class Adversary(Protocol):
-    """Moves the chips after it has seen the player's distribution."""
+    """An adversary sees the player's distribution, then moves the chips."""
 
     def moves(self, chips: Chips, p: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return the move of each chip."""
@@ -28,7 +28,7 @@ class Adversary(Protocol):
 
 @dataclass(frozen=True)
 class RandomAdversary:
-    """Moves at random: in DGv1 by losses of all kinds, in the original game by moves of B."""
+    """Moves at random: in DGv1 by random losses, in the original game by moves of B."""
 
     game: DGv1 | DriftingGame = field(default_factory=DGv1)
 
@@ -36,7 +36,7 @@ class RandomAdversary:
         """Return random moves that the game allows."""
         if isinstance(self.game, DriftingGame):
             return _push_up_to(self.game, p, rng.choice(self.game.moves, size=p.size))
-        # a power of a uniform number spreads the losses, or heaps them at 0 or at 1
+        # powers of a uniform number: losses near 0, near 1, or spread between
         losses = _to_power_of_two(rng.random(p.size), int(rng.integers(-2, 3)))
         z = hedge_moves(losses, dot(p, losses))
         return np.asarray(z + rng.random() * (1 - z.max()) * rng.integers(2))
@@ -44,7 +44,7 @@ class RandomAdversary:
 
 @dataclass(frozen=True)
 class StochasticAdversary:
-    """Losses are coin flips; one chip's coin shows a loss less often, by ``gap``."""
+    """Losses are 0 or 1 with probability 1/2; one chip has a loss of 1 less often, by ``gap``."""
 
     best: int = 0
     gap: float = 0.1
@@ -53,7 +53,7 @@ class StochasticAdversary:
         check_between("gap", self.gap, 0.0, 0.5)
 
     def moves(self, chips: Chips, p: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return the moves that these losses make. [LS14, Alg. 2]"""
+        """Return the moves that correspond to these losses. [LS14, Alg. 2]"""
         if not 0 <= self.best < p.size:
             raise ValueError(f"best must be one of the {p.size} chips; got {self.best}")
         chances = np.full(p.size, 0.5)
@@ -67,18 +67,18 @@ class GreedyAdversary:
     r"""Maximises :math:`\sum_i \Phi_t(s_i + z_i)` over moves that the game allows.
 
     In DGv1 the maximum is at :math:`z = \ell - p\cdot\ell` with every loss 0 or 1, because the
-    sum is convex in the losses and falls to the right. All such losses are tried while there
-    are at most `ENUMERATED`. Beyond, the maximum is only approached: losses are tried that
-    split the chips in the order of their positions or of their probabilities. In the original
-    game the chips are then all moved to the right first, and to the left in the order of what
-    a unit of probability gains.
+    sum is convex in the losses and decreases to the right. If there are at most `ENUMERATED` such
+    losses, all are tried. If there are more, the maximum is approximated: the losses split the
+    chips in the order of their positions or of their probabilities. In the original game all
+    chips are then moved to the right, and afterwards to the left in the order of their gain per
+    unit of probability.
     """
 
     potential: Potential
     game: DGv1 | DriftingGame = field(default_factory=DGv1)
 
     def moves(self, chips: Chips, p: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return the moves with the largest next sum of potentials among those tried."""
+        """Return the candidate moves with the largest next sum of potentials."""
         if isinstance(self.game, DriftingGame):
             candidates = self._drifting(self.game, chips, p)
         else:
@@ -102,7 +102,7 @@ class GreedyAdversary:
 
     def _drifting(self, game: DriftingGame, chips: Chips, p: FloatArray) -> FloatArray:
         choices = np.sort(np.asarray(game.moves, dtype=np.float64))
-        least = game.beta - ROUNDING
+        least = game.beta - TOLERANCE
         if choices.size**p.size <= ENUMERATED:
             joint = np.array(list(itertools.product(choices, repeat=p.size)))
             return np.asarray(joint[matvec(joint, p) >= least])
@@ -126,7 +126,7 @@ def _to_power_of_two(x: FloatArray, exponent: int) -> FloatArray:
 
 
 def _push_up_to(game: DriftingGame, p: FloatArray, z: FloatArray) -> FloatArray:
-    """Move chips as far right as B allows, one after another, until the average is beta."""
+    """Give chips the largest move of B, one after another, until the average reaches beta."""
     for i in np.argsort(-p, kind="stable"):
         if dot(p, z) >= game.beta:
             break

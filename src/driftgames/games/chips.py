@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from driftgames.core.checks import check_integer, check_vector
 from driftgames.core.typing import FloatArray
-from driftgames.potentials.minimax import Loss
+from driftgames.potentials.minimax import ChipLoss
 
 
 @dataclass(frozen=True)
 class Chips:
-    """Where the chips stand after ``t`` rounds.
+    """The positions of the chips after ``t`` rounds.
 
     >>> move(Chips.at_start(2), [1.0, -1.0])
     Chips(positions=array([ 1., -1.]), t=1)
@@ -25,7 +25,7 @@ class Chips:
 
     @classmethod
     def at_start(cls, n_chips: int) -> Chips:
-        """Return chips that all stand at 0 before the first round."""
+        """Return chips at position 0 before the first round."""
         return cls(np.zeros(check_integer("n_chips", n_chips, least=1)))
 
 
@@ -35,11 +35,11 @@ def move(chips: Chips, moves: npt.ArrayLike) -> Chips:
     return Chips(chips.positions + z, chips.t + 1)
 
 
-def average_loss(loss: Loss, chips: Chips) -> float:
-    """Return the average loss of the chips as if the game ended now. [LS14, Sec. 2]"""
+def average_loss(loss: ChipLoss, chips: Chips) -> float:
+    """Return the average loss of the chips at their current positions. [LS14, Sec. 2]"""
     return float(np.mean(np.asarray(loss(chips.positions), dtype=np.float64)))
 
 
 def hedge_moves(losses: FloatArray, learner_loss: float) -> FloatArray:
-    r"""Return :math:`z_i = \ell_i - p\cdot\ell`: how losses move chips. [LS14, Alg. 2]"""
+    r"""Return the moves :math:`z_i = \ell_i - p\cdot\ell` of these losses. [LS14, Alg. 2]"""
     return np.asarray(losses - learner_loss)

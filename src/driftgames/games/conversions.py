@@ -1,4 +1,4 @@
-"""Hedge is a drifting game: each turned into the other, move for move."""
+"""Conversions between Hedge and DGv1, in both directions."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from driftgames.games.players import Player
 
 
 class HedgeLearner(Protocol):
-    """Anything that bets on actions and is told their losses."""
+    """A learner that chooses distributions over actions and then learns their losses."""
 
     def distribution(self) -> FloatArray:
-        """Return the bet of the next round."""
+        """Return the distribution of the next round."""
 
     def update(self, losses: FloatArray) -> object:
         """Learn the losses of the round."""
@@ -34,11 +34,11 @@ class HedgeAsPlayer:
     learner: HedgeLearner
 
     def distribution(self, chips: Chips) -> FloatArray:
-        """Return the learner's bet."""
+        """Return the learner's distribution."""
         return self.learner.distribution()
 
     def observe(self, moves: FloatArray) -> None:
-        """Tell the learner the losses that these moves stand for."""
+        """Update the learner with the losses that correspond to these moves."""
         self.learner.update(moves - moves.min())
 
 
@@ -65,11 +65,11 @@ class PlayerAsHedge:
         self.chips = Chips.at_start(self.n_actions)
 
     def distribution(self) -> FloatArray:
-        """Return what the player plays where the chips stand."""
+        """Return the player's distribution for the current chips."""
         return self.player.distribution(self.chips)
 
     def update(self, losses: npt.ArrayLike) -> float:
-        """Move the chips by the losses; return the learner's own."""
+        """Move the chips by the losses and return the learner's own loss."""
         vector = check_vector("losses", losses, self.n_actions)
         check_range("losses", vector, 0.0, 1.0)
         learner_loss = float(np.dot(self.distribution(), vector))

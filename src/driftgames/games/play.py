@@ -1,4 +1,4 @@
-"""The play loop: any player against any adversary, and whatever an observer wants to keep."""
+"""The play loop: any player against any adversary, with observers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from driftgames.games.chips import Chips, average_loss, move
 from driftgames.games.players import Player
 from driftgames.games.rules import DGv1, Rules
 from driftgames.potentials import Potential
-from driftgames.potentials.minimax import Loss
+from driftgames.potentials.minimax import ChipLoss
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One round: what was played, how the chips moved, and where they stand now."""
+    """One round: the distribution, the moves, and the chips after them."""
 
     p: FloatArray
     moves: FloatArray
@@ -34,13 +34,13 @@ Observer = Callable[[Turn], Any]
 
 @dataclass(frozen=True)
 class GameRecord:
-    """Where a game ended, and what each observer saw, one entry per round."""
+    """The chips at the end of a game, and the results of each observer, one per round."""
 
     chips: Chips
     seen: Mapping[str, npt.NDArray[Any]]
 
-    def loss(self, loss: Loss) -> float:
-        """Return the average loss of the chips where they stand now."""
+    def loss(self, loss: ChipLoss) -> float:
+        """Return the average loss of the chips at the end."""
         return average_loss(loss, self.chips)
 
 
@@ -55,9 +55,9 @@ def play(
     rng: np.random.Generator | int = 0,
     show_progress: bool = True,
 ) -> GameRecord:
-    """Play ``horizon`` rounds and return where the chips stand.
+    """Play ``horizon`` rounds and return the record of the game.
 
-    Every distribution and every move is checked against the ``rules``, DGv1 unless given.
+    Every distribution and every move is checked against the ``rules``. Default: DGv1.
 
     >>> from driftgames.games import PotentialPlayer, StochasticAdversary, weights
     >>> from driftgames.potentials import NormalHedgeDT
@@ -85,12 +85,12 @@ def play(
 
 
 def positions(turn: Turn) -> FloatArray:
-    """Observe where the chips stand."""
+    """Observe the positions of the chips."""
     return turn.chips.positions
 
 
 def weights(turn: Turn) -> FloatArray:
-    """Observe what the player played."""
+    """Observe the distribution of the player."""
     return turn.p
 
 
@@ -104,6 +104,6 @@ def potential_sum(potential: Potential, horizon: int) -> Observer:
     return observe
 
 
-def player_loss(loss: Loss) -> Observer:
-    """Observe the average loss as if the game ended now."""
+def player_loss(loss: ChipLoss) -> Observer:
+    """Observe the average loss of the chips at their current positions."""
     return lambda turn: average_loss(loss, turn.chips)

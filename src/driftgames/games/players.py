@@ -1,4 +1,4 @@
-"""Players: who spreads weight over the chips."""
+"""Players choose distributions over the chips."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from driftgames.core.typing import FloatArray
 from driftgames.games.chips import Chips
 from driftgames.games.rules import DriftingGame
 from driftgames.potentials import MinimaxPotential, Potential
-from driftgames.potentials.minimax import Loss
+from driftgames.potentials.minimax import ChipLoss
 
 
 class Player(Protocol):
-    """Chooses a distribution over the chips and is told how they moved."""
+    """A player chooses a distribution over the chips, then learns their moves."""
 
     def distribution(self, chips: Chips) -> FloatArray:
-        """Return what is played in round ``chips.t + 1``."""
+        """Return the distribution of round ``chips.t + 1``."""
 
     def observe(self, moves: FloatArray) -> None:
-        """Learn how the adversary moved the chips."""
+        """Learn the moves of the adversary."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class PotentialPlayer:
         return self.potential.distribution(chips.positions, chips.t + 1)
 
     def observe(self, moves: FloatArray) -> None:
-        """Do nothing: the chips hold all that matters."""
+        """Do nothing: the chips hold the whole state."""
 
 
-def minimax_player(game: DriftingGame, loss: Loss, horizon: int) -> PotentialPlayer:
-    """Return the minimax player of a game, all its potentials solved. [LS14, Eq. (1)]"""
+def minimax_player(game: DriftingGame, loss: ChipLoss, horizon: int) -> PotentialPlayer:
+    """Return the minimax player of a game; this solves all its potentials. [LS14, Eq. (1)]"""
     solved = MinimaxPotential(loss, horizon, game.moves, game.beta, keep_table=True)
     return PotentialPlayer(solved)

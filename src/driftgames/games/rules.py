@@ -1,4 +1,4 @@
-"""The rules of the drifting games: objects that check a move and say which rule it breaks."""
+"""The rules of the drifting games. Each object checks a move and names the broken rule."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy.typing as npt
 from driftgames.core.checks import as_floats, check_distribution, check_positive, check_vector
 from driftgames.core.typing import FloatArray
 
-ROUNDING = 1e-9
-"""How far floating point may leave a rule before it counts as broken."""
+TOLERANCE = 1e-9
+"""A violation up to this size counts as rounding."""
 
 
 class RuleBrokenError(ValueError):
-    """An adversary's move that the game does not allow; the message names the rule."""
+    """The game does not allow a move of the adversary; the message names the rule."""
 
 
 class Rules(Protocol):
@@ -44,7 +44,7 @@ class DriftingGame:
         """Raise `RuleBrokenError` unless the moves lie in B and average at least beta."""
         z = check_vector("moves", moves, p.size)
         distances = np.abs(z[:, np.newaxis] - np.asarray(self.moves)).min(axis=1)
-        if (distances > ROUNDING).any():
+        if (distances > TOLERANCE).any():
             where = int(np.argmax(distances))
             raise RuleBrokenError(f"each z must be one of {tuple(self.moves)}; got {z[where]:g}")
         _check_average("p.z", float(p @ z), self.beta)
@@ -63,7 +63,7 @@ class DGv1:
         _check_interval(z)
         _check_average("p.z", float(p @ z), 0.0)
         spread = float(z.max() - z.min())
-        if spread > 1 + ROUNDING:
+        if spread > 1 + TOLERANCE:
             raise RuleBrokenError(f"|z_i - z_j| must be at most 1; got {spread:g}")
 
 
@@ -84,13 +84,13 @@ class DGv2:
             raise ValueError(f"outcomes must be a matrix, one row each; got shape {z.shape}")
         q = check_distribution("chances", chances, z.shape[0])
         player = check_distribution("p", p, z.shape[1])
-        if z.min() < -1 - ROUNDING:
+        if z.min() < -1 - TOLERANCE:
             raise RuleBrokenError(f"each z must be at least -1; got {z.min():g}")
         means, squares = q @ z, q @ z**2
-        if means.max() > 1 + ROUNDING:
+        if means.max() > 1 + TOLERANCE:
             raise RuleBrokenError(f"each E z must be at most 1; got {means.max():g}")
         excess = squares * player  # E z^2 <= 1/p, and 1/0 allows anything
-        if excess.max() > 1 + ROUNDING:
+        if excess.max() > 1 + TOLERANCE:
             i = int(np.argmax(excess))
             raise RuleBrokenError(
                 f"each E z^2 must be at most 1/p; chip {i} has {squares[i]:g} and p = {player[i]:g}"
@@ -120,11 +120,11 @@ class DGv3:
 
 def _check_interval(z: FloatArray) -> None:
     farthest = z[int(np.argmax(np.abs(z)))]
-    if abs(farthest) > 1 + ROUNDING:
+    if abs(farthest) > 1 + TOLERANCE:
         raise RuleBrokenError(f"each z must lie in [-1, 1]; got {farthest:g}")
 
 
 def _check_average(name: str, average: float, beta: float) -> None:
-    if average < beta - ROUNDING:
+    if average < beta - TOLERANCE:
         wanted = "nonnegative" if beta == 0 else f"at least beta = {beta:g}"
         raise RuleBrokenError(f"{name} must be {wanted}; got {average:g}")

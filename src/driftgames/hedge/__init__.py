@@ -1,12 +1,12 @@
 """Learning from expert advice: a distribution over actions in every round, losses in return.
 
 Every learner here is a set of chips on a line: an action moves by its loss less the learner's,
-and the further it is ahead the more it weighs. `Hedge` is the paper's, for any potential, and
-with none given it is NormalHedge.DT, which needs neither a learning rate nor a horizon.
-`NormalHedge`, `AdaNormalHedge`, `AdaHedge` and `Squint` are what people use around it, and
-`RandomizedHedge` plays one drawn action a round. Each says how far behind the best actions it
-can be (`bound`) and how far behind it is (`certificate`). `ExpertMixture` puts any of them
-behind the interface of scikit-learn, to combine forecasters.
+and an action further ahead has more weight. `Hedge` is the paper's algorithm for any potential;
+its default is NormalHedge.DT, which has no learning rate and no horizon. `NormalHedge`,
+`AdaNormalHedge`, `AdaHedge` and `Squint` are related algorithms, and `RandomizedHedge` plays one
+drawn action per round. Each states the largest regret that it can have (`bound`) beside the
+regret that it has (`certificate`). `ExpertMixture` combines forecasters behind the interface of
+scikit-learn.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # the mixture is an estimator of scikit-learn, which the learners do without
+    # scikit-learn is loaded only for the mixture
     if name == "ExpertMixture":
         from driftgames.hedge.mixture import ExpertMixture
 

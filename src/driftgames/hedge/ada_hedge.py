@@ -9,14 +9,13 @@ from driftgames._kernels.arithmetic import choose, lesser
 from driftgames._kernels.elementary import exp, log
 from driftgames._kernels.jit import kernel, scalar
 from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, spread, store
-from driftgames._kernels.ledger import LOWEST, ROUNDING
-from driftgames._kernels.rounds import PlayRounds, rounds_of
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.memory import RememberingLearner
+from driftgames.hedge.totals import LOWEST, ROUNDING_ERROR
+from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
 
 
-class AdaHedge(RememberingLearner):
+class AdaHedge(TwoPassLearner):
     r"""AdaHedge (de Rooij, van Erven, Grünwald and Koolen, 2014).
 
     .. math:: p_{t,i} \propto q_i\,e^{-\eta_t L_{t-1,i}}, \qquad
@@ -24,9 +23,9 @@ class AdaHedge(RememberingLearner):
               \Delta_t = \Delta_{t-1} + p_t\cdot\ell_t
                          + \frac1{\eta_t}\ln\sum_i p_{t,i}\,e^{-\eta_t\ell_{t,i}}
 
-    where L are cumulative losses and q is the prior. While the gap :math:`\Delta` is zero it
-    follows the leaders; the learning rate falls only as fast as mixing costs, so that on easy
-    data the regret stays bounded.
+    where L are cumulative losses and q is the prior. While the gap :math:`\Delta` is zero, the
+    actions with the lowest loss are played. The learning rate falls only as fast as the gap
+    grows, so the regret stays bounded on easy data.
 
     S. de Rooij, T. van Erven, P. D. Grünwald and W. M. Koolen, "Follow the leader if you can,
     hedge if you must", JMLR 15, 2014.
@@ -55,8 +54,8 @@ class AdaHedge(RememberingLearner):
         return bounds.ada_hedge(horizon, epsilon, self._n_actions) * self._width
 
     def _promise(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
-        # a very easy game leaves a gap no larger than what its totals were rounded by
-        gap = self.gap + self.t * ROUNDING
+        # in a very easy game the gap is no larger than the rounding errors of the totals
+        gap = self.gap + self.t * ROUNDING_ERROR
         return bounds.ada_hedge(horizon, epsilon, self._n_actions, gap=gap) * self._width
 
     @property
@@ -71,12 +70,12 @@ class AdaHedge(RememberingLearner):
 @kernel
 def _weigh(
     cumulative: FloatArray,
-    ledger: FloatArray,
+    totals: FloatArray,
     prior: FloatArray | None,
     memory: FloatArray,
     out: FloatArray,
 ) -> float:
-    rate, lowest = _learning_rate(memory[0], out.size), ledger[LOWEST]
+    rate, lowest = _learning_rate(memory[0], out.size), totals[LOWEST]
     total = spread(0.0)
     for i in range(0, out.size, LANES):
         w = _term(load(cumulative, i, np.inf) - lowest, rate)
@@ -91,7 +90,7 @@ def _weigh(
 @kernel
 def _learn(
     cumulative: FloatArray,
-    ledger: FloatArray,
+    totals: FloatArray,
     prior: FloatArray | None,
     memory: FloatArray,
     losses: FloatArray,
@@ -106,7 +105,7 @@ def _learn(
             after = choose(load(prior, i, 0.0) > 0.0, after, np.inf)
         least = lesser(after, least)
     lowest = fold_lesser(least)
-    mixed = lowest - ledger[LOWEST]
+    mixed = lowest - totals[LOWEST]
     if rate < np.inf:
         summed = spread(0.0)
         for i in range(0, losses.size, LANES):
@@ -128,10 +127,10 @@ def _learning_rate(gap: float, n: int) -> float:
 
 @scalar
 def _term(behind: float, rate: float) -> float:
-    """Return the weight of actions that are this far behind the leader; chips beyond: 0."""
+    """Return the weight of actions that are ``behind`` the best one; lanes without one: 0."""
     if rate == np.inf:
         return choose(behind == 0.0, 1.0, 0.0)
     return exp(-rate * behind)
 
 
-_PLAY_ROUNDS = rounds_of(_weigh, _learn)
+_PLAY_ROUNDS = compile_rounds(_weigh, _learn)

@@ -11,21 +11,20 @@ from driftgames._kernels.arithmetic import choose, lesser, size
 from driftgames._kernels.elementary import exp, expm1
 from driftgames._kernels.jit import kernel
 from driftgames._kernels.lanes import LANES, fold, load, spread, store
-from driftgames._kernels.ledger import LEAD
-from driftgames._kernels.rounds import PlayRounds, rounds_of
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.memory import RememberingLearner
+from driftgames.hedge.totals import LEARNER
+from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
 
 
-class AdaNormalHedge(RememberingLearner):
+class AdaNormalHedge(TwoPassLearner):
     r"""AdaNormalHedge (Luo and Schapire, 2015): parameter-free, good on easy data.
 
     .. math:: p_{t,i} \propto q_i\Bigl(e^{[R_i+1]_+^2/3(C_i+1)} - e^{[R_i-1]_+^2/3(C_i+1)}\Bigr)
               \qquad R_i = \sum_{\tau<t} r_{\tau,i}, \quad C_i = \sum_{\tau<t} |r_{\tau,i}|
 
     where :math:`r_{t,i} = p_t\cdot\ell_t - \ell_{t,i}` and q is the prior. The regret to an
-    action grows with the square root of its own C, which is small where losses are. Actions
+    action grows with the square root of its own C, which is small if losses are small. Actions
     may sleep: pass ``awake=`` to `distribution`, `update` and `run`.
 
     H. Luo and R. E. Schapire, "Achieving all with no parameters: AdaNormalHedge", COLT 2015.
@@ -42,8 +41,8 @@ class AdaNormalHedge(RememberingLearner):
 
     Notes
     -----
-    An action asleep is charged the learner's loss: its position stays, and its total says what
-    the learner lost while it slept.
+    A sleeping action is charged the learner's loss: its position does not change, and its total
+    includes the learner's loss of the rounds in which it slept.
     """
 
     sleeps: ClassVar[bool] = True
@@ -58,8 +57,7 @@ class AdaNormalHedge(RememberingLearner):
         return bounds.ada_normal_hedge(horizon, epsilon) * self._width
 
     def _promise(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
-        # of the actions up to each epsilon, the one whose regret moved most
-        spread = np.maximum.accumulate(self._memory[self._best_first()])
+        spread = self._mean_of_best(self._memory)
         return bounds.ada_normal_hedge(horizon, epsilon, spread=spread) * self._width
 
     @property
@@ -74,20 +72,20 @@ class AdaNormalHedge(RememberingLearner):
 @kernel
 def _weigh(
     cumulative: FloatArray,
-    ledger: FloatArray,
+    totals: FloatArray,
     prior: FloatArray | None,
     memory: FloatArray,
     out: FloatArray,
 ) -> float:
     total = spread(0.0)
     for i in range(0, out.size, LANES):
-        position = load(cumulative, i, np.inf) - ledger[LEAD]
+        position = load(cumulative, i, np.inf) - totals[LEARNER]
         rate = 1.0 / (3.0 * (load(memory, i, 0.0) + 1.0))
         left, right = lesser(position - 1.0, 0.0), lesser(position + 1.0, 0.0)
         # a product of two nonnegative numbers, so that no weight is -0
         w = expm1((left - right) * (left + right) * rate) * exp(right * right * rate)
         if prior is not None:
-            # an action without mass is not played, however far ahead it is
+            # an action with prior 0 is never played; its weight may overflow
             share = load(prior, i, 0.0)
             w = choose(share > 0.0, w * share, 0.0)
         store(out, i, w)
@@ -98,7 +96,7 @@ def _weigh(
 @kernel
 def _learn(
     cumulative: FloatArray,
-    ledger: FloatArray,
+    totals: FloatArray,
     prior: FloatArray | None,
     memory: FloatArray,
     losses: FloatArray,
@@ -110,4 +108,4 @@ def _learn(
         store(memory, i, load(memory, i, 0.0) + moved)
 
 
-_PLAY_ROUNDS = rounds_of(_weigh, _learn)
+_PLAY_ROUNDS = compile_rounds(_weigh, _learn)

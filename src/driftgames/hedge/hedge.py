@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from driftgames.core.typing import FloatArray
-from driftgames.hedge.base import Floats, Mask
-from driftgames.hedge.recipe import PotentialLearner, algorithm_of
-
-_NO_DRAWS = np.empty(0)
+from driftgames.hedge.potential_learner import PotentialLearner
 
 
 class Hedge(PotentialLearner):
-    r"""The general Hedge algorithm; NormalHedge.DT unless another potential is given.
+    r"""The general Hedge algorithm. Default: NormalHedge.DT.
 
     .. math:: p_{t,i} \propto \Phi_t(s_{t-1,i} - 1) - \Phi_t(s_{t-1,i} + 1), \qquad
               s_{t,i} = s_{t-1,i} + \ell_{t,i} - p_t\cdot\ell_t
@@ -25,7 +19,7 @@ class Hedge(PotentialLearner):
     n_actions : int
         N, at least 1.
     potential : Potential, optional
-        `NormalHedgeDT()` unless given; `Exponential`, `TwoNorm` or one of your own.
+        `Exponential`, `TwoNorm`, or your own. Default: `NormalHedgeDT()`.
     prior, loss_range, gains, dtype, names
         As `ExpertLearner` describes.
 
@@ -49,18 +43,4 @@ class Hedge(PotentialLearner):
     @property
     def title(self) -> str:
         """The name of the algorithm that the potential gives."""
-        return algorithm_of(self._potential)
-
-    @property
-    def _memory_size(self) -> int:
-        return 0
-
-    def _replay(
-        self,
-        losses: Floats,
-        awake: Mask | None,
-        learner_losses: FloatArray,
-        regret: FloatArray,
-        played: FloatArray,
-    ) -> int:
-        return self._replay_drawn(losses, learner_losses, regret, played, _NO_DRAWS)
+        return self._potential.title

@@ -1,9 +1,9 @@
 r"""Losses of predictions, each with the range that a Hedge learner must know.
 
-A regret bound is stated in units of the range of the losses, so a loss here declares it. Square,
-absolute and pinball loss are bounded because outcomes are known to lie in ``[low, high]``; log loss
-because no prediction is surer than ``least`` allows. A value outside the declared range is an
-error: nothing is clipped unless it is asked for (`Loss.nearest`).
+A regret bound is stated in units of the range of the losses, so every loss declares its range.
+Square, absolute and pinball loss are bounded because outcomes lie in ``[low, high]``; log loss
+because predictions lie in ``[least, 1 - least]``. A value outside the declared range is an error;
+only `Loss.nearest` clips.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ import numpy.typing as npt
 from driftgames._kernels.elementary import log, log_all
 from driftgames._kernels.sums import row_dots
 from driftgames.core.checks import as_floats, check_finite, check_interval, check_range, is_real
+from driftgames.core.description import Describable
 from driftgames.core.typing import FloatArray
 
 __all__ = [
@@ -31,7 +32,6 @@ __all__ = [
     "PinballLoss",
     "SquareLoss",
     "ZeroOneLoss",
-    "describe_loss",
     "make_loss",
 ]
 
@@ -41,8 +41,8 @@ LossFunction = Callable[[FloatArray, FloatArray], npt.ArrayLike]
 _ANY: Range = (-math.inf, math.inf)
 
 
-class Loss(ABC):
-    r"""How bad a prediction was, once the outcome is known.
+class Loss(Describable, ABC):
+    r"""The loss of a prediction, given the outcome.
 
     .. math:: \ell(x, y) \in [\mathrm{low}, \mathrm{high}]
 
@@ -56,7 +56,7 @@ class Loss(ABC):
     @property
     @abstractmethod
     def loss_range(self) -> Range:
-        """The range of the losses; what the learner is given."""
+        """The range of the losses, which the learner must know."""
 
     @property
     def prediction_range(self) -> Range:
@@ -83,8 +83,7 @@ class Loss(ABC):
     def nearest(self, predictions: npt.ArrayLike) -> FloatArray:
         """Return predictions with those outside `prediction_range` moved to its nearer end.
 
-        Where outcomes lie in that range too, an expert can only gain by it: no outcome is
-        further from the nearer end than from the prediction.
+        If outcomes lie in that range too, this never increases the distance to an outcome.
         """
         numbers = as_floats("predictions", predictions)
         check_finite("predictions", numbers)
@@ -93,7 +92,7 @@ class Loss(ABC):
     def combine(self, predictions: FloatArray, p: FloatArray) -> FloatArray:
         """Return the prediction of a mixture: the mean under ``p`` over the last axis."""
         mean = _means(predictions, p)
-        # a rounded mean must not leave the experts' own range
+        # a rounded mean must not leave the range of the experts
         return np.asarray(np.clip(mean, predictions.min(axis=-1), predictions.max(axis=-1)))
 
 
@@ -217,8 +216,8 @@ class LogLoss(Loss):
     .. math:: \ell(x, y) = -\ln(y x + (1 - y)(1 - x)) \in [0, -\ln \delta],
               \qquad \delta = \mathrm{least}
 
-    It is bounded because predictions must lie in ``[least, 1 - least]``. Forecasters who say 0
-    or 1 are tamed by `nearest`, at a cost of at most ``-ln(1 - least)`` a round.
+    It is bounded because predictions must lie in ``[least, 1 - least]``. `nearest` moves the
+    predictions 0 and 1 into this range, at a cost of at most ``-ln(1 - least)`` per round.
 
     Examples
     --------
@@ -239,7 +238,7 @@ class LogLoss(Loss):
 
     @property
     def loss_range(self) -> Range:
-        """``(0, -ln(least))``, the latter with room for the rounding of a logarithm."""
+        """``(0, -ln(least))``, the latter increased by the rounding error of a logarithm."""
         low, high = self.prediction_range
         return (0.0, -log(min(low, 1.0 - high)) * (1.0 + 1e-15))
 
@@ -267,9 +266,9 @@ class ZeroOneLoss(Loss):
 
     .. math:: \ell(x, y) = \mathbf{1}\{x \ne y\}
 
-    It is not convex, and a mean of labels is no label: the mixture is the label of most weight
-    (of tied ones the least). It errs only where at least half the weight does, so that it makes at
-    most twice as many mistakes as the learner's loss says.
+    It is not convex, and a mean of labels is not a label. The mixture predicts the label of
+    largest weight, the smallest of those if they tie. It errs only if at least half of the weight
+    errs, so it makes at most twice as many mistakes as the learner's loss.
 
     Examples
     --------
@@ -300,11 +299,11 @@ class ZeroOneLoss(Loss):
 
 @dataclass(frozen=True)
 class CustomLoss(Loss):
-    """A loss of your own: a function of two arrays that broadcast, and its range.
+    """Your own loss: a function of two arrays that broadcast, and its range.
 
-    Losses that the function gives outside ``loss_range`` are an error. Where it is not convex in
-    the prediction, the learner's bound holds for its own loss (for an expert drawn at random)
-    and not for the mean that a mixture predicts.
+    A loss outside ``loss_range`` is an error. If the function is not convex in the prediction,
+    the bound holds for the learner's own loss, that of an expert drawn at random, and does not
+    cover the mean that a mixture predicts.
 
     Examples
     --------
@@ -321,11 +320,11 @@ class CustomLoss(Loss):
 
     @property
     def loss_range(self) -> Range:
-        """What was declared."""
+        """The declared range."""
         return self.range
 
     def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
-        """Return what the function gives, checked: one loss in the range per prediction."""
+        """Return the losses of the function, after a check of their shape and range."""
         losses = as_floats("custom losses", self.function(predictions, outcomes))
         shape = np.broadcast_shapes(predictions.shape, outcomes.shape)
         if losses.shape != shape:
@@ -374,18 +373,6 @@ def make_loss(
     if callable(loss) and not isinstance(loss, Loss):
         return CustomLoss(loss, **parameters)
     raise ValueError(f"loss must be one of {', '.join(LOSSES)}, a Loss or a function; got {loss!r}")
-
-
-def describe_loss(loss: Loss) -> dict[str, Any]:
-    """Return a loss as JSON members that `make_loss` takes; of a custom one only the range.
-
-    >>> describe_loss(SquareLoss(0, 10))
-    {'loss': 'square', 'low': 0.0, 'high': 10.0}
-    """
-    for name, kind in LOSSES.items():
-        if type(loss) is kind:
-            return {"loss": name, **asdict(loss)}  # type: ignore[call-overload]
-    return {"loss": "custom", "range": list(loss.loss_range)}
 
 
 def _inside(name: str, values: npt.ArrayLike, allowed: Range) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -11,18 +10,18 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.certificates import Certificate
+from driftgames.core.description import describe, restore
 from driftgames.core.documents import DocumentError, read_document, write_document
-from driftgames.core.typing import Content, FloatArray
+from driftgames.core.state import nested, restore_nested
+from driftgames.core.typing import Content, FloatArray, Path
 from driftgames.hedge.base import ExpertLearner
-from driftgames.hedge.losses import Loss, LossFunction, Range, describe_loss, make_loss
-from driftgames.hedge.making import Maker, describe_learner, make_learner, restore_learner
-from driftgames.hedge.settings import check_loss_range
+from driftgames.hedge.checks import check_units
+from driftgames.hedge.factory import LearnerChoice, make_learner
+from driftgames.hedge.losses import Loss, LossFunction, Range, make_loss
 
 __all__ = ["ExpertMixture"]
 
-KIND, VERSION = "driftgames.expert-mixture", 1
-
-_CUSTOM = "custom"  # of a maker that a file cannot hold
+KIND, VERSION = "driftgames.ExpertMixture", 2
 
 
 class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -31,9 +30,9 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     .. math:: \hat y_t = \sum_i p_{t,i} x_{t,i}, \qquad \ell_{t,i} = \ell(x_{t,i}, y_t)
 
     The columns of ``X`` are the experts' predictions, its rows the rounds in order. ``p_t`` is
-    what a Hedge learner plays before it sees round ``t``; where the loss is convex, the mixture
-    loses at most :math:`p_t \cdot \ell_t`, so that its regret to the best experts is at most what
-    the learner promises, on any data whatever. [LS14, Sec. 3.1, Thm. 2]
+    the distribution that a Hedge learner plays before it sees round ``t``. If the loss is convex,
+    the mixture loses at most :math:`p_t \cdot \ell_t`, so its regret to the best experts stays
+    below the learner's bound, on any data. [LS14, Sec. 3.1, Thm. 2]
 
     Parameters
     ----------
@@ -41,13 +40,13 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         "square", "absolute", "pinball", "log" or "zero-one"; a `Loss` with its own range; or a
         function of predictions and outcomes whose losses lie in [0, 1] (else `CustomLoss`).
     outcome_range : (low, high), optional
-        Where predictions and outcomes lie, for the first three by name; (0, 1) unless given.
+        The range of predictions and outcomes, for the first three by name. Default: (0, 1).
     learner : str or callable, optional
-        A name in `LEARNERS`, or what makes a learner: it is called with the number of experts,
-        and ``loss_range`` and ``names`` as keywords. NormalHedge.DT unless given.
+        A name in `LEARNERS` or `POTENTIALS`, or a factory, which is called with the number of
+        experts, and with ``loss_range`` and ``names`` as keywords. Default: NormalHedge.DT.
     outside : {"error", "nearest"}
-        What is done with a prediction outside the range: an error, or it is moved to the nearer
-        end. An outcome outside the range is always an error.
+        A prediction outside the range is an error, or it is moved to the nearer end. An outcome
+        outside the range is always an error.
 
     Attributes
     ----------
@@ -56,7 +55,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     loss_ : Loss
         The loss in use.
     total_loss_ : float
-        What the mixture's own predictions lost, each made before its outcome was seen.
+        The loss of the mixture's own predictions, each made before its outcome was seen.
 
     Examples
     --------
@@ -78,7 +77,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         loss: str | Loss | LossFunction = "square",
         outcome_range: Range | None = None,
-        learner: Maker = None,
+        learner: LearnerChoice = None,
         *,
         outside: str = "error",
     ) -> None:
@@ -93,16 +92,16 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def partial_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> ExpertMixture:
-        """Play more rounds in order; a round alone or many at once come to the same."""
+        """Play more rounds in order; batches of any size give the same result."""
         self._play(X, y, fresh="learner_" not in vars(self))
         return self
 
     def predict_then_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
-        """Return the predictions, each made before its outcome was seen, and learn as we go."""
+        """Return the predictions, each made before its outcome is learnt."""
         return self._play(X, y, fresh="learner_" not in vars(self))
 
     def predict(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the combinations of these predictions under the present weights."""
+        """Return the combinations of these predictions under the current weights."""
         check_is_fitted(self)
         predictions = validate_data(self, X, reset=False, dtype=np.float64)
         return self.loss_.combine(self._experts(self.loss_, predictions), self.weights_)
@@ -115,21 +114,21 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def regret_(self) -> float:
-        """How far the mixture's own loss is above that of the expert who was best in the end."""
+        """The mixture's own loss less that of the best expert."""
         check_is_fitted(self)
         return float(self.total_loss_ - np.min(self.learner_.action_losses))
 
     def certificate(self) -> Certificate:
         """Return the learner's epsilon-regret beside its bound, for every epsilon.
 
-        Where the loss is convex the mixture's own loss is at most the learner's, and both the
-        realised curve and the bound hold for it.
+        If the loss is convex, the mixture's own loss is at most the learner's, so the realised
+        curve and the bound hold for the mixture too.
         """
         check_is_fitted(self)
         return self.learner_.certificate()
 
     def report(self, most: int = 10) -> str:
-        """Return the best experts, how far behind them the mixture is, and the certificate."""
+        """Return a table of the best experts, the regret to the best, and the certificate."""
         check_is_fitted(self)
         totals, rounds, names = self.learner_.action_losses, self.learner_.t, self.learner_.names
         order = np.argsort(totals, kind="stable")
@@ -146,51 +145,57 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         behind = f"regret to {names[order[0]]}: {self.regret_:.6g} in {rounds:,} rounds"
         return "\n".join([*lines, behind, "", str(self.certificate())])
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: Path) -> None:
         """Write the mixture to a JSON document, atomically.
 
-        It holds the loss, the learner and the totals. A function (a loss or a maker of
-        learners of your own) is not in it, and is given to `load` again.
+        It holds the loss, the learner and the totals. A function, such as your own loss or
+        factory of learners, must be given to `load` again.
         """
         check_is_fitted(self)
         content = {
-            "loss": describe_loss(self.loss_),
-            "maker": _describe_maker(self.learner),
-            "outside": self.outside,
-            "experts": self._columns(),
-            "total_loss": self.total_loss_,
-            "learner": describe_learner(self.learner_),
+            "arguments": {
+                "loss": describe(self.loss_),
+                "learner": _describe_choice(self.learner),
+                "outside": self.outside,
+            },
+            "state": {
+                "experts": self._columns(),
+                "total_loss": self.total_loss_,
+                "learner": nested(self.learner_),
+            },
         }
         write_document(path, KIND, VERSION, content)
 
     @classmethod
     def load(
         cls,
-        path: str | os.PathLike[str],
+        path: Path,
         *,
-        loss: Loss | LossFunction | None = None,
-        learner: Maker = None,
-        **arguments: Any,
+        loss: str | Loss | LossFunction | None = None,
+        learner: LearnerChoice = None,
+        **given: Any,
     ) -> ExpertMixture:
-        """Return the mixture that was saved at ``path``; it goes on to the same bits.
+        """Return the mixture that was saved at ``path``; it continues to the same bits.
 
-        ``loss``, ``learner`` and ``arguments`` (of the learner's own) are for what a file cannot
-        hold; what it does hold cannot be changed.
+        ``loss``, ``learner`` and ``given`` (arguments of the learner) are for what a file cannot
+        hold. They cannot change what the file does hold.
         """
         content = read_document(path, KIND, VERSION)
         try:
+            arguments, state = content["arguments"], content["state"]
             mixture = cls(
-                _saved_loss(content["loss"], loss),
-                learner=_saved_maker(content["maker"], learner),
-                outside=content["outside"],
+                _saved_loss(arguments["loss"], loss),
+                learner=_saved_choice(arguments["learner"], learner),
+                outside=arguments["outside"],
             )
-            mixture.learner_ = restore_learner(content["learner"], **arguments)
+            mixture.learner_ = restore_nested(state["learner"], ExpertLearner, **given)
             mixture.loss_ = make_loss(mixture.loss)
-            mixture.total_loss_ = float(content["total_loss"])
+            mixture.total_loss_ = float(state["total_loss"])
             wanted, found = mixture.learner_.loss_range, mixture.loss_.loss_range
-            if wanted != check_loss_range(found, mixture.learner_.dtype):
+            rounded = check_units(found, False, mixture.learner_.dtype)
+            if wanted != (rounded.low, rounded.high):
                 raise DocumentError(f"its learner takes losses in {wanted}, its loss has {found}")
-            columns = content["experts"]
+            columns = state["experts"]
         except DocumentError as error:
             raise DocumentError(f"{path}: {error}") from error
         except (KeyError, TypeError, ValueError) as error:
@@ -219,10 +224,10 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             scale, names = loss.loss_range, self._columns()
             learner = make_learner(self.learner, losses.shape[1], loss_range=scale, names=names)
         else:
-            learner = self.learner_.copy()  # a loss of your own may still raise below
+            learner = self.learner_.copy()  # a user's own loss may still raise below
         played = learner.run(losses, distributions=True).distributions
         mixed = loss.combine(predictions, np.asarray(played, dtype=np.float64))
-        # one by one, so that many rounds at once and a round alone sum in the same order
+        # one by one, so that batches of any size sum in the same order
         total = 0.0 if fresh else self.total_loss_
         for lost in loss.evaluate(mixed, outcomes).tolist():
             total += lost
@@ -238,31 +243,29 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True  # it is as good as its experts, not as X predicts y
+        tags.regressor_tags.poor_score = True  # the experts bound the score
         return tags
 
 
-def _saved_loss(saved: Content, given: Loss | LossFunction | None) -> Loss | LossFunction:
-    """Return the loss that was saved; one that a file cannot hold must be given."""
-    if given is not None:
-        described = describe_loss(make_loss(given))
-        if described != saved:
-            raise DocumentError(f"it was saved with the loss {saved}; the one given is {described}")
-        return given
-    if saved["loss"] == "custom":
-        raise DocumentError("it was saved with a loss of your own; give it as loss=")
-    return make_loss(**saved)
+def _saved_loss(saved: Content, given: str | Loss | LossFunction | None) -> Loss | LossFunction:
+    """Return the saved loss; a loss that a file cannot hold must be given."""
+    if given is None:
+        return restore(saved, "loss")
+    if describe(make_loss(given)) != saved:
+        raise DocumentError(f"it was made with loss = {saved}; given is {given!r}")
+    return given if callable(given) else make_loss(given)
 
 
-def _saved_maker(saved: Content | str, given: Maker) -> Maker:
-    """Return how the learner was made; what a file cannot hold must be given."""
-    described = _describe_maker(given)
-    if given is not None and described != saved:
-        raise DocumentError(f"it was saved with the learner {saved}; the one given is {described}")
-    if given is None and saved == _CUSTOM:
-        raise DocumentError("it was saved with a learner of your own; give it as learner=")
-    return given if isinstance(saved, str) else saved["learner"]
+def _saved_choice(saved: Content | str | None, given: LearnerChoice) -> LearnerChoice:
+    """Return the saved choice of a learner; a factory must be given."""
+    if given is None:
+        return restore(saved, "learner") if isinstance(saved, dict) else saved
+    if _describe_choice(given) != saved:
+        raise DocumentError(f"it was made with learner = {saved}; given is {given!r}")
+    return given
 
 
-def _describe_maker(maker: Maker) -> Content | str:
-    return {"learner": maker} if maker is None or isinstance(maker, str) else _CUSTOM
+def _describe_choice(choice: LearnerChoice) -> Content | str | None:
+    if choice is None or isinstance(choice, str):
+        return choice
+    return {"name": "a factory of learners", "arguments": None}

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from driftgames._kernels.distribution import draw
 from driftgames.core.checks import check_fraction, check_fractions, check_integer
 from driftgames.core.typing import Content, FloatArray
-from driftgames.hedge.base import Floats, Mask
-from driftgames.hedge.recipe import PotentialLearner, algorithm_of
+from driftgames.hedge.potential_learner import PotentialLearner
 from driftgames.potentials import Potential
 
 
@@ -23,19 +22,19 @@ class RandomizedHedge(PotentialLearner):
 
     Its regret is a random number; with probability at least :math:`1-\delta` it stays below
     the bound of Theorem 2 at :math:`\delta\epsilon`, which is :math:`\delta/N` for the best
-    action. That holds against losses chosen without knowledge of the action drawn in the same
-    round. [LS14, Sec. 3.4]
+    action. This holds if the losses of a round are chosen without knowledge of the action
+    drawn in it. [LS14, Sec. 3.4]
 
     Parameters
     ----------
     n_actions : int
         N, at least 1.
     potential : Potential, optional
-        `NormalHedgeDT()` unless given.
+        Default: `NormalHedgeDT()`.
     delta : float
         The probability with which the bound may fail, for each epsilon.
     random_state : int, Generator or None
-        Where the draws come from; a Generator is asked once, for a seed.
+        The seed of the draws. A Generator gives the seed; it is used once.
     prior, loss_range, gains, dtype, names
         As `ExpertLearner` describes.
 
@@ -77,21 +76,21 @@ class RandomizedHedge(PotentialLearner):
 
     @property
     def title(self) -> str:
-        """The name of the algorithm, and that its actions are drawn."""
-        return f"{algorithm_of(self._potential)}, drawn"
+        """The name of the algorithm, followed by "drawn"."""
+        return f"{self._potential.title}, drawn"
 
     @property
     def delta(self) -> float:
-        """With what probability the bound may fail."""
+        """The probability with which the bound may fail, for each epsilon."""
         return self._delta
 
     @property
     def action(self) -> int:
-        """The action drawn for the next round; reading it again gives the same."""
-        return int(draw(self._look(), self._uniforms(1)[0]))
+        """The action drawn for the next round; every read returns the same action."""
+        return int(draw(self._next_distribution(), self._uniforms(1)[0]))
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
-        """Return what the epsilon-regret exceeds with probability at most delta.
+        """Return a number that the epsilon-regret exceeds with probability at most delta.
 
         [LS14, Sec. 3.4]
         """
@@ -102,34 +101,14 @@ class RandomizedHedge(PotentialLearner):
     def _caveat(self) -> str:
         return f"each with probability at least {1 - self._delta:g}"
 
-    @property
-    def _memory_size(self) -> int:
-        return 0
-
-    def _replay(
-        self,
-        losses: Floats,
-        awake: Mask | None,
-        learner_losses: FloatArray,
-        regret: FloatArray,
-        played: FloatArray,
-    ) -> int:
-        kept = played if len(played) else np.empty((1, self._n_actions))
-        uniforms = self._uniforms(len(losses))
-        return self._replay_drawn(losses, learner_losses, regret, kept, uniforms)
-
     def _uniforms(self, count: int) -> FloatArray:
-        """Return the next numbers in [0, 1): they follow from the seed and the clock alone."""
+        """Return the next numbers in [0, 1); they follow from the seed and the clock."""
         stream = np.random.PCG64(self._seed)
         stream.advance(self.t)
         return np.random.Generator(stream).random(count)
 
-    def _identity(self) -> tuple[object, ...]:
-        return (*super()._identity(), self._delta, self._seed)
-
-    def _saved_arguments(self) -> Content:
-        own = {"delta": self._delta, "random_state": self._seed}
-        return {**super()._saved_arguments(), **own}
+    def _arguments(self) -> Content:
+        return {**super()._arguments(), "delta": self._delta, "random_state": self._seed}
 
 
 def _as_seed(random_state: int | np.random.Generator | None) -> int:

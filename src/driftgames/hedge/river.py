@@ -13,8 +13,8 @@ import numpy as np
 
 from driftgames.certificates import Certificate
 from driftgames.core.typing import FloatArray
+from driftgames.hedge.factory import LearnerChoice, make_learner
 from driftgames.hedge.losses import Loss, LossFunction, Range, make_loss
-from driftgames.hedge.making import Maker, make_learner
 
 try:
     from river import base
@@ -27,7 +27,7 @@ __all__ = ["HedgeClassifier", "HedgeRegressor"]
 
 Features = dict[Any, Any]
 
-_ROUNDING = 1e-6  # of probabilities, by whoever gives them
+_ROUNDING = 1e-6  # the tolerance for probabilities of the models
 
 
 class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
@@ -35,8 +35,8 @@ class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
 
     .. math:: \hat y_t = \sum_i p_{t,i} x_{t,i}, \qquad \ell_{t,i} = \ell(x_{t,i}, y_t)
 
-    It is no further behind the best of its models than `certificate` says, on any stream, without
-    a learning rate. [LS14, Sec. 3.1, Thm. 2]
+    Its regret to the best of its models stays below the bound of `certificate`, on any stream
+    and without a learning rate. [LS14, Sec. 3.1, Thm. 2]
 
     Parameters
     ----------
@@ -45,10 +45,10 @@ class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
     loss
         "square", "absolute" or "pinball", a `Loss`, or a function with losses in [0, 1].
     outcome_range
-        ``(low, high)``: where outcomes lie, for a loss by name; one outside it is an error.
-        ``(0, 1)`` unless given.
+        The range ``(low, high)`` of the outcomes, for a loss by name; an outcome outside it is
+        an error. Default: ``(0, 1)``.
     learner
-        A name in `LEARNERS`, or what makes a learner; NormalHedge.DT unless given.
+        A name in `LEARNERS` or `POTENTIALS`, or a factory. Default: NormalHedge.DT.
 
     Notes
     -----
@@ -72,7 +72,7 @@ class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
         models: Sequence[base.Regressor],
         loss: str | Loss | LossFunction = "square",
         outcome_range: Range | None = None,
-        learner: Maker = None,
+        learner: LearnerChoice = None,
     ) -> None:
         super().__init__(models)
         self.loss = loss
@@ -86,14 +86,14 @@ class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
         return 1
 
     def learn_one(self, x: Features, y: float) -> None:
-        """Weigh the models by what they would have said, then let each of them learn."""
+        """Weigh the models by the losses of their predictions, then let each of them learn."""
         outcome = self._loss.check_outcomes([y])
         self._learner.update(self._loss.evaluate(self._experts(x), outcome))
         for model in self:
             model.learn_one(x, y)
 
     def predict_one(self, x: Features) -> float:
-        """Return the combination of what the models say."""
+        """Return the weighted mean of the models' predictions."""
         return float(self._loss.combine(self._experts(x), self.weights))
 
     @property
@@ -132,12 +132,12 @@ class HedgeClassifier(base.Ensemble, base.Classifier):  # type: ignore[misc]
     models
         The classifiers to combine; each learns from every observation.
     learner
-        A name in `LEARNERS`, or what makes a learner; NormalHedge.DT unless given.
+        A name in `LEARNERS` or `POTENTIALS`, or a factory. Default: NormalHedge.DT.
 
     Notes
     -----
-    A model that knows no label yet gives no probability to any and loses 1/2. A model without
-    probabilities is taken to be sure of the label it predicts.
+    A model that has seen no label gives every label probability 0 and loses 1/2. A model
+    without probabilities counts as certain of the label that it predicts.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class HedgeClassifier(base.Ensemble, base.Classifier):  # type: ignore[misc]
     Accuracy: 88.00%
     """
 
-    def __init__(self, models: Sequence[base.Classifier], learner: Maker = None) -> None:
+    def __init__(self, models: Sequence[base.Classifier], learner: LearnerChoice = None) -> None:
         super().__init__(models)
         self.learner = learner
         self._learner = make_learner(learner, len(self), loss_range=(0.0, 1.0))
@@ -162,13 +162,13 @@ class HedgeClassifier(base.Ensemble, base.Classifier):  # type: ignore[misc]
         return all(model._multiclass for model in self)
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget) -> None:
-        """Weigh the models by what they would have said, then let each of them learn."""
+        """Weigh the models by the losses of their predictions, then let each of them learn."""
         self._learner.update([_half_brier(_probabilities(model, x), y) for model in self])
         for model in self:
             model.learn_one(x, y)
 
     def predict_proba_one(self, x: Features) -> dict[base.typing.ClfTarget, float]:
-        """Return the mixture of what the models say."""
+        """Return the weighted mean of the models' probabilities."""
         mixed: Counter[Any] = Counter()
         for model, p in zip(self, self._learner.distribution().tolist(), strict=True):
             for label, chance in _probabilities(model, x).items():
@@ -210,5 +210,5 @@ def _probabilities(model: base.Classifier, x: Features) -> dict[Any, float]:
 
 def _half_brier(probabilities: dict[Any, float], y: base.typing.ClfTarget) -> float:
     squares: float = sum((chance - (label == y)) ** 2 for label, chance in probabilities.items())
-    # rounded probabilities may sum to a hair above 1
+    # rounded probabilities may sum to slightly more than 1
     return min(1.0, 0.5 * (squares + (y not in probabilities)))

@@ -1,4 +1,4 @@
-"""What a replay of a loss matrix gives back."""
+"""The result of `ExpertLearner.run`."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The rounds that one call of `run` played.
+    """The rounds of one call of `run`.
 
     Parameters
     ----------
     title : str
-        What was run.
+        The name of the learner.
     names : tuple of str, or None
-        What the actions are called, where they were named.
+        The names of the actions, if there are any.
     first_round : int
-        The 1-based number of the first row; above 1 where the learner had played before.
+        The 1-based number of the first row. It is above 1 if the learner had played before.
     learner_losses : array of shape (T,)
         The learner's loss in each round.
     regret : array of shape (T,)
-        After each round, the learner's total less that of the best action so far, counted
+        After each round, the learner's total loss less that of the best action so far, both
         from the learner's first round on.
     distributions : array of shape (T, N), or None
-        What was played in each round, where it was asked for.
+        The distribution of each round, if ``distributions=True`` was given.
     bound : callable
         ``bound(horizon, epsilon)`` of the learner.
-    finest : float
-        The epsilon that stands for the best action.
+    smallest_epsilon : float
+        The epsilon at which the bound covers the regret to the best action.
     """
 
     title: str
@@ -49,7 +49,7 @@ class Run:
     regret: npt.NDArray[np.floating[Any]]
     distributions: npt.NDArray[np.floating[Any]] | None
     bound: Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]
-    finest: float
+    smallest_epsilon: float
 
     @property
     def rounds(self) -> npt.NDArray[np.int64]:
@@ -58,11 +58,11 @@ class Run:
 
     @property
     def promised(self) -> FloatArray:
-        """The bound on `regret` after each round; infinite where nothing is promised."""
+        """The bound on `regret` after each round; infinite if no bound is known."""
         if not self.rounds.size:
             return np.empty(0)
         try:
-            return self.bound(self.rounds, self.finest)
+            return self.bound(self.rounds, self.smallest_epsilon)
         except NoBoundError:
             return np.full(self.rounds.size, np.inf)
 
@@ -75,7 +75,7 @@ class Run:
         return plot_regret_over_time(rounds, regret, promised, ax=ax)
 
     def plot_weights(self, *, most: int = 6, ax: Axes | None = None) -> Figure:
-        """Draw the probabilities of the weightiest actions over time."""
+        """Draw the probabilities of the ``most`` actions of largest weight over time."""
         from driftgames.plots.regret import plot_weights
 
         if self.distributions is None:

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import choose, fma, root, size
 from driftgames._kernels.elementary import exp, scaled_erfc
 from driftgames._kernels.jit import kernel, scalar
 from driftgames._kernels.lanes import LANES, any_of, first, fold, load, spread, store
-from driftgames._kernels.ledger import LEAD
-from driftgames._kernels.rounds import PlayRounds, rounds_of
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.memory import RememberingLearner
+from driftgames.hedge.totals import LEARNER
+from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
 
 
-class Squint(RememberingLearner):
+class Squint(TwoPassLearner):
     r"""Squint with the improper prior on learning rates (Koolen and van Erven, 2015).
 
     .. math:: p_{t,i} \propto q_i \int_0^{1/2} e^{\eta R_i - \eta^2 V_i}\,d\eta, \qquad
               R_i = \sum_{\tau<t} r_{\tau,i}, \quad V_i = \sum_{\tau<t} r_{\tau,i}^2
 
     where :math:`r_{t,i} = p_t\cdot\ell_t - \ell_{t,i}` and q is the prior. The regret to a set
-    of actions grows with the square root of their mean V, so that it is small both where
-    losses vary little and where many actions are good.
+    of actions grows with the square root of their mean V. It is small if losses vary little, and
+    if many actions are good.
 
     W. M. Koolen and T. van Erven, "Second-order quantile methods for experts and combinatorial
     games", COLT 2015.
@@ -48,9 +46,7 @@ class Squint(RememberingLearner):
         return bounds.squint(horizon, epsilon) * self._width
 
     def _promise(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
-        best_first = self._best_first()
-        shares = np.ones(best_first.size) if self._prior is None else self._prior[best_first]
-        variance = np.cumsum(shares * self._memory[best_first]) / np.cumsum(shares)
+        variance = self._mean_of_best(self._memory)
         return bounds.squint(horizon, epsilon, variance=variance) * self._width
 
     @property
@@ -65,12 +61,12 @@ class Squint(RememberingLearner):
 @kernel
 def _weigh(
     cumulative: FloatArray,
-    ledger: FloatArray,
+    totals: FloatArray,
     prior: FloatArray | None,
     memory: FloatArray,
     out: FloatArray,
 ) -> float:
-    n, lead = out.size, ledger[LEAD]
+    n, lead = out.size, totals[LEARNER]
     total = spread(0.0)
     for i in range(0, n, LANES):
         w = evidence(lead - load(cumulative, i, lead), load(memory, i, 1.0))
@@ -87,7 +83,7 @@ def _weigh(
 @kernel
 def _learn(
     cumulative: FloatArray,
-    ledger: FloatArray,
+    totals: FloatArray,
     prior: FloatArray | None,
     memory: FloatArray,
     losses: FloatArray,
@@ -140,10 +136,10 @@ _STEEP = -8.0  # above this regret the nodes resolve the integrand
 def evidence(regret: float, variance: float) -> float:
     r"""Return :math:`\int_0^{1/2} e^{\eta R - \eta^2 V}\,d\eta` to a relative 1e-12.
 
-    Read from its other end the integral is one of the same kind, which leaves
-    ``R <= V/2``. There it is a difference of error functions, scaled so that neither over-
-    nor underflows. Where V is so small that they would cancel, the integrand is nearly flat
-    and twelve nodes of Gauss and Legendre give it to all digits.
+    The substitution ``eta -> 1/2 - eta`` gives an integral of the same kind, which leaves
+    ``R <= V/2``. There it is a difference of error functions, scaled so that neither over- nor
+    underflows. If V is so small that they would cancel, the integrand is nearly constant, and
+    twelve nodes of Gauss and Legendre suffice.
     """
     mirrored = regret > 0.5 * variance
     R, V = choose(mirrored, variance - regret, regret), variance
@@ -165,4 +161,4 @@ def evidence(regret: float, variance: float) -> float:
     return result
 
 
-_PLAY_ROUNDS = rounds_of(_weigh, _learn)
+_PLAY_ROUNDS = compile_rounds(_weigh, _learn)

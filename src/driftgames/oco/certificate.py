@@ -27,11 +27,11 @@ class ContinuousCertificate:
     .. math:: L - F(x^*) \ \le\ \min_\epsilon\ R_\epsilon + F(x_\epsilon) - F(x^*)
 
     L is the loss of the learner and F the total loss of a point. Theorem 2 promises the
-    epsilon-regret :math:`R_\epsilon` to the chips, whatever their number. The second part is
-    measured: how far the chip at that epsilon is behind the best point of the set. Theorem 6
-    replaces it by :math:`T\epsilon^{1/d}`, which is true of the whole integral and not of a
-    number of chips: in many dimensions no chip is near the best point. Walkers are drawn from
-    the whole set, so they are held to Theorem 6 itself, and sampling may break it.
+    epsilon-regret :math:`R_\epsilon` to any number of chips. The second part is measured: how far
+    the chip at that epsilon is behind the best point of the set. Theorem 6 replaces it by
+    :math:`T\epsilon^{1/d}`. That is true of the whole integral and not of a number of chips: in
+    many dimensions no chip is near the best point. Walkers are drawn from the whole set, so their
+    bound is that of Theorem 6, and a sampling error may break it.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class ContinuousCertificate:
         """Return the certificate of a run from its positions; losses span ``width``.
 
         ``lowest`` is the lowest position: of the set if ``over_the_set``, else of the chips.
-        ``integral`` says that the chips stand for the whole integral.
+        ``integral`` says that the chips represent the whole integral.
         """
         quantiles = Certificate.of_run(
             title,
@@ -159,8 +159,8 @@ class RegretCertificate:
 def best_epsilon(potential: Potential, horizon: int, dimension: int) -> tuple[float, float]:
     r"""Return the epsilon for which the regret bound of Theorem 6 is lowest, and that bound.
 
-    Epsilons from 1 down to about :math:`T^{-d}` are tried. Where nothing is promised the bound
-    is infinite. [LS14, Thm. 6]
+    Epsilons from 1 down to about :math:`T^{-d}` are tried. The bound is infinite if the
+    potential has none. [LS14, Thm. 6]
 
     >>> from driftgames.potentials import NormalHedgeDT
     >>> epsilon, bound = best_epsilon(NormalHedgeDT(), 1000, dimension=2)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -13,33 +10,24 @@ from driftgames._kernels.sums import dot, total
 from driftgames.certificates.bounds.coin_betting import coin_betting
 from driftgames.core.checks import (
     as_floats,
+    check_finite,
     check_flag,
-    check_integer,
     check_number,
     check_positive,
     check_vector,
 )
-from driftgames.core.documents import (
-    DocumentError,
-    decode_array,
-    encode_array,
-    read_document,
-    write_document,
-)
-from driftgames.core.typing import FloatArray
+from driftgames.core.state import check_arrays
+from driftgames.core.typing import BoolArray, Content, FloatArray
 from driftgames.oco.certificate import RegretCertificate
 from driftgames.oco.convex_set import ConvexSet
-from driftgames.oco.description import describe, restore
+from driftgames.oco.learner import ConvexLearner
 from driftgames.oco.losses import DifferentiableLoss, Loss
 from driftgames.oco.sets import Box
-
-VERSION = 1
-KIND = "driftgames.CoinBetting"
 
 _INSIDE = 1e-9  # a projection this near, relative to the set, is the point itself
 
 
-class CoinBetting:
+class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
     r"""Bet on where the gradients go, with a share of a wealth that the bets have earned.
 
     .. math:: w_t = x_0 + \beta_t W_{t-1}, \qquad
@@ -49,9 +37,9 @@ class CoinBetting:
     Here :math:`x = -\sum_\tau \tilde g_\tau`, the clock is :math:`S = \sum_\tau |\tilde g_\tau|`,
     and F is the potential of Krichevsky and Trofimov
     (`certificates.bounds.log_krichevsky_trofimov`): the share of the wealth is a difference of
-    potentials, as the weights of `Hedge` are. Nothing is tuned, a round costs O(d), and the
-    bound does not get worse as the dimension grows, which `ContinuousHedge` with any number of
-    chips cannot say. Orabona and Pal (2016).
+    potentials, as the weights of `Hedge` are. Nothing is tuned, and a round costs O(d). The
+    bound does not depend on the dimension. That of `ContinuousHedge`, with any number of chips,
+    gets worse as the dimension grows. Orabona and Pal (2016).
 
     The learner plays the projection :math:`x_t` of :math:`w_t` onto the set and bets on the
     gradient less the part that would drive it further outside. With :math:`v` the unit vector
@@ -106,9 +94,7 @@ class CoinBetting:
     def __init__(
         self, domain: ConvexSet, *, per_coordinate: bool | None = None, stake: float = 1.0
     ) -> None:
-        if not isinstance(domain, ConvexSet):
-            raise ValueError(f"domain must be of kind ConvexSet; got {domain!r}")
-        self._domain = domain
+        super().__init__(domain)
         is_box = isinstance(domain, Box)
         self._per_coordinate = (
             is_box if per_coordinate is None else check_flag("per_coordinate", per_coordinate)
@@ -122,14 +108,17 @@ class CoinBetting:
         self._wealth = self._stake * self._reach
         self._clock = np.zeros(n_bettors)
         self._positions = np.zeros(n)
-        self._ended: list[tuple[float, float, float]] = []  # reach, scale and clock
+        self._ended = np.zeros((0, 3))  # reach, scale and clock
         self._unbet = 0.0
         self._gradients = np.zeros(n)
         self._played = 0.0
-        self._t = 0
-        self._learner_loss = 0.0
 
     # ---------------------------------------------------------------- playing
+
+    @property
+    def title(self) -> str:
+        """Coin betting and the kind of set."""
+        return f"coin betting on a {type(self._domain).__name__.lower()}"
 
     def predict(self) -> FloatArray:
         """Return the point for the next round."""
@@ -151,24 +140,10 @@ class CoinBetting:
         own = float(check_vector("losses", values, 1)[0])
         gradient = check_vector("gradient", loss.gradient_at(point), point.size)
         gradient = gradient - self._domain.off_plane(gradient[np.newaxis])[0]
-        self._take(bet, point, gradient)
+        self._take_gradient(bet, point, gradient)
         self._t += 1
         self._learner_loss += own
         return own
-
-    def run(self, losses: Iterable[Loss | DifferentiableLoss]) -> FloatArray:
-        """Take one loss per round and return the learner's own losses."""
-        return np.array([self.update(loss) for loss in losses], dtype=np.float64)
-
-    @property
-    def t(self) -> int:
-        """How many rounds were played."""
-        return self._t
-
-    @property
-    def learner_loss(self) -> float:
-        """The learner's total loss."""
-        return self._learner_loss
 
     @property
     def wealth(self) -> FloatArray:
@@ -183,11 +158,11 @@ class CoinBetting:
         """
         best = self._domain.lowest(self._gradients) - self._middle
         behind = dot(self._gradients, best)
-        begun = np.array([*self._ended, *zip(self._reach, self._scale, self._clock, strict=True)])
+        begun = np.concatenate([self._ended, self._bettors()])
         reach, scale, clock = begun[begun[:, 1] > 0].T
         promised = self._unbet + float((scale * reach * coin_betting(clock, self._stake)).sum())
         return RegretCertificate(
-            f"coin betting on a {type(self._domain).__name__.lower()}",
+            self.title,
             self._t,
             self._played - behind,
             promised,
@@ -199,7 +174,7 @@ class CoinBetting:
     def _bet(self) -> FloatArray:
         return self._middle + self._positions / (self._clock + 1.0) * self._wealth
 
-    def _take(self, bet: FloatArray, point: FloatArray, gradient: FloatArray) -> None:
+    def _take_gradient(self, bet: FloatArray, point: FloatArray, gradient: FloatArray) -> None:
         """Settle the bets of a round, or begin again where a gradient is longer than ever."""
         surrogate = self._surrogate(bet, point, gradient)
         if self._is_product:
@@ -210,7 +185,7 @@ class CoinBetting:
             raise ValueError("a gradient is too long: the square of its length overflows")
         self._gradients = self._gradients + gradient
         self._played += dot(gradient, point - self._middle)
-        longer = sizes > self._scale  # all bettors or none, unless the set is their product
+        longer = sizes > self._scale  # if the set is no product, all bettors have the same size
         if longer.any():
             costs = gradient * (point - self._domain.lowest(gradient))
             self._unbet += total(np.where(longer, costs, 0.0))
@@ -239,10 +214,12 @@ class CoinBetting:
             return gradient
         return gradient - (slope / squared) * outside
 
-    def _begin_again(self, which: np.ndarray[Any, np.dtype[np.bool_]], sizes: FloatArray) -> None:
-        for i in np.flatnonzero(which):
-            if self._clock[i] > 0:
-                self._ended.append((self._reach[i], self._scale[i], self._clock[i]))
+    def _bettors(self) -> FloatArray:
+        """Return reach, scale and clock of each bettor, one per row."""
+        return np.column_stack([self._reach, self._scale, self._clock])
+
+    def _begin_again(self, which: BoolArray, sizes: FloatArray) -> None:
+        self._ended = np.concatenate([self._ended, self._bettors()[which & (self._clock > 0)]])
         fractions, exponents = np.frexp(sizes)
         powers = np.ldexp(1.0, exponents - (fractions == 0.5))
         self._scale = np.where(which, powers, self._scale)
@@ -250,56 +227,32 @@ class CoinBetting:
         self._clock = np.where(which, 0.0, self._clock)
         self._positions = np.where(which, 0.0, self._positions)
 
-    # ---------------------------------------------------------------- saving
+    # ---------------------------------------------------------------- state
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the learner to a JSON document, atomically."""
-        content = {
-            "domain": describe(self._domain),
+    def _arguments(self) -> Content:
+        return {
+            "domain": self._domain,
             "per_coordinate": self._per_coordinate,
             "stake": self._stake,
-            "t": self._t,
-            "learner_loss": self._learner_loss,
-            "played": self._played,
-            "unbet": self._unbet,
-            "ended": encode_array(np.array(self._ended).reshape(-1, 3)),
-            **{name: encode_array(getattr(self, f"_{name}")) for name in _ARRAYS},
         }
-        write_document(path, KIND, VERSION, content)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, domain: ConvexSet | None = None) -> CoinBetting:
-        """Return the learner that was saved at ``path``; it goes on to the same bits.
+    def _get_own_state(self) -> Content:
+        return {name: getattr(self, f"_{name}") for name in (*_NUMBERS, *_ARRAYS, "ended")}
 
-        A ``domain`` of your own, which a file cannot hold, is given again.
-        """
-        content = read_document(path, KIND, VERSION)
-        try:
-            learner = cls(
-                restore(content["domain"], "domain", domain),
-                per_coordinate=content["per_coordinate"],
-                stake=content["stake"],
-            )
-            learner._t = check_integer("t", content["t"], least=0)
-            for name in ("learner_loss", "played", "unbet"):
-                setattr(learner, f"_{name}", check_number(name, content[name]))
-            for name in _ARRAYS:
-                length = getattr(learner, f"_{name}").size
-                array = check_vector(name, decode_array(content[name]), length)
-                setattr(learner, f"_{name}", array)
-            if (learner._scale < 0).any() or (learner._clock < 0).any():
-                raise DocumentError("its scales and clocks must be nonnegative")
-            ended = as_floats("ended", decode_array(content["ended"])).reshape(-1, 3)
-            if not (np.isfinite(ended) & (ended >= 0)).all():
-                raise DocumentError("its beginnings must be finite and nonnegative")
-            learner._ended = [(float(r), float(g), float(s)) for r, g, s in ended]
-        except DocumentError as error:
-            raise DocumentError(f"{path}: {error}") from error
-        except (KeyError, TypeError, ValueError) as error:
-            raise DocumentError(f"{path}: not a whole CoinBetting: {error}") from error
-        return learner
+    def _set_own_state(self, state: Content) -> None:
+        ended = as_floats("ended", state["ended"]).reshape(-1, 3)
+        check_finite("ended", ended)
+        check_arrays({**state, "ended": None}, {**self._get_state(), "ended": None})
+        if any((array < 0).any() for array in (state["scale"], state["clock"], ended)):
+            raise ValueError("scale, clock and ended must be nonnegative")
+        for name in _NUMBERS:
+            check_number(name, state[name])
+        for name in (*_NUMBERS, *_ARRAYS):
+            setattr(self, f"_{name}", state[name])
+        self._ended = ended
 
 
+_NUMBERS = ("played", "unbet")
 _ARRAYS = ("scale", "wealth", "clock", "positions", "gradients")
 
 

@@ -2,49 +2,39 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
+from contextlib import nullcontext
+from typing import ClassVar
 
 import numpy as np
 
 from driftgames._kernels.sums import dot
-from driftgames.core.checks import (
-    as_floats,
-    check_integer,
-    check_interval,
-    check_number,
-    check_range,
-)
-from driftgames.core.documents import DocumentError, read_document, write_document
-from driftgames.core.typing import FloatArray
+from driftgames.core.checks import as_floats, check_integer, check_range
+from driftgames.core.typing import Content, FloatArray
+from driftgames.core.units import Units
 from driftgames.oco.certificate import ContinuousCertificate
 from driftgames.oco.convex_set import ConvexSet
-from driftgames.oco.description import describe, restore
 from driftgames.oco.hit_and_run import HitAndRun
 from driftgames.oco.integration import FixedPopulation, Grid, Integration, Points, Precision
+from driftgames.oco.learner import ConvexLearner, check_kind
 from driftgames.oco.losses import Loss, LossFunction
 from driftgames.oco.lowest_total import lowest_total
 from driftgames.oco.polytope import Polytope
 from driftgames.potentials import NormalHedgeDT, Potential
-from driftgames.potentials.describe import describe_potential, restore_potential
-
-VERSION = 2
-KIND = "driftgames.ContinuousHedge"
 
 _ROUNDING = 1e-9  # relative to the range of the losses
 _N_PROBES = 64
 
 
-class ContinuousHedge:
+class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
     r"""The general algorithm for online convex optimization.
 
     .. math:: p_t(x) \propto \Phi_t(s_{t-1}(x) - 1) - \Phi_t(s_{t-1}(x) + 1), \qquad
               x_t = \mathbf{E}_{x\sim p_t}[x], \qquad
               s_t(x) = s_{t-1}(x) + f_t(x) - f_t(x_t)
 
-    Every point of a convex set is a chip, and the learner plays the mean of the density. Its
-    loss is that of the point it played, which convexity keeps below the mean of the losses;
-    that is all the theory needs. With NormalHedge.DT there is nothing to tune. [LS14, Alg. 5]
+    Every point of a convex set is a chip, and the learner plays the mean of the density. By
+    convexity its loss is at most the mean of the losses, and the theory needs no more than
+    that. With NormalHedge.DT there is nothing to tune. [LS14, Alg. 5]
 
     Parameters
     ----------
@@ -63,9 +53,9 @@ class ContinuousHedge:
 
     Notes
     -----
-    A loss outside its range, or one that is seen not to be convex, is refused and leaves the
-    learner as it was. Convexity is seen on segments between random chips, and in the losses of
-    all chips: their mean must not lie below the loss of the mean.
+    A loss outside its range is refused, and so is a loss that fails a test of convexity. Both
+    leave the learner as it was. The tests are on segments between random points, and on the
+    chips: the mean of their losses must not lie below the loss of their mean.
 
     Examples
     --------
@@ -79,6 +69,8 @@ class ContinuousHedge:
     True
     """
 
+    VERSION: ClassVar[int] = 3
+
     def __init__(
         self,
         domain: ConvexSet,
@@ -88,24 +80,24 @@ class ContinuousHedge:
         loss_range: tuple[float, float] = (0.0, 1.0),
         random_state: int = 0,
     ) -> None:
-        _check_kind("domain", domain, ConvexSet)
-        self._domain = domain
+        super().__init__(domain)
         self._potential = NormalHedgeDT() if potential is None else potential
         self._integration = _default_for(domain) if integration is None else integration
-        _check_kind("potential", self._potential, Potential)
-        _check_kind("integration", self._integration, Integration)
-        self._low, self._high = check_interval("loss_range", loss_range)
+        check_kind("potential", self._potential, Potential)
+        check_kind("integration", self._integration, Integration)
+        self._units = Units.of(loss_range)
         self._random_state = check_integer("random_state", random_state, least=0)
         rng = np.random.default_rng(self._random_state)
         probing, rng = rng.spawn(2)
-        self._population = self._integration.populate(
-            domain, self._potential, (self._low, self._high), rng
-        )
+        self._population = self._integration.populate(domain, self._potential, self._units, rng)
         self._probes = _probes(domain, probing)
-        self._t = 0
-        self._learner_loss = 0.0
 
     # ---------------------------------------------------------------- playing
+
+    @property
+    def title(self) -> str:
+        """The potential and the kind of set."""
+        return f"{self._potential.title} on a {type(self._domain).__name__.lower()}"
 
     def predict(self) -> FloatArray:
         """Return the point for the next round: the mean of the density."""
@@ -122,23 +114,14 @@ class ContinuousHedge:
             raise ValueError(f"a loss must be a function of points; got {loss!r}")
         point = self.predict()
         values, own = self._evaluate(loss, point)
-        width = self._high - self._low
-        self._population.move(
-            loss, (values - self._low) / width, (own - self._low) / width, self._t + 1
-        )
+        chips, to_game = self._population, self._units.to_game
+        # fixed chips call no loss while they move, so they cannot fail
+        fixed = isinstance(chips, FixedPopulation)
+        with nullcontext() if fixed else self._all_or_nothing():
+            chips.move(loss, to_game(values), to_game(own), self._t + 1)
         self._t += 1
         self._learner_loss += own
         return own
-
-    @property
-    def t(self) -> int:
-        """How many rounds were played."""
-        return self._t
-
-    @property
-    def learner_loss(self) -> float:
-        """The learner's total loss."""
-        return self._learner_loss
 
     @property
     def points(self) -> FloatArray:
@@ -149,7 +132,7 @@ class ContinuousHedge:
     def positions(self) -> FloatArray:
         """Each chip's total loss less the learner's, on [0, 1] per round.
 
-        With hit-and-run, those of points drawn uniformly for the occasion.
+        With hit-and-run, these are the positions of points that are drawn uniformly now.
         """
         return self._population.quantiles()[0].copy()
 
@@ -157,24 +140,20 @@ class ContinuousHedge:
         """Return how well the next prediction is integrated."""
         return self._population.precision(self._t + 1)
 
-    def run(self, losses: Iterable[LossFunction]) -> FloatArray:
-        """Take one loss function per round and return the learner's own losses."""
-        return np.array([self.update(loss) for loss in losses], dtype=np.float64)
-
     def certificate(self) -> ContinuousCertificate:
         """Return epsilon-regret and regret beside what the chips promise. [LS14, Thm. 6]
 
-        The regret is to the best point of the set where that can be worked out: after losses
-        of the library, or none.
+        The regret is to the best point of the set if all losses were those of the library. If
+        some were functions, it is to the best chip.
         """
         positions, prior = self._population.quantiles()
-        total, width = self._population.total, self._high - self._low
+        total, width = self._population.total, self._units.width
         if total.is_known:
             lowest = (lowest_total(total, self._domain).floor - self._learner_loss) / width
         else:
             lowest = self._population.lowest()
         return ContinuousCertificate.of_run(
-            f"{type(self._potential).__name__} on a {type(self._domain).__name__.lower()}",
+            self.title,
             self._t,
             positions,
             prior,
@@ -186,58 +165,35 @@ class ContinuousHedge:
             integral=self._population.integral,
         )
 
-    # ---------------------------------------------------------------- saving
+    # ---------------------------------------------------------------- state
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the learner to a JSON document, atomically.
+    def content(self) -> Content:
+        """Return arguments and state as JSON.
 
-        Fixed chips are saved by their positions, whatever the losses were, with the sum of
-        the losses that are no functions. Walkers are saved with the sum of all losses, which
-        functions cannot be part of.
+        Fixed chips are held by their positions, after any losses. Walkers are held with the sum
+        of all losses, and a file cannot hold a Python function.
         """
-        content = {
-            "domain": describe(self._domain),
-            "potential": describe_potential(self._potential),
-            "integration": describe(self._integration),
-            "loss_range": [self._low, self._high],
-            "random_state": self._random_state,
-            "t": self._t,
-            "learner_loss": self._learner_loss,
-            "population": self._population.content(),
-        }
-        write_document(path, KIND, VERSION, content)
-
-    @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        *,
-        domain: ConvexSet | None = None,
-        potential: Potential | None = None,
-        integration: Integration | None = None,
-    ) -> ContinuousHedge:
-        """Return the learner that was saved at ``path``; it goes on to the same bits.
-
-        A ``domain``, ``potential`` or ``integration`` of your own, which a file cannot hold,
-        is given again.
-        """
-        content = read_document(path, KIND, VERSION)
-        try:
-            learner = cls(
-                restore(content["domain"], "domain", domain),
-                restore_potential(content["potential"], potential),
-                integration=restore(content["integration"], "integration", integration),
-                loss_range=tuple(content["loss_range"]),
-                random_state=content["random_state"],
+        if kept := len(self._population.total.functions):
+            raise ValueError(
+                f"{kept} losses are Python functions, which no file can hold; use LinearLoss, "
+                "QuadraticLoss or LogWealthLoss, or integrate with Grid or Points"
             )
-            learner._t = check_integer("t", content["t"], least=0)
-            learner._learner_loss = check_number("learner_loss", content["learner_loss"])
-            learner._population.take(content["population"])
-        except DocumentError as error:
-            raise DocumentError(f"{path}: {error}") from error
-        except (KeyError, TypeError, ValueError) as error:
-            raise DocumentError(f"{path}: not a whole ContinuousHedge: {error}") from error
-        return learner
+        return super().content()
+
+    def _arguments(self) -> Content:
+        return {
+            "domain": self._domain,
+            "potential": self._potential,
+            "integration": self._integration,
+            "loss_range": [self._units.low, self._units.high],
+            "random_state": self._random_state,
+        }
+
+    def _get_own_state(self) -> Content:
+        return {"population": self._population.get_state()}
+
+    def _set_own_state(self, state: Content) -> None:
+        self._population.set_state(state["population"])
 
     # ---------------------------------------------------------------- checking
 
@@ -256,9 +212,9 @@ class ContinuousHedge:
                     f"a loss must return one value per row, shape ({asked.shape[0]},); "
                     f"got shape {values.shape}"
                 )
-        spare = _ROUNDING * (self._high - self._low)
-        if not ((values >= self._low - spare) & (values <= self._high + spare)).all():
-            check_range("losses", values, self._low, self._high)
+        spare = _ROUNDING * (self._units.width)
+        if not ((values >= self._units.low - spare) & (values <= self._units.high + spare)).all():
+            check_range("losses", values, self._units.low, self._units.high)
         own = float(values[n])
         if not isinstance(loss, Loss):
             self._check_convex(values, n, spare)
@@ -288,11 +244,6 @@ def _default_for(domain: ConvexSet) -> Integration:
     if domain.dimension <= 2:
         return Grid()
     return HitAndRun() if isinstance(domain, Polytope) and not domain.has_map else Points()
-
-
-def _check_kind(name: str, value: object, kind: type) -> None:
-    if not isinstance(value, kind):
-        raise ValueError(f"{name} must be of kind {kind.__name__}; got {value!r}")
 
 
 def _probes(domain: ConvexSet, rng: np.random.Generator) -> tuple[FloatArray, ...]:

@@ -8,18 +8,20 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.least_squares import pairwise_dots
+from driftgames._kernels.sums import row_dots
 from driftgames.core.checks import as_floats, check_finite, check_integer
+from driftgames.core.description import Describable
+from driftgames.core.state import same
 from driftgames.core.typing import FloatArray
 
 TOLERANCE = 1e-9
 """How far outside, relative to the size of the set, rounding may put a point."""
 
 
-class ConvexSet(ABC):
+class ConvexSet(Describable, ABC):
     """A compact convex set S, one chip for each of its points. [LS14, Sec. 4]
 
-    What the learners need of it: membership, the uniform measure (as a map from the unit cube,
+    Learners need membership, the uniform measure (as a map from the unit cube,
     so that grids and Sobol points fit every set), its first two moments, and the chord through
     a point, along which hit-and-run walks. Comparators need its lowest points and gradient
     methods its projection.
@@ -74,6 +76,13 @@ class ConvexSet(ABC):
     def covariance(self) -> FloatArray:
         """The covariance of a uniform point."""
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ConvexSet) or type(other) is not type(self):
+            return NotImplemented
+        return same(self._described_arguments(), other._described_arguments())
+
+    __hash__ = None  # type: ignore[assignment]
+
     def sample(self, n_points: int, rng: np.random.Generator) -> FloatArray:
         """Return points drawn uniformly by volume, one per row."""
         n = check_integer("n_points", n_points, least=1)
@@ -83,7 +92,7 @@ class ConvexSet(ABC):
         """Return uniform directions that do not leave the plane of the set."""
         steps = rng.standard_normal((n_points, self.n_coordinates))
         steps -= self.off_plane(steps)
-        steps /= np.sqrt(pairwise_dots(steps, steps))[:, np.newaxis]
+        steps /= np.sqrt(row_dots(steps, steps))[:, np.newaxis]
         return steps
 
     def off_plane(self, steps: FloatArray) -> FloatArray:
@@ -107,7 +116,7 @@ def between_planes(
     with np.errstate(divide="ignore", invalid="ignore"):
         to_low, to_high = (low - points) / directions, (high - points) / directions
     first, last = np.minimum(to_low, to_high), np.maximum(to_low, to_high)
-    still = directions == 0  # along this coordinate nothing is ever reached
+    still = directions == 0  # a line along this coordinate reaches no plane
     first[still], last[still] = -math.inf, math.inf
     # a point that rounding put just outside keeps at least itself
     return np.minimum(first.max(axis=1), 0.0), np.maximum(last.min(axis=1), 0.0)

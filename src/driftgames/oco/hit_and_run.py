@@ -9,9 +9,15 @@ from typing import ClassVar
 import numpy as np
 
 from driftgames._kernels.sums import dot, total, vecmat
-from driftgames.core.checks import as_floats, check_integer, check_number, check_positive
-from driftgames.core.documents import DocumentError, decode_array, encode_array
+from driftgames.core.checks import (
+    as_floats,
+    check_flag,
+    check_integer,
+    check_number,
+    check_positive,
+)
 from driftgames.core.typing import Content, FloatArray
+from driftgames.core.units import Units
 from driftgames.oco.convex_set import ConvexSet
 from driftgames.oco.integration import Integration, IntegrationWarning, Population, Precision
 from driftgames.oco.loss_total import LossTotal
@@ -28,12 +34,12 @@ class HitAndRun(Integration):
     After each round the walkers are drawn again in proportion to how their weight changed, and
     then walk: a random direction, the chord through the point, and a new point on that chord by
     slice sampling. Weights fall with the position and positions are convex, so the part of a
-    chord above any height is an interval and each step is exact: nothing is tuned and nothing
-    rejected. The walkers start where the last round left them.
+    chord above any height is an interval and each step is exact: nothing is tuned, and no step
+    is rejected. The walkers start where the last round left them.
 
     Losses that add up (`LinearLoss`, `QuadraticLoss`) cost the same in every round; any other
     loss is kept and called again, which costs as much as there were rounds. Such a function
-    must go on to mean what it meant in its round (see `ContinuousHedge.update`).
+    must return the same values later as in its round (see `ContinuousHedge.update`).
 
     Parameters
     ----------
@@ -59,11 +65,11 @@ class HitAndRun(Integration):
         self,
         domain: ConvexSet,
         potential: Potential,
-        loss_range: tuple[float, float],
+        units: Units,
         rng: np.random.Generator,
     ) -> Walkers:
         """Return walkers spread uniformly over the set."""
-        return Walkers(self, domain, potential, loss_range, rng)
+        return Walkers(self, domain, potential, units, rng)
 
 
 class Walkers(Population):
@@ -85,19 +91,17 @@ class Walkers(Population):
         strategy: HitAndRun,
         domain: ConvexSet,
         potential: Potential,
-        loss_range: tuple[float, float],
+        units: Units,
         rng: np.random.Generator,
     ) -> None:
         self.points = domain.sample(strategy.n_walkers, rng)
         self._strategy = strategy
         self._domain = domain
         self._potential = potential
-        self._low, high = loss_range
-        self._width = high - self._low
+        self._units = units
         self._rng = rng
         self.total = LossTotal(domain.n_coordinates)
-        self._rounds = 0
-        self._learner_total = 0.0  # of the losses as they came, not on [0, 1]
+        self._learner_total = 0.0  # in units of the losses
         self._inverse_size = 1.0 / strategy.n_walkers
         self._warned = False
 
@@ -117,24 +121,11 @@ class Walkers(Population):
         return Precision(np.asarray(spread / np.sqrt(size)), size, self.points.shape[0])
 
     def move(self, loss: LossFunction, losses: FloatArray, learner_loss: float, t: int) -> None:
-        """Take a loss, then let the walkers follow the density of round ``t + 1``.
-
-        A loss that raises on the way leaves the walkers as they were.
-        """
-        kept, generator = vars(self).copy(), self._rng.bit_generator.state
-        try:
-            self._follow(loss, learner_loss, t)
-        except BaseException:
-            vars(self).update(kept)
-            self._rng.bit_generator.state = generator
-            raise
-
-    def _follow(self, loss: LossFunction, learner_loss: float, t: int) -> None:
+        """Take a loss, then let the walkers follow the density of round ``t + 1``."""
         before = self._potential.weights(self.positions_at(self.points), t)
         self.total = self.total.copy()
         self.total.add(loss)
-        self._rounds += 1
-        self._learner_total += learner_loss * self._width + self._low
+        self._learner_total += self._units.from_game(learner_loss)
         after = self._potential.weights(self.positions_at(self.points), t + 1)
         # where every walker was safe the density was uniform, and so was the walkers' law
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -149,7 +140,7 @@ class Walkers(Population):
                 f"the {self.points.shape[0]} walkers are worth {1.0 / self._inverse_size:.0f} "
                 f"independent points after round {t}; take more walkers or more steps",
                 IntegrationWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         self._warned = few
 
@@ -162,33 +153,34 @@ class Walkers(Population):
         """Return the lowest position of a walker or of a uniform point."""
         return min(super().lowest(), float(self.positions_at(self.points).min()))
 
-    def content(self) -> Content:
-        """Return walkers, losses and the state of the generator as JSON."""
+    def get_state(self) -> Content:
+        """Return walkers, the sum of the losses, and the state of the generator."""
         return {
-            "walkers": encode_array(self.points),
-            "total": self.total.content(),
-            "rounds": self._rounds,
+            "walkers": self.points,
+            "total": self.total.get_state(),
             "learner_total": self._learner_total,
             "inverse_size": self._inverse_size,
+            "warned": self._warned,
             "generator": self._rng.bit_generator.state,
         }
 
-    def take(self, content: Content) -> None:
-        """Take up a saved state."""
-        points = as_floats("walkers", decode_array(content["walkers"]))
+    def set_state(self, state: Content) -> None:
+        """Take over walkers that stand in the set."""
+        points = as_floats("walkers", state["walkers"])
         if points.shape != self.points.shape:
-            raise DocumentError(f"{self.points.shape} walkers were wanted; got {points.shape}")
+            raise ValueError(f"walkers must be of shape {self.points.shape}; got {points.shape}")
         if not self._domain.contains(points).all():
-            raise DocumentError("its walkers do not all stand in the set")
-        self.points = points
-        self.total = LossTotal.of_content(content["total"], self._domain.n_coordinates)
-        self._rounds = check_integer("rounds", content["rounds"], least=0)
-        self._learner_total = check_number("learner_total", content["learner_total"])
-        self._inverse_size = check_positive("inverse_size", content["inverse_size"])
-        self._rng.bit_generator.state = content["generator"]
+            raise ValueError("walkers must all stand in the set")
+        total = LossTotal.from_state(state["total"], self._domain.n_coordinates)
+        learner_total = check_number("learner_total", state["learner_total"])
+        inverse_size = check_positive("inverse_size", state["inverse_size"])
+        warned = check_flag("warned", state["warned"])
+        self._rng.bit_generator.state = state["generator"]
+        self.points, self.total, self._learner_total = points, total, learner_total
+        self._inverse_size, self._warned = inverse_size, warned
 
     def _scaled(self, totals: FloatArray) -> FloatArray:
-        return (totals - self._learner_total) / self._width
+        return (totals - self._learner_total) / self._units.width
 
     def _draw_again(self, ratios: FloatArray) -> None:
         """Draw the walkers in proportion to ``ratios``, systematically."""
@@ -196,7 +188,7 @@ class Walkers(Population):
         ratios = np.where(np.isfinite(ratios), ratios, 0.0)  # 0/0: dead before and dead now
         mass = total(ratios)
         if mass == 0.0:
-            return  # no walker is left in the density; the walk begins from where they stand
+            return  # all weights are zero; the walk begins from where the walkers stand
         p = ratios / mass
         self._inverse_size *= n * dot(p, p)
         heights = np.cumsum(p)
@@ -226,14 +218,14 @@ class Walkers(Population):
         rows = np.arange(n)
         here = self._scaled(along(np.zeros(n), rows))
         heights = self._rng.random((n,))
-        dead = not self._potential.weights(here, t).any()  # then all of the set is alike
+        dead = not self._potential.weights(here, t).any()  # then the density is uniform
         steps = np.zeros(n)
         while rows.size:
             tried = low[rows] + (high[rows] - low[rows]) * self._rng.random(rows.size)
             there = self._scaled(along(tried, rows))
             both = self._potential.weights(np.concatenate([here[rows], there]), t)
             own, new = np.split(both, 2)
-            # a walker outside the density may go anywhere that is in it or near it
+            # a walker of weight zero may step to any point that weighs as much or more
             good = (new >= heights[rows] * own) & ((new > 0) | (own == 0)) | dead
             steps[rows[good]] = tried[good]
             left = tried < 0

@@ -6,21 +6,22 @@ stand still and only their positions move; the points of hit-and-run walk as wel
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from driftgames._kernels.moments import match_moments
+from driftgames._kernels.sobol import check_fingerprint, check_power_of_two, fingerprint, sobol
 from driftgames._kernels.sums import vecmat
 from driftgames.core.checks import check_distribution, check_integer, check_vector
-from driftgames.core.documents import DocumentError, decode_array, encode_array
-from driftgames.core.typing import Content, FloatArray
+from driftgames.core.description import Describable
+from driftgames.core.typing import BoolArray, Content, FloatArray
+from driftgames.core.units import Units
 from driftgames.oco.convex_set import ConvexSet
 from driftgames.oco.loss_total import LossTotal
 from driftgames.oco.losses import LossFunction
-from driftgames.oco.moments import match_moments
 from driftgames.potentials import Potential
 
 
@@ -35,10 +36,10 @@ class Precision:
     Parameters
     ----------
     error : array
-        For each coordinate: an estimate of the error of the rule for a grid (see `Grid`), a
-        standard error otherwise: for points that of the jackknife, which leaves out one point
-        at a time. Neither is a bound. Where one chip has all of the mass, nothing is known of
-        the density around it, and the error is the size of the set.
+        For each coordinate: for a grid, an estimate of the error of the rule (see `Grid`); else
+        a standard error. The standard error of points is that of the jackknife, which leaves
+        out one point at a time. Neither is a bound. If one chip has all of the mass, the chips
+        do not resolve the density around it, and the error is the size of the set.
     effective_size : float
         How many independent points of the density would do as well; for a grid, how many
         chips share the weight.
@@ -58,7 +59,7 @@ class Population(ABC):
     total: LossTotal
     """The sum of the losses so far."""
     integral: ClassVar[bool]
-    """Whether the chips stand for the whole integral rather than for themselves."""
+    """Whether the chips represent the whole integral rather than only themselves."""
 
     @abstractmethod
     def mean(self, t: int) -> FloatArray:
@@ -74,22 +75,22 @@ class Population(ABC):
 
     @abstractmethod
     def quantiles(self) -> tuple[FloatArray, FloatArray | None]:
-        """Return the positions of chips that stand for the volume, and their share of it."""
+        """Return the positions of chips that represent the volume, and the share of each."""
 
     def lowest(self) -> float:
         """Return the lowest position of a chip."""
         return float(self.quantiles()[0].min())
 
     @abstractmethod
-    def content(self) -> Content:
-        """Return the state as JSON."""
+    def get_state(self) -> Content:
+        """Return the live state."""
 
     @abstractmethod
-    def take(self, content: Content) -> None:
-        """Take up a state that `content` described."""
+    def set_state(self, state: Content) -> None:
+        """Take this state over, or raise ValueError and change nothing."""
 
 
-class Integration(ABC):
+class Integration(Describable, ABC):
     """A strategy to integrate over a convex set."""
 
     @abstractmethod
@@ -97,7 +98,7 @@ class Integration(ABC):
         self,
         domain: ConvexSet,
         potential: Potential,
-        loss_range: tuple[float, float],
+        units: Units,
         rng: np.random.Generator,
     ) -> Population:
         """Return the chips of a new learner."""
@@ -135,7 +136,7 @@ class Grid(Integration):
         self,
         domain: ConvexSet,
         potential: Potential,
-        loss_range: tuple[float, float],
+        units: Units,
         rng: np.random.Generator,
     ) -> FixedPopulation:
         """Return one chip for each cell."""
@@ -168,22 +169,20 @@ class Points(Integration):
         A power of two, at which Sobol points are balanced.
     matched : bool
         Whether to weigh the points so that the mean and the covariance of the set come out
-        exactly (`match_moments`); where there are too few points for that they weigh alike.
+        exactly (`match_moments`). Too few points for that weigh alike.
     """
 
     n_points: int = 4096
     matched: bool = False
 
     def __post_init__(self) -> None:
-        n = check_integer("n_points", self.n_points, least=2)
-        if n & (n - 1):
-            raise ValueError(f"n_points must be a power of two; got {n}")
+        check_power_of_two("n_points", self.n_points)
 
     def populate(
         self,
         domain: ConvexSet,
         potential: Potential,
-        loss_range: tuple[float, float],
+        units: Units,
         rng: np.random.Generator,
     ) -> FixedPopulation:
         """Return one chip for each point."""
@@ -194,10 +193,7 @@ class Points(Integration):
         self, domain: ConvexSet, rng: np.random.Generator
     ) -> tuple[FloatArray, FloatArray | None]:
         """Return the points and their shares of the volume, None when these are equal."""
-        from scipy.stats import qmc
-
-        cube = qmc.Sobol(domain.dimension, scramble=True, seed=rng).random(self.n_points)
-        points = domain.from_cube(cube)
+        points = domain.from_cube(sobol(domain.dimension, self.n_points, rng))
         prior = match_moments(points, domain.mean, domain.covariance) if self.matched else None
         return points, prior
 
@@ -216,7 +212,7 @@ class FixedPopulation(Population):
         potential: Potential,
         *,
         prior: FloatArray | None = None,
-        coarse: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None,
+        coarse: BoolArray | None = None,
     ) -> None:
         self.points = np.ascontiguousarray(points)
         self.positions = np.zeros(points.shape[0])
@@ -261,7 +257,7 @@ class FixedPopulation(Population):
         return np.asarray(np.abs(thinned @ self.points[self._coarse] / mass - mean))
 
     def _without(self, p: FloatArray, chip: int) -> FloatArray:
-        """Return the mean of all other chips, or the far end of the set where none has mass."""
+        """Return the mean of all other chips; if none has mass, the far end of the set."""
         others = np.delete(p, chip)
         mass = float(others.sum())
         if mass == 0.0:
@@ -277,48 +273,21 @@ class FixedPopulation(Population):
         """Return the positions and the prior."""
         return self.positions, self._prior
 
-    def content(self) -> Content:
-        """Return positions and prior as JSON, and a mark of the points they belong to."""
+    def get_state(self) -> Content:
+        """Return positions, prior, the sum of the losses, and a fingerprint of the points."""
         return {
-            "positions": encode_array(self.positions),
-            "prior": None if self._prior is None else encode_array(self._prior),
+            "positions": self.positions,
+            "prior": self._prior,
             "points": fingerprint(self.points),
-            "total": self.total.content(),
+            "total": self.total.get_state(),
         }
 
-    def take(self, content: Content) -> None:
-        """Take up positions that belong to the same points."""
-        n = self.positions.size
-        positions = check_vector("positions", decode_array(content["positions"]), n)
-        check_fingerprint(self.points, content["points"])
-        prior = content["prior"]
+    def set_state(self, state: Content) -> None:
+        """Take over positions that belong to the same points."""
+        n, n_coordinates = self.points.shape
+        positions, prior = check_vector("positions", state["positions"], n), state["prior"]
+        check_fingerprint(self.points, state["points"])
         if prior is not None:
-            prior = check_distribution("prior", decode_array(prior), n)
-        total = self._total_of(content.get("total"))
-        self.positions, self._prior, self.total = positions, prior, total
-
-    def _total_of(self, content: Content | None) -> LossTotal:
-        n_coordinates = self.points.shape[1]
-        if content is not None:
-            return LossTotal.of_content(content, n_coordinates, keep_functions=False)
-        total = LossTotal(n_coordinates, keep_functions=False)
-        total.n_forgotten = 1  # files of version 1 hold no total
-        return total
-
-
-def fingerprint(points: FloatArray) -> str:
-    """Return a mark by which the same points are known again.
-
-    >>> fingerprint(np.zeros((1, 2)))
-    '374708fff7719dd5'
-    """
-    return hashlib.sha256(np.ascontiguousarray(points).tobytes()).hexdigest()[:16]
-
-
-def check_fingerprint(points: FloatArray, mark: str) -> None:
-    """Refuse a state whose points are not these."""
-    if fingerprint(points) != mark:
-        raise DocumentError(
-            "its points are laid otherwise here (another version of SciPy, or another kind of "
-            "machine), so its positions do not belong to them"
-        )
+            prior = check_distribution("prior", prior, n)
+        self.total = LossTotal.from_state(state["total"], n_coordinates, keep_functions=False)
+        self.positions, self._prior = positions, prior

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.elementary import log_all
-from driftgames._kernels.least_squares import pairwise_dots
-from driftgames._kernels.sums import matvec
+from driftgames._kernels.sums import matvec, row_dots
 from driftgames.core.checks import check_integer
-from driftgames.core.documents import DocumentError, decode_array, encode_array
 from driftgames.core.typing import Content, FloatArray
 from driftgames.oco.losses import (
     LinearLoss,
@@ -23,13 +22,22 @@ from driftgames.oco.losses import (
     quadratic_form,
 )
 
+T = TypeVar("T")
+
+
+class _Shared(tuple[T, ...]):
+    """A tuple that copies share: a function must not be copied, and some cannot be."""
+
+    def __deepcopy__(self, memo: object) -> _Shared[T]:
+        return self
+
 
 class LossTotal:
     """The sum of all losses so far, as a function of the point.
 
     Linear and quadratic losses are kept as three running sums and log-wealth losses as their
-    relatives. Any other function is kept itself and called again for every point, or only
-    counted when ``keep_functions`` is false.
+    relatives. Any other function is kept and called again for every point. With
+    ``keep_functions=False`` it is only counted.
 
     Examples
     --------
@@ -47,7 +55,7 @@ class LossTotal:
         self.gradient = np.zeros(n_coordinates)
         self.matrix: FloatArray | None = None
         self.relatives: list[FloatArray] = []
-        self.others: list[LossFunction] = []
+        self.functions = _Shared[LossFunction]()
 
     def add(self, loss: LossFunction) -> None:
         """Add one more loss."""
@@ -59,26 +67,26 @@ class LossTotal:
         elif isinstance(loss, LogWealthLoss):
             self.relatives.append(loss.relatives)
         elif self.keep_functions:
-            self.others.append(loss)
+            self.functions = _Shared((*self.functions, loss))
         else:
             self.n_forgotten += 1
 
     def copy(self) -> LossTotal:
-        """Return a sum that goes on by itself."""
+        """Return an independent sum."""
         twin = copy.copy(self)
         twin.gradient = self.gradient.copy()
-        twin.relatives, twin.others = self.relatives.copy(), self.others.copy()
+        twin.relatives = self.relatives.copy()
         return twin
 
     @property
     def is_additive(self) -> bool:
-        """Whether the sum is a handful of numbers, however many losses went in."""
-        return not (self.relatives or self.others)
+        """Whether the size of the sum does not depend on the number of losses."""
+        return not (self.relatives or self.functions)
 
     @property
     def is_known(self) -> bool:
         """Whether the sum and its gradient follow from what is kept."""
-        return not (self.others or self.n_forgotten)
+        return not (self.functions or self.n_forgotten)
 
     def __call__(self, points: FloatArray) -> FloatArray:
         """Return the sum of all losses at each row of ``points``."""
@@ -90,7 +98,7 @@ class LossTotal:
             total += quadratic_form(self.matrix, points)
         for row in self.relatives:
             total -= log_all(matvec(points, row))
-        for loss in self.others:
+        for loss in self.functions:
             # a copy, because a function may work in place
             total += np.asarray(loss(points.copy()), dtype=np.float64)
         return total
@@ -122,48 +130,45 @@ class LossTotal:
         bend = np.zeros(points.shape[0])
         if self.matrix is not None:
             turned = np.stack([matvec(directions, row) for row in self.matrix], axis=1)
-            slope += 2.0 * pairwise_dots(turned, points)
-            bend += pairwise_dots(turned, directions)
+            slope += 2.0 * row_dots(turned, points)
+            bend += row_dots(turned, directions)
 
         def computed(steps: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
             return np.asarray(start[rows] + steps * (slope[rows] + steps * bend[rows]))
 
         return computed
 
-    def content(self) -> Content:
-        """Return the sum as JSON; functions cannot be written, and are refused."""
-        if self.others:
-            raise ValueError(
-                f"{len(self.others)} losses are Python functions, which no file can hold; use "
-                "LinearLoss, QuadraticLoss or LogWealthLoss, or integrate with Grid or Points"
-            )
+    def get_state(self) -> Content:
+        """Return the sum: numbers, arrays, and the functions, which a file cannot hold."""
         return {
             "offset": self.offset,
-            "gradient": encode_array(self.gradient),
-            "matrix": None if self.matrix is None else encode_array(self.matrix),
-            "relatives": encode_array(np.array(self.relatives)) if self.relatives else None,
+            "gradient": self.gradient,
+            "matrix": self.matrix,
+            "relatives": np.array(self.relatives) if self.relatives else None,
+            "functions": self.functions,
             "n_forgotten": self.n_forgotten,
         }
 
     @classmethod
-    def of_content(
-        cls, content: Content, n_coordinates: int, *, keep_functions: bool = True
+    def from_state(
+        cls, state: Content, n_coordinates: int, *, keep_functions: bool = True
     ) -> LossTotal:
-        """Return the sum that `content` described, of points of ``n_coordinates`` numbers."""
-        gradient, offset = decode_array(content["gradient"]), content["offset"]
+        """Return the sum whose state this is, of points of ``n_coordinates`` numbers."""
+        gradient, offset = state["gradient"], state["offset"]
         losses: list[Loss] = []
-        if content["matrix"] is None:
+        if state["matrix"] is None:
             losses.append(LinearLoss(gradient, offset))
         else:
-            losses.append(QuadraticLoss(decode_array(content["matrix"]), gradient, offset))
-        if content["relatives"] is not None:
-            losses += [LogWealthLoss(row) for row in decode_array(content["relatives"])]
+            losses.append(QuadraticLoss(state["matrix"], gradient, offset))
+        if state["relatives"] is not None:
+            losses += [LogWealthLoss(row) for row in state["relatives"]]
         total = cls(n_coordinates, keep_functions=keep_functions)
-        total.n_forgotten = check_integer("n_forgotten", content.get("n_forgotten", 0), least=0)
+        total.functions = _Shared(state["functions"])
+        total.n_forgotten = check_integer("n_forgotten", state["n_forgotten"], least=0)
         for loss in losses:
             if loss.n_coordinates != n_coordinates:
-                raise DocumentError(
-                    f"its losses must be of {n_coordinates} coordinates; got {loss.n_coordinates}"
+                raise ValueError(
+                    f"losses must be of {n_coordinates} coordinates; got {loss.n_coordinates}"
                 )
             total.add(loss)
         return total

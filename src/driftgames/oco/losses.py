@@ -10,9 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.elementary import log_all
+from driftgames._kernels.jit import kernel
 from driftgames._kernels.sums import dot, matvec
 from driftgames.core.checks import as_floats, check_number, check_vector
 from driftgames.core.typing import FloatArray
+
+_BLOCK = 64  # points that stay in the cache
 
 LossFunction = Callable[[FloatArray], npt.ArrayLike]
 """A convex function of the rows of an array: points in, one loss each out."""
@@ -48,8 +51,8 @@ class Loss(ABC):
 class LinearLoss(Loss):
     r"""The loss :math:`f(x) = g\cdot x + c`.
 
-    Any number of them add up to one, so a learner that meets linear losses only needs no more
-    memory after a million rounds than after one.
+    Linear losses add up to one linear loss, so the memory of a learner that sees only linear
+    losses does not grow.
 
     Examples
     --------
@@ -169,12 +172,17 @@ class LogWealthLoss(Loss):
         return np.asarray(-self.relatives / dot(self.relatives, point))
 
 
+@kernel
 def quadratic_form(matrix: FloatArray, points: FloatArray) -> FloatArray:
     """Return ``x' H x`` at each row of ``points``, for symmetric H."""
-    total = np.zeros(points.shape[0])
-    for k, row in enumerate(matrix):
-        total += points[:, k] * matvec(points, row)
-    return total
+    out = np.zeros(points.shape[0])
+    for begin in range(0, out.size, _BLOCK):
+        block, total = points[begin : begin + _BLOCK], out[begin : begin + _BLOCK]
+        for k in range(matrix.shape[0]):
+            products = matvec(block, matrix[k])
+            for row in range(total.size):
+                total[row] += block[row, k] * products[row]
+    return out
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from driftgames._kernels.simplex import most_log_wealth
 from driftgames.core.typing import FloatArray
-from driftgames.oco.comparator import best_constant_rebalanced
 from driftgames.oco.convex_set import ConvexSet
 from driftgames.oco.loss_total import LossTotal
 from driftgames.oco.sets import Simplex
@@ -52,8 +52,8 @@ def lowest_total(total: LossTotal, domain: ConvexSet) -> LowestTotal:
         return LowestTotal(point, _at(total, point), 0.0)
     additive = total.matrix is None and not total.gradient.any()
     if isinstance(domain, Simplex) and additive:
-        best = best_constant_rebalanced(np.asarray(total.relatives))
-        return LowestTotal(best.portfolio, total.offset - best.log_wealth, best.gap)
+        point, log_wealth, gap = most_log_wealth(np.asarray(total.relatives), 1e-10)
+        return LowestTotal(point, total.offset - log_wealth, gap)
     return _descend(total, domain)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -42,9 +42,9 @@ class Polytope(ConvexSet):
 
     A: FloatArray
     b: FloatArray
-    low: FloatArray
-    high: FloatArray
-    inner: FloatArray
+    low: FloatArray = field(init=False)
+    high: FloatArray = field(init=False)
+    inner: FloatArray = field(init=False)
 
     def __init__(self, A: npt.ArrayLike, b: npt.ArrayLike) -> None:
         normals = as_floats("A", A)
@@ -77,7 +77,7 @@ class Polytope(ConvexSet):
 
     @cached_property
     def _unit(self) -> tuple[FloatArray, FloatArray]:
-        """The inequalities with normals of length one; those that say nothing are left out."""
+        """The inequalities with normals of length one; those with a normal of zero are left out."""
         lengths = np.linalg.norm(self.A, axis=1)
         if (self.b[lengths == 0] < 0).any():
             raise ValueError("the polytope must not be empty; it asks that 0 be below 0")
@@ -134,7 +134,7 @@ class Polytope(ConvexSet):
         from scipy.optimize import linprog
 
         unit, reach = self._unit
-        # the box takes nothing away, and keeps a flat objective bounded
+        # the bounding box removes no point, and keeps a flat objective bounded
         bounds = np.column_stack([self.low, self.high])
         solved = linprog(gradient, A_ub=unit, b_ub=reach, bounds=bounds)
         if solved.status != 0:

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammainc, ndtri
 
-from driftgames._kernels.elementary import exp_all, log_all
-from driftgames._kernels.least_squares import pairwise_dots
-from driftgames._kernels.sums import dot, matvec
+from driftgames._kernels.simplex import simplex_covariance, simplex_from_cube
+from driftgames._kernels.sums import dot, matvec, row_dots
 from driftgames.core.checks import check_integer, check_positive, check_vector
 from driftgames.core.typing import FloatArray
 from driftgames.oco.convex_set import TOLERANCE, ConvexSet, between_planes
@@ -99,7 +98,7 @@ def Interval(low: float = 0.0, high: float = 1.0) -> Box:  # noqa: N802 - a set 
     return Box([low], [high])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Simplex(ConvexSet):
     r"""All probability vectors, :math:`\{x \ge 0 : \sum_i x_i = 1\}`.
 
@@ -132,14 +131,7 @@ class Simplex(ConvexSet):
 
     def from_cube(self, cube: FloatArray) -> FloatArray:
         """Break a stick: each coordinate takes its share of what the earlier ones left."""
-        d = self.dimension
-        # what is left after a break is a Beta(k, 1) share, where k more breaks could follow
-        left = np.cumprod(exp_all(log_all(1.0 - cube) / np.arange(d, 0, -1)), axis=1)
-        points = np.empty((cube.shape[0], d + 1))
-        points[:, 0] = 1.0 - left[:, 0]
-        points[:, 1:d] = left[:, :-1] - left[:, 1:]
-        points[:, d] = left[:, -1]
-        return points
+        return simplex_from_cube(cube)
 
     def chords(self, points: FloatArray, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return where a coordinate reaches zero."""
@@ -172,8 +164,7 @@ class Simplex(ConvexSet):
     @property
     def covariance(self) -> FloatArray:
         """That of the Dirichlet distribution with all parameters 1."""
-        n = self.n_coordinates
-        return (np.eye(n) - 1.0 / n) / (n * (n + 1))
+        return simplex_covariance(self.n_coordinates)
 
     def off_plane(self, steps: FloatArray) -> FloatArray:
         """Return the mean of the coordinates of each step."""
@@ -214,7 +205,7 @@ class Ball(ConvexSet):
     def contains(self, points: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Return for each row whether it is within the radius."""
         offsets = self._rows(points) - self.center
-        distances = np.sqrt(pairwise_dots(offsets, offsets))
+        distances = np.sqrt(row_dots(offsets, offsets))
         return np.asarray(distances <= self.radius * (1.0 + TOLERANCE))
 
     def from_cube(self, cube: FloatArray) -> FloatArray:
@@ -233,9 +224,9 @@ class Ball(ConvexSet):
     def chords(self, points: FloatArray, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the two roots of the quadratic equation of the sphere."""
         offsets = points - self.center
-        a = pairwise_dots(directions, directions)
-        half_b = pairwise_dots(offsets, directions)
-        c = np.minimum(pairwise_dots(offsets, offsets) - self.radius**2, 0.0)
+        a = row_dots(directions, directions)
+        half_b = row_dots(offsets, directions)
+        c = np.minimum(row_dots(offsets, offsets) - self.radius**2, 0.0)
         root = np.sqrt(half_b**2 - a * c)
         return (-half_b - root) / a, (-half_b + root) / a
 

@@ -1,4 +1,4 @@
-"""Figures from plain arrays. Nothing here knows a learner, so that any of them may draw.
+"""Figures from plain arrays. No function here knows a learner, so every learner can use them.
 
 Matplotlib is imported when the first figure is drawn.
 """

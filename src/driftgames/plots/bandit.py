@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.typing import FloatArray
-from driftgames.plots.style import bound_style, line_styles, new_axes, shown_name
+from driftgames.plots.style import bound_style, new_axes, with_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,12 +29,12 @@ def plot_regret_bands(
     """Draw the mean regret of many games over the rounds, one row per game.
 
     A band covers the games but for the highest and lowest tenth; a bound is a thin line of the
-    same colour, drawn where it does not dwarf the curves.
+    same colour. It is left out if it is far above the curves.
     """
     figure, ax = new_axes(ax, size=(8.0, 3.8))
     ceiling = 4.0 * max(float(np.max(games.mean(axis=0))) for games in regret.values())
-    for (name, games), style in zip(regret.items(), line_styles(), strict=False):
-        ax.plot(rounds, games.mean(axis=0), label=shown_name(name), **style)
+    for name, games, style in with_styles(regret.items()):
+        ax.plot(rounds, games.mean(axis=0), **style)
         if games.shape[0] > 1:
             low, high = np.quantile(games, [0.1, 0.9], axis=0)
             ax.fill_between(rounds, low, high, color=style["color"], alpha=0.12, linewidth=0)
@@ -43,7 +43,7 @@ def plot_regret_bands(
             ax.plot(rounds, bound, **bound_style(name, style))
     ax.set_xlabel("round")
     ax.set_ylabel("regret to the best arm (loss)")
-    # beside the curves: with their bounds they fill the whole of the axes
+    # beside the axes, which the curves and their bounds fill
     ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
@@ -60,10 +60,10 @@ def plot_pulls(
     rounds = np.unique(np.linspace(0, drawn.size, min(drawn.size, POINTS) + 1).astype(np.int64))
     popular = np.argsort(-np.bincount(drawn, minlength=len(names)), kind="stable")[:most]
     rest = rounds.astype(np.float64)
-    for arm, style in zip(popular, line_styles(), strict=False):
+    for _, arm, style in with_styles((names[arm], arm) for arm in popular):
         counts = np.searchsorted(np.flatnonzero(drawn == arm), rounds)
         rest -= counts
-        ax.plot(rounds, counts, label=shown_name(names[arm]), **style)
+        ax.plot(rounds, counts, **style)
     if len(names) > most:
         ax.plot(rounds, rest, color="0.6", linewidth=1.0, label="all others")
     ax.set_xlabel("round")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from driftgames.core.typing import FloatArray
-from driftgames.plots.style import line_styles, new_axes, shown_name
+from driftgames.plots.style import new_axes, with_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,11 +21,11 @@ def plot_zero_fractions(
 ) -> Figure:
     """Draw the share of examples of weight zero over the rounds. [LS14, Fig. 1]"""
     figure, ax = new_axes(ax)
-    for (name, curve), style in zip(zero_fractions.items(), line_styles(), strict=False):
-        ax.plot(rounds, [100 * share for share in curve], label=shown_name(name), **style)
+    for _, curve, style in with_styles(zero_fractions.items()):
+        ax.plot(rounds, [100 * share for share in curve], **style)
     ax.set_xlabel("round")
     ax.set_ylabel("examples of weight zero (%)")
-    ax.set_ylim(bottom=-2.0)  # so that a curve at zero is seen
+    ax.set_ylim(bottom=-2.0)  # a curve at zero is visible
     ax.legend(frameon=False)
     return figure
 
@@ -35,12 +35,10 @@ def plot_cumulative_margins(
 ) -> Figure:
     """Draw the share of examples with at most each margin. [LS14, Fig. 2]"""
     figure, ax = new_axes(ax)
-    for (name, curve), style in zip(shares.items(), line_styles(), strict=False):
-        ax.step(
-            thetas, [100 * share for share in curve], where="post", label=shown_name(name), **style
-        )
+    for _, curve, style in with_styles(shares.items()):
+        ax.step(thetas, [100 * share for share in curve], where="post", **style)
     ax.axvline(0.0, color="0.6", linewidth=0.8)
-    ax.set_xlim(*_where_something_happens(thetas, list(shares.values())))
+    ax.set_xlim(*_moving_range(thetas, list(shares.values())))
     ax.set_ylim(0.0, 100.0)
     ax.set_xlabel("margin θ")
     ax.set_ylabel("examples with margin ≤ θ (%)")
@@ -48,10 +46,8 @@ def plot_cumulative_margins(
     return figure
 
 
-def _where_something_happens(
-    thetas: FloatArray, curves: Sequence[FloatArray]
-) -> tuple[float, float]:
-    """Return the margins between which some curve lies off both ends, in whole tenths."""
+def _moving_range(thetas: FloatArray, curves: Sequence[FloatArray]) -> tuple[float, float]:
+    """Return the margins between which some curve is neither 0 nor 1, in tenths."""
     moving = np.array(curves)
     inside = np.flatnonzero(((moving > 0.001) & (moving < 0.999)).any(axis=0))
     if not inside.size:

@@ -1,4 +1,4 @@
-"""Figures of trading: what wealth became, and where it was held."""
+"""Figures of trading: wealth over time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from driftgames.core.typing import FloatArray
-from driftgames.plots.style import line_styles, new_axes, shown_name
+from driftgames.plots.style import new_axes, shown_name, with_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,15 +23,14 @@ def plot_wealth(
 ) -> Figure:
     """Draw wealth over the days on a logarithmic scale, each curve from its start at 1.
 
-    ``best`` names the best one can do in hindsight and its wealth at the end, which is marked
-    with a thin line.
+    ``best`` is the name of the best strategy in hindsight and its final wealth, which a thin line
+    marks.
     """
     from matplotlib.ticker import LogLocator, NullFormatter
 
     figure, ax = new_axes(ax, size=(6.0, 4.4))
-    for (name, curve), style in zip(wealth.items(), line_styles(), strict=False):
-        days = np.arange(curve.size + 1)
-        ax.plot(days, np.concatenate([[1.0], curve]), label=shown_name(name), **style)
+    for _, curve, style in with_styles(wealth.items()):
+        ax.plot(np.arange(curve.size + 1), np.concatenate([[1.0], curve]), **style)
     if best is not None:
         ax.axhline(best[1], color="0.5", linewidth=0.8, label=shown_name(best[0]))
     ax.set_yscale("log")
@@ -40,6 +39,6 @@ def plot_wealth(
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("day")
     ax.set_ylabel("wealth (began with 1)")
-    # below, where it hides no curve
+    # below the axes, so that it hides no curve
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2)
     return figure

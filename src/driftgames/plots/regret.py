@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from driftgames.core.typing import FloatArray
-from driftgames.plots.style import bound_style, line_styles, new_axes, shown_name
+from driftgames.plots.style import bound_style, new_axes, with_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,16 +24,15 @@ def plot_epsilon_regret(
 ) -> Figure:
     """Draw epsilon-regret curves, each with its bound as a thin line of the same colour.
 
-    The value at ``epsilons[k]`` holds from the epsilon before it on, and the first one from 0
-    on, which a logarithmic axis, drawn where there are many, cannot show to the end.
+    The value at ``epsilons[k]`` holds from the epsilon before it on, and the first value from 0
+    on. With many epsilons the axis is logarithmic and cannot reach 0.
     """
     figure, ax = new_axes(ax)
     logarithmic = epsilons[0] < 0.1
     begin = epsilons[0] / 2 if logarithmic else 0.0
     edges = np.concatenate([[begin], epsilons])
-    for (name, regret), style in zip(realised.items(), line_styles(), strict=False):
-        steps = _from_the_left(regret)
-        ax.step(edges, steps, where="pre", label=shown_name(name), **style)
+    for name, regret, style in with_styles(realised.items()):
+        ax.step(edges, _from_the_left(regret), where="pre", **style)
         bound = None if promised is None else promised.get(name)
         if bound is not None and np.isfinite(bound).any():
             ax.step(edges, _from_the_left(bound), where="pre", **bound_style(name, style))
@@ -54,8 +53,8 @@ def plot_regret_over_time(
 ) -> Figure:
     """Draw regret to the best action over the rounds, each with its bound as a thin line."""
     figure, ax = new_axes(ax)
-    for (name, curve), style in zip(regret.items(), line_styles(), strict=False):
-        ax.plot(rounds, curve, label=shown_name(name), **style)
+    for name, curve, style in with_styles(regret.items()):
+        ax.plot(rounds, curve, **style)
         bound = None if bounds is None else bounds.get(name)
         if bound is not None and np.isfinite(bound).any():
             ax.plot(rounds, bound, **bound_style(name, style))
@@ -76,13 +75,12 @@ def plot_weights(
     """Draw the probabilities of the ``most`` weighty actions over the rounds, the rest as one."""
     figure, ax = new_axes(ax)
     heaviest = np.argsort(-distributions.mean(axis=0), kind="stable")[:most]
-    styles = line_styles()
-    for action in heaviest:
-        ax.plot(rounds, distributions[:, action], label=shown_name(names[action]), **next(styles))
+    for _, action, style in with_styles((names[action], action) for action in heaviest):
+        ax.plot(rounds, distributions[:, action], **style)
     if distributions.shape[1] > most:
         rest = 1.0 - distributions[:, heaviest].sum(axis=1)
         ax.plot(rounds, rest, color="0.6", linewidth=1.0, label="all others")
-    ax.set_ylim(0.0, 1.02)  # a line at 1 is to be seen whole
+    ax.set_ylim(0.0, 1.02)  # a line at 1 is visible
     ax.set_xlabel("round")
     ax.set_ylabel("probability")
     ax.legend(frameon=False)

@@ -29,9 +29,9 @@ def plot_shapes(
     """Draw the step functions with the largest spread, largest first, on one vertical scale.
 
     ``values[j]`` has one entry more than ``thresholds[j]``: the vote up to the first threshold,
-    between each two, and beyond the last. Above the dashed line a feature speaks for the
+    between each two, and beyond the last. Above the dashed line a feature votes for the
     positive class, below it against. An open circle at the right is the vote where the value is
-    missing. Lines are black and areas grey, so that print loses nothing.
+    missing. Lines are black and areas grey, for print.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How every figure looks: line styles that survive black and white, no clutter.
+"""The style of all figures: line styles that differ in black and white, few lines.
 
 Figures are made without pyplot, so that drawing keeps no global state and needs no display.
 """
@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from driftgames.core.documents import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+Style = dict[str, Any]
+"""Keywords of matplotlib's ``plot``."""
+
+Curve = TypeVar("Curve")
 
 _COLOURS = ("#1b1b1b", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7a5c00")
 _DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)))
@@ -24,7 +29,7 @@ _DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)))
 def new_axes(
     ax: Axes | None = None, *, size: tuple[float, float] = (6.0, 3.8)
 ) -> tuple[Figure, Axes]:
-    """Return the axes to draw on and their figure; a new figure unless axes are given."""
+    """Return the axes to draw on and their figure; a new figure if none are given."""
     if ax is None:
         from matplotlib.figure import Figure
 
@@ -34,15 +39,15 @@ def new_axes(
     return cast("Figure", ax.figure), ax
 
 
-def line_styles() -> cycle[dict[str, Any]]:
-    """Return line styles to take one after another; each differs in dash as well as colour."""
-    return cycle(
-        {"color": colour, "linestyle": dash, "linewidth": 1.5}
-        for colour, dash in zip(_COLOURS, _DASHES, strict=True)
-    )
+def with_styles(curves: Iterable[tuple[str, Curve]]) -> Iterator[tuple[str, Curve, Style]]:
+    """Yield each curve with its name, and the label, colour and dash that it is drawn with."""
+    styles = cycle(zip(_COLOURS, _DASHES, strict=True))
+    for (name, curve), (colour, dash) in zip(curves, styles, strict=False):
+        label = shown_name(name)
+        yield name, curve, {"label": label, "color": colour, "linestyle": dash, "linewidth": 1.5}
 
 
-def bound_style(name: str, style: Mapping[str, Any]) -> dict[str, Any]:
+def bound_style(name: str, style: Style) -> Style:
     """Return how the bound of a curve is drawn: thin, in the colour of the curve."""
     return {"color": style["color"], "linewidth": 0.8, "label": shown_name(f"{name}, bound")}
 

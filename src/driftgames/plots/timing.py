@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from driftgames.core.typing import FloatArray
-from driftgames.plots.style import line_styles, new_axes, shown_name
+from driftgames.plots.style import new_axes, with_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,9 +19,9 @@ def plot_time_per_round(
     """Draw the time of a round, in microseconds, against the number of actions."""
     figure, ax = new_axes(ax)
     markers = "osv^Dx"
-    for at, ((name, curve), style) in enumerate(zip(seconds.items(), line_styles(), strict=False)):
+    for at, (_, curve, style) in enumerate(with_styles(seconds.items())):
         micro = [1e6 * second for second in curve]
-        ax.plot(sizes, micro, marker=markers[at % 6], markersize=4, label=shown_name(name), **style)
+        ax.plot(sizes, micro, marker=markers[at % 6], markersize=4, **style)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel("number of actions N")

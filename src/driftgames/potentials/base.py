@@ -1,9 +1,10 @@
-"""What a potential is, and the one place that says how weights become a distribution."""
+"""The base class of potentials, their registry, and how weights become a distribution."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,33 +15,64 @@ from driftgames.core.checks import check_fractions, check_horizons, check_vector
 from driftgames.core.description import Describable
 from driftgames.core.typing import FloatArray
 
+POTENTIALS: dict[str, Callable[[int | None, float], Potential]] = {}
+"""Name to ``factory(horizon, epsilon)``, as `Potential.for_game` describes it.
+
+A potential with a ``registry_name`` enters itself when its class is defined. Every theorem test
+runs on every entry.
+"""
+
 
 class NoBoundError(ValueError):
-    """The paper promises nothing for this potential; the message says why."""
+    """No bound is known for this potential; the message says why."""
 
 
 class Potential(Describable, ABC):
-    r"""A family of functions that says how bad it is to stand at ``s`` after round ``t``.
+    r"""A family of functions: the cost of a chip at position ``s`` after round ``t``.
 
     .. math:: \Phi_t(s) \text{ convex, nonincreasing, nonnegative},
               \qquad \Phi_t(s-1) + \Phi_t(s+1) \le 2\,\Phi_{t-1}(s)
 
-    The player weighs a chip by :math:`\tfrac12(\Phi_t(s-1) - \Phi_t(s+1))`; the sum of
-    potentials over the chips then never rises, whatever the adversary does, and that is what
-    every bound of the library rests on. [LS14, Alg. 3, Thm. 2]
+    The player gives a chip the weight :math:`\tfrac12(\Phi_t(s-1) - \Phi_t(s+1))`. The sum of
+    potentials over the chips then never rises, for any adversary. Every bound of the library
+    follows from this. [LS14, Alg. 3, Thm. 2]
 
-    A subclass must give `value`; the rest follows from it. It should override `weights` where
-    the difference cancels, and `bound` where there is a formula.
+    A subclass must define `value`; the other methods have defaults that use it. It should
+    override `weights` where the difference cancels, and `bound` where there is a formula. A
+    subclass with a ``registry_name`` enters itself in `POTENTIALS`, and a frozen dataclass is
+    saved and loaded by its fields, also when it is defined outside the library.
 
     Notes
     -----
-    A potential matters up to a constant factor only, so the factors ``a`` and ``exp(-eta R)``
-    of the paper are left out. What remains of the horizon is a term that all chips share;
-    `value` takes it as ``horizon`` and the weights do not depend on it.
+    A constant factor of a potential changes no decision, so the factors ``a`` and
+    ``exp(-eta R)`` of the paper are left out. The horizon then enters as a term that all chips
+    share. `value` takes it as ``horizon``, and the weights do not depend on it.
     """
 
     adaptive: ClassVar[bool]
     """Whether the weights need neither the horizon nor epsilon."""
+
+    registry_name: ClassVar[str | None] = None
+    """The name in `POTENTIALS`. Default: None, no entry."""
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        name = vars(cls).get("registry_name")  # a subclass does not inherit its parent's entry
+        if name is not None:
+            POTENTIALS[name] = cls.for_game
+
+    @classmethod
+    def for_game(cls, horizon: int | None, epsilon: float) -> Potential:
+        """Return the potential for a game of ``horizon`` rounds and for the epsilon-regret.
+
+        An adaptive potential needs neither. ``horizon`` is None where it is unknown.
+        """
+        return cls()
+
+    @property
+    def title(self) -> str:
+        """The name of the algorithm that this potential gives."""
+        return str(self)
 
     @abstractmethod
     def value(
@@ -53,19 +85,20 @@ class Potential(Describable, ABC):
     ) -> FloatArray:
         """Return ``Phi_t(s) * exp(-log_scale)`` for a game of ``horizon`` rounds.
 
-        ``horizon`` is ``t`` unless given: the potential as if the game ended now. A
-        ``log_scale`` keeps far positions from overflowing.
+        The default ``horizon`` is ``t``: the game ends after this round. A ``log_scale``
+        keeps far positions from overflowing.
         """
 
     @property
     def last_round(self) -> float:
-        """The last round that it has weights for: infinite, unless made for a horizon."""
+        """The last round for which the weights are defined. Default: infinity."""
         return np.inf
 
     def log_scale(self, positions: npt.ArrayLike, t: int) -> float:
         """Return the logarithm of the largest term in the weights of these chips.
 
-        Shards of one population weigh alike when they share the largest of their log-scales.
+        The parts of a population have comparable weights if all use the largest of their
+        log-scales.
         """
         return 0.0
 
@@ -74,7 +107,7 @@ class Potential(Describable, ABC):
     ) -> FloatArray:
         """Return ``(Phi_t(s - 1) - Phi_t(s + 1)) / 2 * exp(-log_scale)``.
 
-        Without a ``log_scale`` the weights are relative to the chips' own.
+        The default ``log_scale`` is that of these positions.
         """
         s = check_vector("positions", positions)
         scale = self.log_scale(s, t) if log_scale is None else log_scale
@@ -83,15 +116,15 @@ class Potential(Describable, ABC):
     def distribution(
         self, positions: npt.ArrayLike, t: int, prior: FloatArray | None = None
     ) -> FloatArray:
-        """Return what the player of Algorithm 3 plays in round ``t``.
+        """Return the distribution that Algorithm 3 plays in round ``t``. [LS14, Alg. 3]
 
-        ``prior`` is the share of each chip in the population, uniform unless given. Where all
-        weights are zero every chip is safe and the prior itself is played.
+        ``prior`` is the share of each chip in the population. Default: uniform. If all
+        weights are zero, the prior is played.
         """
         if prior is None:
             return normalise(self.weights(positions, t))
         s = check_vector("positions", positions, prior.size)
-        # a chip of no mass is not there, so it must not set the scale of the others' weights
+        # a chip of share 0 must not set the scale of the weights
         s = np.where(prior > 0, s, s[prior > 0].max())
         return normalise(self.weights(s, t) * prior, prior)
 
@@ -111,6 +144,10 @@ class Potential(Describable, ABC):
         ]
         return np.reshape(solved, horizons.shape)
 
+    def hedge_bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+        """Return a bound for losses in [0, 1]. Default: `bound`, which allows moves in [-1, 1]."""
+        return self.bound(horizon, epsilon)
+
     def _solve_bound(self, horizon: int, epsilon: float) -> float:
         from scipy.optimize import brentq
 
@@ -128,7 +165,7 @@ class Potential(Describable, ABC):
 
 
 def normalise(weights: FloatArray, prior: FloatArray | None = None) -> FloatArray:
-    """Return weights as a distribution: the prior (else the uniform one) where all are zero.
+    """Return weights as a distribution; if all are zero, the prior (default: uniform).
 
     >>> normalise(np.array([1.0, 3.0]))
     array([0.25, 0.75])

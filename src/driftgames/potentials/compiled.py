@@ -1,4 +1,11 @@
-"""Potentials whose weight is also a compiled function, so that whole games run as kernels."""
+"""Potentials whose weight is a compiled function, so that whole games run as kernels.
+
+A compiled potential brings two scalar functions, both marked ``@scalar``:
+``weight(s, t, log_scale, theta)``, and ``exponent(s, t, theta)``, the logarithm of the largest
+term in that weight. ``theta`` is the tuple of the potential's parameters. A loop over chips is
+written once, calls these functions by name, and is compiled for each potential by `specialise`.
+It passes the positions of eight chips at a time to ``weight``, as `Lanes`.
+"""
 
 from __future__ import annotations
 
@@ -9,48 +16,62 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels import chips
-from driftgames._kernels.chips import Exponent, Replay, Theta, Weight
+from driftgames._kernels.jit import kernel, specialise
+from driftgames._kernels.lanes import LANES, load, store
 from driftgames.core.checks import check_integer, check_vector
 from driftgames.core.typing import FloatArray
 from driftgames.potentials.base import Potential
 
+Theta = tuple[float, ...]
+Weight = Callable[[float, float, float, Theta], float]
+Exponent = Callable[[float, float, Theta], float]
 
-@dataclass(frozen=True)
+weight: Weight = NotImplemented  # a name for `specialise` to bind
+
+
+@dataclass(frozen=True, eq=False)
 class Kernels:
-    """The loops of `driftgames._kernels.chips`, compiled for one potential's weight."""
+    """The compiled functions of one potential.
 
-    weigh: Callable[[FloatArray, float, float, Theta, FloatArray], None]
-    replay: Replay
+    ``game_weight`` is for the positions that a game with losses in [0, 1] can reach, those with
+    ``|s| < t``. ``weigh(positions, t, log_scale, theta, out)`` writes the weight of every chip.
+    """
+
+    weight: Weight
+    game_weight: Weight
     exponent: Exponent
+    weigh: Callable[[FloatArray, float, float, Theta, FloatArray], None]
 
 
 def compile_kernels(
     *, weight: Weight, exponent: Exponent, game_weight: Weight | None = None
 ) -> Kernels:
-    """Return the loops for a weight and the logarithm of its largest term, both ``@scalar``.
-
-    ``game_weight`` is a cheaper form of the weight, if there is one, for the positions that a
-    game with losses in [0, 1] can reach: those with ``|s| < t``.
-    """
-    in_game = weight if game_weight is None else game_weight
+    """Return the compiled functions of a potential; ``game_weight`` may be a cheaper formula."""
     return Kernels(
-        weigh=chips.weigher(weight),
-        replay=chips.replayer(in_game, exponent),
+        weight=weight,
+        game_weight=weight if game_weight is None else game_weight,
         exponent=exponent,
+        weigh=specialise(_weigh, kernel, weight=weight),
     )
+
+
+def _weigh(
+    positions: FloatArray, t: float, log_scale: float, theta: Theta, out: FloatArray
+) -> None:
+    for i in range(0, positions.size, LANES):
+        store(out, i, weight(load(positions, i, 0.0), t, log_scale, theta))
 
 
 class CompiledPotential(Potential):
     """A potential that brings its weight as a compiled scalar function.
 
-    `weights` and the compiled replays of the learners then share that one formula.
+    `weights` and the compiled games of the learners use that one formula.
     """
 
     @property
     @abstractmethod
     def kernels(self) -> Kernels:
-        """The loops compiled for this potential."""
+        """The compiled functions of this potential."""
 
     @property
     @abstractmethod
@@ -66,8 +87,8 @@ class CompiledPotential(Potential):
     ) -> FloatArray:
         """Return ``(Phi_t(s - 1) - Phi_t(s + 1)) / 2 * exp(-log_scale)``.
 
-        Without a ``log_scale`` the weights are relative to the chips' own, so that the
-        largest lies between 0 and 1/2.
+        The default ``log_scale`` is that of these positions: the largest weight then lies
+        between 0 and 1/2.
         """
         s = check_vector("positions", positions)
         check_integer("t", t, least=1)

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import fma
-from driftgames._kernels.chips import Theta
-from driftgames._kernels.elementary import exp, exp_all, expm1, log, log1p, sinh
+from driftgames._kernels.elementary import exp, exp_all, expm1, log, log1p, log_all, sinh
 from driftgames._kernels.jit import scalar
 from driftgames.core.checks import (
     as_floats,
@@ -22,7 +21,12 @@ from driftgames.core.checks import (
     check_positive,
 )
 from driftgames.core.typing import FloatArray
-from driftgames.potentials.compiled import CompiledPotential, Kernels, compile_kernels
+from driftgames.potentials.compiled import (
+    CompiledPotential,
+    Kernels,
+    Theta,
+    compile_kernels,
+)
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Exponential(CompiledPotential):
     .. math:: \Phi_t(s) = \Bigl(\frac{e^\eta + e^{-\eta}}{2}\Bigr)^{T-t} e^{-\eta s}
 
     Its weights are :math:`e^{-\eta s}` up to a factor. The regret is optimal when ``eta`` is
-    tuned to the horizon and epsilon, which is why it is not adaptive. [LS14, Sec. 3.3]
+    tuned to the horizon and epsilon, so the potential is not adaptive. [LS14, Sec. 3.3]
 
     Examples
     --------
@@ -45,6 +49,7 @@ class Exponential(CompiledPotential):
     eta: float
 
     adaptive: ClassVar[bool] = False
+    registry_name: ClassVar[str | None] = "exp"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "eta", check_positive("eta", self.eta))
@@ -57,6 +62,18 @@ class Exponential(CompiledPotential):
         if fraction == 1.0:
             raise ValueError("epsilon must be below 1 to tune eta: at 1 the best eta is 0")
         return cls(math.sqrt(2 * log(1 / fraction) / rounds))
+
+    @classmethod
+    def for_game(cls, horizon: int | None, epsilon: float) -> Exponential:
+        """Return `tuned`."""
+        if horizon is None:
+            raise ValueError("exp must know its horizon to tune its learning rate; got none")
+        return cls.tuned(horizon, epsilon)
+
+    @property
+    def title(self) -> str:
+        """EXP."""
+        return "EXP"
 
     def value(
         self,
@@ -74,11 +91,22 @@ class Exponential(CompiledPotential):
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         r"""Return :math:`(\ln(1/\epsilon) + T \ln\cosh\eta) / \eta`. [LS14, Thm. 2]"""
         rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
-        return np.asarray((np.log(1 / epsilons) + rounds * self._log_cosh()) / self.eta)
+        return np.asarray((log_all(1 / epsilons) + rounds * self._log_cosh()) / self.eta)
+
+    def hedge_bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+        r"""Return :math:`\ln(1/\epsilon)/\eta + \min(\eta/8, \ln\cosh(\eta)/\eta)\,T`.
+
+        Losses in [0, 1] move chips by less than the game of the paper allows, and Hoeffding's
+        lemma bounds the growth of a round by :math:`\eta^2/8`; see
+        `certificates.bounds.exponential_hoeffding`.
+        """
+        rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
+        growth = min(self.eta / 8, self._log_cosh() / self.eta)
+        return np.asarray(log_all(1 / epsilons) / self.eta + rounds * growth)
 
     @property
     def kernels(self) -> Kernels:
-        """The loops compiled for EXP."""
+        """The compiled functions of EXP."""
         return _KERNELS
 
     @property

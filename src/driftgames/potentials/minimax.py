@@ -11,7 +11,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.envelope import envelope
 from driftgames.core.checks import (
     as_floats,
     check_fractions,
@@ -22,14 +21,16 @@ from driftgames.core.checks import (
 )
 from driftgames.core.typing import FloatArray
 from driftgames.potentials.base import NoBoundError, Potential
+from driftgames.potentials.envelope import envelope
 
-Loss = Callable[[FloatArray], npt.ArrayLike]
+ChipLoss = Callable[[FloatArray], npt.ArrayLike]
+"""The loss of chips at these final positions."""
 
-ROUNDING = 1e-9
-"""How far floating point may move a position from its lattice point."""
+TOLERANCE = 1e-9
+"""The largest distance of a position from its lattice point that counts as rounding."""
 
 LARGEST_LAYER = 50_000_000
-"""Positions in one layer beyond which moves count as having no common step."""
+"""The largest number of positions in one layer; above it the common step is too small."""
 
 
 class Layer(NamedTuple):
@@ -63,10 +64,10 @@ class MinimaxPotential(Potential):
     moves : sequence of float
         B, at least two numbers with a common step, such as ``(-1, 1)``; see `on_interval`.
     beta : float
-        What the weighted average of the moves must reach.
+        The lower limit of the weighted average of the moves.
     keep_table : bool
-        Keep every layer rather than solve again for each round asked for; a game that is
-        played forward wants it. Memory then grows with the square of the horizon.
+        Keep every layer rather than solve again for each requested round. Use it for a game that
+        is played forward. Memory then grows with the square of the horizon.
     snap : bool
         Accept positions between the lattice points and snap them; `on_interval` sets it. By
         default every position must be a lattice point.
@@ -96,7 +97,7 @@ class MinimaxPotential(Potential):
     array([0.24, 0.08])
     """
 
-    loss: Loss
+    loss: ChipLoss
     horizon: int
     moves: Sequence[float] = (-1.0, 1.0)
     beta: float = 0.0
@@ -131,7 +132,7 @@ class MinimaxPotential(Potential):
     @classmethod
     def on_interval(
         cls,
-        loss: Loss,
+        loss: ChipLoss,
         horizon: int,
         *,
         low: float = -1.0,
@@ -143,11 +144,11 @@ class MinimaxPotential(Potential):
         r"""Return the potentials for all moves in ``[low, high]``, on a lattice of positions.
 
         The spacing is ``1 / per_unit``, and the ends are rounded outwards to multiples of it. The
-        potentials take every position: they snap it to the lattice. With the default interval
-        this is the near-minimax player of DGv1 without the rule on differences, and `Hedge`
-        plays it; ``keep_table=True`` then solves the game once and not in every round. The
-        bound is larger by ``horizon / per_unit`` than that of the lattice, so it promises
-        something only for a large ``per_unit``. The default suits `game_value` alone.
+        potentials accept every position and snap it to the lattice. With the default interval
+        this is the near-minimax player of DGv1 without the rule on differences. `Hedge` can play
+        it; ``keep_table=True`` then solves the game once instead of in every round. The bound is
+        larger by ``horizon / per_unit`` than that of the lattice, so it is useful only for a
+        large ``per_unit``. The default is meant for `game_value`.
         [LS14, Sec. 3.2]
 
         >>> fine = MinimaxPotential.on_interval(lambda s: s <= -10, 30, per_unit=30)
@@ -157,20 +158,20 @@ class MinimaxPotential(Potential):
         array([0.489, 0.244, 0.267])
         """
         fineness = check_integer("per_unit", per_unit, least=1)
-        # 0.29 * 100 is a little below 29, which is meant
+        # 0.29 * 100 is slightly below 29, and 29 is meant
         first, last = (round(end * fineness, 9) for end in (low, high))
         grid = np.arange(math.floor(first), math.ceil(last) + 1) / fineness
         return cls(loss, horizon, grid.tolist(), beta, keep_table, snap=True)
 
     @property
     def game_value(self) -> float:
-        """The loss that the player can hold the adversary to: ``Phi_0(0)``. [LS14, Eq. (2)]"""
+        """The largest average loss against the minimax player: ``Phi_0(0)``. [LS14, Eq. (2)]"""
         return float(self._layer(0).values[0])
 
     def layers(self, offset: float = 0.0) -> Iterator[Layer]:
         """Yield the layers from ``t = T`` down to 0, for chips that started at ``offset``.
 
-        Only two layers are alive at a time, so memory is linear in the reachable positions.
+        Only two layers are held at a time, so memory is linear in the reachable positions.
         """
         values = np.array(self.loss(self._positions(self.horizon) + offset), dtype=np.float64)
         spread = self._lattice - self._lattice[0]
@@ -212,8 +213,8 @@ class MinimaxPotential(Potential):
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         r"""Return the least R on the lattice with :math:`\Phi_T(-R) > \Phi_0(0)/\epsilon`.
 
-        With ``snap`` it is larger by the horizon times the spacing. Where there is no such R,
-        nothing is promised but the distance that the moves can cover. [LS14, Thm. 2]
+        With ``snap`` it is larger by the horizon times the spacing. If there is no such R, the
+        bound is the largest distance that the moves can cover. [LS14, Thm. 2]
         """
         rounds, epsilons = np.broadcast_arrays(
             check_horizons(horizon), check_fractions("epsilon", epsilon)
@@ -223,9 +224,9 @@ class MinimaxPotential(Potential):
         at = self._positions(self.horizon)
         left = at <= 0
         losses = np.asarray(self.loss(at[left]), dtype=np.float64)
-        # on a plateau of L equality is no contradiction, so rounding must not pass for more
+        # on a plateau of L both sides may be equal; rounding must not count as larger
         enough = losses > (1 + 1e-12) * self.game_value / epsilons[..., np.newaxis]
-        # losses fall to the right, so those that are large enough come first
+        # losses decrease to the right, so the large ones come first
         count = np.count_nonzero(enough, axis=-1)
         radii = -np.append(at[0], at[left])
         allowance = self.horizon * float(self._step) if self.snap else 0.0
@@ -251,7 +252,7 @@ class MinimaxPotential(Potential):
         """Return where the positions stand in the layer of ``t`` rounds played."""
         steps = s / float(self._step)
         nearest = np.rint(steps)
-        on_lattice = np.abs(nearest * float(self._step) - s) <= ROUNDING
+        on_lattice = np.abs(nearest * float(self._step) - s) <= TOLERANCE
         if not (self.snap or on_lattice.all()):
             raise ValueError(
                 f"positions must be multiples of the moves' common step {self._step}; got {s}; "
@@ -262,7 +263,7 @@ class MinimaxPotential(Potential):
         if left.size and not first <= left.min() <= left.max() <= last:
             raise ValueError(f"{t} rounds cannot reach every position; got {s}")
         if self.snap:
-            # a chip that the allowance carries beyond the layer stands at its right end
+            # the allowance may carry a chip beyond the layer; it then stands at the right end
             left = np.minimum(left + t, last)
         return left - first
 

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import fma, lesser
-from driftgames._kernels.chips import Theta
-from driftgames._kernels.elementary import exp, exp_all, expm1, expm1_all, sinh
+from driftgames._kernels.elementary import exp, exp_all, expm1, expm1_all, log1p_all, sinh
 from driftgames._kernels.jit import scalar
 from driftgames.core.checks import (
     as_floats,
@@ -20,8 +19,13 @@ from driftgames.core.checks import (
     check_positive,
 )
 from driftgames.core.typing import FloatArray
-from driftgames.potentials.base import NoBoundError
-from driftgames.potentials.compiled import CompiledPotential, Kernels, compile_kernels
+from driftgames.potentials.base import POTENTIALS, NoBoundError
+from driftgames.potentials.compiled import (
+    CompiledPotential,
+    Kernels,
+    Theta,
+    compile_kernels,
+)
 
 
 @dataclass(frozen=True)
@@ -37,13 +41,13 @@ class NormalHedgeDT(CompiledPotential):
     Parameters
     ----------
     d : float
-        The bound holds from 3 on, where it is also at its best; below 3 the weights are still
-        defined and `bound` says that nothing is promised.
+        The bound holds for ``d >= 3`` and is smallest at 3. Below 3 the weights are defined, and
+        `bound` raises `NoBoundError`.
     lag : int
-        How many rounds the clock in the exponent runs behind: ``d (t - lag)`` stands for
-        ``d t``, and while it is zero the potential is flat, so that all chips weigh alike.
-        ``NormalHedgeDT(d=4, lag=1)`` gives the published experiments of NH-Boost.DT to the
-        digit. Lemma 2 covers ``lag=0`` alone.
+        The number of rounds by which the clock in the exponent runs late: ``d (t - lag)``
+        replaces ``d t``. While it is at most zero the potential is constant, and all weights are
+        zero. ``NormalHedgeDT(d=4, lag=1)`` reproduces the published experiments of NH-Boost.DT.
+        Lemma 2 covers only ``lag=0``.
 
     Examples
     --------
@@ -57,10 +61,16 @@ class NormalHedgeDT(CompiledPotential):
     lag: int = 0
 
     adaptive: ClassVar[bool] = True
+    registry_name: ClassVar[str | None] = "normalhedge.dt"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "d", check_positive("d", self.d))
         object.__setattr__(self, "lag", check_integer("lag", self.lag, least=0))
+
+    @property
+    def title(self) -> str:
+        """NormalHedge.DT, with its parameters if they differ from the paper's."""
+        return "NormalHedge.DT" if self == NormalHedgeDT() else str(self)
 
     def value(
         self,
@@ -80,15 +90,15 @@ class NormalHedgeDT(CompiledPotential):
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         r"""Return :math:`\sqrt{d T \ln((1 - b_0)/\epsilon + 1)}`.
 
-        It is exact where the printed Corollary 2, `certificates.bounds.corollary_2`, bounds
-        ``1 - b_0`` by a logarithm. [LS14, Lem. 2, Cor. 2]
+        This is the exact bound. The printed Corollary 2, `certificates.bounds.corollary_2`,
+        replaces ``1 - b_0`` by a logarithm. [LS14, Lem. 2, Cor. 2]
         """
         rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
         if self.d < 3:
             raise NoBoundError(f"no bound is known for d < 3 (Lemma 2 needs d >= 3); got {self.d}")
         if self.lag > 0:
             raise NoBoundError(f"no bound is known for a clock that lags (Lemma 2); got {self.lag}")
-        return np.asarray(np.sqrt(self.d * rounds * np.log1p(self.one_less_b(rounds) / epsilons)))
+        return np.asarray(np.sqrt(self.d * rounds * log1p_all(self.one_less_b(rounds) / epsilons)))
 
     def one_less_b(self, horizon: npt.ArrayLike, since: int = 0) -> FloatArray:
         r"""Return :math:`\tfrac12\sum_{\tau=t+1}^{T}(e^{4/(d\tau)} - 1)`, where ``t = since``."""
@@ -98,7 +108,7 @@ class NormalHedgeDT(CompiledPotential):
 
     @property
     def kernels(self) -> Kernels:
-        """The loops compiled for NormalHedge.DT."""
+        """The compiled functions of NormalHedge.DT."""
         return _KERNELS if self.d < 3 or self.lag > 0 else _GAME_KERNELS
 
     @property
@@ -142,3 +152,5 @@ def _game_weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
 
 _KERNELS = compile_kernels(weight=_weight, exponent=_exponent)
 _GAME_KERNELS = compile_kernels(weight=_weight, exponent=_exponent, game_weight=_game_weight)
+
+POTENTIALS["normalhedge.dt, d=5"] = lambda horizon, epsilon: NormalHedgeDT(d=5.0)

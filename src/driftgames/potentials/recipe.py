@@ -15,7 +15,7 @@ from driftgames.core.checks import as_floats, check_integer
 from driftgames.core.typing import FloatArray
 from driftgames.potentials.base import NoBoundError, Potential
 
-_CELLS = 4_000_000  # how many values of phi_T are alive at a time
+_CELLS = 4_000_000  # how many values of phi_T are held at a time
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class RecipePotential(Potential):
               \quad\Rightarrow\quad
               \Phi_t(s) = 2^{-n}\sum_{k=0}^{n}\binom nk\,\phi_T(s + 2k - n), \quad n = T - t
 
-    So a new algorithm is one function, and `bound` says what it is worth. [LS14, Alg. 3]
+    A new algorithm is thus one function, and `bound` computes its regret bound. [LS14, Alg. 3]
 
     Parameters
     ----------
     phi_T : callable
-        Vectorised; convex, nonincreasing and nonnegative, which is checked on the positions
-        that a game can reach, to an eighth of a step.
+        Vectorised; convex, nonincreasing and nonnegative. This is checked on the positions that
+        a game can reach, in steps of 1/8.
     horizon : int
         T.
 
@@ -49,6 +49,7 @@ class RecipePotential(Potential):
     horizon: int
 
     adaptive: ClassVar[bool] = False
+    registry_name: ClassVar[str | None] = "recipe"
 
     def __post_init__(self) -> None:
         reach = check_integer("horizon", self.horizon, least=1) + 1
@@ -58,10 +59,15 @@ class RecipePotential(Potential):
             raise ValueError(f"phi_T must be vectorised; {at.shape} in gave {phi.shape} out")
         _refuse("finite", ~np.isfinite(phi), at)
         _refuse("nonnegative", phi < 0, at)
-        # rounding, at the point itself and at the start, where phi_T is of its common size
+        # the rounding error, relative to phi_T at the point and at the start
         slack = 1e-12 * (phi + phi[phi.size // 2])
         _refuse("nonincreasing", np.diff(phi) > slack[:-1], at)
         _refuse("convex", np.diff(phi, 2) < -slack[:-2], at[1:])
+
+    @classmethod
+    def for_game(cls, horizon: int | None, epsilon: float) -> RecipePotential:
+        """Return the recipe from the squared hinge ``[s]_-^2``, the final function of Lemma 1."""
+        return cls(_squared_hinge, check_integer("horizon", horizon, least=1))
 
     @property
     def last_round(self) -> float:
@@ -97,6 +103,10 @@ class RecipePotential(Potential):
         if horizon != self.horizon:
             raise NoBoundError(f"phi_T was given for horizon {self.horizon}; got {horizon}")
         return super()._solve_bound(horizon, epsilon)
+
+
+def _squared_hinge(s: FloatArray) -> FloatArray:
+    return np.minimum(s, 0.0) ** 2
 
 
 def _coin_flips(n: int) -> FloatArray:

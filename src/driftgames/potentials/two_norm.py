@@ -9,12 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import lesser
-from driftgames._kernels.chips import Theta
 from driftgames._kernels.elementary import exp
 from driftgames._kernels.jit import scalar
 from driftgames.core.checks import as_floats, check_fractions, check_horizons
 from driftgames.core.typing import FloatArray
-from driftgames.potentials.compiled import CompiledPotential, Kernels, compile_kernels
+from driftgames.potentials.compiled import (
+    CompiledPotential,
+    Kernels,
+    Theta,
+    compile_kernels,
+)
 
 
 @dataclass(frozen=True)
@@ -23,8 +27,8 @@ class TwoNorm(CompiledPotential):
 
     .. math:: \Phi_t(s) = [s]_-^2 + T - t, \qquad [s]_- = \min(s, 0)
 
-    Its regret grows as it should with the horizon, but as :math:`\sqrt{1/\epsilon}` rather
-    than as its logarithm. [LS14, Lem. 1, Cor. 1]
+    Its regret is optimal in the horizon, but grows as :math:`\sqrt{1/\epsilon}` rather than as
+    :math:`\sqrt{\ln(1/\epsilon)}`. [LS14, Lem. 1, Cor. 1]
 
     Examples
     --------
@@ -35,6 +39,12 @@ class TwoNorm(CompiledPotential):
     """
 
     adaptive: ClassVar[bool] = True
+    registry_name: ClassVar[str | None] = "2-norm"
+
+    @property
+    def title(self) -> str:
+        """2-norm."""
+        return "2-norm"
 
     def value(
         self,
@@ -55,7 +65,7 @@ class TwoNorm(CompiledPotential):
 
     @property
     def kernels(self) -> Kernels:
-        """The loops compiled for the 2-norm."""
+        """The compiled functions of the 2-norm."""
         return _KERNELS
 
     @property
@@ -66,7 +76,7 @@ class TwoNorm(CompiledPotential):
 
 @scalar
 def _exponent(s: float, t: float, theta: Theta) -> float:
-    return 0.0  # squares need no scale
+    return 0.0  # squares do not overflow
 
 
 @scalar

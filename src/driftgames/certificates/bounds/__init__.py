@@ -1,10 +1,20 @@
 """Every bound that the library promises, one function each, named after its theorem."""
 
-from driftgames.certificates.bounds.bandits import exp3_ix, exp3_scheduled, tsallis_inf
+from driftgames.certificates.bounds.bandits import (
+    exp3_delayed,
+    exp3_ix,
+    exp3_scheduled,
+    tsallis_inf,
+    tsallis_inf_adaptive,
+    tsallis_inf_delayed,
+    tsallis_inf_rv,
+    tsallis_inf_stochastic,
+)
 from driftgames.certificates.bounds.coin_betting import coin_betting, log_krichevsky_trofimov
 from driftgames.certificates.bounds.experts import (
     ada_hedge,
     ada_normal_hedge,
+    exponential_hoeffding,
     normal_hedge,
     squint,
 )
@@ -34,8 +44,10 @@ __all__ = [
     "coin_betting",
     "corollary_1",
     "corollary_2",
+    "exp3_delayed",
     "exp3_ix",
     "exp3_scheduled",
+    "exponential_hoeffding",
     "exponential_weights",
     "exponentiated_gradient",
     "high_probability",
@@ -51,6 +63,10 @@ __all__ = [
     "theorem_5_tuned",
     "theorem_6",
     "tsallis_inf",
+    "tsallis_inf_adaptive",
+    "tsallis_inf_delayed",
+    "tsallis_inf_rv",
+    "tsallis_inf_stochastic",
     "universal_portfolio",
     "universal_portfolio_quantile",
 ]

@@ -11,7 +11,13 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import as_floats, check_fractions, check_horizons, check_integer
+from driftgames.core.checks import (
+    as_floats,
+    check_fractions,
+    check_horizons,
+    check_integer,
+    check_positive,
+)
 from driftgames.core.typing import FloatArray
 
 
@@ -50,17 +56,20 @@ def ada_normal_hedge(
 
     .. math:: \sqrt{3 C \ln(B/\epsilon)}, \qquad B = 1 + \tfrac32\bigl(1 + \ln(1 + T)\bigr)
 
-    where C is the largest :math:`\sum_t |r_{t,i}|` of the actions that make up epsilon:
+    where C is the mean of :math:`C_i = \sum_t |r_{t,i}|` over the actions that make up epsilon:
     ``spread``, or T without it. H. Luo and R. E. Schapire, "Achieving all with no parameters:
-    AdaNormalHedge", COLT 2015, Theorem 1 and its proof.
+    AdaNormalHedge", COLT 2015, Theorem 1. Derived from their potential: the prior mean of
+    :math:`e^{[R_i]_+^2/3C_i}` is at most B. So its mean over the best epsilon is at most
+    :math:`B/\epsilon`, Jensen's inequality gives the mean of :math:`R_i^2/C_i` at most
+    :math:`3\ln(B/\epsilon)`, and the inequality of Cauchy and Schwarz the mean of the regrets.
 
     >>> round(float(ada_normal_hedge(1000, 0.01)), 1)
     146.6
     """
     rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
-    largest = rounds if spread is None else as_floats("spread", spread)
+    mean = rounds if spread is None else as_floats("spread", spread)
     log_b = np.log(1 + 1.5 * (1 + np.log1p(rounds)))
-    return np.asarray(np.sqrt(3 * largest * (log_b + np.log(1 / epsilons))))
+    return np.asarray(np.sqrt(3 * mean * (log_b + np.log(1 / epsilons))))
 
 
 def ada_hedge(
@@ -112,3 +121,21 @@ def squint(
     log_rounds = np.log1p(rounds)
     root = 1 + np.sqrt(2 * (np.log(0.5 + log_rounds) - np.log(epsilons)))
     return np.asarray(np.sqrt(2 * mean) * root + 5 * np.log1p((1 + 2 * log_rounds) / epsilons))
+
+
+def exponential_hoeffding(horizon: npt.ArrayLike, epsilon: npt.ArrayLike, eta: float) -> FloatArray:
+    r"""Return :math:`\ln(1/\epsilon)/\eta + \eta T/8`: EXP on losses in [0, 1].
+
+    The game of the paper allows moves in [-1, 1] and has :math:`T\ln\cosh(\eta)/\eta` in the
+    place of :math:`\eta T/8`. Losses in [0, 1] move chips by less: the logarithm of the mean of
+    :math:`e^{-\eta s}` grows by at most :math:`\eta^2/8` per round, by Hoeffding's lemma. Y. Freund
+    and R. E. Schapire, "A decision-theoretic generalization of on-line learning and an
+    application to boosting", JCSS 55, 1997, in the form of N. Cesa-Bianchi and G. Lugosi,
+    *Prediction, Learning, and Games*, 2006, Theorem 2.2, for every epsilon.
+
+    >>> round(float(exponential_hoeffding(1000, 0.1, 0.1)), 2)
+    35.53
+    """
+    rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
+    rate = check_positive("eta", eta)
+    return np.asarray(np.log(1 / epsilons) / rate + rate * rounds / 8)

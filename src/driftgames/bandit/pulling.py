@@ -1,0 +1,281 @@
+"""Pulls and feedback, one at a time: arms, units, waiting pulls, the generator, the state."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, ClassVar, NoReturn, Self, TypeVar
+
+import numpy as np
+
+from driftgames.bandit.arms import check_names, shorten, slot_from, slots_of
+from driftgames.bandit.clock_kernels import waiting
+from driftgames.bandit.engine import Engine
+from driftgames.bandit.generators import KNOWN, put_back
+from driftgames.bandit.pending import (
+    Gammas,
+    Pending,
+    add_gamma,
+    pending_from,
+    pending_rows,
+    take_gamma,
+)
+from driftgames.bandit.types import Arm
+from driftgames.bandit.uniform_kernels import addresses_of
+from driftgames.core.checks import check_flag, check_integer, is_real
+from driftgames.core.documents import DocumentError
+from driftgames.core.state import Stateful
+from driftgames.core.typing import Content, FloatArray
+from driftgames.core.units import Units
+
+Puller = TypeVar("Puller", bound="ArmPuller")
+
+
+class ArmPuller(Stateful):
+    """Draws arms with an engine, and gives their losses to it; see `BanditPolicy`."""
+
+    VERSION: ClassVar[int] = 3
+    _engine: Engine
+
+    def __init__(
+        self,
+        n_arms: int | None = None,
+        *,
+        names: Sequence[Arm] | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        gains: bool = False,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self._names = check_names(names, n_arms)
+        arms = n_arms if self._names is None else len(self._names)
+        self._n_arms = check_integer("n_arms", arms, least=1)
+        self._units = Units.of(loss_range, gains)
+        # attributes that a stream reads in every round
+        self._low, self._high, self._plain = self._units.low, self._units.high, self._units.plain
+        self.rng = np.random.default_rng(random_state)
+        self._n_ever, self._arms_changed = self._n_arms, False
+        self._pending: Pending = {}
+        self._gammas: Gammas = {}
+        self._slots = slots_of(self._names)
+
+    def _play_with(self, engine: Engine) -> None:
+        """Take an engine; the last step of every constructor."""
+        self._engine, self._learn = engine, engine.learn
+        varies = engine.largest_gamma(engine.numbers) is not None
+        self._gamma = None if varies else engine.gamma
+        self._attach(self.rng)
+
+    # ---------------------------------------------------------------- playing
+
+    def distribution(self) -> FloatArray:
+        """Return the probabilities of the arms in the next round; reading changes nothing."""
+        return self._engine.distribution()
+
+    def pull(self, rng: np.random.Generator | None = None) -> tuple[Any, float]:
+        """Draw an arm; return it and its probability, which `update` needs."""
+        if rng is None:
+            rng = self.rng
+        if rng is not self._generator:
+            self._attach(rng)
+        pull: tuple[Any, float] = self._draw()
+        if self._names is not None:
+            pull = (self._names[pull[0]], pull[1])
+        pending = self._pending
+        pending[pull] = pending.get(pull, 0) + 1
+        if self._gamma is None:
+            add_gamma(self._gammas, pull, self._engine.gamma)
+        return pull
+
+    def update(self, arm: Arm, loss: float, prob: float) -> None:
+        """Take the loss (or the gain) of a pull of ``arm`` that had probability ``prob``."""
+        pull = (arm, prob)
+        pending = self._pending
+        try:
+            count = pending[pull]
+        except (KeyError, TypeError):
+            self._refuse(arm, prob)
+        try:
+            inside = self._low <= loss <= self._high
+        except TypeError:
+            inside = False
+        if not inside:
+            raise ValueError(
+                f"a {self._units.word} must lie in [{self._low:g}, {self._high:g}]; got {loss!r}"
+            )
+        slot: Any = arm
+        if self._slots is not None:
+            slot = self._slots[arm]
+        elif arm.__class__ is not int:
+            slot = slot_from(arm)
+        # the kernel was compiled for floats
+        if loss.__class__ is not float or prob.__class__ is not float:
+            loss, prob = float(loss), float(prob)
+        if not self._plain:
+            loss = self._units.to_game(loss)
+        gamma = self._gamma
+        if gamma is None:
+            gamma = take_gamma(self._gammas, pull)
+        self._learn(slot, loss, prob + gamma)
+        if count == 1:
+            del pending[pull]
+        else:
+            pending[pull] = count - 1
+
+    def discard(self, arm: Arm, prob: float) -> None:
+        """Remove a pull whose feedback will never come; the policy learns nothing from it."""
+        pull = (arm, prob)
+        try:
+            count = self._pending.pop(pull)
+        except (KeyError, TypeError):
+            self._refuse(arm, prob)
+        if count > 1:
+            self._pending[pull] = count - 1
+        if self._gamma is None:
+            take_gamma(self._gammas, pull)
+
+    # ---------------------------------------------------------------- what it knows
+
+    @property
+    def n_arms(self) -> int:
+        """The number of arms."""
+        return self._n_arms
+
+    @property
+    def arms(self) -> tuple[Any, ...]:
+        """The arms, in the order of `distribution`."""
+        return tuple(range(self._n_arms)) if self._names is None else tuple(self._names)
+
+    @property
+    def pending(self) -> int:
+        """The number of pulls that wait for feedback."""
+        return sum(self._pending.values())
+
+    @property
+    def t(self) -> int:
+        """The number of pulls."""
+        return self._engine.t
+
+    @property
+    def total_delay(self) -> int:
+        """The sum over all pulls of the number of earlier pulls without feedback at that time.
+
+        A discarded pull never has feedback.
+        """
+        return self._engine.delay
+
+    @property
+    def estimates(self) -> FloatArray:
+        """The estimated total loss of each arm, for losses in [0, 1]."""
+        return self._engine.estimates.copy()
+
+    @property
+    def positions(self) -> FloatArray:
+        """The positions of the chips: `estimates` less the learner's loss, both in [0, 1]."""
+        return np.asarray(self._engine.estimates - self._engine.learner_loss)
+
+    @property
+    def width(self) -> float:
+        """The width of the range of losses: one loss of the game on [0, 1]."""
+        return self._units.width
+
+    # ---------------------------------------------------------------- state
+
+    def content(self) -> Content:
+        """Return arguments and state as JSON."""
+        if self._names is not None and not all(isinstance(n, (str, int)) for n in self._names):
+            raise ValueError("only arms named by strings or integers can be saved")
+        kind = self.rng.bit_generator.state["bit_generator"]
+        if kind not in KNOWN:
+            raise ValueError(f"only {', '.join(KNOWN)} can be saved; got {kind}")
+        return super().content()
+
+    @classmethod
+    def from_content(cls, content: Content, **given: Any) -> Self:
+        """Return the policy whose `content` this is."""
+        with contextlib.suppress(KeyError, TypeError):  # they are found again below
+            wanted, found = content["arguments"]["n_arms"], content["state"]["estimates"]["shape"]
+            if found != [wanted]:  # a constructor makes room for its arms
+                raise DocumentError(f"n_arms is {wanted}, and the estimates have shape {found}")
+        return super().from_content(content, **given)
+
+    def _arguments(self) -> Content:
+        return {
+            "n_arms": self._n_arms,
+            "names": self._names,
+            "loss_range": (self._low, self._high),
+            "gains": self._units.gains,
+        }
+
+    def _get_state(self) -> Content:
+        return {
+            "estimates": self._engine.estimates,
+            "numbers": self._engine.numbers,
+            "n_ever": self._n_ever,
+            "arms_changed": self._arms_changed,
+            "pending": pending_rows(self._pending, self._gammas, self._slots),
+            "generator": self.rng.bit_generator.state,
+        }
+
+    def _set_state(self, state: Content) -> None:
+        estimates, numbers = state["estimates"], state["numbers"]
+        self._engine.check_state(estimates, numbers)
+        n_ever = check_integer("n_ever", state["n_ever"], least=self._n_arms)
+        arms_changed = check_flag("arms_changed", state["arms_changed"])
+        largest_gamma = self._engine.largest_gamma(numbers)
+        pending, gammas = pending_from(state["pending"], self.arms, largest_gamma)
+        count, unanswered = sum(pending.values()), int(waiting(numbers))
+        if count > unanswered:
+            raise ValueError(f"{count} pulls wait, and {unanswered} have no loss yet")
+        self.rng = put_back(self.rng, state["generator"])
+        self._engine.set_state(estimates, numbers)
+        self._n_ever, self._arms_changed = n_ever, arms_changed
+        self._pending, self._gammas = pending, gammas
+        self._play_with(self._engine)  # gamma follows from the numbers
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # kernels are bound to the arrays and the generator of one object
+        return _restored, (type(self), self._arguments(), self._get_state())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        state = copy.deepcopy(self._get_state(), memo)
+        return _restored(type(self), self._arguments(), state)
+
+    # ---------------------------------------------------------------- helpers
+
+    @contextlib.contextmanager
+    def _drawing_from(self, rng: np.random.Generator | None) -> Iterator[None]:
+        """Draw from this generator inside the block; None stands for the policy's own."""
+        own = self.rng
+        self._attach(own if rng is None else rng)
+        self.rng = self._generator
+        try:
+            yield
+        finally:
+            self.rng = own
+
+    def _attach(self, rng: np.random.Generator) -> None:
+        if not isinstance(rng, np.random.Generator):
+            raise ValueError(f"rng must be a np.random.Generator; got {rng!r}")
+        self._addresses = addresses_of(rng)
+        self._draw = partial(self._engine.draw, *self._addresses)
+        self._generator = rng  # keep it alive: its state lies at the address
+
+    def _refuse(self, arm: Arm, prob: float) -> NoReturn:
+        """Say why there is no pull of this arm with this probability."""
+        if arm not in self.arms:
+            raise ValueError(f"there is no arm {arm!r}; the arms are {shorten(self.arms)}")
+        if not (is_real(prob) and 0 < prob <= 1):
+            raise ValueError(f"prob must lie in (0, 1]; got {prob!r}")
+        raise ValueError(
+            f"no pull of arm {arm!r} with probability {prob!r} waits for feedback: it was given "
+            "already, or prob is not what pull returned"
+        )
+
+
+def _restored(kind: type[Puller], arguments: Content, state: Content) -> Puller:
+    """Return the policy with these arguments in this state."""
+    policy = kind(**arguments)
+    policy._set_state(state)
+    return policy

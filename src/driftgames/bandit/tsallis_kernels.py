@@ -1,0 +1,210 @@
+r"""Weights of Tsallis-INF: the solution of one equation in one unknown.
+
+An arm's probability is ``4 / (eta (estimate - x))**2``, where ``x`` lies below all estimates
+and makes the probabilities sum to 1. With ``d`` the distance of an arm to the best one and
+``w`` eta times the distance of the best one to ``x``, the sum is
+``S(w) = sum of 4 / (eta d + w)**2``. ``S(w)**-1/2`` is concave and rises in ``w`` (it is a power
+mean of affine functions), nearly as a straight line. Newton's step on ``S(w)**-1/2 = 1`` is
+``w + (S**1.5 - S) / Q``, ``Q = -S'/2``; from the first step on it comes from the left and never
+overshoots. A step of relative size r leaves an error of at most ``1.5 r**2``: the second
+derivative is at most ``3/w`` times the first.
+
+All sums over arms are in the one order of `driftgames._kernels.lanes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from driftgames._kernels.arithmetic import choose
+from driftgames._kernels.distribution import draw as draw_index
+from driftgames._kernels.jit import kernel, scalar, specialise
+from driftgames._kernels.lanes import LANES, fold, load, spread, store
+from driftgames._kernels.sums import lowest
+from driftgames.bandit.clock_kernels import (
+    CLOCK_SIZE,
+    DELAY,
+    ROUND,
+    count_loss,
+    count_pull,
+    waiting,
+)
+from driftgames.bandit.types import ArmArray, Respond
+from driftgames.bandit.uniform_kernels import next_uniform
+from driftgames.core.typing import FloatArray
+
+respond: Respond = NotImplemented  # a name for `specialise` to bind
+
+START = CLOCK_SIZE  # w of the last pull, where Newton starts
+ALONE = CLOCK_SIZE + 1  # 1 if no other pull waited when the last one was made, else 0
+SCALE = CLOCK_SIZE + 2  # eta sqrt(t) of a game without delays
+BASELINE = CLOCK_SIZE + 3  # the expected loss of the reduced-variance estimates; 0 without them
+ADAPTS = CLOCK_SIZE + 4  # 1 if eta falls with the delay too, else 0
+RATE = CLOCK_SIZE + 5  # eta, of the last pull
+SIZE = CLOCK_SIZE + 6
+
+MOST_STEPS = 100  # two are usual
+SMALL_STEP = 1e-8  # the error after a Newton step of this relative size is below 2e-16
+
+
+@scalar
+def next_rate(numbers: FloatArray, n_arms: int) -> float:
+    """Return ``eta_t = SCALE / sqrt(t + ADAPTS D_t / sqrt(K))`` of the next pull."""
+    delay = numbers[ADAPTS] * (numbers[DELAY] + waiting(numbers))
+    return float(numbers[SCALE] / np.sqrt(numbers[ROUND] + 1.0 + delay / np.sqrt(n_arms)))
+
+
+@kernel
+def solve(estimates: FloatArray, rate: float, start: float, out: FloatArray) -> float:
+    """Write the probabilities to ``out`` and return ``w``."""
+    best = lowest(estimates)
+    low, high = 2.0, 2.0 * np.sqrt(estimates.size)
+    w = min(max(start, low), high)
+    for _ in range(MOST_STEPS):
+        mass, slope = sums_at(estimates, best, rate, w)
+        # the sum falls in w, so w itself is a bound on one side
+        if mass >= 1.0:
+            low = w
+        else:
+            high = w
+        following = w + (mass * np.sqrt(mass) - mass) / slope
+        if low <= following <= high:
+            step, w = abs(following - w), following
+            if step <= SMALL_STEP * w:
+                break
+        else:
+            w = 0.5 * (low + high)
+            if high - low <= 1e-15 * high:
+                break
+    share = spread(0.0)
+    for i in range(0, estimates.size, LANES):
+        root = 2.0 / (rate * (load(estimates, i, np.inf) - best) + w)
+        share += root * root
+        store(out, i, root * root)
+    scale = 1.0 / fold(share)
+    for i in range(0, estimates.size, LANES):
+        store(out, i, load(out, i, 0.0) * scale)
+    return float(w)
+
+
+@scalar
+def sums_at(estimates: FloatArray, best: float, rate: float, w: float) -> tuple[float, float]:
+    """Return ``S(w)`` and ``Q(w)``."""
+    mass, slope = spread(0.0), spread(0.0)
+    for i in range(0, estimates.size, LANES):
+        root = 2.0 / (rate * (load(estimates, i, np.inf) - best) + w)
+        square = root * root
+        mass += square
+        slope += square * root
+    return fold(mass), 0.5 * fold(slope)
+
+
+@scalar
+def draw_one(
+    estimates: FloatArray, p: FloatArray, numbers: FloatArray, uniform: float
+) -> tuple[int, float]:
+    """Return the arm that a uniform number draws and the probability it had."""
+    numbers[ALONE] = 1.0 if waiting(numbers) == 0.0 else 0.0
+    numbers[RATE] = next_rate(numbers, estimates.size)
+    count_pull(numbers, numbers[RATE])
+    numbers[START] = solve(estimates, numbers[RATE], numbers[START], p)
+    arm = draw_index(p, uniform)
+    return arm, p[arm]
+
+
+@scalar
+def learn_one(
+    estimates: FloatArray, numbers: FloatArray, arm: int, loss: float, prob: float
+) -> None:
+    """Add the estimated losses of the round in which ``arm`` was pulled."""
+    expected = 0.0
+    if numbers[BASELINE] > 0.0 and numbers[ALONE] == 1.0:
+        expected = add_baseline(estimates, numbers, arm)
+    estimates[arm] += (loss - expected) / prob
+    count_loss(numbers, loss)
+
+
+@kernel
+def add_baseline(estimates: FloatArray, numbers: FloatArray, arm: int) -> float:
+    """Add B to all arms with ``p >= eta**2``; return the B of ``arm``.
+
+    The estimates must be those of the pull, because p follows from ``p = 4 / (eta d + w)**2``.
+    """
+    best, rate = lowest(estimates), numbers[RATE]
+    threshold = best + (2.0 / rate - numbers[START]) / rate
+    expected = numbers[BASELINE] if estimates[arm] <= threshold else 0.0
+    for i in range(0, estimates.size, LANES):
+        each = load(estimates, i, np.inf)
+        store(estimates, i, each + choose(each <= threshold, numbers[BASELINE], 0.0))
+    return expected
+
+
+@kernel
+def draw(
+    estimates: FloatArray,
+    p: FloatArray,
+    numbers: FloatArray,
+    function: int,
+    state: int,
+) -> tuple[int, float]:
+    """Call `draw_one` from Python."""
+    return draw_one(estimates, p, numbers, next_uniform(function, state))
+
+
+@kernel
+def learn(estimates: FloatArray, numbers: FloatArray, arm: int, loss: float, prob: float) -> None:
+    """Call `learn_one` from Python."""
+    learn_one(estimates, numbers, arm, loss, prob)
+
+
+@kernel
+def replay(
+    estimates: FloatArray,
+    p: FloatArray,
+    numbers: FloatArray,
+    losses: FloatArray,
+    uniforms: FloatArray,
+    drawn: ArmArray,
+    paid: FloatArray,
+) -> None:
+    """Play one round per row of ``losses``; write the drawn arms and their losses."""
+    for row in range(losses.shape[0]):
+        arm, prob = draw_one(estimates, p, numbers, uniforms[row])
+        learn_one(estimates, numbers, arm, losses[row, arm], prob)
+        drawn[row] = arm
+        paid[row] = losses[row, arm]
+
+
+def _play(
+    estimates: FloatArray,
+    p: FloatArray,
+    numbers: FloatArray,
+    function: int,
+    state: int,
+    losses: FloatArray,
+    drawn: ArmArray,
+    paid: FloatArray,
+) -> None:
+    """Play against an adversary that answers the distribution, one row of ``losses`` a round."""
+    for row in range(losses.shape[0]):
+        write_next_distribution(estimates, p, numbers)
+        respond(numbers[ROUND] + 1.0, p, losses[row])
+        arm, prob = draw_one(estimates, p, numbers, next_uniform(function, state))
+        learn_one(estimates, numbers, arm, losses[row, arm], prob)
+        drawn[row] = arm
+        paid[row] = losses[row, arm]
+
+
+@kernel
+def write_next_distribution(estimates: FloatArray, p: FloatArray, numbers: FloatArray) -> None:
+    """Write the probabilities of the next pull and change nothing else."""
+    solve(estimates, next_rate(numbers, estimates.size), numbers[START], p)
+
+
+@cache
+def player(respond: Respond) -> Callable[..., None]:
+    """Return the loop of `_play` against this adversary."""
+    return specialise(_play, kernel, respond=respond)

@@ -1,0 +1,321 @@
+"""The training set of the stump boosters: bins instead of values, rows sorted by class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from driftgames.boosting import stump_kernels as kernels
+from driftgames.boosting.bins import Array, BitArray, DenseBins, SparseBins, Stump
+from driftgames.boosting.cuts import Cuts, cut_dense, cut_sparse
+from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
+from driftgames.boosting.stumps import Stumps
+from driftgames.boosting.tally import Tally
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
+
+T = TypeVar("T")
+
+_BLOCK = 1024  # rows binned together; their values stay in cache
+_SPARSE_BELOW = 0.5  # the share of entries outside their feature's commonest bin
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedTrainingSet:
+    """Rows of bins, class 0 before class 1, and the exhaustive stump as their weak learner.
+
+    Parameters
+    ----------
+    cuts : Cuts
+        The thresholds between the bins.
+    bins : DenseBins or SparseBins
+        The bins of every row.
+    order : array
+        The number of the example in each row.
+    split : int
+        The number of rows of class 0.
+    sample_weights : array of int64
+        How much each row counts.
+    implicit : array of int64
+        The bin of each feature that rows do not list, or -1.
+    counts : array of int64, shape (2, n_bins)
+        The mass of each class in each bin.
+    integer_weights : bool
+        Whether the sample weights are integers exactly.
+    pool : Executor, optional
+        Works on the shares of the rows side by side.
+    n_shares : int
+        The number of shares into which the rows are cut.
+    """
+
+    cuts: Cuts
+    bins: DenseBins | SparseBins
+    order: IntArray
+    split: int
+    sample_weights: IntArray
+    implicit: IntArray
+    counts: IntArray
+    integer_weights: bool = True
+    pool: Executor | None = None
+    n_shares: int = 1
+
+    @cached_property
+    def offsets(self) -> IntArray:
+        """Where the bins of each feature begin, numbered over all features, and their end."""
+        return self.cuts.offsets
+
+    @cached_property
+    def positive(self) -> BoolArray:
+        """Which rows are of class 1."""
+        return np.arange(self.n_rows) >= self.split
+
+    @property
+    def n_codes(self) -> int:
+        """How many bins there are that rows may list."""
+        return int(self.offsets[-1] - np.count_nonzero(self.implicit >= 0))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of examples."""
+        return int(self.order.size)
+
+    def run(self, task: Callable[[int], T]) -> list[T]:
+        """Run a task for every share of the rows, side by side if there is a pool."""
+        shares = range(self.n_shares)
+        return list(map(task, shares) if self.pool is None else self.pool.map(task, shares))
+
+    def count_mistakes(self) -> MistakeCounts:
+        """Return a tally as long as it is cheaper than one number for each row."""
+        # the counts that cost as much to add up as the weights of all rows
+        most_counts = 2 * self.bins.codes.size + 20 * self.n_rows
+        if self.integer_weights and 2 * self.n_codes < most_counts:
+            return Tally(self, most_counts)
+        return RowCounts(self)
+
+    def best(self, weights: IntArray) -> tuple[int, int, Stump]:
+        """Return the largest ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the best stump."""
+        ends = np.linspace(0, self.n_rows, self.n_shares + 1).astype(np.int64).tolist()
+
+        def add(p: int) -> IntArray:
+            sums = np.zeros(self.n_codes + 2, dtype=np.int64)
+            self.add_weights(weights, ends[p], ends[p + 1], sums)
+            return sums
+
+        return self.best_stump(np.sum(self.run(add), axis=0))
+
+    def add_weights(self, weights: IntArray, begin: int, end: int, sums: IntArray) -> None:
+        """Add ``w_i y_i`` of rows ``begin`` to ``end`` to each bin.
+
+        Behind the bins come the sum over these rows and ``sum_i w_i``.
+        """
+        split = min(max(self.split - begin, 0), end - begin)
+        mine = weights[begin:end]
+        if isinstance(self.bins, DenseBins):
+            codes = self.bins.codes[begin:end]
+            kernels.weigh_dense(mine, split, self.offsets, codes, sums)
+        else:
+            starts = self.bins.starts[begin : end + 1]
+            kernels.weigh_sparse(mine, split, starts, self.bins.codes, sums)
+
+    def best_stump(self, sums: IntArray) -> tuple[int, int, Stump]:
+        """Return the same as `best` for the sums that `add_weights` gives.
+
+        Ties go to the lowest feature, then to the lowest threshold. A vote that makes no
+        difference is +1 on the left; missing values then vote with the side of more mass.
+        """
+        mine, found = np.empty(256, dtype=np.int64), np.empty(5, dtype=np.int64)
+        kernels.best_stump(
+            sums, self.offsets, self.implicit, self.cuts.missing, self.counts, mine, found
+        )
+        value, feature, cut, left_vote, missing_vote = found.tolist()
+        return value, int(sums[-1]), (feature, cut, left_vote, missing_vote)
+
+    def votes(self, stump: Stump) -> BitArray:
+        """Return a stump's vote on every row: 1 for +1 and 0 for -1."""
+        j = stump[0]
+        by_bin, rise = np.empty(256, dtype=np.uint8), np.empty(2, dtype=np.bool_)
+        kernels.vote_by_bin(stump, self.offsets, self.cuts.missing, self.counts, by_bin, rise)
+        if isinstance(self.bins, DenseBins):
+            return np.asarray(by_bin[self.bins.columns[j]])
+        votes = np.full(self.n_rows, by_bin[self.implicit[j]])
+        mine = slice(*self.bins.list_starts[j : j + 2])
+        votes[self.bins.listed[mine]] = by_bin[self.bins.listed_bins[mine]]
+        return votes
+
+    def to_values(self, chosen: list[Stump]) -> Stumps:
+        """Return stumps on bins as stumps on feature values."""
+        features, cut, left, missing = np.array(chosen, dtype=np.int64).reshape(-1, 4).T
+        at = self.cuts.starts[features] + cut
+        beyond = at == self.cuts.starts[features + 1]  # it asks whether the value is missing
+        thresholds = np.append(self.cuts.thresholds, np.inf)[np.where(beyond, -1, at)]
+        return Stumps(features, thresholds, left, missing)  # type: ignore[arg-type]
+
+    def to_bins(self, stumps: Stumps) -> list[Stump]:
+        """Return stumps on feature values as stumps on bins."""
+        rows = zip(
+            stumps.feature.tolist(),
+            stumps.threshold.tolist(),
+            stumps.left_vote.tolist(),
+            stumps.missing_vote.tolist(),
+            strict=True,
+        )
+        index = self.cuts.index
+        return [(j, index(j, theta), left, missing) for j, theta, left, missing in rows]
+
+
+def bin_examples(
+    X: Any, positive: BoolArray, sample_weights: IntArray, max_bins: int, **settings: Any
+) -> BinnedTrainingSet:
+    """Bin ``X``, an array or a CSR matrix, whose rows ``positive`` are of class 1.
+
+    ``settings`` are the last three parameters of `BinnedTrainingSet`.
+    """
+    if hasattr(X, "indptr"):
+        if not X.has_canonical_format:  # an entry that is stored twice is the sum of both
+            X = X.copy()
+            X.sum_duplicates()
+        cuts = cut_sparse(X, sample_weights, max_bins)
+        return BinnedTrainingSet(cuts, *_bin_sparse(X, positive, sample_weights, cuts), **settings)
+    cuts = cut_dense(X, sample_weights, max_bins)
+    return BinnedTrainingSet(cuts, *_bin_dense(X, positive, sample_weights, cuts), **settings)
+
+
+Layout = tuple[DenseBins | SparseBins, IntArray, int, IntArray, IntArray, IntArray]
+"""Bins, order, split, sample weights, implicit bins and counts of a `BinnedTrainingSet`."""
+
+
+def _bin_dense(X: Array, positive: BoolArray, sample_weights: IntArray, cuts: Cuts) -> Layout:
+    order = np.argsort(positive, kind="stable")
+    split = int(np.count_nonzero(~positive))
+    columns = np.empty(X.shape[::-1], dtype=np.uint8)
+    buffers = np.empty(_BLOCK), np.empty(_BLOCK, dtype=np.uint32)
+    missing_bins = (cuts.n_bins - 1).astype(np.uint8)
+    kernels.bin_dense(X, order, _padded(cuts), missing_bins, columns, *buffers)
+    weights = sample_weights[order]
+    offsets = cuts.offsets
+    counts = np.zeros((2, offsets[-1]), dtype=np.int64)
+    kernels.count_bins(columns, split, weights, offsets, counts)
+    rows = np.ascontiguousarray(columns.T)
+
+    commonest = _commonest(counts, offsets)
+    inside = int(counts.sum(axis=0)[offsets[:-1] + commonest].sum())
+    if inside <= (1 - _SPARSE_BELOW) * weights.sum() * X.shape[1]:
+        implicit = np.full(X.shape[1], -1, dtype=np.int64)
+        return DenseBins(rows, columns), order, split, weights, implicit, counts
+    del columns
+    sizes = np.empty(order.size, dtype=np.int64)
+    kernels.measure_dense(rows, commonest, sizes)
+    again = _by_class_and_size(positive[order], sizes)
+    bins = _sparse_bins(
+        sizes[again],
+        offsets,
+        commonest,
+        lambda codes: kernels.list_dense(rows, commonest, offsets, again, codes),
+    )
+    return bins, order[again], split, weights[again], commonest, counts
+
+
+def _bin_sparse(X: Any, positive: BoolArray, sample_weights: IntArray, cuts: Cuts) -> Layout:
+    offsets = cuts.offsets
+    counts = np.zeros((2, offsets[-1]), dtype=np.int64)
+    stored = np.empty(X.nnz, dtype=_code_type(offsets))
+    kernels.code_stored(
+        X.indptr,
+        X.indices,
+        X.data,
+        cuts.thresholds,
+        cuts.starts,
+        cuts.n_bins - 1,
+        offsets,
+        positive,
+        sample_weights,
+        stored,
+        counts,
+    )
+    below = np.concatenate([[0], np.cumsum(cuts.thresholds < 0)])
+    at_zero = offsets[:-1] + np.diff(below[cuts.starts])
+    masses = np.array([[sample_weights[~positive].sum()], [sample_weights[positive].sum()]])
+    counts[:, at_zero] += masses - np.add.reduceat(counts, offsets[:-1], axis=1)
+    commonest = _commonest(counts, offsets)
+    implicit = offsets[:-1] + commonest
+
+    sizes = np.empty(X.shape[0], dtype=np.int64)
+    kernels.measure_stored(X.indptr, X.indices, stored, implicit, at_zero, sizes)
+    order = _by_class_and_size(positive, sizes)
+    bins = _sparse_bins(
+        sizes[order],
+        offsets,
+        commonest,
+        lambda codes: kernels.list_stored(
+            X.indptr,
+            X.indices,
+            stored,
+            implicit,
+            at_zero,
+            order,
+            np.flatnonzero(implicit != at_zero),
+            np.full(implicit.size, -1),
+            codes,
+        ),
+    )
+    split = int(np.count_nonzero(~positive))
+    return bins, order, split, sample_weights[order], commonest, counts
+
+
+def _sparse_bins(
+    sizes: IntArray,
+    offsets: IntArray,
+    implicit: IntArray,
+    write: Callable[[Array], None],
+) -> SparseBins:
+    """Lay out rows of these ``sizes``; ``write`` writes the codes that they list."""
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    written = np.empty(starts[-1] + 1, dtype=_code_type(offsets))  # see `kernels.list_stored`
+    write(written)
+    codes = written[:-1]
+    n_bins = np.diff(offsets)
+    listed_ever = np.ones(offsets[-1], dtype=bool)
+    listed_ever[offsets[:-1] + implicit] = False
+    feature_of = np.repeat(np.arange(n_bins.size), n_bins)[listed_ever]
+    bin_of = (np.arange(offsets[-1]) - np.repeat(offsets[:-1], n_bins))[listed_ever]
+    by_feature = np.zeros(n_bins.size, dtype=np.int64)
+    np.add.at(by_feature, feature_of, np.bincount(codes, minlength=feature_of.size))
+    list_starts = np.concatenate([[0], np.cumsum(by_feature)])
+    listed = np.empty(codes.size, dtype=np.uint32)
+    listed_bins = np.empty(codes.size, dtype=np.uint8)
+    kernels.list_features(
+        starts, codes, feature_of, bin_of, list_starts[:-1].copy(), listed, listed_bins
+    )
+    return SparseBins(starts, codes, list_starts, listed, listed_bins)
+
+
+def _by_class_and_size(positive: BoolArray, sizes: IntArray) -> IntArray:
+    # rows of one length stand together: the processor then predicts the loop over a row
+    key = np.minimum(sizes, 2**15 - 1).astype(np.uint16) + (positive.astype(np.uint16) << 15)
+    return np.argsort(key, kind="stable")
+
+
+def _commonest(counts: IntArray, offsets: IntArray) -> IntArray:
+    """Return the bin of each feature that holds most mass, the first of equals."""
+    both = counts.sum(axis=0)
+    most = np.repeat(np.maximum.reduceat(both, offsets[:-1]), np.diff(offsets))
+    first = np.flatnonzero(both == most)
+    return first[np.searchsorted(first, offsets[:-1])] - offsets[:-1]
+
+
+def _padded(cuts: Cuts) -> FloatArray:
+    sizes = np.diff(cuts.starts)
+    width = 1
+    while width < sizes.max(initial=0):
+        width = 2 * width + 1
+    padded = np.full((sizes.size, width), np.inf)
+    padded[np.arange(width) < sizes[:, None]] = cuts.thresholds
+    return padded
+
+
+def _code_type(offsets: IntArray) -> type[np.unsignedinteger[Any]]:
+    return np.uint16 if offsets[-1] <= 2**16 else np.uint32

@@ -1,0 +1,44 @@
+"""Binned rows: what the stump boosters see of the training data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames.core.typing import IntArray
+
+Array = npt.NDArray[Any]
+"""What a kernel takes; its docstring names the type."""
+
+BitArray = npt.NDArray[np.uint8]
+"""Votes: 1 for +1 and 0 for -1."""
+
+Stump = tuple[int, int, int, int]
+"""A stump on bins: feature, cut, left vote, missing vote; bins up to the cut go left."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseBins:
+    """A bin of every feature for every row, by rows and by columns."""
+
+    codes: BitArray
+    columns: BitArray
+
+
+@dataclass(frozen=True, eq=False)
+class SparseBins:
+    """The bins other than their feature's commonest, by rows and by columns.
+
+    Row ``i`` lists ``codes[starts[i]:starts[i + 1]]``, numbers of bins over all features without
+    the commonest ones. Feature ``j`` lists the rows ``listed[list_starts[j]:list_starts[j + 1]]``,
+    ascending, and their bins.
+    """
+
+    starts: IntArray
+    codes: Array
+    list_starts: IntArray
+    listed: npt.NDArray[np.uint32]
+    listed_bins: BitArray

@@ -1,0 +1,299 @@
+"""Cut points: the thresholds that stumps may use, chosen once before the first round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from driftgames._kernels.jit import kernel
+from driftgames.boosting.bins import Array
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
+
+MOST_BINS = 255
+"""The largest number of bins of known values: one byte also holds the bin of missing values."""
+
+SAMPLE = 200_000
+"""The least number of rows from which the quantiles of a many-valued feature are found."""
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """The thresholds that stumps on each feature may use.
+
+    Feature ``j`` has ``thresholds[starts[j]:starts[j + 1]]``, ascending. A value is in bin
+    ``b`` when ``b`` of them lie below it; where ``missing[j]``, one more bin holds NaN.
+    """
+
+    thresholds: FloatArray
+    starts: IntArray
+    missing: BoolArray
+
+    @classmethod
+    def gather(cls, parts: list[FloatArray], missing: BoolArray) -> Cuts:
+        """Return the cuts whose features have these thresholds."""
+        starts = np.concatenate([[0], np.cumsum([part.size for part in parts], dtype=np.int64)])
+        return cls(np.concatenate([*parts, np.empty(0)]), starts, missing)
+
+    def of(self, feature: int) -> FloatArray:
+        """Return the thresholds of one feature."""
+        return self.thresholds[self.starts[feature] : self.starts[feature + 1]]
+
+    def index(self, feature: int, threshold: float) -> int:
+        """Return which cut of ``feature`` this threshold is; infinity comes after the last.
+
+        Raises `ValueError` for another threshold: it was chosen on other data.
+        """
+        mine = self.of(feature)
+        at = int(np.searchsorted(mine, threshold))
+        known = mine[at] == threshold if at < mine.size else np.isposinf(threshold)
+        if not known:
+            raise ValueError(
+                f"the threshold {threshold!r} of feature {feature} does not separate this data: "
+                "a fit goes on (warm_start) only with the data and max_bins it was begun with"
+            )
+        return at
+
+    @property
+    def n_bins(self) -> IntArray:
+        """The number of bins of each feature."""
+        return np.diff(self.starts) + 1 + self.missing
+
+    @property
+    def offsets(self) -> IntArray:
+        """Where the bins of each feature begin when all are numbered together, and their end."""
+        return np.concatenate([[0], np.cumsum(self.n_bins)])
+
+
+def cut_dense(X: Array, sample_weights: IntArray, max_bins: int) -> Cuts:
+    """Choose the cuts of an array: between any two values, if they are few, else by quantiles.
+
+    A row of weight 2 counts as two rows. The order of the rows does not matter: the sample for
+    quantiles is drawn by the contents of the rows.
+
+    >>> X = np.array([[1.0, 0.0], [2.0, 0.0], [4.0, np.nan]])
+    >>> cut_dense(X, np.ones(3, dtype=np.int64), max_bins=255).thresholds
+    array([1.5, 3. ])
+    """
+    n_features = X.shape[1]
+    values = np.empty((n_features, max_bins + 1))
+    sizes = np.zeros(n_features, dtype=np.int64)
+    _distinct_values(X, values, sizes)
+    many = np.flatnonzero(sizes > max_bins)
+    parts = [midpoints(values[j, : sizes[j]]) for j in range(n_features)]
+    if many.size:
+        drawn = _sample(X)
+        columns, masses = np.ascontiguousarray(X[drawn][:, many].T), sample_weights[drawn]
+        for j, column in zip(many.tolist(), columns, strict=True):
+            parts[j] = quantile_cuts(*_count_values(column, masses), max_bins)
+    return Cuts.gather(parts, _missing(X))
+
+
+def cut_sparse(X: Any, sample_weights: IntArray, max_bins: int) -> Cuts:
+    """Do the same as `cut_dense` for a CSR matrix, whose other entries are zeros."""
+    n_features = X.shape[1]
+    low, high = np.full(n_features, np.inf), np.full(n_features, -np.inf)
+    known, lost = np.zeros((2, n_features), dtype=np.int64)
+    _column_spans(X.indptr, X.indices, X.data, sample_weights, low, high, known, lost)
+    zeros = sample_weights.sum() - known - lost
+    # most columns of sparse data store one value only: these are cut all at once
+    binary = (low == high) & (low != 0) & (zeros > 0)
+    pairs = np.stack([np.minimum(low[binary], 0.0), np.maximum(high[binary], 0.0)])
+    cuts = midpoints(pairs)[0]
+    several = np.flatnonzero(low < high)
+    if not several.size:
+        return Cuts(cuts, np.concatenate([[0], np.cumsum(binary)]), lost > 0)
+    parts = [np.empty(0)] * n_features
+    for j, cut in zip(np.flatnonzero(binary), cuts, strict=True):
+        parts[j] = np.array([cut])
+    values, masses, starts = _count_stored(X[:, several].tocsc(), sample_weights, zeros[several])
+    between = midpoints(values)  # also across columns, where they are not used
+    for j, (begin, end) in zip(several, pairwise(starts.tolist()), strict=True):
+        if end - begin <= max_bins:
+            parts[j] = between[begin : end - 1]
+        else:
+            parts[j] = quantile_cuts(values[begin:end], masses[begin:end], max_bins)
+    return Cuts.gather(parts, lost > 0)
+
+
+def midpoints(values: FloatArray) -> FloatArray:
+    """Return a threshold between each two neighbours of ascending values.
+
+    It lies at or above the lower and below the upper one, however close they are.
+    """
+    low, high = values[:-1], values[1:]
+    middle = low / 2 + high / 2  # halves first: the sum of two large values overflows
+    return np.where((low <= middle) & (middle < high), middle, low)
+
+
+def quantile_cuts(values: FloatArray, masses: IntArray, max_bins: int) -> FloatArray:
+    """Return thresholds that cut ascending values into at most ``max_bins`` bins of like mass.
+
+    A value of more mass than a bin's share counts as one share. The other bins share the other
+    values.
+
+    >>> quantile_cuts(np.arange(5.0), np.array([5, 1, 1, 1, 1]), max_bins=3)
+    array([0.5, 2.5])
+    >>> quantile_cuts(np.arange(5.0), np.array([1, 1, 1, 1, 5]), max_bins=3)
+    array([1.5, 3.5])
+    """
+    if values.size <= max_bins:
+        return midpoints(values)
+    # the mass below each cut, and the whole mass at the end
+    below = np.cumsum(np.minimum(masses, _share(masses, max_bins)))
+    cuts: list[int] = []
+    at, done = -1, 0.0
+    for left in range(max_bins, 1, -1):
+        target = done + (below[-1] - done) / left
+        after = int(np.searchsorted(below, target))
+        before = max(after - 1, 0)
+        # the nearer one; the second if rounding alone tells them apart
+        nearer = target - below[before] < (below[after] - target) * (1 - 1e-9)
+        at = max(at + 1, before if nearer else after)
+        if at >= below.size - 1:
+            break
+        cuts.append(at)
+        done = float(below[at])
+    return np.asarray(midpoints(np.stack([values[cuts], values[np.add(cuts, 1)]]))[0])
+
+
+def _share(masses: IntArray, max_bins: int) -> float:
+    """Return the mass of a bin where a heavier value counts as one bin.
+
+    >>> _share(np.array([5, 1, 1, 1, 1]), 3)
+    2.0
+    """
+    share, n_heavy = int(masses.sum()) / max_bins, 0
+    while (light := masses[masses < share]).size < masses.size - n_heavy:
+        n_heavy = masses.size - light.size
+        share = int(light.sum()) / (max_bins - n_heavy)
+    return share
+
+
+def _count_values(column: Array, weights: IntArray) -> tuple[FloatArray, IntArray]:
+    """Return the distinct values of a column, ascending, and the mass at each, without NaN."""
+    known = column.size - np.count_nonzero(np.isnan(column))
+    if (weights == weights[0]).all():  # sorting is much cheaper than finding the order
+        ordered = np.sort(column)[:known]
+        below = weights[0] * np.arange(1, known + 1)
+    else:
+        order = np.argsort(column, kind="stable")[:known]
+        ordered = column[order]
+        below = np.cumsum(weights[order])
+    last = _last_of_equals(ordered)
+    return ordered[last].astype(np.float64), np.diff(below[last], prepend=0)
+
+
+def _count_stored(
+    columns: Any, weights: IntArray, zeros: IntArray
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Do the same as `_count_values` for the columns of a CSC matrix, one behind the other.
+
+    The zeros that column ``j`` does not store have the mass ``zeros[j]``. The last array returned
+    tells where each column begins, and the end.
+    """
+    column = np.repeat(np.arange(zeros.size), np.diff(columns.indptr))
+    known, with_zeros = ~np.isnan(columns.data), np.flatnonzero(zeros)
+    # the zeros that are not stored are one more value of their column
+    column = np.append(column[known], with_zeros)
+    values = np.append(columns.data[known], np.zeros(with_zeros.size)).astype(np.float64)
+    masses = np.append(weights[columns.indices[known]], zeros[with_zeros])
+    order = np.lexsort((values, column))
+    last = _last_of_equals(column[order], values[order])
+    below, order = np.cumsum(masses[order])[last], order[last]
+    starts = np.searchsorted(column[order], np.arange(zeros.size + 1))
+    return values[order], np.diff(below, prepend=0), starts
+
+
+def _last_of_equals(*keys: Array) -> IntArray:
+    """Return where entries differ from the next in any key, and the last entry of all."""
+    differ = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    return np.flatnonzero(np.append(differ, True)[: keys[0].size])
+
+
+def _sample(X: Array) -> BoolArray | slice:
+    """Return the rows from which quantiles are found; equal rows are all in or all out."""
+    if X.shape[0] <= SAMPLE:
+        return slice(None)
+    hashes = np.empty(X.shape[0], dtype=np.uint64)
+    _row_hashes(X, hashes)
+    ordered = np.sort(hashes)
+    distinct = ordered[_last_of_equals(ordered)]
+    return np.asarray(hashes <= distinct[min(SAMPLE, distinct.size - 1)])
+
+
+def _missing(X: Array) -> BoolArray:
+    if not np.issubdtype(X.dtype, np.floating):
+        return np.zeros(X.shape[1], dtype=bool)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = X.sum(axis=0)
+    return np.asarray([not np.isfinite(s) and np.isnan(X[:, j]).any() for j, s in enumerate(total)])
+
+
+@kernel
+def _distinct_values(X: Array, values: Array, sizes: Array) -> None:
+    """Collect the distinct values of each column, ascending, as long as they are few.
+
+    ``sizes[j]`` becomes the number of values, or the length of ``values[j]`` if there are more.
+    NaN is left out.
+    """
+    most = values.shape[1]
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            size = sizes[j]
+            x = np.float64(X[i, j])
+            if size < most and not np.isnan(x):
+                at = 0
+                stop = size
+                while at < stop:
+                    middle = (at + stop) // 2
+                    if values[j, middle] < x:
+                        at = middle + 1
+                    else:
+                        stop = middle
+                if at == size or values[j, at] != x:
+                    for b in range(size, at, -1):
+                        values[j, b] = values[j, b - 1]
+                    values[j, at] = x
+                    sizes[j] = size + 1
+
+
+@kernel
+def _column_spans(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    sample_weights: Array,
+    low: Array,
+    high: Array,
+    known: Array,
+    lost: Array,
+) -> None:
+    """Find the least and largest value stored in each column of a CSR matrix, and their mass.
+
+    ``lost`` adds up the sample weights of the stored NaN, and ``known`` those of the other entries.
+    """
+    for i in range(indptr.size - 1):
+        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            j = np.uint64(indices[e])
+            x = np.float64(data[e])
+            if np.isnan(x):
+                lost[j] += sample_weights[i]
+            else:
+                low[j] = min(low[j], x)
+                high[j] = max(high[j], x)
+                known[j] += sample_weights[i]
+
+
+@kernel
+def _row_hashes(X: Array, out: Array) -> None:
+    """Write a hash of the contents of each row; the order of the rows does not matter."""
+    for i in range(X.shape[0]):
+        mixed = np.uint64(0x9E3779B97F4A7C15)
+        for j in range(X.shape[1]):
+            bits = np.float64(X[i, j]).view(np.uint64)
+            mixed = (mixed ^ bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+            mixed ^= mixed >> np.uint64(32)
+        out[i] = mixed

@@ -1,0 +1,68 @@
+"""How often the examples have erred: all that a booster with equal votes needs to know.
+
+With one vote per round an example's weight depends on its number of mistakes ``k`` alone. Two
+classes implement this interface: `RowCounts` keeps one number for each example and serves every
+weak learner; `driftgames.boosting.tally.Tally` counts in every bin and serves stumps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from driftgames.core.typing import IntArray
+
+if TYPE_CHECKING:
+    from driftgames.boosting.training_set import TrainingSet
+
+
+class MistakeCounts(Protocol):
+    """Examples that are known by their numbers of mistakes."""
+
+    def masses(self) -> tuple[int, IntArray]:
+        """Return the first number of mistakes, and the mass of each class at each from there on.
+
+        The mass is the sum of the sample weights; the array has the shape ``(2, n_numbers)``.
+        """
+
+    def best(self, first: int, weights: Any) -> tuple[int, int, Any]:
+        """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the best hypothesis ``h``.
+
+        ``weights[k - first]`` is the weight of an example with ``k`` mistakes: an integer, or a
+        float that is rounded after it is multiplied by the sample weight.
+        """
+
+    def move(self, hypothesis: Any) -> MistakeCounts:
+        """Count the mistakes of a hypothesis; return the counts that the next round uses."""
+
+
+class RowCounts:
+    """One number of mistakes for each example, for any weak learner."""
+
+    def __init__(self, training_set: TrainingSet, mistakes: IntArray | None = None) -> None:
+        self._training_set = training_set
+        self._labels = training_set.positive.astype(np.int64)
+        self._mistakes = np.zeros_like(self._labels) if mistakes is None else mistakes
+
+    def masses(self) -> tuple[int, IntArray]:
+        """Return the first number of mistakes, and the mass of each class at each."""
+        first, last = int(self._mistakes.min()), int(self._mistakes.max())
+        width = last - first + 1
+        cells = self._labels * width + (self._mistakes - first)
+        # exact in floats: the total mass is below 2**53
+        weights = self._training_set.sample_weights
+        masses = np.bincount(cells, weights=weights, minlength=2 * width)
+        return first, masses.astype(np.int64).reshape(2, width)
+
+    def best(self, first: int, weights: Any) -> tuple[int, int, Any]:
+        """Return the weak learner's answer to weights by number of mistakes."""
+        weighted = self._training_set.sample_weights * weights[self._mistakes - first]
+        if weighted.dtype != np.int64:
+            weighted = np.rint(weighted).astype(np.int64)
+        return self._training_set.best(weighted)
+
+    def move(self, hypothesis: Any) -> RowCounts:
+        """Count the mistakes of a hypothesis."""
+        self._mistakes += self._training_set.votes(hypothesis) != self._labels
+        return self

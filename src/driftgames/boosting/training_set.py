@@ -1,0 +1,156 @@
+"""Training sets: the examples, and the weak learner that finds hypotheses for them.
+
+`TrainingSet` is what a booster asks of them. `driftgames.boosting.binned_training_set` serves the
+exhaustive stump, and `EstimatorTrainingSet` any scikit-learn classifier.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.utils.validation import has_fit_parameter
+
+from driftgames.boosting.bins import Array, BitArray
+from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
+
+
+class TrainingSet(Protocol):
+    """Examples and a weak learner for them."""
+
+    @property
+    def integer_weights(self) -> bool:
+        """Whether the sample weights are exact, and not rounded fractions."""
+
+    @property
+    def positive(self) -> BoolArray:
+        """Which examples are of class 1."""
+
+    @property
+    def sample_weights(self) -> IntArray:
+        """How much each example counts."""
+
+    def count_mistakes(self) -> MistakeCounts:
+        """Return the counts before the first round."""
+
+    def best(self, weights: IntArray) -> tuple[int, int, Any]:
+        """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the hypothesis ``h`` found."""
+
+    def votes(self, hypothesis: Any) -> BitArray:
+        """Return the vote on every example: 1 for +1 and 0 for -1."""
+
+
+class ConstantVote(DummyClassifier):  # type: ignore[misc]  # sklearn is untyped
+    """The vote for one class on every example; it looks at no feature."""
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Zero for every feature."""
+        return np.zeros(self.n_features_in_)
+
+
+class EstimatorTrainingSet:
+    """Examples for a scikit-learn classifier, fitted in every round to those of nonzero weight.
+
+    Many classifiers refuse examples of a single class. If only one class has weight, the
+    hypothesis is the `ConstantVote` for it.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Cloned for every round; its ``fit`` takes ``sample_weight``.
+    X, y : arrays
+        The examples, in the form that the classifier takes.
+    classes : array of two labels
+        The first is -1, the second +1.
+    sample_weights : array of int64
+        How much each example counts.
+    integer_weights : bool
+        Whether these are the sample weights exactly.
+    seeds : iterator of int
+        One for each round, for estimators that have a ``random_state``.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Array,
+        classes: Array,
+        sample_weights: IntArray,
+        integer_weights: bool,
+        seeds: Iterator[int],
+    ) -> None:
+        if not has_fit_parameter(estimator, "sample_weight"):
+            raise ValueError(
+                f"estimator must take sample_weight in fit; {type(estimator).__name__} does not"
+            )
+        self._estimator = estimator
+        self._X = X
+        self._y = y
+        self._classes = classes
+        self._seeds = seeds
+        self._last: tuple[Any, BitArray] | None = None
+        self.positive = np.asarray(y == classes[1])
+        self.sample_weights = sample_weights
+        self.integer_weights = integer_weights
+
+    def count_mistakes(self) -> RowCounts:
+        """Return one number of mistakes for each example."""
+        return RowCounts(self)
+
+    def best(self, weights: IntArray) -> tuple[int, int, Any]:
+        """Return the sums for the classifier fitted to the examples of nonzero weight."""
+        heavy = np.flatnonzero(weights)
+        seed = next(self._seeds)  # one for each round, so that a continued fit draws the same
+        both = np.ptp(self.positive[heavy].astype(np.int8)) > 0
+        fitted = self._seeded(seed) if both else ConstantVote(strategy="most_frequent")
+        norm = int(weights.sum())
+        share = weights[heavy] / norm
+        fitted.fit(self._X[heavy], self._y[heavy], sample_weight=share)
+        right = self.votes(fitted) == self.positive
+        return 2 * int(weights[right].sum()) - norm, norm, fitted
+
+    def votes(self, hypothesis: Any) -> BitArray:
+        """Return a fitted classifier's vote on every example."""
+        if self._last is None or self._last[0] is not hypothesis:
+            self._last = hypothesis, votes_of(hypothesis, self._X, self._classes)
+        return self._last[1]
+
+    def _seeded(self, seed: int) -> Any:
+        fresh = clone(self._estimator)
+        if "random_state" in fresh.get_params():
+            fresh.set_params(random_state=seed)
+        return fresh
+
+
+def votes_of(hypothesis: Any, X: Any, classes: Array) -> BitArray:
+    """Return a fitted classifier's vote on each row: 1 for ``classes[1]``, 0 for ``classes[0]``."""
+    labels = np.asarray(hypothesis.predict(X))
+    up = labels == classes[1]
+    known = up | (labels == classes[0])
+    if not np.all(known):
+        raise ValueError(
+            f"estimator must predict one of the classes {classes.tolist()}; "
+            f"{type(hypothesis).__name__} predicted {labels[~known][0]!r}"
+        )
+    return np.asarray(up, dtype=np.uint8)
+
+
+def draw_seeds(random_state: Any, *, used: int) -> Iterator[int]:
+    """Return a seed for each round that follows ``used`` rounds.
+
+    A generator has already made these draws itself. From a seed they are drawn again.
+    """
+    generators = (np.random.RandomState, np.random.Generator, np.random.BitGenerator)
+    if isinstance(random_state, np.random.RandomState):
+        draw: Any = random_state.randint
+    else:
+        draw = np.random.default_rng(random_state).integers
+    seeds = (int(draw(2**31 - 1)) for _ in itertools.count())
+    return itertools.islice(seeds, 0 if isinstance(random_state, generators) else used, None)

@@ -1,0 +1,71 @@
+"""Fits that go on (``warm_start``): with the same examples and settings, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from driftgames.boosting.bins import Array
+from driftgames.boosting.history import COLUMNS, History, Round
+
+if TYPE_CHECKING:
+    from driftgames.boosting.rounds import BoostingRounds, Chips
+
+_ROUNDING = 1e-9  # the difference between edges that are added up in different orders
+
+
+def check_continuation(booster: BoostingRounds, classes: Array, n_estimators: int) -> None:
+    """Raise ValueError unless a fitted booster can go on with these classes and settings."""
+    if not np.array_equal(classes, booster.classes_):
+        raise ValueError(
+            f"warm_start goes on with the classes {booster.classes_.tolist()}; "
+            f"got {classes.tolist()}"
+        )
+    if n_estimators < booster.n_iter_:
+        raise ValueError(
+            f"n_estimators must be at least {booster.n_iter_}, the rounds played already, "
+            f"with warm_start; got {n_estimators}"
+        )
+    of_stumps = not hasattr(booster, "estimators_")
+    if of_stumps != (booster.estimator is None):
+        began = "the built-in stump" if of_stumps else "an estimator"
+        raise ValueError(
+            f"warm_start goes on with {began}, as it began; got estimator={booster.estimator!r}"
+        )
+    check_settings(booster)
+
+
+def check_settings(booster: BoostingRounds) -> None:
+    """Raise ValueError if the rounds played already were played with other settings."""
+    for name, now in booster._binding_settings().items():
+        was = booster._settings[name]
+        if not (now is was or now == was):
+            raise ValueError(
+                f"{name} was {was!r} in the rounds played already, and they depend on it; "
+                f"got {now!r}"
+            )
+
+
+def replay(chips: Chips, hypotheses: Sequence[Any], history: History) -> list[Round]:
+    """Play the rounds of an earlier fit again; raise ValueError if they come out differently.
+
+    The chips end where they stood, so that the next round is the same as in a fit without a
+    break. On other examples edges or errors differ, and the certificate would be invalid.
+    """
+    rounds = []
+    for t, hypothesis in enumerate(hypotheses):
+        edge = float(history["edge"][t])
+        vote, found = chips.move_again(hypothesis, edge)
+        played = Round(hypothesis, edge, vote, chips.zero_fraction, chips.training_error)
+        for name in COLUMNS:
+            was = float(history[name][t])
+            now, tolerance = (found, _ROUNDING) if name == "edge" else (getattr(played, name), 0.0)
+            if abs(now - was) > tolerance:
+                raise ValueError(
+                    "warm_start goes on with the examples of the earlier fit: after round "
+                    f"{t + 1} the {name} was {was:g} there and is {now:g} here"
+                )
+        rounds.append(played)
+    return rounds

@@ -1,0 +1,38 @@
+"""``driftgames play``: a page on which a person is the adversary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from driftgames.cli._options import check_outputs
+from driftgames.cli._output import clear_errors
+
+
+def play(
+    output: Annotated[Path, typer.Option(help="The file to write.", metavar="FILE")] = Path(
+        "driftgames-play.html"
+    ),
+    no_open: Annotated[
+        bool, typer.Option("--no-open", help="Write the page and do not open it.")
+    ] = False,
+) -> None:
+    """Write a page to play with and open it in the browser.
+
+    The page is one file and needs no network. On it you push the chips of a drifting game, and
+    you draw points and watch NH-Boost.DT learn them round by round.
+
+    Example: driftgames play --output game.html --no-open
+    """
+    import webbrowser
+
+    from driftgames.play import write_page
+
+    with clear_errors():
+        check_outputs(output=output)
+        write_page(output)
+    typer.echo(f"Wrote {output}.")
+    if not no_open and not webbrowser.open(output.resolve().as_uri()):
+        typer.echo("No browser was found; open the file by hand.", err=True)

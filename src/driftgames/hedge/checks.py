@@ -1,0 +1,69 @@
+"""Checks of the arguments that all learners share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames.core.checks import check_distribution
+from driftgames.core.typing import FloatArray
+from driftgames.core.units import Units
+
+_SMALLEST_SHARE = 1e-200
+_LARGEST_LOSS = {np.dtype(np.float64): 1e290, np.dtype(np.float32): 1e30}
+"""Totals of many rounds stay finite below this, and so does one over the width of the range."""
+
+
+def check_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """Return a dtype, or say that it is neither float64 nor float32."""
+    kind = np.dtype(dtype)
+    if kind not in _LARGEST_LOSS:
+        raise ValueError(f"dtype must be float64 or float32; got {kind}")
+    return kind
+
+
+def check_units(loss_range: tuple[float, float], gains: bool, dtype: np.dtype[Any]) -> Units:
+    """Return units whose range is rounded to ``dtype``, or say what is wrong with the range."""
+    given = Units.of(loss_range, gains)
+    most = float(dtype.type(_LARGEST_LOSS[dtype]))
+    with np.errstate(over="ignore"):
+        low, high = float(dtype.type(given.low)), float(dtype.type(given.high))
+    if -most <= low and high <= most and high - low >= 1.0 / most:
+        return Units(low, high, given.gains)
+    raise ValueError(
+        f"loss_range must lie in [{-most:g}, {most:g}] and be at least {1.0 / most:g} wide "
+        f"in {dtype}; got {loss_range!r}"
+    )
+
+
+def check_names(names: Sequence[str] | None, n_actions: int) -> tuple[str, ...] | None:
+    """Return one name per action, or say that their number is wrong."""
+    if names is None:
+        return None
+    if isinstance(names, str) or len(names) != n_actions:
+        raise ValueError(f"names must be {n_actions} strings; got {names!r}")
+    return tuple(map(str, names))
+
+
+def check_prior(prior: npt.ArrayLike | None, n_actions: int) -> FloatArray | None:
+    """Return a read-only copy of a prior, or say what is wrong with it."""
+    if prior is None:
+        return None
+    shares = check_distribution("prior", prior, n_actions)
+    least = shares[shares > 0].min()
+    if least < _SMALLEST_SHARE:
+        raise ValueError(
+            f"prior must be 0 or at least {_SMALLEST_SHARE:g}, so that its products with weights "
+            f"stay positive; got {least:g}"
+        )
+    return read_only(shares)
+
+
+def read_only(array: FloatArray) -> FloatArray:
+    """Return a copy that cannot be changed."""
+    copied = np.array(array)
+    copied.flags.writeable = False
+    return copied

@@ -1,0 +1,149 @@
+"""Algorithm 3 as one loop over a matrix of losses, compiled for each potential.
+
+The loop calls ``weight`` and ``exponent`` of `driftgames.potentials.compiled` by name;
+`specialise` binds these names to the functions of a potential. [LS14, Alg. 3]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels.arithmetic import choose, fma, lesser
+from driftgames._kernels.distribution import draw, normalise
+from driftgames._kernels.jit import kernel, specialise
+from driftgames._kernels.lanes import (
+    LANES,
+    any_of,
+    first,
+    fold,
+    fold_lesser,
+    load,
+    spread,
+    store,
+)
+from driftgames.core.typing import FloatArray
+from driftgames.hedge.totals import CLOCK, LEARNER, LOWEST, raise_floor
+from driftgames.potentials.compiled import Exponent, Kernels, Theta, Weight
+
+Distribute = Callable[[FloatArray, FloatArray, FloatArray | None, Theta, FloatArray], None]
+Replay = Callable[..., int]
+
+weight: Weight = NotImplemented  # names for `specialise` to bind
+exponent: Exponent = NotImplemented
+distribute: Distribute = NotImplemented
+
+
+def _distribute(
+    cumulative: FloatArray,
+    totals: FloatArray,
+    prior: FloatArray | None,
+    theta: Theta,
+    out: FloatArray,
+) -> None:
+    """Write the distribution that Algorithm 3 plays in the next round."""
+    t, lead = totals[CLOCK] + 1.0, totals[LEARNER]
+    log_scale = exponent(totals[LOWEST] - lead, t, theta)
+    total = spread(0.0)
+    for i in range(0, cumulative.size, LANES):
+        before = load(cumulative, i, np.inf)
+        w = weight(before - lead, t, log_scale, theta)
+        if prior is None:
+            w = choose(before < np.inf, w, 0.0)  # beyond the last chip
+        else:
+            share = load(prior, i, 0.0)
+            w = choose(share > 0.0, w * share, 0.0)
+        store(out, i, w)
+        total += w
+    normalise(out, fold(total), prior)
+
+
+def _replay(
+    cumulative: FloatArray,
+    spare: FloatArray,
+    totals: FloatArray,
+    losses: npt.NDArray[Any],
+    scale: tuple[float, float, float, float],
+    prior: FloatArray | None,
+    theta: Theta,
+    learner_losses: FloatArray,
+    regret: FloatArray,
+    played: FloatArray,
+    uniforms: FloatArray,
+) -> int:
+    """Play Algorithm 3 on the rows of ``losses``; return how many were played.
+
+    A round is one pass over memory. A position is a cumulative loss less the learner's, so the
+    learner's loss, known at the end of the pass, moves all chips at once. A round reads one of
+    ``cumulative`` and ``spare`` and writes the other: after an odd number of rounds the state
+    is in ``spare``. The loop stops at the first row with an entry out of range, and the state
+    is then that of the round before. ``played`` receives as many of the distributions as it
+    has rows: none, the last, or all. With ``uniforms`` the learner's loss is that of an action
+    drawn with them. Without losses, ``played`` receives the next distribution and the state
+    does not change.
+    """
+    low, high, offset, factor = scale
+    n, rounds = cumulative.size, len(losses)
+    here, there = cumulative, spare
+    for r in range(max(rounds, 1)):
+        if len(played):
+            distribute(here, totals, prior, theta, played[r % len(played)])
+        if rounds == 0:
+            break
+        row = losses[r]
+        t, lead = totals[CLOCK] + 1.0, totals[LEARNER]
+        log_scale = exponent(totals[LOWEST] - lead, t, theta)
+        total, taken, lowest = spread(0.0), spread(0.0), spread(np.inf)
+        inside = first(LANES)
+        for i in range(0, n, LANES):
+            entry, before = load(row, i, low), load(here, i, np.inf)
+            inside = inside & (entry >= low) & (entry <= high)
+            loss = (entry - offset) * factor
+            after = before + loss
+            store(there, i, after)
+            w = weight(before - lead, t, log_scale, theta)
+            if prior is None:
+                w = choose(before < np.inf, w, 0.0)  # beyond the last chip
+            else:
+                # the weight of an action with prior 0 may overflow; it is not used
+                share = load(prior, i, 0.0)
+                w = choose(share > 0.0, w * share, 0.0)
+                after = choose(share > 0.0, after, np.inf)
+            total += w
+            taken = fma(w, loss, taken)
+            lowest = lesser(after, lowest)
+        if any_of(~inside):
+            return r
+        summed, best = fold(total), fold_lesser(lowest)
+        learner_loss = fold(taken) / summed if summed > 0.0 else _mean(row, offset, factor, prior)
+        if len(uniforms):
+            drawn = draw(played[r % len(played)], uniforms[r])
+            learner_loss = (row[drawn] - offset) * factor
+        totals[CLOCK], totals[LEARNER], totals[LOWEST] = t, lead + learner_loss, best
+        learner_losses[r] = learner_loss
+        regret[r] = lead + learner_loss - best
+        raise_floor(there, totals)
+        here, there = there, here
+    return rounds
+
+
+@kernel
+def _mean(row: npt.NDArray[Any], offset: float, factor: float, prior: FloatArray | None) -> float:
+    """Return the loss of the prior, or of the uniform distribution if there is none."""
+    total = spread(0.0)
+    for i in range(0, row.size, LANES):
+        loss = (load(row, i, offset) - offset) * factor
+        total += loss / float(row.size) if prior is None else load(prior, i, 0.0) * loss
+    return fold(total)
+
+
+@cache
+def compile_replay(kernels: Kernels) -> Replay:
+    """Return the loop for a potential with these compiled functions."""
+    weight, exponent = kernels.game_weight, kernels.exponent
+    distribute = specialise(_distribute, kernel, weight=weight, exponent=exponent)
+    return specialise(_replay, kernel, weight=weight, exponent=exponent, distribute=distribute)

@@ -1,0 +1,133 @@
+"""Learners that follow from a potential. [LS14, Alg. 3]"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels.distribution import draw
+from driftgames._kernels.ranges import all_inside
+from driftgames._kernels.sums import dot
+from driftgames.core.typing import BoolArray, Content, FloatArray
+from driftgames.hedge.base import ExpertLearner, Floats
+from driftgames.hedge.potential_kernels import compile_replay
+from driftgames.hedge.totals import CLOCK, LEARNER, LOWEST, raise_floor
+from driftgames.potentials import NormalHedgeDT, Potential
+from driftgames.potentials.compiled import CompiledPotential, Theta
+
+_NO_DRAWS = np.empty(0)
+
+
+class PotentialLearner(ExpertLearner):
+    """A learner whose weights are differences of a potential. [LS14, Alg. 3]"""
+
+    _compiled: CompiledPotential | None
+    _theta: Theta
+
+    def __init__(
+        self,
+        n_actions: int,
+        potential: Potential | None = None,
+        *,
+        prior: npt.ArrayLike | None = None,
+        loss_range: tuple[float, float] = (0.0, 1.0),
+        gains: bool = False,
+        dtype: npt.DTypeLike = np.float64,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(
+            n_actions, prior=prior, loss_range=loss_range, gains=gains, dtype=dtype, names=names
+        )
+        self._potential = NormalHedgeDT() if potential is None else potential
+        if not isinstance(self._potential, Potential):
+            raise TypeError(f"potential must be a Potential; got {potential!r}")
+        # checked once: in every round it would take a tenth of the time of few actions
+        self._compiled, self._theta = None, ()
+        if isinstance(self._potential, CompiledPotential):
+            self._compiled, self._theta = self._potential, self._potential.theta
+
+    @property
+    def potential(self) -> Potential:
+        """The potential that weighs the actions."""
+        return self._potential
+
+    def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+        """Return the bound of Theorem 2 or a lower one, in units of loss. [LS14, Thm. 2]"""
+        return self._potential.hedge_bound(horizon, epsilon) * self._width
+
+    @property
+    def _memory_size(self) -> int:
+        return 0
+
+    def _uniforms(self, count: int) -> FloatArray:
+        """Return the numbers in [0, 1) that draw actions. Default: no action is drawn."""
+        return _NO_DRAWS
+
+    def _replay(
+        self,
+        losses: Floats,
+        awake: BoolArray | None,
+        learner_losses: FloatArray,
+        regret: FloatArray,
+        played: FloatArray,
+    ) -> int:
+        uniforms = self._uniforms(len(losses))
+        if len(uniforms) and not len(played):
+            played = np.empty((1, self._n_actions))  # an action is drawn from the last row
+        if self._compiled is None:
+            return self._replay_plain(losses, learner_losses, regret, played, uniforms)
+        done = compile_replay(self._compiled.kernels)(
+            self._cumulative,
+            self._spare,
+            self._totals,
+            losses,
+            self._scale,
+            self._prior,
+            self._theta,
+            learner_losses,
+            regret,
+            played,
+            uniforms,
+        )
+        if done % 2:
+            self._cumulative, self._spare = self._spare, self._cumulative
+        return done
+
+    def _replay_plain(
+        self,
+        losses: Floats,
+        learner_losses: FloatArray,
+        regret: FloatArray,
+        played: FloatArray,
+        uniforms: FloatArray,
+    ) -> int:
+        """Do as `_replay` with a potential that is not compiled."""
+        low, high, offset, factor = self._scale
+        for r in range(max(len(losses), 1)):
+            p = self._potential.distribution(self._positions(), self.t + 1, self._prior)
+            if len(played):
+                played[r % len(played)] = p
+            if not len(losses):
+                break
+            if not all_inside(losses[r], low, high):
+                return r
+            scaled = (losses[r].astype(np.float64) - offset) * factor
+            loss = scaled[draw(p, uniforms[r])] if len(uniforms) else dot(p, scaled)
+            learner_losses[r] = loss
+            regret[r] = self._move(scaled, float(loss))
+        return len(losses)
+
+    def _move(self, losses: FloatArray, learner_loss: float) -> float:
+        """Move all chips by one round and return the regret to the best action."""
+        self._cumulative += losses
+        self._totals[CLOCK] += 1.0
+        self._totals[LEARNER] += learner_loss
+        self._totals[LOWEST] = self._occupied(self._cumulative).min()
+        regret = float(self._totals[LEARNER] - self._totals[LOWEST])
+        raise_floor(self._cumulative, self._totals)
+        return regret
+
+    def _arguments(self) -> Content:
+        return {**super()._arguments(), "potential": self._potential}

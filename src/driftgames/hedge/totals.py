@@ -1,0 +1,31 @@
+"""The totals of a game: the clock, the learner's loss, the lowest loss and the floor.
+
+Cumulative losses are float64 for losses of any dtype, as the learner's own total is. All totals
+are measured from a floor that rises with them, so they stay small numbers in a long game. The
+floor is an integer: subtracting it rounds nothing.
+"""
+
+from __future__ import annotations
+
+from driftgames._kernels.jit import kernel
+from driftgames.core.typing import FloatArray
+
+CLOCK, LEARNER, LOWEST, FLOOR = 0, 1, 2, 3
+"""Rounds played; the learner's total and the lowest total, both above the floor; the floor."""
+
+_RISE = 256.0  # large, so that it happens rarely; small, so that 44 binary places remain
+
+ROUNDING_ERROR = _RISE * 2.0**-52
+"""The largest rounding error of one addition to a total that is near the floor."""
+
+
+@kernel
+def raise_floor(cumulative: FloatArray, totals: FloatArray) -> None:
+    """Raise the floor if every action is far above it."""
+    if totals[LOWEST] >= _RISE:
+        rise = float(int(totals[LOWEST]))
+        for i in range(cumulative.size):
+            cumulative[i] -= rise
+        totals[LEARNER] -= rise
+        totals[LOWEST] -= rise
+        totals[FLOOR] += rise

@@ -1,0 +1,136 @@
+"""Learners with statistics beside their totals: a round is one pass to weigh and one to learn.
+
+The loop calls ``weigh(cumulative, totals, prior, memory, out)``, which writes weights and
+returns their sum, and ``learn(...)``, which updates the memory once the losses are known.
+`specialise` binds these two names to a learner's functions. ``memory`` holds the statistics.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels.arithmetic import choose, fma, lesser
+from driftgames._kernels.distribution import settle_weights
+from driftgames._kernels.jit import kernel, specialise
+from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, load_mask, spread, store
+from driftgames._kernels.ranges import all_inside
+from driftgames.core.typing import BoolArray, FloatArray
+from driftgames.hedge.base import ExpertLearner, Floats
+from driftgames.hedge.totals import CLOCK, LEARNER, LOWEST, raise_floor
+
+Weigh = Callable[[FloatArray, FloatArray, FloatArray | None, FloatArray, FloatArray], float]
+Learn = Callable[
+    [FloatArray, FloatArray, FloatArray | None, FloatArray, FloatArray, float, float], None
+]
+
+PlayRounds = Callable[..., int]
+
+weigh: Weigh = NotImplemented  # names for `specialise` to bind
+learn: Learn = NotImplemented
+
+
+class TwoPassLearner(ExpertLearner):
+    """A learner whose weights need statistics beside the totals."""
+
+    @property
+    @abstractmethod
+    def _play_rounds(self) -> PlayRounds:
+        """The compiled loop of its rounds."""
+
+    def _replay(
+        self,
+        losses: Floats,
+        awake: BoolArray | None,
+        learner_losses: FloatArray,
+        regret: FloatArray,
+        played: FloatArray,
+    ) -> int:
+        # weighing may change the memory, and reading the next distribution must not
+        memory = self._memory if len(losses) else self._memory.copy()
+        return self._play_rounds(
+            self._cumulative,
+            self._totals,
+            memory,
+            losses,
+            self._scale,
+            self._prior,
+            awake,
+            learner_losses,
+            regret,
+            played,
+            np.empty((2, self._n_actions)),
+        )
+
+
+def _play_rounds(
+    cumulative: FloatArray,
+    totals: FloatArray,
+    memory: FloatArray,
+    losses: npt.NDArray[Any],
+    scale: tuple[float, float, float, float],
+    prior: FloatArray | None,
+    awake: BoolArray | None,
+    learner_losses: FloatArray,
+    regret: FloatArray,
+    played: FloatArray,
+    buffers: FloatArray,
+) -> int:
+    """Play the rows of ``losses`` and return their number; stop at a row out of range.
+
+    A sleeping action is charged the learner's own loss, so its position does not change.
+    ``played`` receives the distributions if it has rows for them. Without losses it receives
+    the next distribution, and the totals do not change.
+    """
+    low, high, offset, factor = scale
+    n, rounds = cumulative.size, len(losses)
+    p, scaled = buffers[0], buffers[1]
+    for r in range(max(rounds, 1)):
+        if rounds > 0 and not all_inside(losses[r], low, high):
+            return r
+        total = weigh(cumulative, totals, prior, memory, p)
+        if awake is None:
+            total = settle_weights(p, total, prior, None)
+        else:
+            total = settle_weights(p, total, prior, awake[r])
+        if len(played):
+            for i in range(n):
+                played[r, i] = p[i] / total
+        if rounds == 0:
+            break
+        row = losses[r]
+        taken = spread(0.0)
+        for i in range(0, n, LANES):
+            loss = (load(row, i, offset) - offset) * factor
+            store(scaled, i, loss)
+            taken = fma(load(p, i, 0.0), loss, taken)
+        learner_loss = fold(taken) / total
+        if awake is not None:
+            for i in range(0, n, LANES):
+                loss = choose(load_mask(awake[r], i), load(scaled, i, 0.0), learner_loss)
+                store(scaled, i, loss)
+        learn(cumulative, totals, prior, memory, scaled, total, learner_loss)
+        least = spread(np.inf)
+        for i in range(0, n, LANES):
+            after = load(cumulative, i, np.inf) + load(scaled, i, 0.0)
+            store(cumulative, i, after)
+            if prior is not None:
+                after = choose(load(prior, i, 0.0) > 0.0, after, np.inf)
+            least = lesser(after, least)
+        lowest = fold_lesser(least)
+        totals[CLOCK] += 1.0
+        totals[LEARNER] += learner_loss
+        totals[LOWEST] = lowest
+        learner_losses[r] = learner_loss
+        regret[r] = totals[LEARNER] - lowest
+        raise_floor(cumulative, totals)
+    return rounds
+
+
+def compile_rounds(weigh: Weigh, learn: Learn) -> PlayRounds:
+    """Return the loop over the rows of a loss matrix for these two functions."""
+    return specialise(_play_rounds, kernel, weigh=weigh, learn=learn)

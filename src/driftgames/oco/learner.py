@@ -1,0 +1,129 @@
+"""What both learners on convex sets share: rounds, runs and a part of their state."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from driftgames.core.checks import check_integer, check_number
+from driftgames.core.state import Stateful
+from driftgames.core.typing import Content, FloatArray, IntArray
+from driftgames.oco.certificate import ContinuousCertificate, RegretCertificate
+from driftgames.oco.convex_set import ConvexSet
+
+LossT = TypeVar("LossT")
+CertificateT = TypeVar("CertificateT", ContinuousCertificate, RegretCertificate)
+
+
+@dataclass(frozen=True, eq=False)
+class Run(Generic[CertificateT]):
+    """The rounds that one call of `run` played.
+
+    Parameters
+    ----------
+    title : str
+        What was run.
+    first_round : int
+        The 1-based number of the first of these rounds; above 1 if the learner had played before.
+    learner_losses : array of shape (T,)
+        The learner's loss in each round.
+    learner : ConvexLearner
+        A copy of the learner as it was after the last round.
+    """
+
+    title: str
+    first_round: int
+    learner_losses: FloatArray
+    learner: ConvexLearner[Any, CertificateT]
+
+    @property
+    def rounds(self) -> IntArray:
+        """The 1-based numbers of the rounds."""
+        return np.arange(self.first_round, self.first_round + self.learner_losses.size)
+
+    def certificate(self) -> CertificateT:
+        """Return the certificate after the last round, counted from the learner's first round."""
+        return self.learner.certificate()
+
+    @property
+    def regret(self) -> float:
+        """The regret after the last round."""
+        return self.certificate().regret
+
+    @property
+    def promised(self) -> float:
+        """The bound on `regret`."""
+        return self.certificate().promised
+
+
+class ConvexLearner(Stateful, Generic[LossT, CertificateT]):
+    """A learner that plays a point of a convex set every round, then sees a convex loss."""
+
+    def __init__(self, domain: ConvexSet) -> None:
+        check_kind("domain", domain, ConvexSet)
+        self._domain = domain
+        self._t = 0
+        self._learner_loss = 0.0
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """The name of the learner, for people."""
+
+    @abstractmethod
+    def predict(self) -> FloatArray:
+        """Return the point for the next round."""
+
+    @abstractmethod
+    def update(self, loss: LossT) -> float:
+        """Take the loss of a round and return the learner's own loss."""
+
+    @abstractmethod
+    def certificate(self) -> CertificateT:
+        """Return the regret beside its bound."""
+
+    def run(self, losses: Iterable[LossT]) -> Run[CertificateT]:
+        """Take one loss per round. A bad loss leaves the learner as it was before the first."""
+        first_round = self._t + 1
+        with self._all_or_nothing():
+            own = np.array([self.update(loss) for loss in losses], dtype=np.float64)
+        return Run(self.title, first_round, own, self.copy())
+
+    @property
+    def t(self) -> int:
+        """How many rounds were played."""
+        return self._t
+
+    @property
+    def learner_loss(self) -> float:
+        """The learner's total loss."""
+        return self._learner_loss
+
+    # ---------------------------------------------------------------- state
+
+    @abstractmethod
+    def _get_own_state(self) -> Content:
+        """Return the state beyond clock and learner loss."""
+
+    @abstractmethod
+    def _set_own_state(self, state: Content) -> None:
+        """Take it over, or raise ValueError and change nothing."""
+
+    def _get_state(self) -> Content:
+        return {"t": self._t, "learner_loss": self._learner_loss, **self._get_own_state()}
+
+    def _set_state(self, state: Content) -> None:
+        t = check_integer("t", state["t"], least=0)
+        learner_loss = check_number("learner_loss", state["learner_loss"])
+        self._set_own_state(state)
+        self._t, self._learner_loss = t, learner_loss
+
+
+def check_kind(name: str, value: object, kind: type) -> None:
+    """Raise ValueError unless ``value`` is of this class."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} must be of kind {kind.__name__}; got {value!r}")

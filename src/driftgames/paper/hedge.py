@@ -1,0 +1,296 @@
+"""The Hedge algorithms of Table 1 in one arena. [LS14, Tab. 1, Sec. 3.3]
+
+Three kinds of losses: coin flips with a tenth of the actions better than the rest
+(stochastic), fair coins, against which no algorithm can do better than the minimax regret
+(adversarial), and losses chosen in each round, after seeing what is played, so as to push the
+sum of potentials up (greedy, see `driftgames.games.GreedyAdversary`). With few actions the
+greedy losses are the best of all; with many, the best of those that are tried.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from driftgames.core.typing import Content, FloatArray
+from driftgames.paper.results import Figure, Panel
+from driftgames.paper.store import Task
+from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
+from driftgames.tables import Cell, Column, Row, Table
+
+KINDS: tuple[str, ...] = ("stochastic", "adversarial", "greedy")
+LEARNERS: tuple[str, ...] = (
+    "NormalHedge.DT",
+    "NormalHedge",
+    "2-norm",
+    "EXP tuned",
+    "EXP, eta x 10",
+    "EXP, eta / 10",
+)
+"""EXP is tuned to the horizon and to epsilon = 1/N; two more misjudge the horizon by 100."""
+
+N_ACTIONS = 50
+HORIZON = 1000
+SIZES: tuple[int, ...] = (10, 100, 1_000, 10_000, 100_000)
+"""Numbers of actions at which a round is timed."""
+
+_GAP = 0.1
+_BETTER = 0.1
+_POINTS = 200
+_SHOWN = (0.1, 0.5)
+
+
+@dataclass(frozen=True)
+class HedgeRun:
+    """One learner against one kind of losses.
+
+    Parameters
+    ----------
+    rounds, regret : list
+        Regret to the best action at some of the rounds.
+    epsilons, epsilon_regret : list of float
+        The curve at the end.
+    bound : list of float or None
+        The bound at the same epsilons; None if there is none.
+    """
+
+    kind: str
+    learner: str
+    rounds: list[int]
+    regret: list[float]
+    epsilons: list[float]
+    epsilon_regret: list[float]
+    bound: list[float] | None
+
+    @classmethod
+    def from_content(cls, content: Content) -> HedgeRun:
+        """Return a run from its JSON members."""
+        return cls(**content)
+
+
+def make_learner(name: str, n_actions: int, horizon: int) -> Any:
+    """Return one of `LEARNERS`, new."""
+    from driftgames.hedge import Hedge, NormalHedge
+
+    if name == "NormalHedge":
+        return NormalHedge(n_actions)
+    return Hedge(n_actions, potential=_potential(name, n_actions, horizon))
+
+
+def hedge_task(kind: str, learner: str, n_actions: int, horizon: int, seed: int) -> Task:
+    """Return the task that plays one learner against one kind of losses."""
+    parameters = {
+        "losses": kind,
+        "learner": learner,
+        "actions": n_actions,
+        "horizon": horizon,
+        "seed": seed,
+    }
+    return Task(
+        "hedge", parameters, lambda: asdict(hedge_run(kind, learner, n_actions, horizon, seed))
+    )
+
+
+def hedge_run(kind: str, learner: str, n_actions: int, horizon: int, seed: int) -> HedgeRun:
+    """Play one learner against one kind of losses and return its regret."""
+    player = make_learner(learner, n_actions, horizon)
+    if kind == "greedy":
+        regret = _play_greedy(player, _potential(learner, n_actions, horizon), horizon)
+    else:
+        losses = make_losses(kind, n_actions, horizon, seed)
+        regret = player.run(losses, progress=False).regret
+    certificate = player.certificate()
+    kept = np.unique(np.linspace(1, horizon, min(_POINTS, horizon)).round().astype(int))
+    promised = certificate.promised
+    return HedgeRun(
+        kind=kind,
+        learner=learner,
+        rounds=kept.tolist(),
+        regret=np.asarray(regret)[kept - 1].tolist(),
+        epsilons=certificate.epsilons.tolist(),
+        epsilon_regret=certificate.realised.tolist(),
+        bound=promised.tolist() if np.isfinite(promised).all() else None,
+    )
+
+
+def make_losses(kind: str, n_actions: int, horizon: int, seed: int) -> FloatArray:
+    """Return coin flips, fair ones or with a tenth of the actions losing less often.
+
+    >>> make_losses("adversarial", 3, 2, seed=0)
+    array([[0., 0., 0.],
+           [0., 1., 1.]])
+    """
+    rng = np.random.default_rng([seed, KINDS.index(kind)])
+    chances = np.full(n_actions, 0.5)
+    if kind == "stochastic":
+        chances[: max(1, round(_BETTER * n_actions))] -= _GAP
+    return np.asarray(rng.random((horizon, n_actions)) < chances, dtype=np.float64)
+
+
+def timing_task(learner: str, n_actions: int, seed: int) -> Task:
+    """Return the task that times a round of one learner with so many actions."""
+    parameters = {"learner": learner, "actions": n_actions, "seed": seed}
+    return Task(
+        "time", parameters, lambda: {"seconds": time_per_round(learner, n_actions, seed=seed)}
+    )
+
+
+def time_per_round(learner: str, n_actions: int, *, seed: int = 0, turns: int = 5) -> float:
+    """Return the seconds of one ``update``, the best of several turns of many rounds."""
+    rounds = max(5, min(200, 200_000 // n_actions))
+    losses = make_losses("stochastic", n_actions, rounds, seed)
+    player = make_learner(learner, n_actions, HORIZON)
+    player.run(losses[:2], progress=False)  # compiles
+    player.update(losses[0])
+    best = math.inf
+    for _ in range(turns):
+        begun = time.perf_counter()
+        for row in losses:
+            player.update(row)
+        best = min(best, (time.perf_counter() - begun) / rounds)
+    return best
+
+
+def hedge_table(runs: Sequence[HedgeRun], n_actions: int, horizon: int) -> Table:
+    """Return the epsilon-regret of every learner at the end, beside what is promised."""
+    epsilons = (1 / n_actions, *_SHOWN)
+    columns = [Column("losses"), Column("algorithm")]
+    for epsilon in epsilons:
+        group = f"ε = {epsilon:.2g}"
+        columns += [
+            Column("regret", "z,.1f", group),
+            Column("bound", ",.0f", group, in_brackets=True),
+        ]
+    columns.append(Column("kept"))
+    rows: list[Row] = []
+    for run in runs:
+        cells: list[Cell] = [run.kind, run.learner]
+        for epsilon in epsilons:
+            at = math.ceil(round(epsilon * n_actions, 9)) - 1
+            cells += [run.epsilon_regret[at], None if run.bound is None else run.bound[at]]
+        rows.append((*cells, _verdict(run)))
+    return Table(
+        f"ε-regret after {horizon:,} rounds with {n_actions} actions",
+        tuple(columns),
+        tuple(rows),
+        (
+            "Regret in units of loss, beside its bound; kept says whether the bound holds at "
+            "every ε. EXP is tuned to the horizon and to ε = 1/N; x 10 and / 10 "
+            "are its learning rate as if the horizon were 100 times shorter or longer.",
+            _greedy_note(n_actions),
+        ),
+        name="hedge",
+    )
+
+
+def regret_figure(runs: Sequence[HedgeRun]) -> Figure:
+    """Return regret to the best action over time."""
+    panels = [
+        Panel(
+            kind,
+            [float(t) for t in own[0].rounds],
+            {run.learner: run.regret for run in own},
+        )
+        for kind, own in _by_kind(runs)
+    ]
+    return Figure(
+        "regret_over_time", "regret_over_time", "Regret to the best action over time", tuple(panels)
+    )
+
+
+def epsilon_figure(runs: Sequence[HedgeRun]) -> Figure:
+    """Return the epsilon-regret at the end, each curve with its bound."""
+    panels = [
+        Panel(
+            kind,
+            own[0].epsilons,
+            {run.learner: run.epsilon_regret for run in own},
+            {run.learner: run.bound for run in own if run.bound is not None},
+        )
+        for kind, own in _by_kind(runs)
+    ]
+    return Figure(
+        "epsilon_regret",
+        "epsilon_regret",
+        "ε-regret at the end (thick) and its bound (thin)",
+        tuple(panels),
+        ("Bounds that lie far above the curves leave the frame.",),
+    )
+
+
+def timing_figure(seconds: dict[str, list[float]], sizes: Sequence[int]) -> Figure:
+    """Return the time of a round as the number of actions grows."""
+    panel = Panel("", [float(n) for n in sizes], seconds)
+    return Figure(
+        "time_per_round",
+        "time_per_round",
+        "Time per round as N grows",
+        (panel,),
+        ("One call of update, the best of several turns.",),
+    )
+
+
+def _play_greedy(player: Any, potential: Potential, horizon: int) -> list[float]:
+    from driftgames.games import Chips, GreedyAdversary, move
+
+    adversary = GreedyAdversary(potential)
+    rng = np.random.default_rng(0)  # the greedy adversary draws nothing from it
+    chips = Chips.at_start(player.n_actions)
+    totals = np.zeros(player.n_actions)
+    spent = 0.0
+    regret: list[float] = []
+    for _ in range(horizon):
+        z = adversary.moves(chips, player.distribution(), rng)
+        losses = np.rint(z - z.min())  # [LS14, Alg. 1]; greedy losses are 0 or 1
+        spent += player.update(losses)
+        totals += losses
+        chips = move(chips, z)
+        regret.append(spent - float(totals.min()))
+    return regret
+
+
+def _greedy_note(n_actions: int) -> str:
+    from driftgames.games.adversaries import ENUMERATED
+
+    if 2**n_actions <= ENUMERATED:
+        tried = "all losses of 0 and 1"
+    else:
+        tried = (
+            "the losses that split the actions by their position or by their probability, so "
+            "that a stronger answer may exist"
+        )
+    return (
+        "The greedy adversary sees each distribution first and takes the losses with the largest "
+        "next sum of the learner's own potentials (for NormalHedge, which has none, of "
+        f"NormalHedge.DT's). It tries {tried}."
+    )
+
+
+def _potential(name: str, n_actions: int, horizon: int) -> Potential:
+    tuned = Exponential.tuned(horizon, 1 / n_actions)
+    potentials: dict[str, Callable[[], Potential]] = {
+        "NormalHedge.DT": NormalHedgeDT,
+        "NormalHedge": NormalHedgeDT,
+        "2-norm": TwoNorm,
+        "EXP tuned": lambda: tuned,
+        "EXP, eta x 10": lambda: Exponential(10 * tuned.eta),
+        "EXP, eta / 10": lambda: Exponential(tuned.eta / 10),
+    }
+    return potentials[name]()
+
+
+def _verdict(run: HedgeRun) -> str:
+    if run.bound is None:
+        return "no bound"
+    kept = all(r <= b for r, b in zip(run.epsilon_regret, run.bound, strict=True))
+    return "yes" if kept else "NO"
+
+
+def _by_kind(runs: Sequence[HedgeRun]) -> list[tuple[str, list[HedgeRun]]]:
+    kinds = dict.fromkeys(run.kind for run in runs)
+    return [(kind, [run for run in runs if run.kind == kind]) for kind in kinds]

@@ -1,0 +1,159 @@
+"""``index.html``: one self-contained file for any browser and for print."""
+
+from __future__ import annotations
+
+from html import escape
+from importlib import resources
+from itertools import groupby
+from pathlib import Path
+
+from driftgames.core.documents import atomic_write
+from driftgames.paper.report.drawing import draw_svg
+from driftgames.paper.reproduce import Report
+from driftgames.paper.results import DIFFERENCE, PUBLISHED, Figure, Section
+from driftgames.paper.tables import agrees
+from driftgames.tables import Cell, Column, Row, Table, cell_text
+
+TITLE = "A drifting-games analysis, run again"
+
+_SHORT = {PUBLISHED: "paper", DIFFERENCE: "diff."}  # a wide table must fit a page
+
+
+def write_page(report: Report, path: Path) -> None:
+    """Write the page, in one step."""
+    with atomic_write(path) as stream:
+        stream.write(render_page(report).encode())
+
+
+def render_page(report: Report) -> str:
+    """Return the whole page; it refers to nothing outside itself."""
+    css = resources.files("driftgames.paper.report").joinpath("page.css").read_text("utf-8")
+    sections = "\n".join(_section(section) for section in report.sections)
+    links = "".join(
+        f'<a href="#{section.name}">{escape(section.title)}</a> ' for section in report.sections
+    )
+    findings = "".join(f"<li>{escape(sentence)}</li>" for sentence in report.summary)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{TITLE}</title>
+<style>
+{css}</style>
+</head>
+<body>
+<h1>{TITLE}</h1>
+<p class="lead">The experiments of Luo and Schapire, “A Drifting-Games Analysis for Online
+Learning and Applications to Boosting” (2014), ours beside the published numbers.</p>
+<ul class="summary">{findings}</ul>
+<nav>{links}</nav>
+{sections}
+{_footer(report)}
+</body>
+</html>
+"""
+
+
+def _section(section: Section) -> str:
+    tables = "\n".join(_table(table) for table in section.tables)
+    figures = "\n".join(_figure(figure) for figure in section.figures)
+    note = f'<p class="note">{escape(section.omission)}</p>\n' if section.omission else ""
+    return f"""<section id="{section.name}">
+<h2>{escape(section.title)}</h2>
+<p>{escape(section.text)}</p>
+{tables}{figures}
+{note}<p class="command">Made by <code>{escape(section.command)}</code></p>
+</section>"""
+
+
+def _figure(figure: Figure) -> str:
+    narrow = ' class="narrow"' if len(figure.panels) == 1 else ""
+    words = " ".join([f"{figure.title}.", *figure.notes])
+    return f"<figure{narrow}>{draw_svg(figure)}<figcaption>{escape(words)}</figcaption></figure>"
+
+
+def _table(table: Table) -> str:
+    opens = _opening(table.columns)
+    body = []
+    last: Cell = None
+    for row in table.rows:
+        first = ' class="first"' if row[0] != last else ""
+        cells = "".join(
+            _cell(
+                "" if at == 0 and row[0] == last else cell,
+                column,
+                at in opens,
+                equal=_is_equal(row, table.columns, at),
+            )
+            for at, (cell, column) in enumerate(zip(row, table.columns, strict=True))
+        )
+        body.append(f"<tr{first}>{cells}</tr>")
+        last = row[0]
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes)
+    rows = "\n".join(body)
+    return f"""<h3>{escape(table.title)}</h3>
+<div class="wide"><table>
+<thead>{_header(table.columns, opens)}</thead>
+<tbody>
+{rows}
+</tbody></table></div>
+{notes}"""
+
+
+def _header(columns: tuple[Column, ...], opens: set[int]) -> str:
+    if not any(column.group for column in columns):
+        return "<tr>" + "".join(f"<th>{escape(column.name)}</th>" for column in columns) + "</tr>"
+    upper, lower, at = [], [], 0
+    for group, members in groupby(columns, key=lambda column: column.group):
+        own = list(members)
+        if group and len(own) == 1:
+            upper.append(f'<th rowspan="2" class="opens">{escape(group)}</th>')
+            at += 1
+            continue
+        for column in own:
+            edge = " opens" if at in opens else ""
+            if group:
+                name = escape(_SHORT.get(column.name, column.name))
+                lower.append(f'<th class="{edge.strip()}">{name}</th>')
+            else:
+                upper.append(f'<th rowspan="2" class="text{edge}">{escape(column.name)}</th>')
+            at += 1
+        if group:
+            span = f'colspan="{len(own)}" class="group opens" scope="colgroup"'
+            upper.append(f"<th {span}>{escape(group)}</th>")
+    return f"<tr>{''.join(upper)}</tr><tr>{''.join(lower)}</tr>"
+
+
+def _opening(columns: tuple[Column, ...]) -> set[int]:
+    """Return the columns with a line to their left: those at which a group begins or ends."""
+    groups = [column.group for column in columns]
+    return {at for at in range(1, len(groups)) if groups[at] != groups[at - 1]}
+
+
+def _is_equal(row: Row, columns: tuple[Column, ...], at: int) -> bool:
+    """Whether this cell is the difference of two numbers that agree to the printed digit."""
+    if columns[at].name != DIFFERENCE:
+        return False
+    ours, printed = row[at - 2 : at]  # the order of the columns in every group
+    return isinstance(ours, float) and isinstance(printed, float) and agrees(ours, printed)
+
+
+def _cell(cell: Cell, column: Column, opens: bool, *, equal: bool) -> str:
+    classes = ["opens"] if opens else []
+    if isinstance(cell, str):
+        classes.append("text")
+    if column.name == PUBLISHED:
+        classes.append("published")
+    if equal:
+        classes.append("equal")
+    names = f' class="{" ".join(classes)}"' if classes else ""
+    return f"<td{names}>{escape(cell_text(cell, column))}</td>"
+
+
+def _footer(report: Report) -> str:
+    facts = {**report.environment, "seed": str(report.seed)}
+    lines = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items())
+    return f"""<footer><p>The same seed gives the same numbers; times are of this machine. The data
+behind every table and figure is in <code>results.json</code> and in <code>csv/</code>.</p>
+<dl>{lines}</dl></footer>"""

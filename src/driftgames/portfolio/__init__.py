@@ -1,0 +1,36 @@
+"""Portfolios: a distribution over assets every day, and wealth that grows by what they gain.
+
+`UniversalPortfolio` is Hedge with one chip for every constant rebalanced portfolio. The
+strategies that it is usually compared with are beside it, all by name in `STRATEGIES`, and
+`best_constant_rebalanced` is what regret is measured against. [LS14, Sec. 4]
+"""
+
+from driftgames.portfolio.baselines import (
+    BuyAndHold,
+    ExponentiatedGradient,
+    OnlineNewtonStep,
+    UniformRebalancing,
+)
+from driftgames.portfolio.best_in_hindsight import (
+    BestConstantRebalanced,
+    best_constant_rebalanced,
+)
+from driftgames.portfolio.registry import STRATEGIES
+from driftgames.portfolio.relatives import price_relatives
+from driftgames.portfolio.strategy import PortfolioRun, PortfolioStrategy, Quote
+from driftgames.portfolio.universal import UniversalPortfolio
+
+__all__ = [
+    "STRATEGIES",
+    "BestConstantRebalanced",
+    "BuyAndHold",
+    "ExponentiatedGradient",
+    "OnlineNewtonStep",
+    "PortfolioRun",
+    "PortfolioStrategy",
+    "Quote",
+    "UniformRebalancing",
+    "UniversalPortfolio",
+    "best_constant_rebalanced",
+    "price_relatives",
+]

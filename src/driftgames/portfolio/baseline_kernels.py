@@ -1,0 +1,67 @@
+"""Loops over trading days of exponentiated gradient and of the online Newton step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from driftgames._kernels.elementary import exp
+from driftgames._kernels.jit import kernel
+from driftgames._kernels.simplex import lowest_on_simplex
+from driftgames.core.typing import FloatArray
+
+
+@kernel
+def exponentiated_gradient(
+    logits: FloatArray, relatives: FloatArray, eta: float, portfolios: FloatArray
+) -> None:
+    """Move the logits through the days and write one more portfolio than there are days."""
+    n_assets = logits.size
+    for day in range(relatives.shape[0] + 1):
+        if day > 0:
+            gain = 0.0
+            for k in range(n_assets):
+                gain += portfolios[day - 1, k] * relatives[day - 1, k]
+            for k in range(n_assets):
+                logits[k] += eta * relatives[day - 1, k] / gain
+        highest = logits.max()
+        total = 0.0
+        for k in range(n_assets):
+            portfolios[day, k] = exp(logits[k] - highest)
+            total += portfolios[day, k]
+        for k in range(n_assets):
+            portfolios[day, k] /= total
+
+
+@kernel
+def online_newton_step(
+    curvature: FloatArray,
+    gradients: FloatArray,
+    start: FloatArray,
+    relatives: FloatArray,
+    beta: float,
+    delta: float,
+    mix: float,
+    portfolios: FloatArray,
+) -> None:
+    """Move curvature and gradients through the days; one more portfolio than there are days.
+
+    ``start`` is where the search for the next portfolio begins, and holds it at the end; a
+    search that begins at its own result ends there, to the bit.
+    """
+    n_assets = gradients.size
+    pull = np.empty(n_assets)
+    for day in range(relatives.shape[0] + 1):
+        if day > 0:
+            x = relatives[day - 1]
+            gain = 0.0
+            for k in range(n_assets):
+                gain += portfolios[day - 1, k] * x[k]
+            for k in range(n_assets):
+                gradients[k] += (1.0 + 1.0 / beta) * x[k] / gain
+                for j in range(n_assets):
+                    curvature[k, j] += (x[k] / gain) * (x[j] / gain)
+        for k in range(n_assets):
+            pull[k] = delta * gradients[k]
+        lowest_on_simplex(curvature, pull, start)
+        for k in range(n_assets):
+            portfolios[day, k] = (1.0 - mix) * start[k] + mix / n_assets

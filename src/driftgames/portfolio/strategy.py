@@ -1,0 +1,202 @@
+"""What a portfolio strategy is: a portfolio every day, costs, wealth, and its state."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels.elementary import exp_all
+from driftgames.core.checks import (
+    as_floats,
+    check_between,
+    check_integer,
+    check_number,
+    check_vector,
+)
+from driftgames.core.state import Stateful, check_arrays
+from driftgames.core.typing import Content, FloatArray
+from driftgames.portfolio.relatives import check_prices, check_relatives, check_spread
+from driftgames.portfolio.trading_kernels import trade
+
+
+@dataclass(frozen=True, eq=False)
+class PortfolioRun:
+    """The days that one call of `run` traded.
+
+    Parameters
+    ----------
+    title : str
+        What was run.
+    log_wealth : array
+        The logarithm of the wealth at the end of each day. The strategy began with a wealth
+        of 1 on its own first day.
+    portfolios : array
+        What it held at the beginning of each day, one row per day.
+    """
+
+    title: str
+    log_wealth: FloatArray
+    portfolios: FloatArray
+
+    @property
+    def wealth(self) -> FloatArray:
+        """The wealth at the end of each day; infinite where it overflows."""
+        return exp_all(self.log_wealth)
+
+    @property
+    def final_wealth(self) -> float:
+        """The wealth at the end."""
+        if self.log_wealth.size == 0:
+            raise ValueError("a run of no days has no final wealth")
+        return float(self.wealth[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Quote:
+    """The prices at the end of a period, and its date as the table of prices has it, or ""."""
+
+    prices: FloatArray
+    date: str = ""
+
+
+class PortfolioStrategy(Stateful):
+    """A strategy chooses a portfolio every day, then sees the relatives of the day.
+
+    Parameters
+    ----------
+    n_assets : int
+        At least 2.
+    cost : float
+        What trading costs, as a share of the value bought or sold; between 0 and 0.5. The
+        portfolio of the first day is bought as well.
+
+    Notes
+    -----
+    A cost is paid out of the wealth before the day begins: the share w that is left solves
+    ``w = 1 - cost * sum |w b - h|``, where b is the portfolio of the day and h what the assets
+    held have become. Only the universal portfolio considers costs when it decides.
+    """
+
+    VERSION: ClassVar[int] = 3
+
+    title: str
+    """The name of the strategy, for people."""
+
+    quote: Quote | None
+    """The prices that the last relatives led to, if the caller sets them after a run.
+
+    They are saved with the strategy, so that the next prices give the next relatives.
+    """
+
+    _array_names: tuple[str, ...] = ()
+    """The arrays that the next decision depends on; ``name`` is the attribute ``_name``."""
+
+    def __init__(self, n_assets: int, *, cost: float = 0.0) -> None:
+        if n_assets == 1:
+            raise ValueError("a portfolio needs at least two assets; got one")
+        self._n_assets = check_integer("n_assets", n_assets, least=2)
+        self._cost = check_between("cost", cost, 0.0, 0.5)
+        self._t = 0
+        self._log_wealth = 0.0
+        self._held = np.zeros(self._n_assets)  # all zero: only cash
+        self._largest_spread = math.inf
+        self.quote = None
+
+    @abstractmethod
+    def _play(self, relatives: FloatArray) -> FloatArray:
+        """Move the state through the days; return one more portfolio than there are days."""
+
+    # ---------------------------------------------------------------- trading
+
+    def predict(self) -> FloatArray:
+        """Return the portfolio for the next day."""
+        portfolio: FloatArray = self._play(np.empty((0, self._n_assets)))[0]
+        return portfolio
+
+    def update(self, relatives: npt.ArrayLike) -> float:
+        """Take the relatives of a day and return the factor by which wealth changed."""
+        day = as_floats("relatives", relatives)
+        if day.ndim != 1:
+            raise ValueError(
+                f"relatives of a day must be one relative per asset; got shape {day.shape}; "
+                "use run for several days"
+            )
+        before = self._log_wealth
+        self.run(day[np.newaxis])
+        return float(exp_all(np.array([self._log_wealth - before]))[0])
+
+    def run(self, relatives: npt.ArrayLike) -> PortfolioRun:
+        """Trade through a matrix of relatives, one row per day.
+
+        It equals one `update` per row, bit for bit. A bad row leaves the strategy as it was.
+        """
+        matrix = check_relatives(relatives, self._n_assets)
+        check_spread(matrix, self._largest_spread)
+        portfolios = np.ascontiguousarray(self._play(matrix)[:-1])
+        log_wealth = np.empty(matrix.shape[0])
+        trade(portfolios, matrix, self._cost, self._held, self._log_wealth, log_wealth)
+        self._t += matrix.shape[0]
+        if matrix.shape[0]:
+            self._log_wealth, self.quote = float(log_wealth[-1]), None
+        return PortfolioRun(self.title, log_wealth, portfolios)
+
+    @property
+    def t(self) -> int:
+        """How many days were traded."""
+        return self._t
+
+    @property
+    def n_assets(self) -> int:
+        """How many assets there are."""
+        return self._n_assets
+
+    @property
+    def cost(self) -> float:
+        """What trading costs, as a share of the value traded."""
+        return self._cost
+
+    @property
+    def wealth(self) -> float:
+        """What 1 has become; infinite where it overflows."""
+        return float(exp_all(np.array([self._log_wealth]))[0])
+
+    @property
+    def log_wealth(self) -> float:
+        """The logarithm of the wealth."""
+        return self._log_wealth
+
+    # ---------------------------------------------------------------- state
+
+    def _arguments(self) -> Content:
+        return {"n_assets": self._n_assets, "cost": self._cost}
+
+    def _get_state(self) -> Content:
+        quote = self.quote
+        return {
+            "t": self._t,
+            "log_wealth": self._log_wealth,
+            "held": self._held,
+            "quote": None if quote is None else {"prices": quote.prices, "date": quote.date},
+            **{name: getattr(self, f"_{name}") for name in self._array_names},
+        }
+
+    def _set_state(self, state: Content) -> None:
+        check_arrays(state, self._get_state())
+        t = check_integer("t", state["t"], least=0)
+        log_wealth = check_number("log_wealth", state["log_wealth"])
+        quote = _quote_from(state["quote"], self._n_assets)
+        self._t, self._log_wealth, self._held, self.quote = t, log_wealth, state["held"], quote
+        for name in self._array_names:
+            setattr(self, f"_{name}", state[name])
+
+
+def _quote_from(saved: Any, n_assets: int) -> Quote | None:
+    if saved is None:
+        return None
+    prices = check_vector("prices", saved["prices"], n_assets)
+    return Quote(check_prices("prices", prices[np.newaxis])[0], str(saved["date"]))

@@ -1,0 +1,22 @@
+"""Tables as plain data, and how they read: one model, one text per cell, one drawing.
+
+Commands, the reproduction and the benchmarks all return or print a `Table`. A `Column` says how
+its numbers are written; the rows hold raw numbers, which JSON and CSV keep.
+"""
+
+from driftgames.tables.cells import MISSING, cell_text
+from driftgames.tables.export import as_rows, write_json
+from driftgames.tables.table import Cell, Column, Row, Table
+from driftgames.tables.terminal import draw_table
+
+__all__ = [
+    "MISSING",
+    "Cell",
+    "Column",
+    "Row",
+    "Table",
+    "as_rows",
+    "cell_text",
+    "draw_table",
+    "write_json",
+]

@@ -1,0 +1,78 @@
+"""The model of a table: raw numbers, and a form for each column."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from driftgames.core.typing import Content
+
+Cell = str | float | int | None
+"""None if there is no number."""
+
+Row = tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Parameters
+    ----------
+    name : str
+        The header.
+    form : str
+        How numbers are written: a unit (``s``, ``/s``, ``B``, ``x`` for a ratio, ``%`` for a
+        share) or a format of Python such as ``,.2f``. Default: four significant digits.
+    group : str
+        The header above this column and its neighbours. Default: none.
+    on_terminal : bool
+        Whether a terminal has room for it.
+    in_brackets : bool
+        Whether a terminal shows it in brackets after the first column of its group.
+    flush_right : bool
+        Whether texts are flush right, as numbers are.
+    """
+
+    name: str
+    form: str = ""
+    group: str = ""
+    on_terminal: bool = True
+    in_brackets: bool = False
+    flush_right: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as plain data; ``name`` is what a file of it is called."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    name: str = ""
+
+    def column(self, name: str, group: str = "") -> list[Cell]:
+        """Return the cells of one column.
+
+        >>> Table("Sets", (Column("set"), Column("rows")), (("a9a", 5),)).column("rows")
+        [5]
+        """
+        at = [(column.name, column.group) for column in self.columns].index((name, group))
+        return [row[at] for row in self.rows]
+
+    def without(self, names: Collection[str]) -> Table:
+        """Return the table without the columns of these names."""
+        kept = [at for at, column in enumerate(self.columns) if column.name not in names]
+        return replace(
+            self,
+            columns=tuple(self.columns[at] for at in kept),
+            rows=tuple(tuple(row[at] for at in kept) for row in self.rows),
+        )
+
+    @classmethod
+    def from_content(cls, content: Content) -> Table:
+        """Return a table from its JSON members."""
+        columns = tuple(Column(**column) for column in content["columns"])
+        rows = tuple(tuple(row) for row in content["rows"])
+        return cls(content["title"], columns, rows, tuple(content["notes"]), content["name"])

@@ -1,0 +1,95 @@
+"""Tables on a terminal, readable at eighty columns."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from driftgames.tables.cells import MISSING, cell_text
+from driftgames.tables.table import Column, Row, Table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+class DrawnColumn(NamedTuple):
+    """One column on a terminal."""
+
+    header: str
+    cells: list[str]
+    flush_right: bool
+
+
+def draw_table(table: Table) -> RenderableType:
+    """Return what a console prints: the title, the columns and the notes."""
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    # groups make a table wide: it needs the room between its columns
+    grouped = any(column.group for column in table.columns)
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=0 if grouped else (0, 1))
+    columns = drawn_columns(table)
+    for column in columns:
+        grid.add_column(
+            Text(column.header),
+            justify="right" if column.flush_right else "left",
+            no_wrap=grouped and not column.flush_right,
+            overflow="fold",
+        )
+    for row in zip(*(column.cells for column in columns), strict=True):
+        grid.add_row(*map(Text, row))
+    group = _only_group(table)
+    title = f"{table.title}: {group}" if group else table.title
+    notes = [Text(note, style="dim") for note in table.notes]
+    return Group(Text(title, style="bold"), grid, *notes)
+
+
+def drawn_columns(table: Table) -> list[DrawnColumn]:
+    """Return the columns as a terminal shows them: a group in brackets becomes one column.
+
+    >>> columns = (Column("set"), Column("ours", ".1f", "Error"),
+    ...            Column("published", ".1f", "Error", in_brackets=True))
+    >>> for column in drawn_columns(Table("Errors", columns, (("a9a", 15.4, 15.5),))):
+    ...     print(column)
+    DrawnColumn(header='set', cells=['a9a'], flush_right=False)
+    DrawnColumn(header='Error', cells=['15.4 (15.5)'], flush_right=True)
+    """
+    result: list[DrawnColumn] = []
+    shown = [(at, column) for at, column in enumerate(table.columns) if column.on_terminal]
+    shared = _only_group(table)
+    for group, members in groupby(shown, key=lambda each: each[1].group):
+        own = list(members)
+        if group and (len(own) == 1 or any(column.in_brackets for _, column in own)):
+            result.append(DrawnColumn(group, [_merged(row, own) for row in table.rows], True))
+            continue
+        for at, column in own:
+            cells = [cell_text(row[at], column) for row in table.rows]
+            header = f"{group}: {column.name}" if group and group != shared else column.name
+            numeric = any(isinstance(row[at], int | float) for row in table.rows)
+            result.append(DrawnColumn(header, cells, numeric or column.flush_right))
+    if any(column.group for column in table.columns):
+        result[0] = result[0]._replace(cells=_once(result[0].cells))
+    return result
+
+
+def _only_group(table: Table) -> str:
+    """Return the group of a table that has one only; it stands in the title then."""
+    groups = {column.group for column in table.columns if column.group}
+    return groups.pop() if len(groups) == 1 else ""
+
+
+def _merged(row: Row, own: list[tuple[int, Column]]) -> str:
+    first, *others = (cell_text(row[at], column) for at, column in own)
+    beside = [other for other in others if other != MISSING]
+    return f"{first} ({beside[0]})" if beside else first
+
+
+def _once(cells: list[str]) -> list[str]:
+    """Return the cells with a repeated one left empty.
+
+    >>> _once(["a9a", "a9a", "w8a"])
+    ['a9a', '', 'w8a']
+    """
+    return ["" if at and cells[at - 1] == cell else cell for at, cell in enumerate(cells)]

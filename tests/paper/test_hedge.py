@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+
+from driftgames.paper import hedge
+from driftgames.paper.hedge import (
+    KINDS,
+    LEARNERS,
+    epsilon_figure,
+    hedge_run,
+    hedge_table,
+    make_losses,
+    regret_figure,
+    time_per_round,
+    timing_figure,
+)
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return [hedge_run(kind, name, 8, 60, seed=0) for kind in KINDS for name in LEARNERS]
+
+
+def test_regret_at_the_end_is_the_finest_epsilon_regret(runs):
+    for run in runs:
+        assert run.rounds[-1] == 60
+        assert run.regret[-1] == pytest.approx(run.epsilon_regret[0], abs=1e-9)
+        assert len(run.epsilons) == 8
+        assert all(np.diff(run.epsilon_regret) <= 1e-12)
+
+
+def test_every_promise_is_kept(runs):
+    for run in runs:
+        if run.bound is not None:
+            assert np.all(np.array(run.epsilon_regret) <= run.bound)
+    assert sum(run.bound is not None for run in runs) >= 15
+
+
+def test_same_seed_same_numbers_and_another_seed_others():
+    first = hedge_run("stochastic", "NormalHedge.DT", 8, 60, seed=1)
+
+    assert hedge_run("stochastic", "NormalHedge.DT", 8, 60, seed=1) == first
+    assert hedge_run("stochastic", "NormalHedge.DT", 8, 60, seed=2) != first
+
+
+def test_stochastic_losses_have_better_actions_and_adversarial_ones_none():
+    stochastic = make_losses("stochastic", 20, 20_000, seed=0).mean(axis=0)
+    adversarial = make_losses("adversarial", 20, 20_000, seed=0).mean(axis=0)
+
+    np.testing.assert_allclose(stochastic[:2], 0.4, atol=0.02)
+    np.testing.assert_allclose(stochastic[2:], 0.5, atol=0.02)
+    np.testing.assert_allclose(adversarial, 0.5, atol=0.02)
+
+
+def test_greedy_losses_answer_what_is_played():
+    """Against a deterministic first round no action is ahead of the learner without a reply."""
+    for name in ("NormalHedge.DT", "2-norm"):
+        run = hedge_run("greedy", name, 8, 60, seed=0)
+        assert run.regret[0] > 0
+        assert run == hedge_run("greedy", name, 8, 60, seed=99)  # nothing is drawn
+
+
+def test_table_has_regret_beside_bound(runs):
+    table = hedge_table(runs, 8, 60)
+
+    assert len(table.rows) == len(KINDS) * len(LEARNERS)
+    assert table.column("regret", "ε = 0.12")[0] == runs[0].epsilon_regret[0]
+    assert table.column("regret", "ε = 0.5")[0] == runs[0].epsilon_regret[3]
+    assert set(table.column("kept")) <= {"yes", "no bound"}
+
+
+def test_the_table_says_which_losses_the_greedy_adversary_tries():
+    assert "It tries all losses of 0 and 1." in hedge_table([], 12, 60).notes[1]
+    assert "a stronger answer may exist" in hedge_table([], 13, 60).notes[1]
+
+
+def test_a_broken_promise_would_be_said(runs):
+    broken = hedge.HedgeRun(**{**vars(runs[0]), "bound": [-1e9] * 8})
+
+    assert hedge_table([broken], 8, 60).column("kept") == ["NO"]
+
+
+def test_figures_have_a_panel_per_kind(runs):
+    for figure in (regret_figure(runs), epsilon_figure(runs)):
+        assert [panel.title for panel in figure.panels] == list(KINDS)
+        assert all(list(panel.curves) == list(LEARNERS) for panel in figure.panels)
+    assert "NormalHedge.DT" in epsilon_figure(runs).panels[0].bounds
+
+
+def test_time_is_measured_for_every_learner():
+    seconds = {name: [time_per_round(name, n, turns=1) for n in (2, 4)] for name in LEARNERS}
+
+    assert all(s > 0 for curve in seconds.values() for s in curve)
+    assert timing_figure(seconds, (2, 4)).panels[0].x == [2.0, 4.0]

@@ -1,0 +1,215 @@
+import csv
+import dataclasses
+import io
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+
+from driftgames.paper.figures import figure_1, figure_2
+from driftgames.paper.hedge import KINDS, LEARNERS, epsilon_figure, hedge_run, timing_figure
+from driftgames.paper.report import print_report, render_page, write_csv
+from driftgames.paper.report.drawing import draw_svg
+from driftgames.paper.reproduce import Report
+from driftgames.paper.results import Section, compared_columns
+from driftgames.tables import Column, Table, write_json
+
+COLUMNS = (
+    Column("set"),
+    Column("algorithm"),
+    *compared_columns("Test error (%)", ".2f", ".1f"),
+    Column("difference", "+z.2f", "Test error (%)", on_terminal=False),
+)
+ROWS = (
+    ("census", "AdaBoost", 18.7, 18.7, 0.0),
+    ("a9a", "AdaBoost", 2.1475, 2.2, -0.0525),
+    ("census", "NH-Boost <&>", 19.4, 18.3, 1.1),
+    ("mine", "AdaBoost", 3.0, None, None),
+)
+
+
+@pytest.fixture(scope="module")
+def report(request):
+    from driftgames.paper.boosting import THETAS, Fit
+
+    fits = [
+        Fit("census", name, 0.1, 3, 0.1, 0.2, 0.3, [0.0, 0.1, 0.2], [0.5] * THETAS.size, None)
+        for name in ("AdaBoost", "NH-Boost")
+    ]
+    runs = [hedge_run(kind, name, 4, 10, seed=0) for kind in KINDS for name in LEARNERS[:2]]
+    timing = timing_figure({"NormalHedge.DT": [1e-6, 1e-5]}, (10, 100))
+    table = Table("200 rounds", COLUMNS, ROWS, ("A note with <b>.",), name="table3")
+    first = Section(
+        "table3",
+        "Table 3",
+        "Text.",
+        (table,),
+        (),
+        "driftgames reproduce --only table3",
+        sets=("census",),
+        left_out=("w8a",),
+        why="it is large",
+    )
+    figures = (figure_1(fits), figure_2(fits), epsilon_figure(runs), timing)
+    second = Section("hedge", "Hedge", "More.", (), figures, "driftgames reproduce --only hedge")
+    environment = {"driftgames": "0.1.0", "python": "3.11.0"}
+    return Report(("Finding one.",), (first, second), ("census",), (), 7, environment)
+
+
+class Page(HTMLParser):
+    """Collects what a page refers to, its text, and whether its elements close."""
+
+    void = frozenset({"meta", "link", "img", "br", "path", "use", "rect"})
+
+    def __init__(self):
+        super().__init__()
+        self.references, self.ids, self.open, self.text = [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in self.void:
+            self.open.append(tag)
+        for name, value in attributes:
+            if name in {"src", "href", "xlink:href", "data", "action", "srcset"}:
+                self.references.append(value)
+            if name == "id":
+                self.ids.append(value)
+
+    def handle_startendtag(self, tag, attributes):
+        self.open.append(tag)
+        self.handle_starttag(tag, attributes)
+        self.open = self.open[: self.open.index(tag)] if tag in self.open else self.open
+
+    def handle_endtag(self, tag):
+        if tag in self.void:
+            return
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    parsed = Page()
+    parsed.source = render_page(report)
+    parsed.feed(parsed.source)
+    return parsed
+
+
+def test_the_page_refers_to_nothing_outside_itself(page):
+    assert page.references
+    assert all(reference.startswith("#") for reference in page.references)
+    assert not re.findall(r"@import|url\((?!#)|<script|<link|<img|<iframe", page.source)
+
+
+def test_every_reference_has_its_target_and_no_id_stands_twice(page):
+    assert len(set(page.ids)) == len(page.ids)
+    assert {reference[1:] for reference in page.references} <= set(page.ids)
+    assert set(re.findall(r"url\(#([^)]+)\)", page.source)) <= set(page.ids)
+
+
+def test_elements_are_closed(page):
+    assert page.open == []
+
+
+def test_the_page_has_summary_tables_commands_and_versions(page):
+    text = " ".join(page.text)
+
+    for expected in (
+        "Finding one.",
+        "NH-Boost <&>",
+        "A note with <b>.",
+        "Left out: w8a (it is large).",
+        "driftgames reproduce --only table3",
+        "driftgames reproduce --only hedge",
+        "3.11.0",
+        "+1.10",
+    ):
+        assert expected in text
+    assert page.source.count("<svg") == 4
+    assert '<td class="opens">18.70' in page.source  # a line to the left of a group
+    assert 'class="equal">+0.00' in page.source
+    assert 'class="equal">+1.10' not in page.source
+    assert ">-0.05<" in page.source
+    assert 'class="equal">-0.05' not in page.source
+    assert "@media print" in page.source
+
+
+def test_the_same_numbers_give_the_same_page(report):
+    assert render_page(report) == render_page(report)
+
+
+def test_curves_differ_in_their_dashes(report):
+    svg = draw_svg(report.sections[1].figures[0])
+
+    assert "stroke-dasharray" in svg
+    assert svg.startswith("<svg")
+    assert "<?xml" not in svg
+
+
+def test_json_holds_everything(report, tmp_path):
+    write_json(dataclasses.asdict(report), tmp_path / "results.json")
+    content = json.loads((tmp_path / "results.json").read_text())
+
+    assert content["environment"] == report.environment
+    assert content["seed"] == 7
+    assert content["sections"][0]["tables"][0]["rows"][2][2] == 19.4
+    assert content["sections"][1]["figures"][0]["panels"][0]["curves"]["AdaBoost"] == [0, 0.1, 0.2]
+
+
+def test_csv_has_facts_and_raw_numbers(report, tmp_path):
+    paths = write_csv(report, tmp_path / "csv")
+
+    assert [path.name for path in paths] == [
+        "table3.csv",
+        "figure1.csv",
+        "figure2.csv",
+        "epsilon_regret.csv",
+        "time_per_round.csv",
+    ]
+    lines = paths[0].read_text().splitlines()
+    assert lines[0] == "# driftgames reproduce --only table3"
+    assert lines[1].startswith("# seed 7, driftgames 0.1.0")
+    rows = list(csv.DictReader(io.StringIO("\n".join(lines[2:]))))
+    assert rows[0]["Test error (%): ours"] == "18.7"
+    assert rows[3]["Test error (%): published"] == ""
+    bounds = paths[3].read_text().splitlines()
+    assert bounds[2] == "panel,curve,x,y,bound"
+    assert bounds[3].split(",")[4] != ""
+
+
+def test_terminal_shows_published_numbers_in_brackets_within_80_columns(report):
+    console = Console(width=80, file=io.StringIO(), color_system=None, force_terminal=True)
+    print_report(report, console)
+    text = console.file.getvalue()
+
+    assert "18.70 (18.7)" in text
+    assert "3.00" in text
+    assert "difference" not in text
+    assert "- Finding one." in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_what_was_kept_is_on_the_page_and_in_the_files_but_not_printed(report, tmp_path):
+    partial = dataclasses.replace(report, kept=("table3",))
+    console = Console(width=80, file=io.StringIO(), color_system=None, force_terminal=True)
+    print_report(partial, console)
+
+    assert "18.70" not in console.file.getvalue()
+    assert any(path.name == "table3.csv" for path in write_csv(partial, tmp_path))
+    assert "NH-Boost &lt;&amp;&gt;" in render_page(partial)
+
+
+def test_sections_come_back_from_their_json(report):
+    for section in report.sections:
+        content = json.loads(json.dumps(dataclasses.asdict(section)))
+        assert Section.from_content(content) == section
+
+
+def test_into_a_file_or_a_pipe_only_the_summary_is_printed(report):
+    console = Console(width=80, file=io.StringIO(), force_terminal=False)
+    print_report(report, console)
+
+    assert console.file.getvalue() == "- Finding one.\n"

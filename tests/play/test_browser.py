@@ -1,0 +1,482 @@
+"""The page in headless Chromium: its numbers are those of the library, and its buttons work."""
+
+import itertools
+import shutil
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from driftgames.boosting import NoEdgeWarning
+from driftgames.games import Chips, GreedyAdversary
+from driftgames.play import write_page
+from driftgames.play.fixtures import (
+    MOST_CHIPS,
+    MOST_ROUNDS,
+    PER_UNIT,
+    PLAYERS,
+    Setup,
+    fit_numbers,
+    game_numbers,
+    random_points,
+    random_rounds,
+)
+
+TOLERANCE = 1e-12
+MINUS = "\N{MINUS SIGN}"
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+FLAGS = (
+    "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
+    "disable-component-update disable-sync disable-dev-shm-usage"
+)
+PHONE = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
+DESKTOP = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if BROWSER is None or DRIVER is None:
+        pytest.skip("no browser: Debian's chromium and chromium-driver are not installed")
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for flag in FLAGS.split():
+        options.add_argument(f"--{flag}")
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    path = tmp_path_factory.mktemp("page") / "play.html"
+    write_page(path)
+    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+    driver.address = path.as_uri()
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Open the page at a fragment; afterwards nothing may have been logged or loaded."""
+
+    def open_page(fragment="", size=DESKTOP):
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        browser.get("about:blank")  # a change of the fragment alone would not load the page
+        browser.get(browser.address + fragment)
+        return browser
+
+    yield open_page
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+
+
+@pytest.fixture(scope="module")
+def compute(browser):
+    """Call a function of the page that changes nothing on it."""
+
+    def compute(function, *arguments):
+        if not browser.current_url.startswith(browser.address):
+            browser.get(browser.address)
+        return browser.execute_script(f"return {function}(...arguments)", *arguments)
+
+    return compute
+
+
+def find(browser, selector):
+    return browser.find_element("css selector", selector)
+
+
+def count(browser, selector):
+    return len(browser.find_elements("css selector", selector))
+
+
+def press(browser, *selectors):
+    for selector in selectors:
+        find(browser, selector).click()
+
+
+def click_at(browser, element, dx, dy):
+    """Click so far from the middle of an element."""
+    from selenium.webdriver import ActionChains
+
+    chain = ActionChains(browser, duration=0)
+    chain.move_to_element_with_offset(element, dx, dy).click().perform()
+
+
+def fact(browser, name):
+    facts = browser.execute_script(
+        "return [...document.querySelectorAll('section:not([hidden]) .facts div')]"
+        ".map((d) => [...d.children].map((c) => c.textContent))"
+    )
+    return dict(facts)[name]
+
+
+def choose(browser, identity, value):
+    press(browser, f"#{identity} option[value='{value}']")
+
+
+def state(browser):
+    return browser.execute_script("return page")
+
+
+def shown_numbers(browser):
+    """Return the table of the view: what a person can read."""
+    return browser.execute_script(
+        "return [...document.querySelectorAll('section:not([hidden]) table tbody tr')]"
+        ".map((r) => [...r.children].map((c) => Number(c.textContent.replace('\\u2212', '-'))))"
+    )
+
+
+def assert_same(ours, theirs):
+    assert ours.keys() >= theirs.keys()
+    for name, wanted in theirs.items():
+        found, wanted = np.array(ours[name], dtype=float), np.array(wanted)
+        assert found.shape == wanted.shape, name
+        assert np.isfinite(found).all(), name
+        np.testing.assert_allclose(found, wanted, rtol=TOLERANCE, atol=TOLERANCE, err_msg=name)
+
+
+# ------------------------------------------------------------------------ the numbers
+
+
+def one_good_chip(n, horizon):
+    """Return the losses that send chip 0 as far to the left as any can go."""
+    losses = np.ones((horizon, n))
+    losses[:, 0] = 0.0
+    return losses
+
+
+@pytest.mark.parametrize("player", PLAYERS)
+@pytest.mark.parametrize(("n", "horizon", "rank"), [(2, 5, 1), (6, 20, 2), (12, 60, 1)])
+def test_a_game_has_the_numbers_of_the_library(compute, player, n, horizon, rank):
+    setup = Setup(player, n, horizon, rank)
+    games = [one_good_chip(n, horizon), random_rounds(n, horizon, seed=n)]
+    games.append(games[-1][: horizon // 2])  # a game that goes on
+    for rounds in games:
+        ours = compute("gameNumbers", asdict(setup), rounds.tolist())
+        assert_same(ours, game_numbers(setup, rounds))
+
+
+@pytest.mark.parametrize("player", PLAYERS)
+def test_a_potential_has_the_librarys_values_and_weights_at_every_position(compute, player):
+    """Games meet few positions; a corner of the minimax envelope may lie between them."""
+    setup = Setup(player, n=4, horizon=8, rank=1)
+    phi = setup.potential()
+    made = "makePotential(setup.player, setup.horizon, setup.rank / setup.n)"
+    for t in range(1, 9):
+        before = np.linspace(1 - t, t - 1, (t - 1) * 2 * PER_UNIT + 1)
+        after = np.linspace(-t, t, t * 2 * PER_UNIT + 1)
+        weigh = f"((setup, s, t) => weigh({made}, s, t))"
+        value = f"((setup, s, t) => s.map(((phi) => (x) => phi.value(x, t))({made})))"
+        ours = {
+            "weights": compute(weigh, asdict(setup), before.tolist(), t),
+            "values": compute(value, asdict(setup), after.tolist(), t),
+        }
+        wanted = {
+            "weights": phi.weights(before, t).tolist(),
+            "values": phi.value(after, t, horizon=8).tolist(),
+        }
+        assert_same(ours, wanted)
+
+
+@pytest.mark.parametrize("player", PLAYERS)
+def test_the_bound_holds_and_the_sum_of_potentials_never_rises(compute, player):
+    setup = Setup(player, n=5, horizon=25, rank=1)
+    rounds = random_rounds(5, 25, seed=3)
+    ours = compute("gameNumbers", asdict(setup), rounds.tolist())
+    assert max(ours["regrets"]) <= ours["bound"]
+    assert np.diff(ours["sums"]).max() <= 1e-12 * ours["sums"][0]
+    assert ours["sums"][-1] < 0.9 * ours["sums"][0]
+
+
+@pytest.mark.parametrize("player", PLAYERS)
+def test_the_greedy_adversary_is_as_bad_as_the_librarys(open_page, player):
+    """Compare the sums reached: several losses may reach the same sum."""
+    setup = Setup(player, n=4, horizon=12, rank=1)
+    phi = setup.potential()
+    browser = open_page(f"#view=game&player={player}&n=4&t=12&k=1&foe=greedy")
+    press(browser, "#finish")
+    rounds = state(browser)["rounds"]
+    assert len(rounds) == 12
+    numbers = game_numbers(setup, np.array(rounds))
+    rng = np.random.default_rng(0)
+    for t in range(12):
+        chips = Chips(np.array(numbers["positions"][t]), t)
+        p = np.array(numbers["weights"][t])
+        moves = GreedyAdversary(phi).moves(chips, p, rng)
+        worst = phi.value(chips.positions + moves, t + 1, horizon=12).sum()
+        assert numbers["sums"][t + 1] == pytest.approx(worst, rel=1e-11)
+
+
+def lattice_points():
+    """Return points on a lattice, two classes with the diagonal between: many stumps tie."""
+    places = itertools.product(range(10, 100, 20), range(10, 100, 20))
+    return [{"x": x, "y": y, "label": 1 if x > y else -1} for x, y in places]
+
+
+@pytest.mark.parametrize(
+    ("points", "n_rounds"),
+    [
+        (random_points(40, seed=1), 100),
+        (random_points(7, seed=2), 30),
+        (lattice_points(), 60),
+        ([{"x": 5, "y": 5, "label": -1}, {"x": 6, "y": 5, "label": 1}], 10),
+    ],
+    ids=["forty", "seven", "ties", "separable"],
+)
+def test_a_fit_has_the_stumps_and_numbers_of_the_library(compute, points, n_rounds):
+    ours = compute("fitNumbers", points, n_rounds)
+    theirs = fit_numbers(points, n_rounds)
+    assert ours["stumps"] == theirs["stumps"]
+    assert_same(ours, theirs)
+    assert len(ours["edges"]) == n_rounds
+
+
+def test_ignored_examples_weigh_exactly_zero_in_both(compute):
+    points = random_points(40, seed=1)
+    ours = compute("fitNumbers", points, 100)["weights"]
+    zero = np.array(ours) == 0.0
+    assert zero.any()
+    assert (zero == (np.array(fit_numbers(points, 100)["weights"]) == 0.0)).all()
+
+
+def test_a_fit_without_an_edge_ends_in_both(compute):
+    corners = itertools.product((10, 90), (10, 90))
+    points = [{"x": x, "y": y, "label": 1 if x == y else -1} for x, y in corners]
+    ours = compute("fitNumbers", points, 5)
+    with pytest.warns(NoEdgeWarning):
+        assert_same(ours, fit_numbers(points, 5))
+    assert ours["stumps"] == []
+
+
+def test_the_page_checks_itself_against_embedded_records(open_page):
+    browser = open_page()
+    assert browser.execute_script("return checkAgainstLibrary(FIXTURES)") <= TOLERANCE
+    spoiled = "const f = structuredClone(FIXTURES); f.games[2].numbers.weights[3][1] += 1e-9;"
+    difference = browser.execute_script(spoiled + "return checkAgainstLibrary(f)")
+    assert difference == pytest.approx(1e-9, rel=1e-3)
+    assert "4 games and 1 fit" in find(browser, "#checked").text
+
+
+@pytest.mark.parametrize(("n", "horizon", "rank"), [(2, 5, 1), (12, 20, 1), (6, 20, 5)])
+def test_minimax_has_the_smallest_bound_as_the_page_says(compute, n, horizon, rank):
+    setups = [asdict(Setup(player, n, horizon, rank)) for player in PLAYERS]
+    bounds = {setup["player"]: compute("gameNumbers", setup, [])["bound"] for setup in setups}
+    assert min(bounds, key=bounds.get) == "minimax"
+
+
+def test_the_page_has_the_limits_that_the_records_assume(open_page):
+    limits = open_page().execute_script("return [LIMITS.n[1], LIMITS.horizon[1], PER_UNIT]")
+    assert limits == [MOST_CHIPS, MOST_ROUNDS, PER_UNIT]
+
+
+# ------------------------------------------------------------------------ the view of the game
+
+
+def test_a_person_plays_steps_back_and_shares_the_game(open_page):
+    browser = open_page("#view=game&player=2-norm&n=3&t=10&k=1&marks=000")
+    assert fact(browser, "Round") == "0 of 10"
+    press(browser, ".chip:nth-child(1)", ".chip:nth-child(2)", ".chip:nth-child(2)")
+    assert state(browser)["marks"] == [1, 0.5, 0]
+    assert "The player would pay 0.500" in find(browser, "#plan").text
+    press(browser, "#play", "#play")
+
+    wanted = game_numbers(Setup("2-norm", 3, 10, 1), np.array([[1, 0.5, 0]] * 2))
+    assert fact(browser, "Round") == "2 of 10"
+    assert fact(browser, "Sum of potentials") == f"{wanted['sums'][2]:.3f}"
+    assert fact(browser, "ε-regret") == f"{wanted['regrets'][2]:.3f}"
+    press(browser, "#game details:not(.idea) summary")
+    numbers = np.array(shown_numbers(browser))
+    np.testing.assert_allclose(numbers[:, 1], wanted["positions"][2], atol=1e-6)
+    np.testing.assert_allclose(numbers[:, 3], wanted["weights"][2], atol=1e-6)
+
+    link, before = browser.current_url, state(browser)
+    open_page("#" + link.split("#")[1])
+    assert state(browser) == before
+
+    press(browser, ".chip:nth-child(3)")
+    assert state(browser)["marks"] == [1, 0.5, 1]
+    press(browser, "#back")
+    assert fact(browser, "Round") == "1 of 10"
+    assert state(browser)["marks"] == [1, 0.5, 0]  # those of the round taken back
+    press(browser, "#restart")
+    assert fact(browser, "Round") == "0 of 10"
+    assert not find(browser, "#back").is_enabled()
+
+
+def test_another_player_answers_the_same_losses(open_page):
+    browser = open_page("#view=game&player=exp&n=4&t=20&k=1&foe=coins")
+    press(browser, "#finish")
+    rounds = state(browser)["rounds"]
+    assert len(rounds) == 20
+    for player in PLAYERS:
+        choose(browser, "player", player)
+        wanted = game_numbers(Setup(player, 4, 20, 1), np.array(rounds))
+        assert state(browser)["rounds"] == rounds
+        assert fact(browser, "ε-regret") == f"{wanted['regrets'][-1]:.3f}".replace("-", MINUS)
+        assert fact(browser, "Its bound now").startswith(f"{wanted['bound']:.3f}")
+
+
+@pytest.mark.parametrize("adversary", ["halves", "leaders"])
+def test_a_stored_adversary_plays_any_number_of_chips(open_page, adversary):
+    browser = open_page(f"#view=game&n=12&t=60&k=3&foe={adversary}")
+    press(browser, "#finish")
+    assert fact(browser, "Round") == "60 of 60"
+    assert "✓" in fact(browser, "Its bound now")
+    chips = find(browser, "#n")
+    for _ in range(10):
+        chips.send_keys("\ue012")  # the left arrow
+    assert state(browser)["setup"]["n"] == 2
+    assert state(browser)["setup"]["rank"] == 1
+    assert count(browser, ".chip") == 2
+    rounds = find(browser, "#horizon")
+    rounds.send_keys("\ue011")  # home
+    assert fact(browser, "Round") == "5 of 5"
+
+
+CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (x) => %s}})"
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_copy_link_copies_the_link_or_shows_it(open_page, allowed):
+    browser = open_page("#view=game&player=minimax&n=3&t=10&k=2&foe=greedy")
+    refuse = "{ throw new DOMException('not allowed') }"
+    browser.execute_script(CLIPBOARD % ("{ window.copied = x }" if allowed else refuse))
+    press(browser, "#play", "#game button.share")
+    shown = "document.querySelector('#status input')?.value"
+    link = browser.execute_script(f"return {'window.copied' if allowed else shown}")
+    assert link == browser.current_url
+    assert "player=minimax" in link
+    assert ("copied" in find(browser, "#status").text) == allowed
+
+
+def test_keys_play_a_round(open_page):
+    browser = open_page("#view=game&n=4&t=10&marks=0000")
+    body = find(browser, "body")
+    body.send_keys("2")
+    assert state(browser)["marks"] == [0, 1, 0, 0]
+    body.send_keys("n")
+    assert fact(browser, "Round") == "1 of 10"
+    body.send_keys("b")
+    assert fact(browser, "Round") == "0 of 10"
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "#view=game&player=toString&n=99&t=-5&k=77&foe=constructor&rounds=01x2&marks=9",
+        "#view=boost&points=12p9999q&round=-3",
+        "#nonsense",
+    ],
+)
+def test_a_bad_link_opens_a_good_page(open_page, fragment):
+    browser = open_page(fragment)
+    setup = state(browser)["setup"]
+    assert setup["player"] in PLAYERS
+    assert 2 <= setup["n"] <= 12
+    assert 5 <= setup["horizon"] <= 60
+    assert 1 <= setup["rank"] < setup["n"]
+
+
+# ------------------------------------------------------------------------ the view of boosting
+
+
+def test_a_person_draws_points_and_boosts_them(open_page):
+    browser = open_page("#view=boost&points=&round=0")
+    plane = find(browser, "#plane")
+    assert not find(browser, "#round-next").is_enabled()
+    for tool, dx, dy in [("1", -80, 20), ("1", -60, -50), ("-1", 60, 10), ("-1", 90, -70)]:
+        press(browser, f"[data-tool='{tool}']")
+        click_at(browser, plane, dx, dy)
+    points = state(browser)["points"]
+    assert [point["label"] for point in points] == [1, 1, -1, -1]
+    assert count(browser, "#plane .mark") == 4
+
+    press(browser, "#round-next", "#round-next")
+    stump = fit_numbers(points, 2)["stumps"][1]
+    assert fact(browser, "Stump of this round") == f"x ≤ {stump[1]:g} is +"
+    assert fact(browser, "Training error") == "0 %"
+    press(browser, "#round-back")
+    assert state(browser)["round"] == 1
+
+    press(browser, "[data-tool='0']")
+    click_at(browser, plane, 60, 10)
+    assert len(state(browser)["points"]) == 3
+    plane.send_keys("\ue013\ue013 ")  # the cursor goes up twice; nothing is near enough to erase
+    assert len(state(browser)["points"]) == 3
+    press(browser, "[data-tool='1']")
+    plane.send_keys(" ")
+    assert len(state(browser)["points"]) == 4
+
+    link, before = browser.current_url, state(browser)
+    open_page("#" + link.split("#")[1])
+    after = state(browser)
+    assert (after["points"], after["round"]) == (before["points"], before["round"])
+
+
+def test_a_run_that_ended_early_is_left_by_a_step_back(open_page):
+    """Points that contradict each other may leave no stump an edge."""
+    browser = open_page("#view=boost&points=9090n5050p1010n9010p5050n&round=50")
+    assert find(browser, "#round-out").text == "4 of 4"
+    with pytest.warns(NoEdgeWarning):
+        assert len(fit_numbers(state(browser)["points"], 50)["edges"]) == 4
+    press(browser, "#round-back")
+    assert state(browser)["round"] == 3
+    open_page("#view=boost&points=1010p1010n")
+    assert fact(browser, "Stump of this round") == "none has an edge"
+
+
+def test_ignored_points_are_outlines(open_page):
+    browser = open_page("#view=boost&round=60")
+    points = state(browser)["points"]
+    wanted = fit_numbers(points, 61)
+    ignored = sum(p == 0.0 for p in wanted["weights"][60])
+    assert ignored > 0
+    assert count(browser, "#plane .mark.empty") == ignored
+    assert fact(browser, "Ignored next").startswith(f"{ignored} (")
+    assert fact(browser, "Its edge") == f"{wanted['edges'][59]:.4f}"
+    press(browser, "#clear")
+    assert count(browser, "#plane .mark") == 0
+
+
+# ------------------------------------------------------------------------ for everyone
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("view", ["game", "boost"])
+def test_a_view_fits_the_screen_and_everything_has_a_name(open_page, view, size):
+    browser = open_page(f"#view={view}&n=12&t=60&foe=coins&round=20", size)
+    if view == "game":
+        press(browser, "#finish")
+    width = browser.execute_script("return document.documentElement.scrollWidth")
+    assert width <= size["width"]
+    nameless = browser.execute_script(
+        "return [...document.querySelectorAll('button, input, select, svg')].filter((e) =>"
+        " !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length))"
+        ".filter((e) => e.checkVisibility()).map((e) => e.outerHTML)"
+    )
+    assert nameless == []
+
+
+def test_the_theme_follows_the_system_and_a_switch(open_page):
+    browser = open_page()
+
+    def ground():
+        return browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+
+    seen = {}
+    for scheme in ("light", "dark"):
+        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        seen[scheme] = ground()
+    assert seen["light"] != seen["dark"]
+    press(browser, "#theme")
+    assert ground() == seen["light"]
+    press(browser, "#theme")
+    assert ground() == seen["dark"]
+
+
+def test_tabs_lead_to_both_views(open_page):
+    browser = open_page()
+    press(browser, "#tab-boost")
+    assert find(browser, "#plane").is_displayed()
+    assert not find(browser, "#line").is_displayed()
+    find(browser, "#tab-boost").send_keys("\ue012")
+    assert find(browser, "#line").is_displayed()
