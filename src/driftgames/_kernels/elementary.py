@@ -26,10 +26,12 @@ several terms at once, and a loop over chips waits less for each.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.arithmetic import choose, exponent, fma, greater, mantissa, two_to
+from driftgames._kernels.arithmetic import choose, exponent, fma, greater, lesser, mantissa, two_to
 from driftgames._kernels.jit import kernel, scalar
 from driftgames._kernels.lanes import LANES, load, store
 from driftgames.core.typing import FloatArray
@@ -40,6 +42,7 @@ _LN2_HIGH = 6.93147180369123816490e-01  # so few bits that its product with k is
 _LN2_LOW = 1.90821492927058770002e-10
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer in the low bits
 _UNDERFLOW = -709.3  # rounds to the exponent whose bits are all zero
+_LARGEST = 709.0  # beyond it exp would overflow
 _TINY = 2.2250738585072014e-308  # the least normal float
 
 
@@ -186,20 +189,12 @@ def exp_all(x: npt.ArrayLike) -> FloatArray:
     >>> exp_all(np.array([-np.inf, 0.0, 1.0]))
     array([0.        , 1.        , 2.71828183])
     """
-    values = np.asarray(x, dtype=np.float64)
-    out = np.empty(values.size)
-    _exp_all(np.minimum(values.ravel(), 709.0), out)
-    out[values.ravel() > 709.0] = np.inf
-    return out.reshape(values.shape)
+    return _apply(_exp_all, x)
 
 
 def expm1_all(x: npt.ArrayLike) -> FloatArray:
     """Return ``exp - 1`` of every entry, infinite above 709."""
-    values = np.asarray(x, dtype=np.float64)
-    out = np.empty(values.size)
-    _expm1_all(np.minimum(values.ravel(), 709.0), out)
-    out[values.ravel() > 709.0] = np.inf
-    return out.reshape(values.shape)
+    return _apply(_expm1_all, x)
 
 
 def log_all(x: npt.ArrayLike) -> FloatArray:
@@ -208,30 +203,33 @@ def log_all(x: npt.ArrayLike) -> FloatArray:
     >>> log_all(np.array([0.0, 1.0, np.e]))
     array([-inf,   0.,   1.])
     """
-    values = np.asarray(x, dtype=np.float64)
-    out = np.empty(values.size)
-    _log_all(values.ravel(), out)
-    return out.reshape(values.shape)
+    return _apply(_log_all, x)
 
 
 def log1p_all(x: npt.ArrayLike) -> FloatArray:
     """Return ``log(1 + x)`` of every entry without cancellation, for finite ``x > -1``."""
+    return _apply(_log1p_all, x)
+
+
+def _apply(loop: Callable[[FloatArray, FloatArray], None], x: npt.ArrayLike) -> FloatArray:
     values = np.asarray(x, dtype=np.float64)
     out = np.empty(values.size)
-    _log1p_all(values.ravel(), out)
+    loop(values.ravel(), out)
     return out.reshape(values.shape)
 
 
 @kernel
 def _exp_all(x: FloatArray, out: FloatArray) -> None:
     for i in range(0, x.size, LANES):
-        store(out, i, exp(load(x, i, 0.0)))
+        each = load(x, i, 0.0)
+        store(out, i, choose(each > _LARGEST, np.inf, exp(lesser(each, _LARGEST))))
 
 
 @kernel
 def _expm1_all(x: FloatArray, out: FloatArray) -> None:
     for i in range(0, x.size, LANES):
-        store(out, i, expm1(load(x, i, 0.0)))
+        each = load(x, i, 0.0)
+        store(out, i, choose(each > _LARGEST, np.inf, expm1(lesser(each, _LARGEST))))
 
 
 @kernel
