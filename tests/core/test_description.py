@@ -1,0 +1,61 @@
+"""Objects as JSON: a class registers itself, and a file holds its name and its arguments."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from driftgames.core.description import Describable, decode, describe, encode, restore
+from driftgames.core.documents import DocumentError
+
+
+@dataclass(frozen=True)
+class Ruler(Describable):
+    length: float = 1.0
+    marks: tuple = ()
+
+
+@dataclass(frozen=True)
+class Case(Describable):
+    ruler: Ruler
+
+
+def test_a_dataclass_comes_back_by_its_fields():
+    assert describe(Ruler(2.5)) == {"name": "Ruler", "arguments": {"length": 2.5, "marks": []}}
+    assert restore(describe(Ruler(0.1 + 0.2))).length == 0.1 + 0.2
+    assert restore(describe(Case(Ruler(3.0)))).ruler.length == 3.0
+
+
+def test_a_class_that_is_defined_again_replaces_the_first():
+    described = describe(Ruler(2.0))
+
+    @dataclass(frozen=True)
+    class Ruler2(Describable):
+        length: float = 1.0
+        marks: tuple = ()
+
+    Ruler2.__name__ = "Ruler"
+    Describable._kinds["Ruler"] = Ruler2
+    try:
+        assert type(restore(described)) is Ruler2
+    finally:
+        Describable._kinds["Ruler"] = Ruler
+
+
+def test_what_a_file_cannot_hold_is_said():
+    assert describe(Ruler(marks=(len,)))["arguments"] is None
+    with pytest.raises(DocumentError, match="Ruler, which a file cannot hold; give it as ruler="):
+        restore(describe(Ruler(marks=(len,))), "ruler")
+    with pytest.raises(DocumentError, match="Yardstick, which is not defined here; import"):
+        restore({"name": "Yardstick", "arguments": {}})
+
+
+def test_values_of_every_kind_come_back():
+    value = {"x": np.arange(3), "y": [1, 2.5, None, "ü", True], "z": {"deep": np.float64(0.1)}}
+    back = decode(encode(value))
+    assert back["x"].tolist() == [0, 1, 2]
+    assert back["x"].dtype == np.int64
+    assert back["y"] == [1, 2.5, None, "ü", True]
+    assert back["z"] == {"deep": 0.1}
+    with pytest.raises(TypeError, match="a file cannot hold"):
+        encode({"f": len})
