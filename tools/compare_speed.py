@@ -114,6 +114,8 @@ def main() -> None:
         found = {name: value for part in parts for name, value in PARTS[part]()}
         sys.stdout.write(json.dumps(found))
         return
+    if arguments.other is None:
+        parser.error("name the Python of the other version")
     least: dict[str, list[float]] = {}
     for _ in range(arguments.repeats):
         for at, python in enumerate((sys.executable, arguments.other)):

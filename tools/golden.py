@@ -242,6 +242,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="keep the cases whose name has this word")
     arguments = parser.parse_args()
     chosen = {name: case for name, case in cases().items() if arguments.only in name}
+    if not chosen:
+        parser.error(f"no case has {arguments.only!r} in its name")
     digests = {name: digest(case()) for name, case in chosen.items()}
     text = json.dumps(digests, indent=1)
     if arguments.write:

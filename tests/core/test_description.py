@@ -59,3 +59,13 @@ def test_values_of_every_kind_come_back():
     assert back["z"] == {"deep": 0.1}
     with pytest.raises(TypeError, match="a file cannot hold"):
         encode({"f": len})
+
+
+def test_a_class_of_the_library_is_not_replaced():
+    with pytest.raises(TypeError, match="TwoNorm is a class of driftgames; choose another name"):
+        type("TwoNorm", (Describable,), {"__module__": "__main__"})
+
+
+def test_a_tuple_comes_back_as_one_and_a_dict_with_other_keys_is_not_held():
+    assert restore(describe(Ruler(1.0, marks=(1.0, 2.0)))) == Ruler(1.0, marks=(1.0, 2.0))
+    assert describe(Ruler(1.0, marks={1: 2.0}))["arguments"] is None

@@ -154,3 +154,26 @@ def test_states_are_compared_entry_by_entry():
     assert not same(x, {"a": [1], "b": None})
     assert not same(x, {"a": [1, np.array([1.0, 2.0])]})
     assert not same(np.zeros(2), 0.0)
+
+
+def test_two_gauges_of_the_same_arguments_make_equal_counters():
+    assert Counter(2, gauge=Gauge(np.array([1.0, 2.0]))) == Counter(
+        2, gauge=Gauge(np.array([1, 2.0]))
+    )
+    assert Counter(2, gauge=Gauge(2.0)) != Counter(2, gauge=Gauge(3.0))
+
+
+def test_what_is_given_must_be_describable(tmp_path):
+    Counter(2, gauge=Gauge(unit=len)).save(tmp_path / "c.json")
+    with pytest.raises(DocumentError, match=r"it was made with gauge = .*; given is 5"):
+        Counter.load(tmp_path / "c.json", gauge=5)
+
+
+def test_nesting_without_end_is_a_document_error(counter):
+    content = counter.content()
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    content["state"]["notes"] = deep
+    with pytest.raises(DocumentError, match="not a whole Counter"):
+        Counter.from_content(content)

@@ -166,3 +166,17 @@ def test_bad_losses_leave_the_chips_where_they_are(losses, message):
 def test_a_game_needs_chips_and_rounds(n_chips, horizon):
     with pytest.raises(ValueError, match="must be an integer >= 1; got 0"):
         play(PotentialPlayer(TwoNorm()), RandomAdversary(), n_chips=n_chips, horizon=horizon)
+
+
+def test_moves_may_be_integers_and_potentials_truth_values():
+    game = DriftingGame(moves=(-1, 1), beta=0.1)
+    player = PotentialPlayer(NormalHedgeDT())
+    record = play(player, RandomAdversary(game), rules=game, n_chips=3, horizon=5)
+    assert set(np.unique(np.abs(record.chips.positions) % 2)) == {1.0}
+
+    class Cliff(NormalHedgeDT):
+        def value(self, positions, t, *, horizon=None, log_scale=0.0):
+            return np.asarray(positions) <= 0
+
+    record = play(player, GreedyAdversary(Cliff()), n_chips=3, horizon=3)
+    assert record.chips.t == 3

@@ -31,9 +31,6 @@ def kernel(function: F) -> F:
     return cast(F, njit(cache=True, nogil=True, **_COMMON)(function))
 
 
-exact_kernel = kernel
-
-
 def inner_kernel(function: F) -> F:
     """Compile a part of a kernel that Python itself never calls."""
     return cast(F, njit(no_cpython_wrapper=True, **_COMMON)(function))

@@ -15,7 +15,7 @@ def check_names(names: Sequence[Arm] | None, n_arms: int | None) -> list[Arm] | 
     if names is None:
         return None
     try:
-        listed = list(names)
+        listed = [name.item() if isinstance(name, np.generic) else name for name in names]
         distinct = len(set(listed)) == len(listed)
     except TypeError as error:
         raise ValueError(f"names must be a sequence of hashable arms; got {names!r}") from error

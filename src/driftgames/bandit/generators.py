@@ -22,9 +22,24 @@ def generator_in(state: Content) -> np.random.Generator:
     name = state.get("bit_generator")
     if name not in KNOWN:
         raise DocumentError(f"there is no bit generator {name!r}; there are {', '.join(KNOWN)}")
+    _check_state(name, state)
     bits: np.random.BitGenerator = getattr(np.random, name)()
     bits.state = state
     return np.random.Generator(bits)
+
+
+def _check_state(name: str, state: Content) -> None:
+    """Refuse numbers that NumPy takes over unchecked and that no generator can have."""
+    rules = {
+        "MT19937": lambda: (
+            0 <= state["state"]["pos"] <= 624
+        ),  # beyond it, draws read foreign memory
+        "Philox": lambda: 0 <= state["buffer_pos"] <= 4,
+        "PCG64": lambda: state["state"]["inc"] % 2 == 1,
+        "PCG64DXSM": lambda: state["state"]["inc"] % 2 == 1,
+    }
+    if name in rules and not rules[name]():
+        raise DocumentError(f"no {name} can be in the state of this file")
 
 
 def put_back(rng: np.random.Generator, state: Content) -> np.random.Generator:

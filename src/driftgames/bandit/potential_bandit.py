@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from driftgames._kernels.elementary import log
+from driftgames._kernels.elementary import log_all
 from driftgames.bandit.arms import check_names, slots_of
 from driftgames.bandit.conditions import BanditCheck, check_bandit_potential
 from driftgames.bandit.engine import Engine
@@ -103,7 +103,7 @@ class PotentialBandit(BanditPolicy):
             return ExponentialEngine(self.n_arms, rate=self.potential.eta)
         if self.potential is not None:
             return PotentialEngine(self.potential, self.n_arms)
-        needed = log(1.0 / self.epsilon)
+        needed = -float(log_all(self.epsilon))
         if self.horizon is None:
             return ExponentialEngine(self.n_arms, decay=math.sqrt(needed / self.n_arms))
         best = math.sqrt(2 * needed / (self.horizon * (1 + self.n_arms * math.sqrt(math.e))))

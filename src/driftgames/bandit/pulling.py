@@ -98,7 +98,7 @@ class ArmPuller(Stateful):
             self._refuse(arm, prob)
         try:
             inside = self._low <= loss <= self._high
-        except TypeError:
+        except (TypeError, ValueError):
             inside = False
         if not inside:
             raise ValueError(
@@ -111,7 +111,7 @@ class ArmPuller(Stateful):
             slot = slot_from(arm)
         # the kernel was compiled for floats
         if loss.__class__ is not float or prob.__class__ is not float:
-            loss, prob = float(loss), float(prob)
+            loss, prob = _real(self._units.word, loss), float(prob)
         if not self._plain:
             loss = self._units.to_game(loss)
         gamma = self._gamma
@@ -272,6 +272,13 @@ class ArmPuller(Stateful):
             f"no pull of arm {arm!r} with probability {prob!r} waits for feedback: it was given "
             "already, or prob is not what pull returned"
         )
+
+
+def _real(word: str, value: Any) -> float:
+    """Return a number or a truth value as a float; a complex number is neither."""
+    if isinstance(value, complex | np.complexfloating):
+        raise ValueError(f"a {word} must be a real number; got {value!r}")
+    return float(value)
 
 
 def _restored(kind: type[Puller], arguments: Content, state: Content) -> Puller:

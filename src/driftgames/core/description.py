@@ -33,7 +33,7 @@ class Describable:
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
-        Describable._kinds[cls.__name__] = cls  # a cell that is run again replaces its class
+        register(Describable._kinds, cls)
 
     def _described_arguments(self) -> Content:
         kind: Any = type(self)
@@ -43,6 +43,17 @@ class Describable:
         elif not names and kind.__init__ is not object.__init__:
             raise TypeError(f"{kind.__name__} does not name its arguments")
         return {name: getattr(self, name) for name in names}
+
+
+def register(kinds: dict[str, Any], kind: type) -> None:
+    """Enter a class by its name; a cell that is run again replaces its own class.
+
+    A class of the library is not replaced: its files would go on with another algorithm.
+    """
+    taken = kinds.get(kind.__name__, kind).__module__
+    if taken.startswith("driftgames.") and taken != kind.__module__:
+        raise TypeError(f"{kind.__name__} is a class of driftgames; choose another name")
+    kinds[kind.__name__] = kind
 
 
 def encode(value: Any) -> Any:
@@ -59,7 +70,7 @@ def encode(value: Any) -> Any:
         return describe(value)
     if isinstance(value, list | tuple):
         return [encode(each) for each in value]
-    if isinstance(value, dict):
+    if isinstance(value, dict) and all(isinstance(name, str) for name in value):
         return {name: encode(each) for name, each in value.items()}
     if value is None or isinstance(value, bool | int | float | str):
         return value
@@ -110,4 +121,8 @@ def restore(described: Content, argument: str = "") -> Any:
         raise DocumentError(
             f"it was made with {name}, which is not defined here; import the module that defines it"
         )
-    return Describable._kinds[name](**{key: decode(each) for key, each in arguments.items()})
+    kind: Any = Describable._kinds[name]
+    values = {key: decode(each) for key, each in arguments.items()}
+    if dataclasses.is_dataclass(kind):  # JSON has no tuples
+        values = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
+    return kind(**values)

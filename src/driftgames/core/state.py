@@ -14,9 +14,28 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from driftgames.core.description import decode, describe, encode, is_described, restore
+from driftgames.core.description import (
+    Describable,
+    decode,
+    describe,
+    encode,
+    is_described,
+    register,
+    restore,
+)
 from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.core.typing import Content, Path
+
+UNREADABLE = (
+    AttributeError,
+    KeyError,
+    MemoryError,
+    OverflowError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What content that was not written by this library may raise."""
 
 
 class Stateful(ABC):
@@ -29,7 +48,7 @@ class Stateful(ABC):
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
-        Stateful._stateful[cls.__name__] = cls
+        register(Stateful._stateful, cls)
 
     # ---------------------------------------------------------------- what a subclass must give
 
@@ -75,7 +94,7 @@ class Stateful(ABC):
             restored._set_state(decode(content["state"]))
         except DocumentError:
             raise
-        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        except UNREADABLE as error:
             raise DocumentError(f"not a whole {cls.__name__}: {error}") from error
         return restored
 
@@ -131,6 +150,9 @@ def same(x: Any, y: Any) -> bool:
     """Whether two states are equal, entry by entry."""
     if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
         return np.array_equal(x, y)
+    if isinstance(x, Describable) and type(x) is type(y):
+        described = describe(x)
+        return x is y or x == y if described["arguments"] is None else described == describe(y)
     if isinstance(x, dict) and isinstance(y, dict):
         return x.keys() == y.keys() and all(same(each, y[name]) for name, each in x.items())
     if isinstance(x, list | tuple) and isinstance(y, list | tuple):
@@ -164,7 +186,8 @@ def _arguments_from(saved: Content, given: Content) -> Content:
         if name not in given:
             arguments[name] = restore(value, name) if is_described(value) else decode(value)
             continue
-        if not is_described(value) or describe(given[name]) != value:
+        known = is_described(value) and isinstance(given[name], Describable)
+        if not known or describe(given[name]) != value:
             raise DocumentError(f"it was made with {name} = {value}; given is {given[name]!r}")
         arguments[name] = given[name]
     if others := given.keys() - saved.keys():

@@ -35,7 +35,8 @@ class RandomAdversary:
     def moves(self, chips: Chips, p: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return random moves that the game allows."""
         if isinstance(self.game, DriftingGame):
-            return _push_up_to(self.game, p, rng.choice(self.game.moves, size=p.size))
+            choices = np.asarray(self.game.moves, dtype=np.float64)
+            return _push_up_to(self.game, p, rng.choice(choices, size=p.size))
         # powers of a uniform number: losses near 0, near 1, or spread between
         losses = _to_power_of_two(rng.random(p.size), int(rng.integers(-2, 3)))
         z = hedge_moves(losses, dot(p, losses))
@@ -85,8 +86,8 @@ class GreedyAdversary:
             losses = self._losses(chips, p)
             candidates = losses - matvec(losses, p)[:, np.newaxis]
         ends = chips.positions + candidates
-        values = self.potential.value(ends.ravel(), chips.t + 1).reshape(ends.shape)
-        sums = matvec(values, np.ones(p.size))
+        values = np.asarray(self.potential.value(ends.ravel(), chips.t + 1), dtype=np.float64)
+        sums = matvec(values.reshape(ends.shape), np.ones(p.size))
         return np.asarray(candidates[int(np.argmax(sums))])
 
     def _losses(self, chips: Chips, p: FloatArray) -> FloatArray:

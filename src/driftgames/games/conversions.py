@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.sums import dot
 from driftgames.core.checks import check_range, check_vector
 from driftgames.core.typing import FloatArray
 from driftgames.games.chips import Chips, hedge_moves, move
@@ -72,7 +72,7 @@ class PlayerAsHedge:
         """Move the chips by the losses and return the learner's own loss."""
         vector = check_vector("losses", losses, self.n_actions)
         check_range("losses", vector, 0.0, 1.0)
-        learner_loss = float(np.dot(self.distribution(), vector))
+        learner_loss = dot(self.distribution(), vector)
         moves = hedge_moves(vector, learner_loss)
         self.chips = move(self.chips, moves)
         self.player.observe(moves)

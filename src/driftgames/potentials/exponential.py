@@ -61,7 +61,7 @@ class Exponential(CompiledPotential):
         fraction = check_fraction("epsilon", epsilon)
         if fraction == 1.0:
             raise ValueError("epsilon must be below 1 to tune eta: at 1 the best eta is 0")
-        return cls(math.sqrt(2 * log(1 / fraction) / rounds))
+        return cls(math.sqrt(-2 * float(log_all(fraction)) / rounds))
 
     @classmethod
     def for_game(cls, horizon: int | None, epsilon: float) -> Exponential:

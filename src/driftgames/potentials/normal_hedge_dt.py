@@ -85,7 +85,7 @@ class NormalHedgeDT(CompiledPotential):
         exponents = self._exponent(as_floats("positions", positions), t)
         if log_scale == 0.0:
             return expm1_all(exponents) + one_less_b
-        return exp_all(exponents - log_scale) + (one_less_b - 1.0) * exp(-log_scale)
+        return exp_all(exponents - log_scale) + (one_less_b - 1.0) * exp_all(-log_scale)
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         r"""Return :math:`\sqrt{d T \ln((1 - b_0)/\epsilon + 1)}`.

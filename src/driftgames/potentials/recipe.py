@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.elementary import exp
+from driftgames._kernels.elementary import exp_all
 from driftgames._kernels.sums import matvec
 from driftgames.core.checks import as_floats, check_integer
 from driftgames.core.typing import FloatArray
@@ -97,7 +97,7 @@ class RecipePotential(Potential):
             part = flat[begin : begin + block, np.newaxis] + ends
             ended = np.ascontiguousarray(self.phi_T(part), dtype=np.float64)
             out[begin : begin + block] = matvec(ended, chances)
-        return np.asarray(out.reshape(s.shape) * exp(-log_scale))
+        return np.asarray(out.reshape(s.shape) * exp_all(-log_scale))
 
     def _solve_bound(self, horizon: int, epsilon: float) -> float:
         if horizon != self.horizon:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import lesser
-from driftgames._kernels.elementary import exp
+from driftgames._kernels.elementary import exp, exp_all
 from driftgames._kernels.jit import scalar
 from driftgames.core.checks import as_floats, check_fractions, check_horizons
 from driftgames.core.typing import FloatArray
@@ -57,7 +57,7 @@ class TwoNorm(CompiledPotential):
         """Return ``Phi_t(s) * exp(-log_scale)``."""
         rounds_left = 0 if horizon is None else horizon - t
         below = np.minimum(as_floats("positions", positions), 0.0)
-        return np.asarray((below**2 + rounds_left) * exp(-log_scale))
+        return np.asarray((below**2 + rounds_left) * exp_all(-log_scale))
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         r"""Return :math:`\sqrt{T / \epsilon}`. [LS14, Cor. 1]"""
