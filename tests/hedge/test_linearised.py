@@ -209,6 +209,7 @@ def test_totals_far_above_their_floor_stay_exact():
     learner = AdaHedge(2, loss_range=None)
     learner.run(np.tile([2.0**70, 2.0**70 + 2.0**60], (40, 1)))
     assert np.diff(learner.positions).tolist() == [40 * 2.0**60]
+    assert learner._get_state()["cumulative"].min() == 0.0  # an integer of any size is taken off
 
 
 @pytest.mark.parametrize("learner", [None, partial(Hedge, potential=None)])

@@ -126,7 +126,10 @@ def _search(
 ) -> tuple[FloatArray, FloatArray | None]:
     """Return the weights and, for a loss with kinks, the slopes that prove them best."""
     if isinstance(loss, SquareLoss):
-        return _least_squares(forecasts - outcomes[:, None]), None
+        errors = forecasts - outcomes[:, None]
+        # in units of the largest error, so that no square over- or underflows
+        errors /= np.abs(errors).max() or 1.0
+        return least_squares_weights(errors.T @ errors), None
     if isinstance(loss, AbsoluteLoss):
         weights, slopes = _quantile(forecasts, outcomes, 0.5)
         return weights, 2.0 * slopes
@@ -138,13 +141,15 @@ def _search(
     return _any_slope(loss, forecasts, outcomes), None
 
 
-def _least_squares(errors: FloatArray) -> FloatArray:
-    # in units of the largest error, so that no square over- or underflows
-    largest = np.abs(errors).max()
-    errors = errors / largest if largest > 0 else errors
-    n = errors.shape[1]
-    A = errors.T @ errors
-    A[np.diag_indices(n)] += _RIDGE * max(np.trace(A), 1.0)
+def least_squares_weights(products: FloatArray) -> FloatArray:
+    r"""Return the point q of the simplex with the lowest :math:`q\cdot Aq`.
+
+    A holds the sums of products of errors, :math:`A_{ij} = \sum_t (x_{t,i} - y_t)(x_{t,j} - y_t)`.
+    """
+    n = len(products)
+    trace = float(np.trace(products))
+    A = products / trace if trace > 0 else np.zeros_like(products)
+    A[np.diag_indices(n)] += _RIDGE
     q = np.full(n, 1.0 / n)
     lowest_on_simplex(A, np.zeros(n), q)
     return q

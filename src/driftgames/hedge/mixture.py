@@ -246,8 +246,12 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         It holds the loss, the learner and the totals. A function, such as your own loss or
         factory of learners, must be given to `load` again.
         """
+        write_document(path, KIND, VERSION, self.content())
+
+    def content(self) -> Content:
+        """Return arguments and state as JSON."""
         check_is_fitted(self)
-        content = {
+        return {
             "arguments": {
                 "loss": describe(self.loss_),
                 "learner": _describe_choice(self.learner),
@@ -262,7 +266,6 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 "learner": nested(self.learner_),
             },
         }
-        write_document(path, KIND, VERSION, content)
 
     @classmethod
     def load(
@@ -279,6 +282,21 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         hold. They cannot change what the file does hold.
         """
         content = read_document(path, KIND, VERSION)
+        try:
+            return cls.from_content(content, loss=loss, learner=learner, **given)
+        except DocumentError as error:
+            raise DocumentError(f"{path}: {error}") from error
+
+    @classmethod
+    def from_content(
+        cls,
+        content: Content,
+        *,
+        loss: str | Loss | LossFunction | None = None,
+        learner: LearnerChoice = None,
+        **given: Any,
+    ) -> ExpertMixture:
+        """Return the mixture whose `content` this is; the arguments are those of `load`."""
         try:
             arguments, state = content["arguments"], content["state"]
             mixture = cls(
@@ -298,10 +316,10 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             if wanted != rounded:
                 raise DocumentError(f"its learner takes losses in {wanted}, its loss has {found}")
             columns = state["experts"]
-        except DocumentError as error:
-            raise DocumentError(f"{path}: {error}") from error
+        except DocumentError:
+            raise
         except (KeyError, TypeError, ValueError) as error:
-            raise DocumentError(f"{path}: not a whole ExpertMixture: {error}") from error
+            raise DocumentError(f"not a whole ExpertMixture: {error}") from error
         mixture.n_features_in_ = mixture.learner_.n_actions
         if columns is not None:
             mixture.feature_names_in_ = np.array(columns, dtype=object)
