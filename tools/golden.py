@@ -127,15 +127,18 @@ def coin_betting(domain: Any) -> Case:
     return play
 
 
-def mixture(loss: str, **settings: Any) -> Case:
+def mixture(loss: str, asleep: float = 0.0, **settings: Any) -> Case:
     """Return forecasts that a mixture combines."""
 
     def play() -> Iterator[Any]:
         rng = np.random.default_rng(9)
         X = 0.01 + 0.98 * rng.random((500, 9))
         y = (X[:, 0] > 0.5) * 1.0 if loss == "log" else 0.5 * X[:, 0] + 0.5 * X[:, 1]
-        if loss != "log":
+        if "learner" in settings:
             settings["outcome_range"] = (0.0, 1.0)
+        if asleep:
+            X[:, 1:][rng.random((500, 8)) < asleep] = np.nan
+            y = 0.7 * X[:, 0] + 0.1
         mixed = hedge.ExpertMixture(loss, outside="nearest", **settings)
         yield mixed.predict_then_fit(X, y)
         yield mixed.weights_
@@ -193,8 +196,11 @@ def cases() -> dict[str, Case]:
         prior = np.arange(21.0) / 210.0
         found[f"hedge, {name}, prior"] = learner(name, 21, prior=prior, loss_range=(-1, 2))
         found[f"hedge, {name}, float32"] = learner(name, 21, dtype=np.float32)
-    for loss in ("square", "absolute", "log"):
+    for loss in ("square", "absolute", "pinball", "log"):
         found[f"mixture, {loss}"] = mixture(loss)
+        found[f"mixture, {loss}, not linearised"] = mixture(loss, linearise=False)
+    found["mixture, square, sleeping experts"] = mixture("square", asleep=0.3)
+    found["mixture, square, normalhedge.dt"] = mixture("square", learner="normalhedge.dt")
     for name in POLICIES:
         found[f"bandit, {name}"] = policy(name)
     smaller: dict[str, Any] = {

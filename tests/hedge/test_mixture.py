@@ -66,7 +66,7 @@ def test_real_forecasters_are_combined_and_the_best_is_not_far_ahead(load):
     mixture = ExpertMixture(SquareLoss(30_000, 90_000)).fit(X, y)
     totals = ((X.to_numpy() - y[:, None]) ** 2).sum(axis=0)
     assert mixture.learner_.names[int(np.argmin(totals))] == "colder or warmer"
-    assert mixture.learner_.action_losses == pytest.approx(totals, rel=1e-9)
+    assert mixture.expert_losses_ == pytest.approx(totals, rel=1e-9)
     assert mixture.regret_ == pytest.approx(mixture.total_loss_ - totals.min())
     # on this series the mixture beats every one of its experts
     assert mixture.regret_ < 0
@@ -88,19 +88,27 @@ def test_predictions_are_made_before_their_outcome_is_seen(load):
     assert mixture.total_loss_ == pytest.approx(((predictions - y) ** 2).sum())
 
 
+@pytest.mark.parametrize("linearise", [False, True])
 @pytest.mark.parametrize("name", PARAMETER_FREE)
-def test_any_learner_gives_a_convex_combination_and_the_same_in_any_batches(name):
+def test_any_learner_gives_a_convex_combination_and_the_same_in_any_batches(name, linearise):
     X, y = made_up()
-    at_once = ExpertMixture("absolute", learner=name)
+    charged = {"learner": name, "outcome_range": (0, 1), "linearise": linearise}
+    at_once = ExpertMixture("absolute", **charged)
     predictions = at_once.predict_then_fit(X, y)
     assert np.all(predictions >= X.min(axis=1))
     assert np.all(predictions <= X.max(axis=1))
-    one_by_one = ExpertMixture("absolute", learner=name)
+    one_by_one = ExpertMixture("absolute", **charged)
     for t in range(len(y)):
         one_by_one.partial_fit(X[t : t + 1], y[t : t + 1])
     assert one_by_one.learner_ == at_once.learner_
     assert one_by_one.total_loss_ == at_once.total_loss_
-    assert at_once.total_loss_ <= at_once.learner_.learner_loss + 1e-9
+    assert one_by_one.expert_losses_.tolist() == at_once.expert_losses_.tolist()
+    if linearise:
+        certificate = at_once.combination_certificate(X, y)
+        assert certificate.holds
+        assert certificate.regret <= certificate.linearised
+    else:
+        assert at_once.total_loss_ <= at_once.learner_.learner_loss + 1e-9
 
 
 def test_first_prediction_of_experts_who_agree_is_what_they_say():
@@ -120,10 +128,18 @@ def test_a_quantile_and_a_probability_are_learnt():
     rng = np.random.default_rng(5)
     y = rng.random(400)
     X = np.tile([0.1, 0.5, 0.9], (400, 1))
-    assert ExpertMixture(PinballLoss(0.9)).fit(X, y).weights_.argmax() == 2
-    assert ExpertMixture(PinballLoss(0.1)).fit(X, y).weights_.argmax() == 0
+    for linearise in (False, True):
+        settings = {"learner": "normalhedge.dt", "linearise": linearise}
+        assert ExpertMixture(PinballLoss(0.9), **settings).fit(X, y).weights_.argmax() == 2
+        assert ExpertMixture(PinballLoss(0.1), **settings).fit(X, y).weights_.argmax() == 0
     labels = (rng.random(400) < 0.5).astype(float)
-    assert ExpertMixture(LogLoss(0.05)).fit(X, labels).weights_.argmax() == 1
+    plain = ExpertMixture(LogLoss(0.05), linearise=False).fit(X, labels)
+    assert plain.weights_.argmax() == 1
+    # linearised, it mixes the experts on either side of a probability that none of them has
+    labels = (rng.random(400) < 0.7).astype(float)
+    mixture = ExpertMixture(LogLoss(0.05)).fit(X, labels)
+    assert mixture.total_loss_ < mixture.expert_losses_.min()
+    assert mixture.combination_certificate(X, labels).holds
 
 
 def test_labels_are_voted_on():
@@ -137,14 +153,15 @@ def test_a_loss_and_a_learner_of_your_own():
     X, y = made_up()
     own = ExpertMixture(absolute, learner=partial(Hedge, potential=TwoNorm())).fit(X, y)
     assert own.learner_.potential == TwoNorm()
-    named = ExpertMixture("absolute", learner=partial(Hedge, potential=TwoNorm())).fit(X, y)
+    maker = partial(Hedge, potential=TwoNorm())
+    named = ExpertMixture("absolute", (0, 1), maker, linearise=False).fit(X, y)
     assert own.total_loss_ == named.total_loss_
 
 
 def test_outside_nearest_moves_predictions_and_still_refuses_outcomes():
     X = [[-3.0, 0.25], [0.5, 4.0]]
-    mixture = ExpertMixture("square", outside="nearest").fit(X, [0.0, 1.0])
-    assert mixture.learner_.action_losses.tolist() == pytest.approx([0.25, 0.0625])
+    mixture = ExpertMixture("square", (0, 1), outside="nearest").fit(X, [0.0, 1.0])
+    assert mixture.expert_losses_.tolist() == pytest.approx([0.25, 0.0625])
     assert mixture.predict([[9.0, 9.0]]).tolist() == [1.0]
     with pytest.raises(ValueError, match=r"outcomes must lie in \[0, 1\]; got 2.0"):
         mixture.partial_fit(X, [0.0, 2.0])
@@ -159,14 +176,15 @@ def test_outside_nearest_moves_predictions_and_still_refuses_outcomes():
             r"predictions must lie in \[0, 1\]; got 1.5 at index",
         ),
         ([[0.5, 0.5, 0.5, 0.5]], [-0.5], r"outcomes must lie in \[0, 1\]; got -0.5"),
-        ([[0.5, 0.5, 0.5, np.nan]], [0.5], "NaN"),
+        ([[np.nan] * 4], [0.5], "a round needs at least one prediction; row 0 has only NaN"),
+        ([[0.5, 0.5, 0.5, np.inf]], [0.5], "infinity"),
         ([[0.5, 0.5]], [0.5], "2 features"),
         ([[0.5, 0.5, 0.5, 0.5]], [0.5, 0.5], "inconsistent numbers"),
     ],
 )
 def test_bad_rounds_are_named_and_leave_the_mixture_as_it_was(X, y, message):
     good, outcomes = made_up()
-    mixture = ExpertMixture().fit(good, outcomes)
+    mixture = ExpertMixture(SquareLoss()).fit(good, outcomes)
     learner, total = mixture.learner_.copy(), mixture.total_loss_
     with pytest.raises(ValueError, match=message):
         mixture.partial_fit(X, y)
@@ -180,7 +198,7 @@ def test_bad_rounds_are_named_and_leave_the_mixture_as_it_was(X, y, message):
 
 def test_a_fit_that_fails_leaves_the_old_one_in_place():
     X, y = made_up(experts=4)
-    mixture = ExpertMixture().fit(X, y)
+    mixture = ExpertMixture(SquareLoss()).fit(X, y)
     with pytest.raises(ValueError, match="predictions must lie in"):
         mixture.fit([[0.5, 1.5]], [0.5])
     assert mixture.n_features_in_ == 4
@@ -212,6 +230,9 @@ def test_a_failing_loss_of_your_own_leaves_the_mixture_as_it_was():
         ({"learner": "exp"}, "exp must know its horizon"),
         ({"learner": 7}, "learner must be a name or a factory of learners; got 7"),
         ({"learner": lambda n, **_: n}, "must make an ExpertLearner"),
+        ({"learner": "squint"}, "loss_range must be .* the theory of Squint needs it"),
+        ({"linearise": "yes"}, "linearise must be True or False; got 'yes'"),
+        ({"loss": "zero-one", "linearise": True}, "linearise needs a loss with a gradient"),
         ({"outside": "clip"}, "outside must be 'error' or 'nearest'; got 'clip'"),
     ],
 )
@@ -286,15 +307,15 @@ def test_functions_are_given_to_load_again(tmp_path):
         ({"loss": "absolute"}, "made with loss = {'name': 'SquareLoss', .*given is 'absolute'"),
         ({"loss": SquareLoss(0, 2)}, "made with loss = .*'high': 1.0.*given is .*high=2.0"),
         ({"loss": absolute}, "made with loss = .*given is <function absolute"),
-        ({"learner": "squint"}, "made with learner = None; given is 'squint'"),
-        ({"learner": Hedge}, "made with learner = None; given is <class"),
+        ({"learner": "squint"}, "made with learner = normalhedge.dt; given is 'squint'"),
+        ({"learner": Hedge}, "made with learner = normalhedge.dt; given is <class"),
         ({"potential": TwoNorm()}, "made with potential = .*'NormalHedgeDT'.*given is TwoNorm"),
         ({"loss_range": (0, 9)}, "made with loss_range = \\[0.0, 1.0\\]; given is \\(0, 9\\)"),
     ],
 )
 def test_what_the_file_holds_cannot_be_changed_on_load(given, message, tmp_path):
-    mixture = ExpertMixture().fit(*made_up())
-    mixture.save(tmp_path / "m.json")
+    mixture = ExpertMixture(SquareLoss(), learner="normalhedge.dt", linearise=False)
+    mixture.fit(*made_up()).save(tmp_path / "m.json")
     with pytest.raises(DocumentError, match=message):
         ExpertMixture.load(tmp_path / "m.json", **given)
     again = ExpertMixture.load(tmp_path / "m.json", loss=SquareLoss(), potential=NormalHedgeDT())
@@ -314,11 +335,15 @@ def test_a_mixture_of_a_float32_learner_is_loaded_as_it_was_saved(tmp_path):
 
 
 def test_a_learner_that_does_not_fit_its_loss_is_refused(tmp_path):
-    mixture = ExpertMixture().fit(*made_up())
-    mixture.loss_ = SquareLoss(0, 2)
-    mixture.save(tmp_path / "m.json")
-    with pytest.raises(DocumentError, match=r"takes losses in \(0.0, 1.0\), its loss has \(0.0, 4"):
-        ExpertMixture.load(tmp_path / "m.json")
+    for linearise, message in (
+        (False, r"takes losses in \(0.0, 1.0\), its loss has \(0.0, 4"),
+        (True, r"takes losses in \(-1.0, 1.0\), its loss has \(-4.0, 4"),
+    ):
+        mixture = ExpertMixture(SquareLoss(), linearise=linearise).fit(*made_up())
+        mixture.loss_ = SquareLoss(0, 2)
+        mixture.save(tmp_path / "m.json")
+        with pytest.raises(DocumentError, match=message):
+            ExpertMixture.load(tmp_path / "m.json")
 
 
 def test_files_that_are_no_mixture_are_refused(tmp_path):
@@ -357,6 +382,13 @@ def test_what_describes_no_learner_is_refused():
 WIDE = (-1e9, 1e9)  # the checks' data lie anywhere
 
 
-@parametrize_with_checks([ExpertMixture("square", WIDE), ExpertMixture("absolute", WIDE)])
+@parametrize_with_checks(
+    [
+        ExpertMixture(),
+        ExpertMixture("absolute"),
+        ExpertMixture("square", WIDE, "normalhedge.dt"),
+        ExpertMixture("absolute", WIDE, linearise=False),
+    ]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

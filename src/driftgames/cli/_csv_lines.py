@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 from driftgames.datasets.files import DataError, read_bytes
 
+MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
+"""The cells of a CSV file that mean a missing value, in upper or lower case."""
+
 
 class Line(NamedTuple):
     """The cells of a line, and the number in the file, from 1, of the line they begin in."""
@@ -55,6 +58,11 @@ def check_titles(place: str, titles: Iterable[str]) -> None:
     again = [repr(title) for title, times in Counter(titles).items() if times > 1]
     if again:
         raise DataError(f"{place}: the header names {', '.join(again)} twice")
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell means a missing value."""
+    return cell.strip().lower() in MISSING
 
 
 def is_number(cell: str) -> bool:

@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.cli._csv_lines import Line, check_titles, is_number, read_table
+from driftgames.cli._csv_lines import Line, check_titles, is_missing, is_number, read_table
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
-
-MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
-"""The cells of a CSV file that mean a missing value, in upper or lower case."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ def _is_header(lines: Sequence[Line]) -> bool:
     first = lines[0].cells
     if any(map(_is_known, first)):
         return False
-    words = [j for j, cell in enumerate(first) if not _is_missing(cell)]
+    words = [j for j, cell in enumerate(first) if not is_missing(cell)]
     return len(words) == len(first) or any(
         _is_known(line.cells[j]) for line in lines[1:] for j in words
     )
@@ -144,7 +141,7 @@ def _numbers(path: str, lines: list[Line], columns: list[int]) -> FloatArray:
 
 def _number(path: str, line: Line, j: int) -> float:
     cell = line.cells[j]
-    if _is_missing(cell):
+    if is_missing(cell):
         return np.nan
     try:
         return float(cell)
@@ -154,8 +151,4 @@ def _number(path: str, line: Line, j: int) -> float:
 
 
 def _is_known(cell: str) -> bool:
-    return is_number(cell) and not _is_missing(cell)
-
-
-def _is_missing(cell: str) -> bool:
-    return cell.strip().lower() in MISSING
+    return is_number(cell) and not is_missing(cell)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,15 +83,24 @@ class History:
 
     def run(self, learner: ExpertLearner, losses: FloatArray) -> None:
         """Play these rounds and keep what a figure needs."""
+        if not self.rounds:
+            self.keep(learner)
+        for part in self.parts(learner.t, len(losses)):
+            learner.run(losses[part], progress=False)
+            self.keep_if_due(learner)
+
+    def parts(self, t: int, rounds: int) -> Iterator[slice]:
+        """Yield the parts of the rounds after round ``t`` that end at moments to be kept."""
         begin = 0
-        while begin < len(losses):
-            if not self.rounds:
-                self.keep(learner)
-            end = begin + self._step - learner.t % self._step
-            learner.run(losses[begin:end], progress=False)
+        while begin < rounds:
+            end = min(begin + self._step - (t + begin) % self._step, rounds)
+            yield slice(begin, end)
             begin = end
-            if learner.t % self._step == 0:
-                self.keep(learner)
+
+    def keep_if_due(self, learner: ExpertLearner) -> None:
+        """Keep this moment if it is one of those that are spread evenly."""
+        if learner.t % self._step == 0:
+            self.keep(learner)
 
     def keep(self, learner: ExpertLearner) -> None:
         """Keep this moment; of too many, every other one is dropped."""

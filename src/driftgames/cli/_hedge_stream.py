@@ -41,7 +41,7 @@ class StreamState:
 
     def save(self, path: Path) -> None:
         """Replace the document at ``path`` by this state, unless another process wrote there."""
-        if _mark(path) != self._seen:
+        if mark_of(path) != self._seen:
             raise DocumentError(f"{path}: another process has written to it; this one stops")
         content = {
             "algorithm": self.algorithm,
@@ -51,12 +51,12 @@ class StreamState:
             "learner": nested(self.learner),
         }
         write_document(path, KIND, VERSION, content)
-        self._seen = _mark(path)
+        self._seen = mark_of(path)
 
     @classmethod
     def load(cls, path: Path) -> StreamState:
         """Return the state at ``path``."""
-        seen = _mark(path)
+        seen = mark_of(path)
         content = read_document(path, KIND, VERSION)
         try:
             learner = restore_nested(content["learner"], ExpertLearner)
@@ -70,7 +70,7 @@ class StreamState:
         return state
 
 
-def _mark(path: Path) -> tuple[int, int] | None:
+def mark_of(path: Path) -> tuple[int, int] | None:
     """Return a mark that changes when the file is replaced; None if there is no file."""
     try:
         found = path.stat()

@@ -9,7 +9,7 @@ import gzip
 import lzma
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import typer
 
-from driftgames.cli._csv_lines import check_titles, is_number
+from driftgames.cli._csv_lines import check_titles, is_missing, is_number
 from driftgames.core.checks import first_index
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
@@ -35,6 +35,28 @@ _OPENERS: dict[str, Callable[..., Any]] = {
 
 class BadCellError(ValueError):
     """A cell that is not a loss; the message names its line and column."""
+
+
+class CellRule(NamedTuple):
+    """What a cell is called, whether it may be missing, and the columns that are left out.
+
+    A missing cell becomes NaN. Columns are left out by their names.
+    """
+
+    noun: str
+    plural: str
+    may_be_missing: bool
+    left_out: tuple[str, ...] = ()
+
+    def kept(self, names: Sequence[str] | None, n_columns: int) -> list[int]:
+        """Return the columns that are kept, or name one that is not there."""
+        for name in self.left_out:
+            if names is None or name not in names:
+                raise DataError(f"there is no column {name!r} to leave out")
+        return [j for j in range(n_columns) if names is None or names[j] not in self.left_out]
+
+
+LOSS = CellRule("a loss", "losses", may_be_missing=False)
 
 
 class Block(NamedTuple):
@@ -80,24 +102,26 @@ def open_losses(
     header: bool | None = None,
     rounds: int | None = None,
     whole_lines: bool = False,
+    cell: CellRule = LOSS,
 ) -> Iterator[LossFile]:
     """Open a file by its ending (.npy, .parquet, else CSV text), or standard input for "-".
 
     ``header`` says whether the first line of a CSV names the actions. Default: it does if none of
     its cells is a number. ``rounds`` is the size of a block. Default: as many as `CELLS` allows.
     With ``whole_lines`` a last line of standard input without an end of line is left out.
+    ``cell`` says what a cell may hold.
     """
     path = Path(source)
     if source == "-":
         stream = _whole_lines(sys.stdin.buffer) if whole_lines else sys.stdin.buffer
-        yield _open_csv(stream, "standard input", header, rounds)
+        yield _open_csv(stream, "standard input", header, rounds, cell)
     elif path.suffix == ".npy":
         yield _open_npy(path, rounds)
     elif path.suffix in {".parquet", ".pq"}:
-        yield _open_parquet(path, rounds)
+        yield _open_parquet(path, rounds, cell)
     else:
         with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
-            yield _open_csv(stream, source, header, rounds)
+            yield _open_csv(stream, source, header, rounds, cell)
 
 
 def _block_size(rounds: int | None, n_actions: int) -> int:
@@ -110,18 +134,18 @@ def _place(row: str, column: int, names: tuple[str, ...] | None) -> str:
 
 
 def _open_csv(
-    stream: Iterable[bytes], source: str, header: bool | None, rounds: int | None
+    stream: Iterable[bytes], source: str, header: bool | None, rounds: int | None, cell: CellRule
 ) -> LossFile:
     lines = _text_lines(_raw_lines(stream, source))
     first = next(lines, None)
     if first is None:
-        raise ValueError("no losses came: the input is empty")
+        raise ValueError(f"no {cell.plural} came: the input is empty")
     row, text = first
     cells = _cells(row, text)
     if header is None:
         # one number among words is a bad cell rather than a name
-        header = not any(is_number(cell) for cell in cells)
-    names = tuple(cell.strip() for cell in cells) if header else None
+        header = not any(map(is_number, cells))
+    names = tuple(map(str.strip, cells)) if header else None
     if names is None:
         lines = chain([first], lines)
     else:
@@ -131,8 +155,9 @@ def _open_csv(
                 f"{row}: column {names.index('') + 1} has no name: give it one, or leave it out "
                 "if it is an index (pandas: index=False)"
             )
-    size = _block_size(rounds, len(cells))
-    return LossFile(names, len(cells), _csv_blocks(lines, names, len(cells), size))
+    kept = cell.kept(names, len(cells))
+    blocks = _csv_blocks(lines, names, len(cells), _block_size(rounds, len(cells)), kept, cell)
+    return LossFile(None if names is None else tuple(names[j] for j in kept), len(kept), blocks)
 
 
 def _whole_lines(stream: Iterable[bytes]) -> Iterator[bytes]:
@@ -164,38 +189,60 @@ def _text_lines(raw_lines: Iterator[bytes]) -> Iterator[tuple[str, str]]:
 
 
 def _csv_blocks(
-    lines: Iterator[tuple[str, str]], names: tuple[str, ...] | None, n_actions: int, size: int
+    lines: Iterator[tuple[str, str]],
+    names: tuple[str, ...] | None,
+    width: int,
+    size: int,
+    kept: list[int],
+    rule: CellRule,
 ) -> Iterator[Block]:
     while taken := list(islice(lines, size)):
         places, texts = [row for row, _ in taken], [text for _, text in taken]
         try:
             losses = np.loadtxt(
-                texts, delimiter=",", comments=None, quotechar='"', ndmin=2, dtype=np.float64
+                texts,
+                delimiter=",",
+                comments=None,
+                quotechar='"',
+                ndmin=2,
+                dtype=np.float64,
+                usecols=kept if len(kept) < width else None,
             )
-        except ValueError as error:
-            _name_bad_cell(taken, names, n_actions)
-            raise BadCellError(f"{places[0]} to {places[-1]}: {error}") from error
-        if losses.shape != (len(taken), n_actions) or not np.isfinite(losses).all():
-            _name_bad_cell(taken, names, n_actions)
+        except ValueError:
+            losses = _cell_by_cell(taken, names, width, kept, rule)
+        if losses.shape != (len(taken), len(kept)) or not np.isfinite(losses).all():
+            losses = _cell_by_cell(taken, names, width, kept, rule)
         yield Block(losses, places)
 
 
-def _name_bad_cell(
-    lines: list[tuple[str, str]], names: tuple[str, ...] | None, n_actions: int
-) -> None:
-    for row, text in lines:
+def _cell_by_cell(
+    lines: list[tuple[str, str]],
+    names: tuple[str, ...] | None,
+    width: int,
+    kept: list[int],
+    rule: CellRule,
+) -> FloatArray:
+    """Return the numbers of lines with missing cells, or name the first bad cell."""
+    found = np.empty((len(lines), width))
+    for line, (row, text) in enumerate(lines):
         cells = _cells(row, text)
         for column, cell in enumerate(cells):
-            if not is_number(cell):
-                raise BadCellError(
-                    f"{_place(row, column, names)}: a loss must be a number; got {cell.strip()!r}"
-                )
-            if not np.isfinite(float(cell)):
-                raise BadCellError(
-                    f"{_place(row, column, names)}: a loss must be finite; got {cell.strip()}"
-                )
-        if len(cells) != n_actions:
-            raise BadCellError(f"{row}: {len(cells)} cells, where {n_actions} were expected")
+            if column < width and column not in kept:
+                continue
+            place = _place(row, column, names)
+            if rule.may_be_missing and is_missing(cell):
+                number = np.nan
+            elif not is_number(cell):
+                raise BadCellError(f"{place}: {rule.noun} must be a number; got {cell.strip()!r}")
+            elif not np.isfinite(float(cell)):
+                raise BadCellError(f"{place}: {rule.noun} must be finite; got {cell.strip()}")
+            else:
+                number = float(cell)
+            if column < width:
+                found[line, column] = number
+        if len(cells) != width:
+            raise BadCellError(f"{row}: {len(cells)} cells, where {width} were expected")
+    return found[:, kept]
 
 
 def _cells(row: str, text: str) -> list[str]:
@@ -227,7 +274,7 @@ def _open_npy(path: Path, rounds: int | None) -> LossFile:
     return LossFile(None, n_actions, blocks())
 
 
-def _open_parquet(path: Path, rounds: int | None) -> LossFile:
+def _open_parquet(path: Path, rounds: int | None, rule: CellRule) -> LossFile:
     try:
         from pyarrow import ArrowInvalid, parquet, types
     except ImportError as error:
@@ -240,17 +287,19 @@ def _open_parquet(path: Path, rounds: int | None) -> LossFile:
         raise ValueError(f"{path}: not a Parquet file, or cut short ({error})") from error
     schema = table.schema_arrow
     names = tuple(str(name) for name in schema.names)
-    for column, kind in enumerate(schema.types):
+    kept = rule.kept(names, len(names))
+    for column in kept:
+        kind = schema.types[column]
         if not (types.is_floating(kind) or types.is_integer(kind)):
             place = f"{path}: column {column + 1} ({names[column]})"
-            raise BadCellError(f"{place}: losses must be numbers; got {kind}")
+            raise BadCellError(f"{place}: {rule.plural} must be numbers; got {kind}")
 
     def blocks() -> Iterator[Block]:
         begin = 0
         for batch in table.iter_batches(batch_size=_block_size(rounds, len(names))):
-            columns = [batch.column(i).to_numpy(zero_copy_only=False) for i in range(len(names))]
+            columns = [batch.column(i).to_numpy(zero_copy_only=False) for i in kept]
             losses = np.column_stack(columns).astype(np.float64)
             yield Block(losses, [f"row {begin + 1 + i}" for i in range(len(losses))])
             begin += len(losses)
 
-    return LossFile(names, len(names), blocks())
+    return LossFile(tuple(names[j] for j in kept), len(kept), blocks())

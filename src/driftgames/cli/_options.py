@@ -53,3 +53,12 @@ def check_kept(what: str, asked: object, kept: object) -> None:
     """Raise an error if a state was kept with another value than the one asked for."""
     if asked is not None and asked != kept:
         raise ValueError(f"{what} is {asked}, but the state was kept with {kept}")
+
+
+def first_round_of(text: str) -> int | None:
+    """Return the number of ``--first-round``; None for ``next``."""
+    if text == "next":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"--first-round must be next or a number from 1; got {text!r}")
+    return int(text)

@@ -12,6 +12,7 @@ from driftgames.cli import boost, datasets
 from driftgames.cli.bandit import bandit
 from driftgames.cli.game import game
 from driftgames.cli.hedge import hedge
+from driftgames.cli.mix import mix
 from driftgames.cli.play import play
 from driftgames.cli.portfolio import portfolio
 from driftgames.cli.reproduce import reproduce
@@ -19,6 +20,7 @@ from driftgames.cli.reproduce import reproduce
 SUMMARIES = {
     "boost": "Fit, predict and inspect boosted decision stumps.",
     "hedge": "Learn from expert advice, with its regret bound.",
+    "mix": "Mix forecasts online, and compare with the best of them.",
     "bandit": "Let bandit policies play, and compare their regrets.",
     "portfolio": "Run portfolio strategies over a table of prices.",
     "game": "Play a drifting game of chips.",
@@ -44,7 +46,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Online learning and boosting from drifting games, each run with its guarantee.",
 )
-for _command in (hedge, bandit, portfolio, game, play, reproduce):
+for _command in (hedge, mix, bandit, portfolio, game, play, reproduce):
     app.command(short_help=SUMMARIES[_command.__name__])(_command)
 for _group, _name in ((boost.app, "boost"), (datasets.app, "datasets")):
     app.add_typer(_group, name=_name, short_help=SUMMARIES[_name])

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from driftgames.cli._import import ImportedFile, import_file
-from driftgames.cli._options import check_kept, check_outputs, fractions, numbers, pair
+from driftgames.cli._options import (
+    check_kept,
+    check_outputs,
+    first_round_of,
+    fractions,
+    numbers,
+    pair,
+)
 from driftgames.cli._output import clear_errors, console
 
 if TYPE_CHECKING:
@@ -138,7 +145,7 @@ def hedge(
 
     with clear_errors():
         import_file(imported)
-        epsilons, begin = fractions("--epsilon", epsilon), _first_round(first_round)
+        epsilons, begin = fractions("--epsilon", epsilon), first_round_of(first_round)
         shares = None if prior is None else numbers("--prior", prior)
         ends = pair("--loss-range", loss_range)
         check_outputs(plot=plot, state=state)
@@ -225,11 +232,3 @@ def _acknowledge(current: StreamState, live: bool) -> None:
     if live:
         line += f" p={','.join(map(repr, learner.distribution().tolist()))}"
     typer.echo(line)  # which flushes
-
-
-def _first_round(text: str) -> int | None:
-    if text == "next":
-        return None
-    if not text.isdecimal() or int(text) < 1:
-        raise ValueError(f"--first-round must be next or a number from 1; got {text!r}")
-    return int(text)

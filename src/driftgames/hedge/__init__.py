@@ -6,7 +6,7 @@ its default is NormalHedge.DT, which has no learning rate and no horizon. `Norma
 `AdaNormalHedge`, `AdaHedge` and `Squint` are related algorithms, and `RandomizedHedge` plays one
 drawn action per round. Each states the largest regret that it can have (`bound`) beside the
 regret that it has (`certificate`). `ExpertMixture` combines forecasters behind the interface of
-scikit-learn.
+scikit-learn, and `best_combination` is what it is measured against.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from driftgames.hedge.ada_hedge import AdaHedge
 from driftgames.hedge.ada_normal_hedge import AdaNormalHedge
 from driftgames.hedge.base import ExpertLearner
+from driftgames.hedge.best_combination import BestCombination, best_combination
 from driftgames.hedge.hedge import Hedge
 from driftgames.hedge.normal_hedge import NormalHedge
 from driftgames.hedge.randomized import RandomizedHedge
@@ -30,6 +31,7 @@ __all__ = [
     "LEARNERS",
     "AdaHedge",
     "AdaNormalHedge",
+    "BestCombination",
     "ExpertLearner",
     "ExpertMixture",
     "Hedge",
@@ -37,6 +39,7 @@ __all__ = [
     "RandomizedHedge",
     "Run",
     "Squint",
+    "best_combination",
 ]
 
 

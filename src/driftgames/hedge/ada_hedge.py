@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,9 +12,12 @@ from driftgames._kernels.elementary import exp, log
 from driftgames._kernels.jit import kernel, scalar
 from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, spread, store
 from driftgames.certificates import bounds
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import BoolArray, FloatArray
+from driftgames.hedge.linearised_kernels import compile_mixing
+from driftgames.hedge.slopes import Slope
 from driftgames.hedge.totals import LOWEST, ROUNDING_ERROR
 from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
+from driftgames.potentials import NoBoundError
 
 
 class AdaHedge(TwoPassLearner):
@@ -27,6 +32,14 @@ class AdaHedge(TwoPassLearner):
     actions with the lowest loss are played. The learning rate falls only as fast as the gap
     grows, so the regret stays bounded on easy data.
 
+    Multiplying all losses by a constant, or adding one to a round, changes no distribution. So
+    the range of the losses need not be known: ``loss_range=None``. Then no bound is known before
+    the run, and the certificate has that of the run, :math:`2\Delta_T`.
+
+    A sleeping action is charged the learner's loss. All weights, those of sleepers included, then
+    have the same mean loss as the weights of those awake. So the bounds hold for the rounds in
+    which an action is awake.
+
     S. de Rooij, T. van Erven, P. D. Grünwald and W. M. Koolen, "Follow the leader if you can,
     hedge if you must", JMLR 15, 2014.
 
@@ -37,7 +50,15 @@ class AdaHedge(TwoPassLearner):
     0.5
     >>> h.distribution()
     array([0.64193505, 0.04945477, 0.30861018])
+    >>> h = AdaHedge(n_actions=3, loss_range=None)
+    >>> h.update([200, 900, 400])
+    500.0
+    >>> h.distribution()
+    array([0.64193505, 0.04945477, 0.30861018])
     """
+
+    sleeps: ClassVar[bool] = True
+    scale_free: ClassVar[bool] = True
 
     @property
     def title(self) -> str:
@@ -46,17 +67,55 @@ class AdaHedge(TwoPassLearner):
 
     @property
     def gap(self) -> float:
-        """The cumulative mixability gap, on losses in [0, 1]."""
+        """The cumulative mixability gap, on losses in [0, 1], or in units of loss without range."""
         return float(self._memory[0])
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return `bounds.ada_hedge`, in units of loss."""
+        if not self._is_bounded:
+            raise NoBoundError("losses without a range have no bound before the run")
         return bounds.ada_hedge(horizon, epsilon, self._n_actions) * self._width
 
     def _promise(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         # in a very easy game the gap is no larger than the rounding errors of the totals
-        gap = self.gap + self.t * ROUNDING_ERROR
+        rounding = ROUNDING_ERROR
+        if not self._is_bounded:
+            rounding = float(np.abs(self._cumulative).max()) * 2.0**-52
+        gap = self.gap + self.t * rounding
         return bounds.ada_hedge(horizon, epsilon, self._n_actions, gap=gap) * self._width
+
+    def run_linearised(
+        self,
+        forecasts: FloatArray,
+        outcomes: FloatArray,
+        slope: Slope,
+        *,
+        awake: BoolArray | None = None,
+        distributions: bool = False,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Play rounds of forecasts with linearised losses; return predictions and distributions.
+
+        `linearised_kernels` has the losses, and `slopes` the kinds of ``slope``. The forecast of
+        a sleeping expert must be that of one awake. There are no distributions if they are not
+        asked for.
+        """
+        mixed = np.empty(len(outcomes))
+        played = np.empty((len(outcomes) if distributions else 0, self._n_actions))
+        _MIX_ROUNDS(
+            self._cumulative,
+            self._totals,
+            self._memory,
+            np.ascontiguousarray(forecasts),
+            np.ascontiguousarray(outcomes),
+            slope,
+            self._scale[3],
+            self._prior,
+            None if awake is None else self._check_awake(awake, forecasts.shape),
+            mixed,
+            played,
+            np.empty((2, self._n_actions)),
+        )
+        return mixed, played
 
     @property
     def _memory_size(self) -> int:
@@ -134,3 +193,4 @@ def _term(behind: float, rate: float) -> float:
 
 
 _PLAY_ROUNDS = compile_rounds(_weigh, _learn)
+_MIX_ROUNDS = compile_mixing(_weigh, _learn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -19,6 +20,7 @@ from driftgames.hedge.checks import (
     check_names,
     check_prior,
     check_units,
+    largest_loss,
     read_only,
 )
 from driftgames.hedge.run import Run
@@ -39,8 +41,9 @@ class ExpertLearner(Stateful):
     prior : array, optional
         The share of each action in the population. Default: uniform. The regret to an action
         grows with the logarithm of one over its share.
-    loss_range : (float, float)
-        The range of the losses. Arguments and results are in these units.
+    loss_range : (float, float) or None
+        The range of the losses. Arguments and results are in these units. None: losses of any
+        size, for learners that are ``scale_free``.
     gains : bool
         Whether the numbers are gains. A loss is then minus a gain, also in totals.
     dtype : float64 or float32
@@ -59,6 +62,9 @@ class ExpertLearner(Stateful):
     sleeps: ClassVar[bool] = False
     """Whether the theory allows sleeping actions (``awake=``)."""
 
+    scale_free: ClassVar[bool] = False
+    """Whether the theory needs no range of the losses (``loss_range=None``)."""
+
     takes_prior: ClassVar[bool] = True
     """Whether the theory has a prior."""
 
@@ -67,7 +73,7 @@ class ExpertLearner(Stateful):
         n_actions: int,
         *,
         prior: npt.ArrayLike | None = None,
-        loss_range: tuple[float, float] = (0.0, 1.0),
+        loss_range: tuple[float, float] | None = (0.0, 1.0),
         gains: bool = False,
         dtype: npt.DTypeLike = np.float64,
         names: Sequence[str] | None = None,
@@ -77,10 +83,18 @@ class ExpertLearner(Stateful):
         if prior is not None and not self.takes_prior:
             raise ValueError(f"the theory of {type(self).__name__} has no prior; leave it out")
         self._prior = check_prior(prior, self._n_actions)
-        units = self._units = check_units(loss_range, gains, self._dtype)
+        if loss_range is None and not self.scale_free:
+            raise ValueError(
+                f"loss_range must be (low, high), because the theory of {type(self).__name__} "
+                "needs it; AdaHedge's does not; got None"
+            )
+        units = self._units = check_units(loss_range or (0.0, 1.0), gains, self._dtype)
         self._width, self._least = units.width, units.least
-        # an entry x is the loss (x - offset) * factor of the game on [0, 1]
-        self._scale = (units.low, units.high, units.best, 1.0 / units.span)
+        self._is_bounded = loss_range is not None
+        most = largest_loss(self._dtype)
+        low, high = (units.low, units.high) if self._is_bounded else (-most, most)
+        # an entry x is the loss (x - offset) * factor of the game, which is on [0, 1] if bounded
+        self._scale = (low, high, units.best, 1.0 / units.span)
         self._names = check_names(names, self._n_actions)
         self._cumulative = np.zeros(self._n_actions)
         self._totals = np.zeros(4)
@@ -275,8 +289,8 @@ class ExpertLearner(Stateful):
 
     @property
     def loss_range(self) -> tuple[float, float]:
-        """The range of the losses or gains."""
-        return self._units.low, self._units.high
+        """The range of the losses or gains; infinite if there is none."""
+        return (self._units.low, self._units.high) if self._is_bounded else (-math.inf, math.inf)
 
     @property
     def gains(self) -> bool:
@@ -302,7 +316,7 @@ class ExpertLearner(Stateful):
         return {
             "n_actions": self._n_actions,
             "prior": self._prior,
-            "loss_range": self.loss_range,
+            "loss_range": self.loss_range if self._is_bounded else None,
             "gains": self.gains,
             "dtype": self._dtype.name,
             "names": self._names,
@@ -320,7 +334,7 @@ class ExpertLearner(Stateful):
         if lowest != occupied.min():
             raise ValueError(f"the lowest total must be {occupied.min():g}; got {lowest:g}")
         # an action and the learner differ by at most 1 per round, up to rounding
-        if np.abs(occupied - learner).max() > clock * (1 + 1e-9):
+        if self._is_bounded and np.abs(occupied - learner).max() > clock * (1 + 1e-9):
             raise ValueError(f"{clock:g} rounds cannot bring an action so far from the learner")
         if (state["memory"] < 0).any():
             raise ValueError("memory must be nonnegative")
@@ -388,7 +402,8 @@ class ExpertLearner(Stateful):
     def _check_awake(self, awake: npt.ArrayLike, shape: tuple[int, ...]) -> BoolArray:
         if not self.sleeps:
             raise ValueError(
-                f"the theory of {type(self).__name__} has no sleeping actions; AdaNormalHedge's has"
+                f"the theory of {type(self).__name__} has no sleeping actions; that of "
+                "AdaNormalHedge and of AdaHedge has"
             )
         mask = np.asarray(awake)
         if mask.dtype != np.bool_ or mask.shape != shape:

@@ -25,10 +25,15 @@ def check_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     return kind
 
 
+def largest_loss(dtype: np.dtype[Any]) -> float:
+    """Return the largest loss that a learner of this dtype takes."""
+    return float(dtype.type(_LARGEST_LOSS[dtype]))
+
+
 def check_units(loss_range: tuple[float, float], gains: bool, dtype: np.dtype[Any]) -> Units:
     """Return units whose range is rounded to ``dtype``, or say what is wrong with the range."""
     given = Units.of(loss_range, gains)
-    most = float(dtype.type(_LARGEST_LOSS[dtype]))
+    most = largest_loss(dtype)
     with np.errstate(over="ignore"):
         low, high = float(dtype.type(given.low)), float(dtype.type(given.high))
     if -most <= low and high <= most and high - low >= 1.0 / most:

@@ -1,9 +1,12 @@
 r"""Losses of predictions, each with the range that a Hedge learner must know.
 
-A regret bound is stated in units of the range of the losses, so every loss declares its range.
-Square, absolute and pinball loss are bounded because outcomes lie in ``[low, high]``; log loss
+Most regret bounds are stated in units of the range of the losses, so every loss declares its
+range. Square, absolute and pinball loss are bounded if outcomes lie in ``[low, high]``; log loss
 because predictions lie in ``[least, 1 - least]``. A value outside the declared range is an error;
-only `Loss.nearest` clips.
+only `Loss.nearest` clips. A learner that is scale-free needs no range: ``low`` and ``high`` may be
+None, and then values of any size are taken.
+
+A loss with a `Loss.slope` can be linearised.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ from driftgames._kernels.elementary import log, log_all
 from driftgames._kernels.sums import row_dots
 from driftgames.core.checks import as_floats, check_finite, check_interval, check_range, is_real
 from driftgames.core.description import Describable
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Content, FloatArray
+from driftgames.hedge.slopes import ABSOLUTE, LOG, PINBALL, SQUARE, Slope, slopes
 
 __all__ = [
     "LOSSES",
@@ -67,6 +71,43 @@ class Loss(Describable, ABC):
     def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
         """Return the losses without checks; the arguments broadcast."""
 
+    @property
+    def compiled_slope(self) -> Slope | None:
+        """The slope as compiled loops know it; None if they do not."""
+        return None
+
+    @property
+    def has_slope(self) -> bool:
+        """Whether the loss is convex and has a `slope`."""
+        return self.compiled_slope is not None
+
+    @property
+    def steepest(self) -> float:
+        """The largest absolute slope; infinite if there is none."""
+        return math.inf
+
+    def slope(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
+        r"""Return the derivatives :math:`\ell'(x, y)` in the predictions, vectors of one length.
+
+        At a kink it is 0, which is a subgradient.
+        """
+        if self.compiled_slope is None:
+            raise ValueError(f"{type(self).__name__} has no slope")
+        return slopes(*self.compiled_slope, predictions, outcomes)
+
+    @property
+    def linearised_range(self) -> Range:
+        """The range of ``slope * (x - middle)`` for predictions x, around their `middle`."""
+        (low, high), middle = self.prediction_range, self.middle
+        most = self.steepest * max(high - middle, middle - low)
+        return (-most, most)
+
+    @property
+    def middle(self) -> float:
+        """The middle of `prediction_range`; 0 if it has no end."""
+        low, high = self.prediction_range
+        return low + (high - low) / 2 if math.isfinite(high - low) else 0.0
+
     def __call__(self, predictions: npt.ArrayLike, outcomes: npt.ArrayLike) -> FloatArray:
         """Return the losses, or say which value breaks which rule; the arguments broadcast."""
         checked = self.check_predictions(predictions), self.check_outcomes(outcomes)
@@ -97,19 +138,33 @@ class Loss(Describable, ABC):
 
 
 class _Interval(Loss):
-    """A loss of a distance, bounded because all values lie in ``[low, high]``."""
+    """A loss of a distance, bounded if all values lie in ``[low, high]``.
+
+    If both ends are None, values of any size are taken.
+    """
 
     low: float
     high: float
 
     def __post_init__(self) -> None:
-        finite = all(is_real(x) and math.isfinite(x) for x in (self.low, self.high))
-        if not finite or not self.low < self.high:
-            raise ValueError(
-                f"outcomes must lie in [low, high], low < high; got [{self.low!r}, {self.high!r}]"
-            )
-        object.__setattr__(self, "low", float(self.low))
-        object.__setattr__(self, "high", float(self.high))
+        low: Any = self.low
+        high: Any = self.high
+        if low is None and high is None:
+            low, high = _ANY
+        else:
+            finite = all(is_real(x) and math.isfinite(x) for x in (low, high))
+            if not finite or not low < high:
+                raise ValueError(
+                    f"outcomes must lie in [low, high], low < high; got [{low!r}, {high!r}]"
+                )
+        object.__setattr__(self, "low", float(low))
+        object.__setattr__(self, "high", float(high))
+
+    def _described_arguments(self) -> Content:
+        arguments = super()._described_arguments()
+        if math.isinf(self.high):  # JSON has no infinity
+            arguments |= {"low": None, "high": None}
+        return arguments
 
     @property
     def prediction_range(self) -> Range:
@@ -149,6 +204,16 @@ class SquareLoss(_Interval):
         """Return ``(x - y)**2``."""
         return np.asarray((predictions - outcomes) ** 2)
 
+    @property
+    def compiled_slope(self) -> Slope:
+        """``2 (x - y)``."""
+        return SQUARE, 0.0
+
+    @property
+    def steepest(self) -> float:
+        """``2 (high - low)``."""
+        return 2.0 * self.width
+
 
 @dataclass(frozen=True)
 class AbsoluteLoss(_Interval):
@@ -173,6 +238,16 @@ class AbsoluteLoss(_Interval):
     def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
         """Return ``|x - y|``."""
         return np.abs(predictions - outcomes)
+
+    @property
+    def compiled_slope(self) -> Slope:
+        """The sign of ``x - y``."""
+        return ABSOLUTE, 0.0
+
+    @property
+    def steepest(self) -> float:
+        """1."""
+        return 1.0
 
 
 @dataclass(frozen=True)
@@ -207,6 +282,16 @@ class PinballLoss(_Interval):
         """Return the larger of ``q (y - x)`` and ``(1 - q) (x - y)``."""
         short = outcomes - predictions
         return np.maximum(self.q * short, (self.q - 1) * short)
+
+    @property
+    def compiled_slope(self) -> Slope:
+        """``-q`` below the outcome and ``1 - q`` above it."""
+        return PINBALL, self.q
+
+    @property
+    def steepest(self) -> float:
+        """``max(q, 1 - q)``."""
+        return max(self.q, 1 - self.q)
 
 
 @dataclass(frozen=True)
@@ -259,6 +344,17 @@ class LogLoss(Loss):
         """Return minus the logarithm of the probability that was given to the outcome."""
         return -log_all(np.where(outcomes == 1.0, predictions, 1.0 - predictions))
 
+    @property
+    def compiled_slope(self) -> Slope:
+        """``-1 / x`` for the outcome 1 and ``1 / (1 - x)`` for 0."""
+        return LOG, 0.0
+
+    @property
+    def steepest(self) -> float:
+        """``1 / least``."""
+        low, high = self.prediction_range
+        return 1.0 / min(low, 1.0 - high)
+
 
 @dataclass(frozen=True)
 class ZeroOneLoss(Loss):
@@ -299,11 +395,13 @@ class ZeroOneLoss(Loss):
 
 @dataclass(frozen=True)
 class CustomLoss(Loss):
-    """Your own loss: a function of two arrays that broadcast, and its range.
+    """Your own loss: a function of two arrays that broadcast, its range, and its gradient.
 
-    A loss outside ``loss_range`` is an error. If the function is not convex in the prediction,
-    the bound holds for the learner's own loss, that of an expert drawn at random, and does not
-    cover the mean that a mixture predicts.
+    A loss outside ``range`` is an error. Default: [0, 1]; with a gradient, any number.
+    ``gradient`` is a function of two vectors, the derivatives in the predictions; give it if the
+    loss is convex in the prediction. If the function is not convex, the bound holds for the
+    learner's own loss, that of an expert drawn at random, and does not cover the mean that a
+    mixture predicts.
 
     Examples
     --------
@@ -313,15 +411,24 @@ class CustomLoss(Loss):
     """
 
     function: LossFunction
-    range: Range = (0.0, 1.0)
+    range: Range | None = None
+    gradient: LossFunction | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "range", check_interval("the range of a loss", self.range))
+        if self.range is not None:
+            object.__setattr__(self, "range", check_interval("the range of a loss", self.range))
 
     @property
     def loss_range(self) -> Range:
         """The declared range."""
-        return self.range
+        if self.range is not None:
+            return self.range
+        return (0.0, 1.0) if self.gradient is None else _ANY
+
+    @property
+    def has_slope(self) -> bool:
+        """Whether a gradient was given."""
+        return self.gradient is not None
 
     def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
         """Return the losses of the function, after a check of their shape and range."""
@@ -331,6 +438,16 @@ class CustomLoss(Loss):
             raise ValueError(f"custom losses must have shape {shape}; got {losses.shape}")
         check_range("custom losses", losses, *self.loss_range)
         return losses
+
+    def slope(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
+        """Return the values of the gradient, after a check of their shape."""
+        if self.gradient is None:
+            return super().slope(predictions, outcomes)
+        found = as_floats("the gradient", self.gradient(predictions, outcomes))
+        if found.shape != predictions.shape:
+            raise ValueError(f"the gradient must have shape {predictions.shape}; got {found.shape}")
+        check_finite("the gradient", found)
+        return found
 
 
 LOSSES: dict[str, type[Loss]] = {
@@ -344,11 +461,16 @@ LOSSES: dict[str, type[Loss]] = {
 
 
 def make_loss(
-    loss: Loss | str | LossFunction, outcome_range: Range | None = None, **parameters: Any
+    loss: Loss | str | LossFunction,
+    outcome_range: Range | None = None,
+    *,
+    any_size: bool = False,
+    **parameters: Any,
 ) -> Loss:
     """Return a loss from a name and its parameters; a function has losses in [0, 1].
 
-    ``outcome_range`` is short for ``low`` and ``high``, where the loss has them.
+    ``outcome_range`` is short for ``low`` and ``high``, where the loss has them. With ``any_size``
+    a name without a range gives a loss of values of any size, else of values in [0, 1].
 
     >>> make_loss("pinball", (0, 10), q=0.9)
     PinballLoss(q=0.9, low=0.0, high=10.0)
@@ -366,6 +488,8 @@ def make_loss(
             )
         low, high = check_interval("outcome_range", outcome_range)
         parameters |= {"low": low, "high": high}
+    elif any_size and kind is not None and issubclass(kind, _Interval):
+        parameters = {"low": None, "high": None} | parameters
     if kind is not None:
         return kind(**parameters)
     if isinstance(loss, Loss) and not parameters:

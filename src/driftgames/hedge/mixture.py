@@ -2,51 +2,90 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.certificates import Certificate
+from driftgames.core.checks import check_flag
 from driftgames.core.description import describe, restore
-from driftgames.core.documents import DocumentError, read_document, write_document
+from driftgames.core.documents import (
+    DocumentError,
+    decode_array,
+    encode_array,
+    read_document,
+    write_document,
+)
 from driftgames.core.state import nested, restore_nested
-from driftgames.core.typing import Content, FloatArray, Path
+from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray, Path
 from driftgames.hedge.base import ExpertLearner
+from driftgames.hedge.best_combination import CombinationCertificate, best_combination
 from driftgames.hedge.checks import check_units
 from driftgames.hedge.factory import LearnerChoice, make_learner
+from driftgames.hedge.linearised import distribution_of_awake, play_linearised
 from driftgames.hedge.losses import Loss, LossFunction, Range, make_loss
 
 __all__ = ["ExpertMixture"]
 
-KIND, VERSION = "driftgames.ExpertMixture", 2
+KIND, VERSION = "driftgames.ExpertMixture", 3
 
 
 class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""A convex combination of experts' predictions, re-weighted after every outcome.
 
-    .. math:: \hat y_t = \sum_i p_{t,i} x_{t,i}, \qquad \ell_{t,i} = \ell(x_{t,i}, y_t)
+    .. math:: \hat y_t = \sum_i p_{t,i} x_{t,i}, \qquad
+              \ell_{t,i} = g_t\,x_{t,i}, \quad g_t = \ell'(\hat y_t, y_t)
 
     The columns of ``X`` are the experts' predictions, its rows the rounds in order. ``p_t`` is
-    the distribution that a Hedge learner plays before it sees round ``t``. If the loss is convex,
-    the mixture loses at most :math:`p_t \cdot \ell_t`, so its regret to the best experts stays
-    below the learner's bound, on any data. [LS14, Sec. 3.1, Thm. 2]
+    the distribution that a Hedge learner plays before it sees round ``t``, and it is charged the
+    losses linearised at the mixture's own prediction. The mixture then competes with the best
+    **convex combination** q of the experts. A convex loss lies above its tangents, and a linear
+    function is largest at a corner of the simplex, so for every q
+
+    .. math:: \sum_t \ell(\hat y_t, y_t) - \ell(q\cdot x_t, y_t)
+              \le \sum_t g_t (\hat y_t - q\cdot x_t)
+              \le \max_i \sum_t g_t (\hat y_t - x_{t,i}) \le 2\Delta_T
+
+    with the mixability gap :math:`\Delta_T` of AdaHedge, the default learner. No range is
+    guessed: AdaHedge is scale-free, and with the spread
+    :math:`S_t = |g_t|\,(\max_i x_{t,i} - \min_i x_{t,i})` of a round's losses
+
+    .. math:: \Delta_T \le \tfrac12\sqrt{\ln N \textstyle\sum_t S_t^2}
+              + \max_t S_t \bigl(\tfrac23 \ln N + 1\bigr)
+
+    The Hedge game is that of [LS14, Sec. 3.1]; `AdaHedge` has the source of the bound.
+
+    A missing forecast (NaN) is an expert that sleeps. It has no weight in that round and is
+    charged the mixture's own loss. This is the same game as one in which the expert says what the
+    mixture says, so all bounds hold for the forecasts with the gaps filled in this way.
+
+    `predict_then_fit` is the way to play past rounds: it gives the predictions that the mixture
+    would have made. ``fit(X, y).predict(X)`` looks ahead: all of its predictions use the weights
+    after the last round.
 
     Parameters
     ----------
     loss : str, Loss or callable
-        "square", "absolute", "pinball", "log" or "zero-one"; a `Loss` with its own range; or a
-        function of predictions and outcomes whose losses lie in [0, 1] (else `CustomLoss`).
+        "square", "absolute", "pinball", "log" or "zero-one"; a `Loss`; or a function of
+        predictions and outcomes whose losses lie in [0, 1]. `CustomLoss` takes a gradient too.
     outcome_range : (low, high), optional
-        The range of predictions and outcomes, for the first three by name. Default: (0, 1).
+        The range of predictions and outcomes, for the first three by name. Default: values of
+        any size. A learner that is not scale-free needs it.
     learner : str or callable, optional
         A name in `LEARNERS` or `POTENTIALS`, or a factory, which is called with the number of
-        experts, and with ``loss_range`` and ``names`` as keywords. Default: NormalHedge.DT.
+        experts, and with ``loss_range`` and ``names`` as keywords. Default: AdaHedge.
     outside : {"error", "nearest"}
         A prediction outside the range is an error, or it is moved to the nearer end. An outcome
         outside the range is always an error.
+    linearise : bool, optional
+        Whether the learner is charged linearised losses, which the loss must have a gradient for.
+        If not, it is charged :math:`\ell(x_{t,i}, y_t)` and competes with the best expert alone.
+        Default: if the loss has a gradient.
 
     Attributes
     ----------
@@ -56,22 +95,28 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The loss in use.
     total_loss_ : float
         The loss of the mixture's own predictions, each made before its outcome was seen.
+    expert_losses_ : array
+        The total loss of each expert; where it slept, the mixture's own loss.
+    rounds_awake_ : array
+        The number of rounds in which each expert was awake.
 
     Examples
     --------
-    >>> X = [[0.2, 0.9], [0.4, 0.8], [0.9, 0.7]]
-    >>> mixture = ExpertMixture("absolute").fit(X, [0.9, 0.6, 0.8])
+    >>> X = [[20, 90], [40, 80], [90, 70]]
+    >>> mixture = ExpertMixture()
+    >>> mixture.predict_then_fit(X, [70, 60, 75]).round(1)
+    array([55. , 72. , 76.6])
     >>> mixture.weights_.round(3)
-    array([0.179, 0.821])
-    >>> mixture.predict([[0.0, 1.0]]).round(3)
-    array([0.821])
-    >>> round(mixture.regret_, 3)
-    0.247
+    array([0.32, 0.68])
+    >>> mixture.predict([[20, 80], [None, 80]]).round(1)
+    array([60.8, 80. ])
     """
 
     loss_: Loss
     learner_: ExpertLearner
     total_loss_: float
+    expert_losses_: FloatArray
+    rounds_awake_: IntArray
 
     def __init__(
         self,
@@ -80,11 +125,13 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         learner: LearnerChoice = None,
         *,
         outside: str = "error",
+        linearise: bool | None = None,
     ) -> None:
         self.loss = loss
         self.outcome_range = outcome_range
         self.learner = learner
         self.outside = outside
+        self.linearise = linearise
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> ExpertMixture:
         """Forget everything and play the rounds in order."""
@@ -97,14 +144,27 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict_then_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
-        """Return the predictions, each made before its outcome is learnt."""
+        """Return the predictions, each made before its outcome is learnt.
+
+        Rounds are added to those played before, as with `partial_fit`.
+        """
         return self._play(X, y, fresh="learner_" not in vars(self))
 
     def predict(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the combinations of these predictions under the current weights."""
+        """Return the combinations of these predictions under the current weights.
+
+        The weights know every round that was played. For rows that were among them, this looks
+        ahead; `predict_then_fit` does not.
+        """
         check_is_fitted(self)
-        predictions = validate_data(self, X, reset=False, dtype=np.float64)
-        return self.loss_.combine(self._experts(self.loss_, predictions), self.weights_)
+        rows = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        predictions, awake = self._experts(self.loss_, rows)
+        mixed = self.loss_.combine(predictions, self.weights_)
+        if awake is not None:
+            for t in np.flatnonzero(~awake.all(axis=1)):
+                p = distribution_of_awake(self.learner_, awake[t])
+                mixed[t] = self.loss_.combine(predictions[t], p)
+        return mixed
 
     @property
     def weights_(self) -> FloatArray:
@@ -116,21 +176,51 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def regret_(self) -> float:
         """The mixture's own loss less that of the best expert."""
         check_is_fitted(self)
-        return float(self.total_loss_ - np.min(self.learner_.action_losses))
+        return float(self.total_loss_ - np.min(self.expert_losses_))
 
     def certificate(self) -> Certificate:
         """Return the learner's epsilon-regret beside its bound, for every epsilon.
 
-        If the loss is convex, the mixture's own loss is at most the learner's, so the realised
-        curve and the bound hold for the mixture too.
+        Both are in units of the loss. With linearised losses, the mixture's regret to **every**
+        convex combination of the experts is at most the realised regret of the first line, and
+        so at most its bound. Otherwise the mixture's regret to the best experts is at most the
+        realised one if the loss is convex.
         """
         check_is_fitted(self)
-        return self.learner_.certificate()
+        found = self.learner_.certificate()
+        if self._is_linearised(self.loss_):
+            found = replace(found, title=f"{found.title} on linearised losses")
+        return found
+
+    def combination_certificate(self, X: npt.ArrayLike, y: npt.ArrayLike) -> CombinationCertificate:
+        """Return the regret to the best convex combination of all rounds beside its bounds.
+
+        ``X`` and ``y`` must be all rounds that the mixture has played: it does not keep them.
+        They are played again by a new mixture, and a different total loss is an error.
+        """
+        check_is_fitted(self)
+        if not self._is_linearised(self.loss_):
+            raise ValueError("without linearised losses nothing is promised of combinations")
+        replayed = clone(self)
+        mixed = replayed.predict_then_fit(X, y)
+        if replayed.total_loss_ != self.total_loss_:
+            raise ValueError(
+                "X and y must be all rounds that the mixture has played; they give a total loss "
+                f"of {replayed.total_loss_:g}, and the mixture has {self.total_loss_:g}"
+            )
+        rows = np.asarray(X, dtype=np.float64)
+        predictions, _ = self._experts(self.loss_, rows)
+        heard = np.where(np.isnan(rows), mixed[:, None], predictions)
+        best = best_combination(heard, y, self.loss_)
+        first = self.certificate().at(self.learner_.smallest_epsilon)
+        return CombinationCertificate(
+            best, self.total_loss_, first.realised, first.promised, self.learner_.t
+        )
 
     def report(self, most: int = 10) -> str:
         """Return a table of the best experts, the regret to the best, and the certificate."""
         check_is_fitted(self)
-        totals, rounds, names = self.learner_.action_losses, self.learner_.t, self.learner_.names
+        totals, rounds, names = self.expert_losses_, self.learner_.t, self.learner_.names
         order = np.argsort(totals, kind="stable")
         weights = self.weights_
         width = max(len("mixture"), *(len(names[i]) for i in order[:most]))
@@ -143,7 +233,12 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if totals.size > most:
             lines.append(f"and {totals.size - most} others")
         behind = f"regret to {names[order[0]]}: {self.regret_:.6g} in {rounds:,} rounds"
-        return "\n".join([*lines, behind, "", str(self.certificate())])
+        certificate = self.certificate()
+        lines.append(behind)
+        if self._is_linearised(self.loss_):
+            first = certificate.at(self.learner_.smallest_epsilon)
+            lines.append(f"regret to every convex combination: at most {first.realised:.6g}")
+        return "\n".join([*lines, "", str(certificate)])
 
     def save(self, path: Path) -> None:
         """Write the mixture to a JSON document, atomically.
@@ -151,20 +246,26 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         It holds the loss, the learner and the totals. A function, such as your own loss or
         factory of learners, must be given to `load` again.
         """
+        write_document(path, KIND, VERSION, self.content())
+
+    def content(self) -> Content:
+        """Return arguments and state as JSON."""
         check_is_fitted(self)
-        content = {
+        return {
             "arguments": {
                 "loss": describe(self.loss_),
                 "learner": _describe_choice(self.learner),
                 "outside": self.outside,
+                "linearise": self.linearise,
             },
             "state": {
                 "experts": self._columns(),
                 "total_loss": self.total_loss_,
+                "expert_losses": encode_array(self.expert_losses_),
+                "rounds_awake": encode_array(self.rounds_awake_),
                 "learner": nested(self.learner_),
             },
         }
-        write_document(path, KIND, VERSION, content)
 
     @classmethod
     def load(
@@ -182,24 +283,43 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         content = read_document(path, KIND, VERSION)
         try:
+            return cls.from_content(content, loss=loss, learner=learner, **given)
+        except DocumentError as error:
+            raise DocumentError(f"{path}: {error}") from error
+
+    @classmethod
+    def from_content(
+        cls,
+        content: Content,
+        *,
+        loss: str | Loss | LossFunction | None = None,
+        learner: LearnerChoice = None,
+        **given: Any,
+    ) -> ExpertMixture:
+        """Return the mixture whose `content` this is; the arguments are those of `load`."""
+        try:
             arguments, state = content["arguments"], content["state"]
             mixture = cls(
                 _saved_loss(arguments["loss"], loss),
                 learner=_saved_choice(arguments["learner"], learner),
                 outside=arguments["outside"],
+                linearise=arguments["linearise"],
             )
             mixture.learner_ = restore_nested(state["learner"], ExpertLearner, **given)
             mixture.loss_ = make_loss(mixture.loss)
-            mixture.total_loss_ = float(state["total_loss"])
-            wanted, found = mixture.learner_.loss_range, mixture.loss_.loss_range
-            rounded = check_units(found, False, mixture.learner_.dtype)
-            if wanted != (rounded.low, rounded.high):
+            mixture._set_totals(state)
+            found = mixture._learner_range(mixture.loss_)
+            wanted, rounded = mixture.learner_.loss_range, (-math.inf, math.inf)
+            if found is not None:
+                units = check_units(found, False, mixture.learner_.dtype)
+                rounded = units.low, units.high
+            if wanted != rounded:
                 raise DocumentError(f"its learner takes losses in {wanted}, its loss has {found}")
             columns = state["experts"]
-        except DocumentError as error:
-            raise DocumentError(f"{path}: {error}") from error
+        except DocumentError:
+            raise
         except (KeyError, TypeError, ValueError) as error:
-            raise DocumentError(f"{path}: not a whole ExpertMixture: {error}") from error
+            raise DocumentError(f"not a whole ExpertMixture: {error}") from error
         mixture.n_features_in_ = mixture.learner_.n_actions
         if columns is not None:
             mixture.feature_names_in_ = np.array(columns, dtype=object)
@@ -216,26 +336,98 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _play_checked(self, X: npt.ArrayLike, y: npt.ArrayLike, fresh: bool) -> FloatArray:
         if self.outside not in {"error", "nearest"}:
             raise ValueError(f"outside must be 'error' or 'nearest'; got {self.outside!r}")
-        loss = make_loss(self.loss, self.outcome_range) if fresh else self.loss_
-        rows, column = validate_data(self, X, y, reset=fresh, dtype=np.float64, y_numeric=True)
-        predictions, outcomes = self._experts(loss, rows), loss.check_outcomes(column)
-        losses = loss.evaluate(predictions, outcomes[:, None])
+        loss = make_loss(self.loss, self.outcome_range, any_size=True) if fresh else self.loss_
+        rows, column = validate_data(
+            self,
+            X,
+            y,
+            reset=fresh,
+            dtype=np.float64,
+            y_numeric=True,
+            ensure_all_finite="allow-nan",
+        )
+        outcomes = loss.check_outcomes(column)
+        predictions, awake = self._experts(loss, rows)
         if fresh:
-            scale, names = loss.loss_range, self._columns()
-            learner = make_learner(self.learner, losses.shape[1], loss_range=scale, names=names)
+            learner = make_learner(
+                self.learner or "adahedge",
+                rows.shape[1],
+                loss_range=self._learner_range(loss),
+                names=self._columns(),
+            )
         else:
             learner = self.learner_.copy()  # a user's own loss may still raise below
-        played = learner.run(losses, distributions=True).distributions
-        mixed = loss.combine(predictions, np.asarray(played, dtype=np.float64))
-        # one by one, so that batches of any size sum in the same order
-        total = 0.0 if fresh else self.total_loss_
-        for lost in loss.evaluate(mixed, outcomes).tolist():
-            total += lost
-        self.loss_, self.learner_, self.total_loss_ = loss, learner, total
+        if self._is_linearised(loss):
+            mixed = play_linearised(learner, loss, predictions, outcomes, awake)[0]
+        else:
+            with np.errstate(over="ignore"):  # the learner refuses infinite losses
+                losses = loss.evaluate(predictions, outcomes[:, None])
+            played = learner.run(losses, awake=awake, distributions=True).distributions
+            mixed = loss.combine(predictions, np.asarray(played, dtype=np.float64))
+        self._add_up(loss, mixed, predictions, outcomes, awake, fresh)
+        self.loss_, self.learner_ = loss, learner
         return mixed
 
-    def _experts(self, loss: Loss, X: FloatArray) -> FloatArray:
-        return loss.nearest(X) if self.outside == "nearest" else loss.check_predictions(X)
+    def _add_up(
+        self,
+        loss: Loss,
+        mixed: FloatArray,
+        predictions: FloatArray,
+        outcomes: FloatArray,
+        awake: BoolArray | None,
+        fresh: bool,
+    ) -> None:
+        """Add the losses of these rounds to the totals, one round after another."""
+        heard = predictions if awake is None else np.where(awake, predictions, mixed[:, None])
+        with np.errstate(over="ignore"):
+            own = loss.evaluate(mixed, outcomes)[:, None]
+            lost = np.hstack([own, loss.evaluate(heard, outcomes[:, None])])
+            before = np.zeros(lost.shape[1])
+            if not fresh:
+                before[0], before[1:] = self.total_loss_, self.expert_losses_
+            # batches of any size add in the same order
+            totals = np.add.accumulate(np.vstack([before, lost]), axis=0)[-1]
+        if not np.isfinite(totals).all():
+            raise ValueError("predictions and outcomes are so large that their losses overflow")
+        counts = np.zeros(lost.shape[1] - 1, np.int64) if fresh else self.rounds_awake_
+        self.total_loss_, self.expert_losses_ = float(totals[0]), totals[1:].copy()
+        self.rounds_awake_ = counts + (len(lost) if awake is None else awake.sum(axis=0))
+
+    def _set_totals(self, state: Content) -> None:
+        self.total_loss_ = float(state["total_loss"])
+        self.expert_losses_ = decode_array(state["expert_losses"])
+        self.rounds_awake_ = decode_array(state["rounds_awake"])
+        n = self.learner_.n_actions
+        if self.expert_losses_.shape != (n,) or self.rounds_awake_.shape != (n,):
+            raise ValueError(f"expert_losses and rounds_awake must have {n} entries")
+
+    def _is_linearised(self, loss: Loss) -> bool:
+        if self.linearise is None:
+            return loss.has_slope
+        if check_flag("linearise", self.linearise) and not loss.has_slope:
+            raise ValueError(f"linearise needs a loss with a gradient; got {loss!r}")
+        return self.linearise
+
+    def _learner_range(self, loss: Loss) -> Range | None:
+        """Return the range of the losses that the learner is charged; None if they have none."""
+        low, high = loss.linearised_range if self._is_linearised(loss) else loss.loss_range
+        return (low, high) if math.isfinite(high - low) else None
+
+    def _experts(self, loss: Loss, X: FloatArray) -> tuple[FloatArray, BoolArray | None]:
+        """Return checked predictions, and which experts are awake if any sleeps.
+
+        In the place of a missing prediction stands the lowest one of its row, without weight.
+        """
+        awake = ~np.isnan(X)
+        if awake.all():
+            filled, mask = X, None
+        else:
+            if not awake.any(axis=1).all():
+                row = int(np.argmin(awake.any(axis=1)))
+                raise ValueError(f"a round needs at least one prediction; row {row} has only NaN")
+            filled, mask = np.where(awake, X, np.nanmin(X, axis=1)[:, None]), awake
+        checked = loss.nearest if self.outside == "nearest" else loss.check_predictions
+        return checked(filled), mask
 
     def _columns(self) -> list[str] | None:
         columns = vars(self).get("feature_names_in_")
@@ -244,6 +436,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # the experts bound the score
+        tags.input_tags.allow_nan = True
         return tags
 
 

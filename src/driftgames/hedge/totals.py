@@ -7,6 +7,8 @@ floor is an integer: subtracting it rounds nothing.
 
 from __future__ import annotations
 
+import numpy as np
+
 from driftgames._kernels.jit import kernel
 from driftgames.core.typing import FloatArray
 
@@ -23,7 +25,7 @@ ROUNDING_ERROR = _RISE * 2.0**-52
 def raise_floor(cumulative: FloatArray, totals: FloatArray) -> None:
     """Raise the floor if every action is far above it."""
     if totals[LOWEST] >= _RISE:
-        rise = float(int(totals[LOWEST]))
+        rise = np.floor(totals[LOWEST])
         for i in range(cumulative.size):
             cumulative[i] -= rise
         totals[LEARNER] -= rise

@@ -2,7 +2,7 @@
 
 The loop calls ``weigh(cumulative, totals, prior, memory, out)``, which writes weights and
 returns their sum, and ``learn(...)``, which updates the memory once the losses are known.
-`specialise` binds these two names to a learner's functions. ``memory`` holds the statistics.
+`specialise` binds these names to a learner's functions. ``memory`` holds the statistics.
 """
 
 from __future__ import annotations
@@ -28,10 +28,15 @@ Learn = Callable[
     [FloatArray, FloatArray, FloatArray | None, FloatArray, FloatArray, float, float], None
 ]
 
+Advance = Callable[
+    [FloatArray, FloatArray, FloatArray | None, FloatArray, FloatArray, float, float], float
+]
+
 PlayRounds = Callable[..., int]
 
 weigh: Weigh = NotImplemented  # names for `specialise` to bind
 learn: Learn = NotImplemented
+advance: Advance = NotImplemented
 
 
 class TwoPassLearner(ExpertLearner):
@@ -92,11 +97,11 @@ def _play_rounds(
     for r in range(max(rounds, 1)):
         if rounds > 0 and not all_inside(losses[r], low, high):
             return r
-        total = weigh(cumulative, totals, prior, memory, p)
+        whole = weigh(cumulative, totals, prior, memory, p)
         if awake is None:
-            total = settle_weights(p, total, prior, None)
+            total = settle_weights(p, whole, prior, None)
         else:
-            total = settle_weights(p, total, prior, awake[r])
+            total = settle_weights(p, whole, prior, awake[r])
         if len(played):
             for i in range(n):
                 played[r, i] = p[i] / total
@@ -113,24 +118,46 @@ def _play_rounds(
             for i in range(0, n, LANES):
                 loss = choose(load_mask(awake[r], i), load(scaled, i, 0.0), learner_loss)
                 store(scaled, i, loss)
-        learn(cumulative, totals, prior, memory, scaled, total, learner_loss)
-        least = spread(np.inf)
-        for i in range(0, n, LANES):
-            after = load(cumulative, i, np.inf) + load(scaled, i, 0.0)
-            store(cumulative, i, after)
-            if prior is not None:
-                after = choose(load(prior, i, 0.0) > 0.0, after, np.inf)
-            least = lesser(after, least)
-        lowest = fold_lesser(least)
-        totals[CLOCK] += 1.0
-        totals[LEARNER] += learner_loss
-        totals[LOWEST] = lowest
         learner_losses[r] = learner_loss
-        regret[r] = totals[LEARNER] - lowest
-        raise_floor(cumulative, totals)
+        regret[r] = advance(cumulative, totals, prior, memory, scaled, whole, learner_loss)
     return rounds
+
+
+def _advance(
+    cumulative: FloatArray,
+    totals: FloatArray,
+    prior: FloatArray | None,
+    memory: FloatArray,
+    losses: FloatArray,
+    total: float,
+    learner_loss: float,
+) -> float:
+    """Learn the losses of a round, add them to the totals, and return the regret.
+
+    ``total`` is the sum of all weights, those of sleeping actions included.
+    """
+    learn(cumulative, totals, prior, memory, losses, total, learner_loss)
+    least = spread(np.inf)
+    for i in range(0, cumulative.size, LANES):
+        after = load(cumulative, i, np.inf) + load(losses, i, 0.0)
+        store(cumulative, i, after)
+        if prior is not None:
+            after = choose(load(prior, i, 0.0) > 0.0, after, np.inf)
+        least = lesser(after, least)
+    lowest = fold_lesser(least)
+    totals[CLOCK] += 1.0
+    totals[LEARNER] += learner_loss
+    totals[LOWEST] = lowest
+    behind = totals[LEARNER] - lowest
+    raise_floor(cumulative, totals)
+    return behind
+
+
+def compile_advance(learn: Learn) -> Advance:
+    """Return the end of a round for a learner's ``learn``."""
+    return specialise(_advance, kernel, learn=learn)
 
 
 def compile_rounds(weigh: Weigh, learn: Learn) -> PlayRounds:
     """Return the loop over the rows of a loss matrix for these two functions."""
-    return specialise(_play_rounds, kernel, weigh=weigh, learn=learn)
+    return specialise(_play_rounds, kernel, weigh=weigh, advance=compile_advance(learn))

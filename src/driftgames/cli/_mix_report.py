@@ -1,0 +1,111 @@
+"""What ``driftgames mix`` shows: the table of forecasts, the same as JSON, and the figure."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from driftgames.cli._hedge_report import History
+from driftgames.cli._mix_stream import MixState
+from driftgames.core.typing import FloatArray
+from driftgames.hedge.best_combination import best_combination, least_squares_weights
+from driftgames.hedge.losses import LogLoss, PinballLoss, SquareLoss
+from driftgames.tables import Cell, Column, Row, Table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+BEST = "best convex combination in hindsight"
+Played = list[tuple[FloatArray, FloatArray, FloatArray]]
+"""The rounds of this run if all are at hand: forecasts with gaps filled, outcomes, predictions."""
+
+
+def make_table(state: MixState, played: Played | None, most: int) -> Table:
+    """Return the scores of the mixture, the plain mean, the best combination and the experts."""
+    loss, scores = state.mixture.loss_, state.scores
+    own = {PinballLoss: "pinball", LogLoss: "log loss"}.get(type(loss))
+    weights = state.mixture.weights_
+    means = scores.sums / np.maximum(scores.rounds, 1.0)
+    order = np.argsort(means[2, 2:], kind="stable")
+
+    def row(name: str, at: int, weight: Cell) -> Row:
+        square, absolute, charged = map(float, means[:, at])
+        cells = (name, int(scores.rounds[at]), math.sqrt(square), absolute, charged, weight)
+        return cells if own else (*cells[:4], weight)
+
+    rows = [row("mixture", 0, None), *_best_rows(state, played, own is not None)]
+    rows.append(row("mean of the experts", 1, None))
+    rows += [row(state.experts[i], int(i) + 2, float(weights[i])) for i in order[:most]]
+    columns = [Column("forecast"), Column("rounds", ","), Column("RMSE", ",.6g")]
+    columns += [Column("MAE", ",.6g"), *([Column(own, ",.6g")] if own else [])]
+    columns.append(Column("weight", ".4f"))
+    notes = (f"and {order.size - most} others",) if order.size > most else ()
+    return Table(f"{state.t:,} rounds of {state.target}", tuple(columns), tuple(rows), notes)
+
+
+def _best_rows(state: MixState, played: Played | None, has_own: bool) -> list[Row]:
+    """Return the row of the best combination, as far as the rounds at hand allow."""
+    loss, scores = state.mixture.loss_, state.scores
+    if played is None:
+        if not isinstance(loss, SquareLoss):
+            return []
+        q = least_squares_weights(scores.products)
+        square = max(float(q @ scores.products @ q), 0.0) / state.t
+        return [(BEST, state.t, math.sqrt(square), None, None)]
+    heard, outcomes, _ = (np.concatenate(parts) for parts in zip(*played, strict=True))
+    best = best_combination(loss.nearest(heard), outcomes, loss)
+    errors = heard @ best.weights - outcomes
+    cells = (BEST, state.t, float(np.sqrt(np.mean(errors**2))), float(np.abs(errors).mean()))
+    return [(*cells, best.total_loss / state.t, None) if has_own else (*cells, None)]
+
+
+def show(state: MixState, table: Table, console: Console) -> None:
+    """Print the table and the regrets with their bound."""
+    from driftgames.tables import draw_table
+
+    console.print(draw_table(table))
+    for line in _regrets(state):
+        console.print(line)
+
+
+def _regrets(state: MixState) -> list[str]:
+    mixture, certificate = state.mixture, state.mixture.certificate()
+    best = state.experts[int(np.argmin(mixture.expert_losses_))]
+    first = certificate.at(mixture.learner_.smallest_epsilon)
+    lines = [f"regret to {best}: {mixture.regret_:.6g} (total loss)"]
+    if certificate.title.endswith("linearised losses"):
+        lines.append(f"regret to every convex combination: at most {first.realised:.6g}")
+    lines.append(f"bound: {first.promised:.6g}; {certificate.verdict}")
+    return lines
+
+
+def as_json(state: MixState, table: Table, waiting: list[tuple[str, float]]) -> dict[str, Any]:
+    """Return the table, the weights, the regrets and the predictions of rows without outcome."""
+    mixture = state.mixture
+    first = mixture.certificate().at(mixture.learner_.smallest_epsilon)
+    names = [column.name for column in table.columns]
+    return {
+        "target": state.target,
+        "rounds": state.t,
+        "loss": repr(mixture.loss_),
+        "forecasts": [dict(zip(names, row, strict=True)) for row in table.rows],
+        "weights": dict(zip(state.experts, mixture.weights_.tolist(), strict=True)),
+        "total_loss": mixture.total_loss_,
+        "regret_to_best_expert": mixture.regret_,
+        "linearised_regret": first.realised,
+        "bound": first.promised if math.isfinite(first.promised) else None,
+        "predictions": dict(waiting),
+    }
+
+
+def draw(state: MixState, history: History, path: Path) -> None:
+    """Write a figure of the weights over time."""
+    from driftgames.plots import plot_weights, save_figure
+
+    if history.rounds[-1] != state.t:
+        history.keep(state.mixture.learner_)
+    rounds = np.array(history.rounds, dtype=np.float64)
+    save_figure(plot_weights(rounds, np.array(history.played), state.experts), path)

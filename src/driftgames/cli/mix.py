@@ -1,0 +1,206 @@
+"""``driftgames mix``: combine forecasts online, and say how good the mixture is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from driftgames.cli._options import check_kept, check_outputs, first_round_of
+from driftgames.cli._output import clear_errors, console
+
+if TYPE_CHECKING:
+    from driftgames.cli._loss_files import LossFile
+    from driftgames.cli._mix_stream import MixState
+    from driftgames.hedge.losses import Loss
+
+LOSSES = ("square", "absolute", "pinball", "log")
+
+
+def mix(
+    forecasts: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORECASTS",
+            help="CSV (.gz, .xz and .bz2 too) or .parquet: a row per round, a column per expert, "
+            "and the outcome; or - for CSV lines from standard input.",
+        ),
+    ],
+    target: Annotated[
+        str, typer.Option(metavar="COLUMN", help="The column of the outcomes: name, or number.")
+    ],
+    loss: Annotated[
+        str | None, typer.Option(metavar="NAME", help=f"{', '.join(LOSSES)}. Default: square.")
+    ] = None,
+    quantile: Annotated[
+        float | None, typer.Option(metavar="Q", help="For pinball: which quantile. Default: 0.5.")
+    ] = None,
+    linearise: Annotated[
+        bool | None,
+        typer.Option(
+            "--linearise/--best-expert",
+            help="Compete with the best convex combination (the default), or with the best expert.",
+        ),
+    ] = None,
+    leave_out: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,NAME", help="Columns that are no experts, such as a date."),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many experts are shown.")] = 10,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the weights over time to this .svg, .pdf or .png."),
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the raw numbers to this file.")
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Keep the mixture in this file, and go on from it when it exists."
+        ),
+    ] = None,
+    first_round: Annotated[
+        str,
+        typer.Option(
+            metavar="ROUND",
+            help="With --state: the number of the round that the input begins with, or next. "
+            "Rounds that are counted are skipped.",
+        ),
+    ] = "1",
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="On standard input: print each prediction as it is made."),
+    ] = False,
+) -> None:
+    """Mix forecasts, each round's before its outcome is seen; show how good.
+
+    Prints RMSE and MAE of the mixture, of the best convex combination in
+    hindsight, of the plain mean and of each expert, the final weights, and
+    the regret with its bound. An empty cell is an expert that sleeps. Rows
+    without an outcome at the end are predicted.
+
+    With --state, rounds are written before they are acknowledged by a line
+    such as "round=1200 prediction=61.25" (on standard input). A run that was
+    killed goes on from there: feed it the whole input again, or say which
+    round the input begins with.
+
+    Example: driftgames mix forecasts.csv --target load --plot weights.svg
+
+    Example: driftgames mix new.csv --target load --state s.json --first-round next
+    """
+    import numpy as np
+
+    from driftgames.cli._hedge_report import History
+    from driftgames.cli._hedge_stream import chain, new_rounds
+    from driftgames.cli._loss_files import CellRule, open_losses
+    from driftgames.cli._mix_report import Played, as_json, draw, make_table, show
+    from driftgames.cli._mix_stream import MixState, Rounds
+
+    with clear_errors():
+        begin = first_round_of(first_round)
+        check_outputs(plot=plot, state=state, json=json)
+        asked = None if loss is None and quantile is None else _loss(loss, quantile)
+        left_out = tuple(leave_out.split(",")) if leave_out else ()
+        rule = CellRule("a forecast or an outcome", "forecasts", True, left_out)
+        saved = MixState.load(state) if state is not None and state.exists() else None
+        answering = forecasts == "-" and (state is not None or live)
+        size = 1 if answering else None
+        with open_losses(
+            forecasts, rounds=size, whole_lines=state is not None, cell=rule
+        ) as source:
+            at = _target(source, target)
+            current = _begin(source, at, asked, linearise) if saved is None else saved
+            if saved is not None:
+                _check_kept(saved, source, at, asked, linearise)
+            mixture, rounds = current.mixture, Rounds(source, at)
+            history = None if plot is None else History()
+            played: Played | None = [] if state is None else None
+            for block in new_rounds(rounds.blocks(), begin, current.t, current.digest):
+                X, y = block[:, :-1], block[:, -1]
+                steps = [slice(None)] if history is None else history.parts(current.t, len(y))
+                for part in steps:
+                    mixed = mixture.predict_then_fit(X[part], y[part])
+                    current.scores.add(mixture.loss_, mixed, X[part], y[part])
+                    if played is not None:
+                        heard = np.where(np.isnan(X[part]), mixed[:, None], X[part])
+                        played.append((heard, y[part], mixed))
+                    if history is not None:
+                        history.keep_if_due(mixture.learner_)
+                if state is not None:
+                    current.digest = chain(current.digest, block)
+                    current.save(state)
+                if answering:
+                    typer.echo(f"round={current.t} prediction={mixed[-1].item()!r}")
+        if current.t == 0:
+            raise ValueError("no outcomes came: the input has no rounds")
+        waiting = [(place, float(mixture.predict(row[None])[0])) for place, row in rounds.waiting]
+        table, out = make_table(current, played, top), console()
+        show(current, table, out)
+        if rounds.left_out:
+            out.print(f"{rounds.left_out:,} rows without an outcome were left out")
+        for place, prediction in waiting:
+            out.print(f"{place}: prediction {prediction:.6g}")
+        if json is not None:
+            from driftgames.tables import write_json
+
+            write_json(as_json(current, table, waiting), json)
+        if plot is not None and history is not None:
+            if not history.rounds:
+                history.keep(mixture.learner_)
+            draw(current, history, plot)
+
+
+def _loss(name: str | None, quantile: float | None) -> Loss:
+    from driftgames.core.registry import choose
+    from driftgames.hedge.losses import make_loss
+
+    chosen = name or ("square" if quantile is None else "pinball")
+    choose("--loss", chosen, dict.fromkeys(LOSSES))
+    if quantile is not None and chosen != "pinball":
+        raise ValueError(f"--quantile goes with --loss pinball; got --loss {chosen}")
+    settings: dict[str, Any] = {} if quantile is None else {"q": quantile}
+    return make_loss(chosen, any_size=True, **settings)
+
+
+def _target(source: LossFile, target: str) -> int:
+    """Return the column of the outcomes, by name or by number from 1."""
+    names = source.names or ()
+    if target in names:
+        at = names.index(target)
+    elif target.isdecimal() and 1 <= int(target) <= source.n_actions:
+        at = int(target) - 1
+    else:
+        known = f"; it has {', '.join(names)}" if names else ""
+        raise ValueError(f"--target: the input has no column {target!r}{known}")
+    if source.n_actions < 2:
+        raise ValueError("the input has no expert beside the outcomes")
+    return at
+
+
+def _columns(source: LossFile, at: int) -> tuple[str, tuple[str, ...]]:
+    names = source.names or tuple(f"column {j + 1}" for j in range(source.n_actions))
+    return names[at], (*names[:at], *names[at + 1 :])
+
+
+def _begin(source: LossFile, at: int, asked: Loss | None, linearise: bool | None) -> MixState:
+    from driftgames.cli._mix_stream import MixState, Scores
+    from driftgames.hedge import ExpertMixture
+
+    mixture = ExpertMixture(asked or _loss(None, None), outside="nearest", linearise=linearise)
+    return MixState(*_columns(source, at), mixture, Scores.empty(source.n_actions - 1))
+
+
+def _check_kept(
+    saved: MixState, source: LossFile, at: int, asked: Loss | None, linearise: bool | None
+) -> None:
+    """Name the option that differs from the state."""
+    target, experts = _columns(source, at)
+    for what, wanted, held in (
+        ("--target", target, saved.target),
+        ("the header", experts, saved.experts),
+        ("--loss", asked, saved.mixture.loss_),
+        ("--linearise", linearise, saved.mixture.linearise),
+    ):
+        check_kept(what, wanted, held)

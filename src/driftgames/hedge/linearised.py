@@ -1,0 +1,69 @@
+r"""The gradient trick: experts are charged by the slope of the loss at the mixture's prediction.
+
+.. math:: \ell_{t,i} = g_t\,x_{t,i}, \qquad g_t = \ell'(\hat y_t, y_t)
+
+A learner whose regret on these losses is at most B has a regret of at most B to every convex
+combination of the experts, for a convex loss. N. Cesa-Bianchi and G. Lugosi, "Prediction,
+Learning, and Games", 2006, Sec. 2.5.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from driftgames._kernels.sums import dot, total
+from driftgames.core.typing import BoolArray, FloatArray
+from driftgames.hedge.ada_hedge import AdaHedge
+from driftgames.hedge.base import ExpertLearner
+from driftgames.hedge.losses import Loss
+from driftgames.hedge.slopes import GIVEN
+
+
+def play_linearised(
+    learner: ExpertLearner,
+    loss: Loss,
+    forecasts: FloatArray,
+    outcomes: FloatArray,
+    awake: BoolArray | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Play rounds in order and return the mixture's predictions and the distributions.
+
+    The forecast of a sleeping expert is that of one awake, and has no weight. AdaHedge on a
+    loss that compiled loops know plays all rounds in one call.
+    """
+    if isinstance(learner, AdaHedge) and loss.compiled_slope is not None:
+        return learner.run_linearised(
+            forecasts, outcomes, loss.compiled_slope, awake=awake, distributions=True
+        )
+    mixed, played = np.empty(len(outcomes)), np.empty(forecasts.shape)
+    for t, row in enumerate(forecasts):
+        mask = None if awake is None else awake[t]
+        p = played[t] = distribution_of_awake(learner, mask)
+        mixed[t] = mix(row, p)
+        slope = loss.slope(mixed[t : t + 1], outcomes[t : t + 1])
+        if isinstance(learner, AdaHedge):
+            asleep = None if mask is None else mask[None]
+            learner.run_linearised(row[None], slope, (GIVEN, 0.0), awake=asleep)
+        else:
+            heard = row if mask is None else np.where(mask, row, mixed[t])
+            learner.update(slope[0] * (heard - loss.middle))
+    return mixed, played
+
+
+def distribution_of_awake(learner: ExpertLearner, awake: BoolArray | None) -> FloatArray:
+    """Return the next distribution over the experts that are awake.
+
+    If a sleeping expert says what the mixture says, the mixture is the mean under the whole
+    distribution too. So this serves every learner, whether or not it knows of sleep.
+    """
+    if awake is None or learner.sleeps:
+        return learner.distribution(awake=awake).astype(np.float64, copy=False)
+    p = np.where(awake, learner.distribution(), 0.0)
+    weight = total(p)
+    return p / weight if weight > 0.0 else awake / np.count_nonzero(awake)
+
+
+def mix(forecasts: FloatArray, p: FloatArray) -> float:
+    """Return the mean of a row under ``p``, with the bits of the compiled loop."""
+    mean = dot(p, forecasts)
+    return float(min(max(mean, forecasts.min()), forecasts.max()))
