@@ -26,7 +26,7 @@ import numpy as np
 
 from driftgames.boosting import tree_kernels as kernels
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
-from driftgames.boosting.bins import Array, DenseBins
+from driftgames.boosting.bins import Array, BitArray, DenseBins
 from driftgames.core.checks import check_integer
 from driftgames.core.registry import choose
 from driftgames.core.typing import IntArray
@@ -34,6 +34,7 @@ from driftgames.core.typing import IntArray
 CRITERIA = {"gini": kernels.GINI, "kearns-mansour": kernels.KEARNS_MANSOUR}
 """The criteria by name."""
 
+_BINS = np.arange(256)
 _FEW_SUMS = 50_000  # below so many additions a second thread costs more than it saves
 
 
@@ -106,17 +107,10 @@ class _Leaf:
     sums: IntArray | None = None
     found: IntArray | None = None
 
-    @property
-    def n_rows(self) -> int:
-        return self.rows[0].size + self.rows[1].size
-
-    @property
-    def edge(self) -> int:
-        return int(self.totals[1] - self.totals[0])
-
-    @property
-    def vote(self) -> int:
-        return (self.edge > 0) - (self.edge < 0) or self.parent_vote
+    def __post_init__(self) -> None:
+        self.n_rows = self.rows[0].size + self.rows[1].size
+        self.edge = int(self.totals[1] - self.totals[0])
+        self.vote = (self.edge > 0) - (self.edge < 0) or self.parent_vote
 
 
 class TreeGrower:
@@ -132,11 +126,13 @@ class TreeGrower:
         self._criterion = CRITERIA[shape.criterion]
         self._n_sums = 3 if shape.min_samples_leaf > 1 else 2
         self._ones = np.ones(data.n_rows if self._n_sums == 3 else 0, dtype=np.int64)
-        # one more than there are rows: `collect` writes one beyond the last it keeps
         self._rows = np.empty(data.n_rows + 1, dtype=np.uint32)
+        self._light = np.empty(data.n_rows + 1, dtype=np.uint32)
         self._scratch = np.empty(data.n_rows, dtype=np.uint32)
         self._mine = np.empty((3, 256), dtype=np.int64)
         self._free: list[IntArray] = []
+        self._columns: dict[int, BitArray] = {}
+        self._last: tuple[Tree, BitArray] | None = None
 
     def grow(self, weights: IntArray) -> tuple[int, int, Tree]:
         """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the tree ``h`` for these weights."""
@@ -170,16 +166,66 @@ class TreeGrower:
             for side in sides:
                 add(side)
         value = 0
+        votes = np.empty(self._data.n_rows, dtype=np.uint8)
         for node, leaf in leaves.items():
             nodes[node] = Node(vote=leaf.vote)
             value += abs(leaf.edge)
+            for rows in leaf.rows:
+                votes[rows] = leaf.vote > 0
             self._release(leaf)
-        return value, norm, tuple(nodes)
+        tree = tuple(nodes)
+        self._vote(tree, self._light[: self._data.n_rows - root.n_rows], votes)
+        self._last = tree, votes
+        return value, norm, tree
+
+    def votes(self, tree: Tree) -> BitArray:
+        """Return a tree's vote on every row: 1 for +1 and 0 for -1."""
+        if self._last is None or self._last[0] is not tree:
+            votes = np.empty(self._data.n_rows, dtype=np.uint8)
+            self._vote(tree, np.arange(self._data.n_rows, dtype=np.uint32), votes)
+            self._last = tree, votes
+        return self._last[1]
+
+    def _vote(self, tree: Tree, rows: Array, votes: BitArray) -> None:
+        """Write a tree's votes on these rows."""
+        data = self._data
+        asked = sorted({node.feature for node in tree if node.left})
+        if isinstance(data.bins, DenseBins):
+            columns, slot_of = data.bins.columns, {j: j for j in asked}
+        else:
+            columns = np.empty((len(asked), data.n_rows), dtype=np.uint8)
+            for slot, j in enumerate(asked):
+                columns[slot] = self._column(j)
+            slot_of = {j: slot for slot, j in enumerate(asked)}
+        slots = np.array([slot_of.get(node.feature, -1) for node in tree])
+        children = np.zeros((len(tree), 256), dtype=np.uint32)
+        for n, node in enumerate(tree):
+            if node.left:
+                goes_left = self._goes_left(node.feature, node.cut, node.missing_left)
+                children[n] = node.left + 1 - goes_left
+        up = np.array([node.vote > 0 for node in tree], dtype=np.uint8)
+        ends = np.linspace(0, rows.size, data.n_shares + 1).astype(np.int64).tolist()
+        data.run(
+            lambda p: kernels.vote_rows(
+                rows[ends[p] : ends[p + 1]], columns, slots, children, up, votes
+            )
+        )
+
+    def _column(self, feature: int) -> BitArray:
+        """Return the bins of a feature; those of sparse rows are kept for the next trees."""
+        column = self._columns.get(feature)
+        if column is None:
+            # no more memory than the rows themselves take, but room for one large tree
+            if len(self._columns) * self._data.n_rows > self._data.bins.codes.nbytes + 2**20:
+                self._columns.clear()
+            column = self._columns[feature] = self._data.column(feature)
+        return column
 
     def _root(self, weights: IntArray) -> _Leaf:
         split, n_rows = self._data.split, self._data.n_rows
-        n_lower, lower = kernels.collect(weights, 0, split, self._rows)
-        n_upper, upper = kernels.collect(weights, split, n_rows, self._rows[n_lower:])
+        n_lower, lower = kernels.collect(weights, 0, split, self._rows, self._light)
+        rest = self._rows[n_lower:], self._light[split - n_lower :]
+        n_upper, upper = kernels.collect(weights, split, n_rows, *rest)
         rows = self._rows[:n_lower], self._rows[n_lower : n_lower + n_upper]
         return _Leaf(0, 0, rows, np.array([lower, upper, n_lower + n_upper]), parent_vote=-1)
 
@@ -222,8 +268,8 @@ class TreeGrower:
         assert leaf.found is not None
         assert leaf.sums is not None
         feature, cut, missing_left = leaf.found[:3].tolist()
-        goes_left = self.goes_left(feature, cut, missing_left)
-        column = self._data.column(feature)
+        goes_left = self._goes_left(feature, cut, missing_left)
+        column = self._column(feature)
         left, right = [], []
         for rows in leaf.rows:
             at = kernels.divide(rows, column, goes_left, self._scratch)
@@ -249,9 +295,9 @@ class TreeGrower:
         self._release(leaf)
         return sides
 
-    def goes_left(self, feature: int, cut: int, missing_left: int) -> Array:
+    def _goes_left(self, feature: int, cut: int, missing_left: int) -> Array:
         """Return 1 for each bin of a feature that goes left, else 0."""
-        goes = (np.arange(256) <= cut).astype(np.uint8)
+        goes = (cut >= _BINS).view(np.uint8)
         if self._data.cuts.missing[feature]:
             goes[self._data.offsets[feature + 1] - self._data.offsets[feature] - 1] = missing_left
         return goes

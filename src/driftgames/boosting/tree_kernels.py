@@ -20,26 +20,44 @@ GINI, KEARNS_MANSOUR = 0, 1
 
 
 @kernel
-def collect(weights: Array, begin: int, end: int, out: Array) -> tuple[int, int]:
-    """Write the rows of nonzero weight from ``begin`` to ``end``; return their number and sum."""
-    size = np.uint64(0)
+def collect(weights: Array, begin: int, end: int, heavy: Array, light: Array) -> tuple[int, int]:
+    """Write the rows from ``begin`` to ``end`` to ``heavy``, or to ``light`` if they weigh zero.
+
+    Return the number of heavy rows and the sum of their weights. Both buffers need room for one
+    row more.
+    """
+    n_heavy = np.uint64(0)
+    n_light = np.uint64(0)
     total = 0
     for i in range(np.uint64(begin), np.uint64(end)):
-        out[size] = i  # written in any case and kept if it weighs: the loop has no branch
-        size += np.uint64(weights[i] != 0)
+        heavy[n_heavy] = i  # both are written and one is kept: the loop has no branch
+        light[n_light] = i
+        weighs = np.uint64(weights[i] != 0)
+        n_heavy += weighs
+        n_light += np.uint64(1) - weighs
         total += weights[i]
-    return int(size), total
+    return int(n_heavy), total
 
 
 @kernel
 def sum_dense(rows: Array, weights: Array, offsets: Array, codes: Array, out: Array) -> None:
     """Add the weight of each row to ``out``, at its bin of every feature."""
-    for q in range(np.uint64(rows.size)):
+    one = np.uint64(1)
+    n_features = np.uint64(codes.shape[1])
+    n_rows = np.uint64(rows.size)
+    even = n_rows - n_rows % np.uint64(2)
+    for q in range(np.uint64(0), even, np.uint64(2)):  # two rows at a time are faster
+        i, k = np.uint64(rows[q]), np.uint64(rows[q + one])
+        weight, next_weight = weights[i], weights[k]
+        row, next_row = codes[i], codes[k]
+        for j in range(n_features):
+            begin = np.uint64(offsets[j])
+            out[begin + np.uint64(row[j])] += weight
+            out[begin + np.uint64(next_row[j])] += next_weight
+    for q in range(even, n_rows):
         i = np.uint64(rows[q])
-        weight = weights[i]
-        row = codes[i]
-        for j in range(np.uint64(row.size)):
-            out[np.uint64(offsets[j]) + np.uint64(row[j])] += weight
+        for j in range(n_features):
+            out[np.uint64(offsets[j]) + np.uint64(codes[i, j])] += weights[i]
 
 
 @kernel
@@ -168,14 +186,15 @@ def divide(rows: Array, column: Array, goes_left: Array, scratch: Array) -> int:
 
 @kernel
 def vote_rows(
-    columns: Array, slots: Array, children: Array, up: Array, begin: int, end: int, out: Array
+    rows: Array, columns: Array, slots: Array, children: Array, up: Array, out: Array
 ) -> None:
-    """Write a tree's vote on the rows ``begin`` to ``end``: 1 for +1 and 0 for -1.
+    """Write a tree's vote on these rows: 1 for +1 and 0 for -1.
 
     Node ``n`` asks about ``columns[slots[n]]`` and sends bin ``b`` to node ``children[n, b]``. A
     leaf has the slot -1 and the vote ``up[n]``.
     """
-    for i in range(np.uint64(begin), np.uint64(end)):
+    for q in range(np.uint64(rows.size)):
+        i = np.uint64(rows[q])
         n = np.uint64(0)
         slot = slots[n]
         while slot >= 0:

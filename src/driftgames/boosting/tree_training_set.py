@@ -6,9 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from driftgames.boosting import tree_kernels as kernels
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
-from driftgames.boosting.bins import BitArray, DenseBins
+from driftgames.boosting.bins import BitArray
 from driftgames.boosting.mistake_counts import RowCounts
 from driftgames.boosting.tree_growth import Node, Tree, TreeGrower, TreeShape, as_rows
 from driftgames.boosting.trees import Trees
@@ -55,27 +54,7 @@ class TreeTrainingSet:
 
     def votes(self, tree: Tree) -> BitArray:
         """Return a tree's vote on every row: 1 for +1 and 0 for -1."""
-        data = self._data
-        asked = sorted({node.feature for node in tree if node.left})
-        if isinstance(data.bins, DenseBins):
-            columns, slot_of = data.bins.columns, {j: j for j in asked}
-        else:
-            columns = np.array([data.column(j) for j in asked], dtype=np.uint8)
-            columns = columns.reshape(len(asked), data.n_rows)
-            slot_of = {j: k for k, j in enumerate(asked)}
-        slots = np.array([slot_of.get(node.feature, -1) for node in tree])
-        children = np.zeros((len(tree), 256), dtype=np.uint32)
-        for n, node in enumerate(tree):
-            if node.left:
-                goes_left = self._grower.goes_left(node.feature, node.cut, node.missing_left)
-                children[n] = node.left + 1 - goes_left
-        up = np.array([node.vote > 0 for node in tree], dtype=np.uint8)
-        votes = np.empty(data.n_rows, dtype=np.uint8)
-        ends = np.linspace(0, data.n_rows, data.n_shares + 1).astype(np.int64).tolist()
-        data.run(
-            lambda p: kernels.vote_rows(columns, slots, children, up, ends[p], ends[p + 1], votes)
-        )
-        return votes
+        return self._grower.votes(tree)
 
     def to_values(self, chosen: list[Tree]) -> Trees:
         """Return trees on bins as trees on feature values."""
