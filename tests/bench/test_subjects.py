@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from bench import bandit, boosting, hedge, oco, peers
+from bench import bandit, boosting, hedge, oco, peers, tree_criterion, tree_speed
 from bench.harness import race, silent, why_absent
 from driftgames.bandit import POLICIES
 from driftgames.datasets import Dataset, Split
@@ -130,3 +130,19 @@ def test_oco_races_have_ours_first_and_errors_are_distances_to_the_reference(mon
     accuracy = tables["universal portfolio: error of its wealth"]
     for wealth, error in zip(accuracy.column("wealth"), accuracy.column("error"), strict=True):
         assert error == abs(wealth - oco.UNIVERSAL_WEALTH) < 1e-4
+
+
+def test_the_criteria_are_compared_on_whole_folds():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] * X[:, 1] > 0
+    parts = tree_criterion.folds(X, y)
+    assert sum(len(test) for *_, test in parts) == 200
+    stumps, trees = (tree_criterion.error(parts, 30, max_depth=depth) for depth in (1, 2))
+    assert trees < 20 < stumps
+
+
+def test_trees_race_on_one_set(monkeypatch):
+    monkeypatch.setattr(tree_speed, "TREES", 3)
+    table = tree_speed.fit("small", *boosting.make_dense(300), 1)
+    assert table.column("contestant")[:2] == ["driftgames, max_leaves=8", "driftgames, max_depth=3"]

@@ -56,6 +56,10 @@ MODELS = {
     "two norm": PotentialBoostClassifier(TwoNorm(), random_state=3),
     "own": PotentialBoostClassifier(OwnPotential()),
     "own, with a parameter": PotentialBoostClassifier(OwnScale(scale=0.5)),
+    "trees": NHBoostDTClassifier(max_depth=3),
+    "trees of four leaves": AdaBoostClassifier(
+        max_depth=None, max_leaves=4, min_samples_leaf=5, criterion="kearns-mansour"
+    ),
 }
 ROUNDS = 24
 
@@ -90,7 +94,8 @@ def test_a_loaded_model_predicts_bit_for_bit_and_has_every_attribute(booster, da
     assert loaded.predict(X).dtype == booster.predict(X).dtype
     assert loaded.get_params() == booster.get_params()
     assert loaded.stumps_ == booster.stumps_
-    assert loaded.n_iter_ == booster.n_iter_ == len(loaded.stumps_)
+    assert loaded.trees_ == booster.trees_
+    assert loaded.n_iter_ == booster.n_iter_ == len(loaded.stumps_) + len(loaded.trees_)
     assert str(loaded.certificate_) == str(booster.certificate_)
     for name, column in booster.history_.items():
         np.testing.assert_array_equal(loaded.history_[name], column)
@@ -113,7 +118,7 @@ def test_a_fit_that_was_interrupted_and_saved_ends_in_the_same_model(
     resumed = load_model(tmp_path / "m.json")
     resumed.set_params(n_estimators=ROUNDS, warm_start=True).fit(X, y, prior)
     resumed.set_params(warm_start=False)
-    assert len(whole.stumps_) > 9
+    assert whole.n_iter_ > 9
     assert same(resumed, whole)
 
 
@@ -174,12 +179,13 @@ def test_a_stump_that_asks_whether_a_value_is_missing_comes_back(tmp_path):
     assert load_model(tmp_path / "m.json").score(X, y) == 1.0
 
 
-def test_the_document_says_how_to_predict_without_the_library(data, tmp_path):
+@pytest.mark.parametrize("depth", [1, 3])
+def test_the_document_says_how_to_predict_without_the_library(data, tmp_path, depth):
     X, y = data
-    booster = AdaBoostClassifier(ROUNDS).fit(X, y)
+    booster = AdaBoostClassifier(ROUNDS, max_depth=depth).fit(X, y)
     booster.save(tmp_path / "m.json")
     text = (Path(__file__).parents[2] / "docs" / "model_format.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[depth > 1]
     namespace = {}
     exec(code.replace('"m.json"', repr(str(tmp_path / "m.json"))), namespace)
     assert [namespace["predict"](x) for x in X.tolist()] == booster.predict(X).tolist()
@@ -189,7 +195,8 @@ def test_the_document_names_every_member_of_the_content(data):
     X, y = data
     content = encode_model(NHBoostDTClassifier(3).fit(X, y))
     text = (Path(__file__).parents[2] / "docs" / "model_format.md").read_text()
-    for name in [*content, *content["stumps"], *content["history"], *content["margins"]]:
+    trees = encode_model(NHBoostDTClassifier(3, max_depth=2).fit(X, y))["trees"]
+    for name in [*content, *content["stumps"], *trees, *content["history"], *content["margins"]]:
         assert f"`{name}`" in text
 
 
@@ -317,6 +324,35 @@ def test_whole_documents_that_are_no_models_are_refused(saved, name, value, mess
     write_document(saved, FORMAT, VERSION, content)
     with pytest.raises(DocumentError, match=rf"m\.json: not a model that can be read: .*{message}"):
         load_model(saved)
+
+
+NO_TREES = [
+    ("parameters.max_depth", 0, r"max_depth must be an integer from 1, or null; got 0"),
+    ("parameters.max_leaves", 1, r"max_leaves must be an integer from 2, or null; got 1"),
+    ("parameters.min_samples_leaf", None, r"min_samples_leaf must be an integer from 1; got None"),
+    ("parameters.criterion", "best", r'criterion must be "gini" or "kearns-mansour"; got .best'),
+    ("trees", [], r"trees\.n_nodes must be a list"),
+    ("trees.n_nodes", [7] * 4, r"the arrays of trees must have 28 entries|must be a list"),
+    ("trees.n_nodes.0", 0, r"trees\.n_nodes\[0\] must be an integer from 1"),
+    ("trees.feature.0", 6, r"trees\.feature\[0\] must be an integer from -1 to 5; got 6"),
+    ("trees.feature.0", -1, r"feature must be >= 0 in the questions of tree 0"),
+    ("trees.threshold.0", "nan", r'trees\.threshold\[0\] must be a finite number or "inf"'),
+    ("trees.missing_left.0", 2, r"trees\.missing_left\[0\] must be 0 or 1; got 2"),
+    ("trees.left.0", -1, r"trees\.left\[0\] must be an integer from 0"),
+    ("trees.left.0", 0, r"left must join the nodes of tree 0 to a tree"),
+    ("trees.left.1", 1, r"left must join the nodes of tree 0 to a tree"),
+    ("trees.vote.0", 1, r"vote must be \+1 or -1 in the leaves of tree 0 and 0 in its questions"),
+    ("trees.gain.0", -1.0, r"trees\.gain\[0\] must be a number in \[0, 1\]"),
+    ("trees.gain", REMOVED, r"trees\.gain is missing"),
+    ("stumps", {"feature": []}, r"stumps\.feature is not a member"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), NO_TREES)
+def test_whole_documents_whose_trees_are_wrong_are_refused(saved, data, name, value, message):
+    NHBoostDTClassifier(5, max_depth=2).fit(*data).save(saved)
+    assert len(load_model(saved).trees_) == 5
+    test_whole_documents_that_are_no_models_are_refused(saved, name, value, message)
 
 
 @pytest.mark.parametrize("weight", [0, -1, 1e308, "inf", 10**400, None])

@@ -19,6 +19,7 @@ from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifie
 ENGINES = [
     NHBoostDTClassifier(20),  # counts mistakes
     AdaBoostClassifier(20),  # weighs every example by itself
+    NHBoostDTClassifier(10, max_depth=3),  # grows trees
     NHBoostDTClassifier(10, estimator=DecisionTreeClassifier(max_depth=2)),  # another weak learner
 ]
 OTHERS = [kind(n_estimators=20) for kind in BOOSTERS.values() if kind not in map(type, ENGINES)]

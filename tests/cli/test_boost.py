@@ -289,3 +289,18 @@ def test_other_data_is_not_gone_on_with(svm, csv, tmp_path):
 @pytest.mark.parametrize("command", ["fit", "predict", "inspect"])
 def test_help_teaches_with_an_example(command):
     assert f"driftgames boost {command}" in " ".join(run(command, "--help").output.split())
+
+
+def test_trees_are_fitted_resumed_and_inspected(data, svm, tmp_path):
+    X, y = data
+    model = tmp_path / "m.json"
+    run("fit", svm, "--model", model, "--rounds", 8, "--depth", 3)
+    run("fit", svm, "--model", model, "--rounds", 20, "--resume")
+    assert encode_model(load_model(model).set_params(n_jobs=None)) == encode_model(
+        NHBoostDTClassifier(20, max_depth=3).fit(X, y)
+    )
+    shown = run("inspect", model, "--data", svm).output
+    assert "questions" in shown
+    assert "every bound holds" in shown or "nothing is promised" in shown
+    done = run("inspect", model, "--plot", tmp_path / "shapes.svg", code=2)
+    assert "--plot draws the votes of stumps" in done.stderr

@@ -19,9 +19,11 @@ from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
 PROMISING = {
     "NH-Boost.DT": lambda T, **given: NHBoostDTClassifier(T, **given),
     "NH-Boost.DT, d=5": lambda T, **given: NHBoostDTClassifier(T, d=5.0, **given),
+    "NH-Boost.DT, trees": lambda T, **given: NHBoostDTClassifier(T, **(given or {"max_depth": 3})),
     "2-norm": lambda T, **given: PotentialBoostClassifier(TwoNorm(), T, **given),
     "EXP": lambda T, **given: PotentialBoostClassifier(Exponential(0.2), T, **given),
     "AdaBoost": lambda T, **given: AdaBoostClassifier(T, **given),
+    "AdaBoost, trees": lambda T, **given: AdaBoostClassifier(T, **(given or {"max_depth": 2})),
 }
 
 

@@ -17,6 +17,7 @@ from driftgames.boosting.potential_boost import NHBoostDTClassifier, PotentialBo
 from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.rounds import NoEdgeWarning
 from driftgames.boosting.stumps import Stumps
+from driftgames.boosting.trees import Trees
 
 __all__ = [
     "BOOSTERS",
@@ -31,4 +32,5 @@ __all__ = [
     "PotentialBoostClassifier",
     "ShapeFunction",
     "Stumps",
+    "Trees",
 ]

@@ -43,18 +43,20 @@ class ShapeFunction:
 class Explanation:
     """The vote of each feature on one example.
 
-    The votes add up to the score exactly, in any order. ``total`` is the sum of all vote weights,
-    and the score over it is the decision, bit for bit.
+    The votes and ``base`` add up to the score exactly, in any order. ``total`` is the sum of all
+    vote weights, and the score over it is the decision, bit for bit. ``base`` is the part of the
+    score that no feature decides; it is 0 for stumps.
     """
 
     features: IntArray
     votes: npt.NDArray[Any]
     total: float
+    base: float = 0.0
 
     @property
     def decision(self) -> float:
         """The normalised vote in [-1, 1], as the decision function gives it."""
-        return float(self.votes.sum()) / (self.total or 1.0)
+        return (float(self.votes.sum()) + self.base) / (self.total or 1.0)
 
     @property
     def contributions(self) -> FloatArray:

@@ -16,6 +16,7 @@ from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFuncti
 from driftgames.boosting.bins import Array
 from driftgames.boosting.rounds import INPUT, BoostingRounds
 from driftgames.boosting.training_set import votes_of
+from driftgames.boosting.tree_model import TreeModel
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.core.typing import FloatArray, Path
 
@@ -41,7 +42,9 @@ class BaseBooster(BoostingRounds):
     classes_ : array of two labels
         A vote of -1 is for the first, +1 for the second; a tied vote is for the first.
     stumps_ : Stumps
-        The weak hypotheses in order; empty if ``estimator`` was given.
+        The weak hypotheses in order; empty if they are trees or ``estimator`` was given.
+    trees_ : Trees
+        The weak hypotheses in order if they are trees; else empty.
     estimators_ : list
         The fitted weak hypotheses in order, if ``estimator`` was given. A round in which only one
         class has weight has a constant vote for it, of type `ConstantVote`.
@@ -100,6 +103,10 @@ class BaseBooster(BoostingRounds):
         if self._tables is None:
             for h in self.estimators_:
                 yield np.where(votes_of(h, X, self.classes_), 1.0, -1.0)
+        elif isinstance(self._tables, TreeModel):
+            for t in range(self.n_iter_):
+                tree = TreeModel(self.trees_[t : t + 1], [1.0], self.n_features_in_)
+                yield tree.scores(X, n_threads=self._count_threads()).astype(np.float64)
         else:
             columns = X.tocsc() if scipy.sparse.issparse(X) else X  # a stump reads one column
             for t in range(self.n_iter_):
@@ -138,11 +145,21 @@ class BaseBooster(BoostingRounds):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """The share of all edges, times their votes, that each feature's stumps had."""
+        """The share of all edges, times their votes, that each feature's stumps had.
+
+        The questions of a tree share its edge in proportion to their gains.
+        """
         check_is_fitted(self)
         gains = self.estimator_weights_ * self.history_["edge"]
         importances = np.zeros(self.n_features_in_)
-        if self._tables is not None:
+        if isinstance(self._tables, TreeModel):
+            trees = self.trees_
+            asks = trees.left > 0
+            of_tree = np.repeat(np.arange(len(trees)), trees.n_nodes)
+            sums = np.bincount(of_tree, weights=trees.gain, minlength=len(trees))
+            shares = (trees.gain / np.where(sums > 0, sums, 1.0)[of_tree])[asks]
+            np.add.at(importances, trees.feature[asks], gains[of_tree[asks]] * shares)
+        elif self._tables is not None:
             np.add.at(importances, self.stumps_.feature, gains)
         else:
             for gain, h in zip(gains, self.estimators_, strict=True):
@@ -162,16 +179,20 @@ class BaseBooster(BoostingRounds):
     def explain(self, x: Any) -> Explanation:
         """Return the vote of each feature on one example.
 
+        The votes add up to the decision. For stumps they are the step functions of
+        ``shape_functions_``; `TreeModel.explain` says what they are for trees.
+
         ``x`` is one row of what `predict` takes, with the same checks, or a vector. The index of
         a pandas Series holds the names of its features. A bare vector has no names and is in the
         order of the fit.
         """
-        additive = self._additive
+        check_is_fitted(self)
+        tables = self._tables if isinstance(self._tables, TreeModel) else self._additive
         if hasattr(x, "iloc") and x.ndim == 1:
             x = x.to_frame().T
         elif np.ndim(x) == 1:
-            return additive.explain(check_array(np.reshape(x, (1, -1)), **INPUT))
-        return additive.explain(self._check_input(x))
+            return tables.explain(check_array(np.reshape(x, (1, -1)), **INPUT))
+        return tables.explain(self._check_input(x))
 
     def save(self, path: Path) -> None:
         """Write the model to a JSON file, atomically; docs/model_format.md describes it."""
@@ -196,6 +217,11 @@ class BaseBooster(BoostingRounds):
             raise AttributeError(
                 "only a booster of the built-in stump is an additive model; "
                 "this one was fitted with another estimator"
+            )
+        if isinstance(self._tables, TreeModel):
+            raise AttributeError(
+                "only a booster of the built-in stump is an additive model (max_depth=1); "
+                "this one was fitted with trees, whose questions interact"
             )
         return self._tables
 

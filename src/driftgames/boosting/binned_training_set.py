@@ -134,6 +134,15 @@ class BinnedTrainingSet:
         value, feature, cut, left_vote, missing_vote = found.tolist()
         return value, int(sums[-1]), (feature, cut, left_vote, missing_vote)
 
+    def column(self, feature: int) -> BitArray:
+        """Return the bin of a feature in every row."""
+        if isinstance(self.bins, DenseBins):
+            return np.asarray(self.bins.columns[feature])
+        column: BitArray = np.full(self.n_rows, self.implicit[feature], dtype=np.uint8)
+        mine = slice(*self.bins.list_starts[feature : feature + 2])
+        column[self.bins.listed[mine]] = self.bins.listed_bins[mine]
+        return column
+
     def votes(self, stump: Stump) -> BitArray:
         """Return a stump's vote on every row: 1 for +1 and 0 for -1."""
         j = stump[0]

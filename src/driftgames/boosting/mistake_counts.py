@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from driftgames._kernels.jit import kernel
+from driftgames.boosting.bins import Array
 from driftgames.core.typing import IntArray
 
 if TYPE_CHECKING:
@@ -48,12 +50,9 @@ class RowCounts:
     def masses(self) -> tuple[int, IntArray]:
         """Return the first number of mistakes, and the mass of each class at each."""
         first, last = int(self._mistakes.min()), int(self._mistakes.max())
-        width = last - first + 1
-        cells = self._labels * width + (self._mistakes - first)
-        # exact in floats: the total mass is below 2**53
-        weights = self._training_set.sample_weights
-        masses = np.bincount(cells, weights=weights, minlength=2 * width)
-        return first, masses.astype(np.int64).reshape(2, width)
+        masses = np.zeros((2, last - first + 1), dtype=np.int64)
+        _add_masses(self._mistakes, self._labels, self._training_set.sample_weights, first, masses)
+        return first, masses
 
     def best(self, first: int, weights: Any) -> tuple[int, int, Any]:
         """Return the weak learner's answer to weights by number of mistakes."""
@@ -66,3 +65,10 @@ class RowCounts:
         """Count the mistakes of a hypothesis."""
         self._mistakes += self._training_set.votes(hypothesis) != self._labels
         return self
+
+
+@kernel
+def _add_masses(mistakes: Array, labels: Array, weights: Array, first: int, masses: Array) -> None:
+    """Add the weight of each example to ``masses[label, mistakes - first]``."""
+    for i in range(mistakes.size):
+        masses[labels[i], mistakes[i] - first] += weights[i]

@@ -9,7 +9,7 @@ import json
 import reprlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -17,9 +17,13 @@ import numpy as np
 
 from driftgames.boosting.cuts import MOST_BINS
 from driftgames.boosting.history import COLUMNS
+from driftgames.boosting.tree_growth import CRITERIA, TreeShape
 from driftgames.core.checks import is_real
 from driftgames.core.description import is_described
 from driftgames.core.typing import Content
+
+TREE_PARAMETERS = asdict(TreeShape())
+"""The parameters that only trees have, and their defaults; a file leaves defaults out."""
 
 _LARGEST = sys.float_info.max
 _MOST_FEATURES = 2**31 - 1  # what the stumps' feature numbers can hold
@@ -55,14 +59,19 @@ def check_model(content: Content, estimators: Mapping[str, Iterable[str]]) -> No
     ``estimators`` gives the names of the parameters of each class that a file can hold.
     """
     members = _by_name(content)
-    # the other requirements depend on these three
+    # the other requirements depend on these
     _one_of(*estimators).check("estimator", members.get("estimator"))
     _FEATURES.check("n_features_in", members.get("n_features_in"))
-    _LIST.check("stumps.feature", members.get("stumps.feature"))
+    if "trees" in content:
+        for name in ("trees.n_nodes", "trees.feature"):
+            _LIST.check(name, members.get(name))
+    else:
+        _LIST.check("stumps.feature", members.get("stumps.feature"))
     parameters = estimators[members["estimator"]]
     schema = _schema(members) | {f"parameters.{name}": _PARAMETERS[name] for name in parameters}
+    optional = {f"parameters.{name}" for name in TREE_PARAMETERS}
     for name in schema:
-        if name not in members:
+        if name not in members and name not in optional:
             raise ValueError(f"{name} is missing")
     for name, value in members.items():
         if name not in schema:
@@ -82,7 +91,9 @@ def _by_name(content: Content) -> dict[str, Any]:
 
 def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
     """Return the requirements on all members but the parameters."""
-    n_features, n_rounds = members["n_features_in"], len(members["stumps.feature"])
+    n_features = members["n_features_in"]
+    of_trees = "trees.n_nodes" in members
+    n_rounds = len(members["trees.n_nodes" if of_trees else "stumps.feature"])
     margins = members.get("margins.values")
     n_margins = len(margins) if isinstance(margins, list) else 0
     vote_weight = _WEIGHT if members["estimator"] == "AdaBoostClassifier" else _UNIT
@@ -92,10 +103,7 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
         "classes.values": _list(2, _LABEL),
         "n_features_in": _FEATURES,
         "feature_names_in": _list(n_features, _STRING).or_null,
-        "stumps.feature": _list(n_rounds, _integer(0, n_features - 1)),
-        "stumps.threshold": _list(n_rounds, _THRESHOLD),
-        "stumps.left_vote": _list(n_rounds, _one_of(1, -1)),
-        "stumps.missing_vote": _list(n_rounds, _one_of(1, -1)),
+        **(_tree_schema(members, n_rounds) if of_trees else _stump_schema(n_features, n_rounds)),
         "estimator_weights": _list(n_rounds, vote_weight),
         **{f"history.{name}": _list(n_rounds, _SHARE) for name in COLUMNS},
         "history.edge": _list(n_rounds, _EDGE),
@@ -104,6 +112,29 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
     if n_rounds == 0:
         return schema | {"margins": _NULL}
     return schema | {"margins.values": _MARGINS, "margins.masses": _list(n_margins, _integer(1))}
+
+
+def _stump_schema(n_features: int, n_rounds: int) -> dict[str, Requirement]:
+    return {
+        "stumps.feature": _list(n_rounds, _integer(0, n_features - 1)),
+        "stumps.threshold": _list(n_rounds, _THRESHOLD),
+        "stumps.left_vote": _list(n_rounds, _one_of(1, -1)),
+        "stumps.missing_vote": _list(n_rounds, _one_of(1, -1)),
+    }
+
+
+def _tree_schema(members: dict[str, Any], n_rounds: int) -> dict[str, Requirement]:
+    """Return the requirements on each node; `Trees` checks that nodes make up trees."""
+    n_nodes = len(members["trees.feature"])
+    return {
+        "trees.n_nodes": _list(n_rounds, _integer(1, n_nodes)),
+        "trees.feature": _list(n_nodes, _integer(-1, members["n_features_in"] - 1)),
+        "trees.threshold": _list(n_nodes, _THRESHOLD),
+        "trees.missing_left": _list(n_nodes, _one_of(0, 1)),
+        "trees.left": _list(n_nodes, _integer(0, n_nodes)),
+        "trees.vote": _list(n_nodes, _one_of(0, 1, -1)),
+        "trees.gain": _list(n_nodes, _SHARE),
+    }
 
 
 def _one_of(*values: Any) -> Requirement:
@@ -159,11 +190,15 @@ _THRESHOLD = Requirement(
     lambda v: v == "inf" or (is_real(v) and -_LARGEST <= v <= _LARGEST),
 )
 _PARAMETERS = {
+    "criterion": _one_of(*CRITERIA),
     "d": Requirement("a finite number > 0", lambda v: is_real(v) and 0 < v <= _LARGEST),
     "edge": Requirement("a number in (0, 0.5)", lambda v: is_real(v) and 0 < v < 0.5),
     "estimator": _NULL,
     "horizon": _integer(1).or_null,
     "max_bins": _integer(2, MOST_BINS),
+    "max_depth": _integer(1).or_null,
+    "max_leaves": _integer(2).or_null,
+    "min_samples_leaf": _integer(1),
     "n_estimators": _integer(1),
     "n_jobs": Requirement("an integer other than 0", lambda v: type(v) is int and v != 0).or_null,
     "potential": Requirement("a potential", is_described).or_null,

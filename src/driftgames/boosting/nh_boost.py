@@ -32,6 +32,15 @@ class NHBoostClassifier(BaseBooster):
     estimator : classifier, optional
         The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``. It
         sees only the examples of nonzero weight. Default: the exhaustive stump.
+    max_depth : int, optional
+        The most questions on the way to a vote. Default: 1, a stump. With more, the weak
+        hypotheses are trees (docs/trees.md). None sets no limit; then give ``max_leaves``.
+    max_leaves : int, optional
+        The most leaves of a tree: the leaf of the largest gain is split first. Default: no limit.
+    min_samples_leaf : int
+        The least number of examples of nonzero weight in a leaf of a tree.
+    criterion : {"gini", "kearns-mansour"}
+        It chooses the questions of a tree; the exhaustive stump needs none.
     max_bins : int
         Bins per feature, from 2 to 255; exact if a feature has no more values than that.
         Missing values have a bin of their own.
@@ -60,6 +69,10 @@ class NHBoostClassifier(BaseBooster):
         n_estimators: int = 200,
         *,
         estimator: Any = None,
+        max_depth: int | None = 1,
+        max_leaves: int | None = None,
+        min_samples_leaf: int = 1,
+        criterion: str = "gini",
         max_bins: int = 255,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -68,6 +81,10 @@ class NHBoostClassifier(BaseBooster):
     ) -> None:
         self.n_estimators = n_estimators
         self.estimator = estimator
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.min_samples_leaf = min_samples_leaf
+        self.criterion = criterion
         self.max_bins = max_bins
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -15,9 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.bins import Array
 from driftgames.boosting.history import COLUMNS
-from driftgames.boosting.model_schema import check_model
+from driftgames.boosting.model_schema import TREE_PARAMETERS, check_model
 from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.stumps import Stumps
+from driftgames.boosting.trees import DTYPES as TREE_ARRAYS
+from driftgames.boosting.trees import Trees
 from driftgames.boosting.warm_start import check_settings
 from driftgames.certificates.margins import Margins
 from driftgames.core.description import encode, is_described, restore
@@ -33,7 +35,7 @@ _STUMP_ARRAYS = ("feature", "threshold", "left_vote", "missing_vote")
 
 
 def save_model(model: BaseBooster, path: Path) -> None:
-    """Write a fitted booster of stumps to ``path``, atomically.
+    """Write a fitted booster of stumps or trees to ``path``, atomically.
 
     A booster of other weak learners is refused: they have no documented form.
     """
@@ -58,10 +60,10 @@ def encode_model(model: BaseBooster) -> Content:
     check_is_fitted(model)
     if hasattr(model, "estimators_"):
         raise ValueError(
-            "only boosters of the built-in stump can be saved; this one was fitted with "
+            "only boosters of the built-in stump or tree can be saved; this one was fitted with "
             "another estimator, which has no documented form"
         )
-    check_settings(model)  # the file could not tell which settings the stumps are from
+    check_settings(model)  # the file could not tell which settings the hypotheses are from
     names = getattr(model, "feature_names_in_", None)
     margins = model._margins
     content: Content = {
@@ -69,11 +71,12 @@ def encode_model(model: BaseBooster) -> Content:
         "parameters": {
             name: _encode_parameter(name, value)
             for name, value in model.get_params(deep=False).items()
+            if not (name in TREE_PARAMETERS and value == TREE_PARAMETERS[name])
         },
         "classes": _encode_labels(model.classes_),
         "n_features_in": int(model.n_features_in_),
         "feature_names_in": None if names is None else [str(name) for name in names],
-        "stumps": {name: getattr(model.stumps_, name).tolist() for name in _STUMP_ARRAYS},
+        **_encode_hypotheses(model),
         "estimator_weights": model.estimator_weights_.tolist(),
         "history": {name: values.tolist() for name, values in model.history_.items()},
         "ended_early": bool(model.ended_early_),
@@ -81,8 +84,6 @@ def encode_model(model: BaseBooster) -> Content:
         if margins is None
         else {"values": margins.values.tolist(), "masses": margins.masses.tolist()},
     }
-    thresholds = content["stumps"]["threshold"]
-    content["stumps"]["threshold"] = ["inf" if x == np.inf else x for x in thresholds]
     _check(content)  # a file that would be refused is not written
     return content
 
@@ -94,11 +95,17 @@ def decode_model(content: Content) -> BaseBooster:
         name: _decode_parameter(name, value) for name, value in content["parameters"].items()
     }
     model = _CLASSES[content["estimator"]](**parameters)
-    arrays: Content = {name: _numbers(content["stumps"][name]) for name in _STUMP_ARRAYS}
-    model.stumps_ = Stumps(**arrays)
+    model.stumps_, model.trees_ = Stumps.none(), Trees.none()
+    arrays: Content
+    if "trees" in content:
+        arrays = {name: _numbers(content["trees"][name]) for name in TREE_ARRAYS}
+        model.trees_ = Trees(**arrays)
+    else:
+        arrays = {name: _numbers(content["stumps"][name]) for name in _STUMP_ARRAYS}
+        model.stumps_ = Stumps(**arrays)
     model.estimator_weights_ = _numbers(content["estimator_weights"])
     model.history_ = {name: _numbers(content["history"][name]) for name in COLUMNS}
-    model.n_iter_ = len(model.stumps_)
+    model.n_iter_ = len(model.stumps_) + len(model.trees_)
     model.ended_early_ = content["ended_early"]
     model._margins = None
     if (margins := content["margins"]) is not None:
@@ -110,6 +117,17 @@ def decode_model(content: Content) -> BaseBooster:
     model._settings = model._binding_settings()
     model._add_up()
     return model
+
+
+def _encode_hypotheses(model: BaseBooster) -> Content:
+    """Return the stumps or the trees of a booster; infinity is written as a string."""
+    kind: str
+    if len(model.trees_):
+        kind, arrays = "trees", {name: getattr(model.trees_, name).tolist() for name in TREE_ARRAYS}
+    else:
+        kind, arrays = "stumps", {n: getattr(model.stumps_, n).tolist() for n in _STUMP_ARRAYS}
+    arrays["threshold"] = ["inf" if x == np.inf else x for x in arrays["threshold"]]
+    return {kind: arrays}
 
 
 def _check(content: Content) -> None:

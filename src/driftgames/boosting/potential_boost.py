@@ -81,6 +81,15 @@ class NHBoostDTClassifier(_PotentialBooster):
     estimator : classifier, optional
         The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``. It
         sees only the examples of nonzero weight. Default: the exhaustive stump.
+    max_depth : int, optional
+        The most questions on the way to a vote. Default: 1, a stump. With more, the weak
+        hypotheses are trees (docs/trees.md). None sets no limit; then give ``max_leaves``.
+    max_leaves : int, optional
+        The most leaves of a tree: the leaf of the largest gain is split first. Default: no limit.
+    min_samples_leaf : int
+        The least number of examples of nonzero weight in a leaf of a tree.
+    criterion : {"gini", "kearns-mansour"}
+        It chooses the questions of a tree; the exhaustive stump needs none.
     max_bins : int
         Bins per feature, from 2 to 255; exact if a feature has no more values than that.
         Missing values have a bin of their own.
@@ -125,6 +134,10 @@ class NHBoostDTClassifier(_PotentialBooster):
         d: float = 3.0,
         *,
         estimator: Any = None,
+        max_depth: int | None = 1,
+        max_leaves: int | None = None,
+        min_samples_leaf: int = 1,
+        criterion: str = "gini",
         max_bins: int = 255,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -134,6 +147,10 @@ class NHBoostDTClassifier(_PotentialBooster):
         self.n_estimators = n_estimators
         self.d = d
         self.estimator = estimator
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.min_samples_leaf = min_samples_leaf
+        self.criterion = criterion
         self.max_bins = max_bins
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -166,6 +183,15 @@ class PotentialBoostClassifier(_PotentialBooster):
     estimator : classifier, optional
         The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``. It
         sees only the examples of nonzero weight. Default: the exhaustive stump.
+    max_depth : int, optional
+        The most questions on the way to a vote. Default: 1, a stump. With more, the weak
+        hypotheses are trees (docs/trees.md). None sets no limit; then give ``max_leaves``.
+    max_leaves : int, optional
+        The most leaves of a tree: the leaf of the largest gain is split first. Default: no limit.
+    min_samples_leaf : int
+        The least number of examples of nonzero weight in a leaf of a tree.
+    criterion : {"gini", "kearns-mansour"}
+        It chooses the questions of a tree; the exhaustive stump needs none.
     max_bins : int
         Bins per feature, from 2 to 255; exact if a feature has no more values than that.
         Missing values have a bin of their own.
@@ -200,6 +226,10 @@ class PotentialBoostClassifier(_PotentialBooster):
         n_estimators: int = 200,
         *,
         estimator: Any = None,
+        max_depth: int | None = 1,
+        max_leaves: int | None = None,
+        min_samples_leaf: int = 1,
+        criterion: str = "gini",
         max_bins: int = 255,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -209,6 +239,10 @@ class PotentialBoostClassifier(_PotentialBooster):
         self.n_estimators = n_estimators
         self.potential = potential
         self.estimator = estimator
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.min_samples_leaf = min_samples_leaf
+        self.criterion = criterion
         self.max_bins = max_bins
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -31,6 +31,10 @@ from driftgames.boosting.sample_weights import SampleWeights, weigh_examples
 from driftgames.boosting.stump_kernels import scale_weights
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import EstimatorTrainingSet, TrainingSet, draw_seeds
+from driftgames.boosting.tree_growth import TreeShape
+from driftgames.boosting.tree_model import TreeModel
+from driftgames.boosting.tree_training_set import TreeTrainingSet
+from driftgames.boosting.trees import Trees
 from driftgames.boosting.warm_start import check_continuation, replay
 from driftgames.certificates.margins import Margins
 from driftgames.core.checks import check_integer
@@ -176,6 +180,10 @@ class BoostingRounds(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     n_estimators: int
     estimator: Any
+    max_depth: int | None
+    max_leaves: int | None
+    min_samples_leaf: int
+    criterion: str
     max_bins: int
     n_jobs: int | None
     random_state: Any
@@ -183,10 +191,11 @@ class BoostingRounds(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     warm_start: bool
 
     stumps_: Stumps
+    trees_: Trees
     estimators_: list[Any]
     history_: History
     _margins: Margins | None  # None after no round
-    _tables: AdditiveModel | None  # None after a fit with an `estimator`
+    _tables: AdditiveModel | TreeModel | None  # None after a fit with an `estimator`
 
     @abstractmethod
     def _start(self, training_set: TrainingSet) -> Chips:
@@ -225,6 +234,7 @@ class BoostingRounds(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         max_bins = check_integer("max_bins", self.max_bins, least=2)
         if max_bins > MOST_BINS:
             raise ValueError(f"max_bins must be at most {MOST_BINS}; got {max_bins}")
+        shape = self._tree_shape()
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
         X, y = self._check_input(X, y, reset=not goes_on)
         classes = _two_classes(y)
@@ -237,10 +247,11 @@ class BoostingRounds(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         n_threads = self._count_threads()
         with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
             # bin the examples
-            training_set: BinnedTrainingSet | EstimatorTrainingSet
+            training_set: BinnedTrainingSet | TreeTrainingSet | EstimatorTrainingSet
             earlier: list[Any] = []
             if self.estimator is None:
-                training_set = bin_examples(
+                shape.check_examples(y.size)
+                binned = bin_examples(
                     X,
                     y == classes[1],
                     weights.of_each,
@@ -249,8 +260,12 @@ class BoostingRounds(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                     pool=pool,
                     n_shares=n_threads,
                 )
-                if goes_on:
-                    earlier = training_set.to_bins(self.stumps_)
+                if shape.is_stump:
+                    training_set = binned
+                    earlier = binned.to_bins(self.stumps_) if goes_on else []
+                else:
+                    training_set = TreeTrainingSet(binned, shape)
+                    earlier = training_set.to_bins(self.trees_) if goes_on else []
             else:
                 if goes_on:
                     earlier = self.estimators_
@@ -274,11 +289,14 @@ class BoostingRounds(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.history_ = {name: _column(rounds, name) for name in COLUMNS}
         self._margins = chips.margins() if rounds else None
         hypotheses = [each.hypothesis for each in rounds]
+        self.stumps_, self.trees_ = Stumps.none(), Trees.none()
+        self.__dict__.pop("estimators_", None)  # of an earlier fit
         if isinstance(training_set, BinnedTrainingSet):
             self.stumps_ = training_set.to_values(hypotheses)
-            self.__dict__.pop("estimators_", None)  # of an earlier fit
+        elif isinstance(training_set, TreeTrainingSet):
+            self.trees_ = training_set.to_values(hypotheses)
         else:
-            self.stumps_, self.estimators_ = Stumps.none(), hypotheses
+            self.estimators_ = hypotheses
         self._add_up()
 
     def _play(self, chips: Chips, earlier: list[Any], n_rounds: int) -> list[Round]:
@@ -301,10 +319,22 @@ class BoostingRounds(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _add_up(self) -> None:
         """Build the tables that predictions read."""
         self._tables = None
-        if not hasattr(self, "estimators_"):
+        if len(self.trees_):
+            self._tables = TreeModel(self.trees_, self.estimator_weights_, self.n_features_in_)
+        elif not hasattr(self, "estimators_"):
             self._tables = self.stumps_.add_up(
                 self.estimator_weights_, n_features=self.n_features_in_
             )
+
+    def _tree_shape(self) -> TreeShape:
+        """Return the shape of the weak hypotheses, checked."""
+        shape = TreeShape(self.max_depth, self.max_leaves, self.min_samples_leaf, self.criterion)
+        if self.estimator is not None and shape != TreeShape():
+            raise ValueError(
+                "max_depth, max_leaves, min_samples_leaf and criterion are for the built-in trees; "
+                f"got {shape} beside estimator={self.estimator!r}"
+            )
+        return shape
 
     def _binding_settings(self) -> dict[str, Any]:
         """Return the settings that the rounds played depend on."""

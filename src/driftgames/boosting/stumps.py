@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.boosting.additive import AdditiveModel
-from driftgames.core.checks import check_integer, check_vector
+from driftgames.boosting.vote_weights import exact_weights
+from driftgames.core.checks import check_integer
 from driftgames.core.typing import FloatArray, IntArray
 
 VoteArray = npt.NDArray[np.int8]
@@ -117,7 +117,7 @@ class Stumps:
                 f"a stump's feature must lie in [0, {n_features - 1}]; "
                 f"got {features.min()} to {features.max()}"
             )
-        weights, integer_votes = _exact_weights(vote_weights, features.size)
+        weights, integer_votes = exact_weights(vote_weights, features.size)
         order = np.lexsort((self.threshold, features))
         features, cuts = features[order], self.threshold[order]
         signed, absent = (weights * self.left_vote)[order], (weights * self.missing_vote)[order]
@@ -146,18 +146,6 @@ _FIELDS = {
     "left_vote": np.int8,
     "missing_vote": np.int8,
 }
-
-
-def _exact_weights(vote_weights: npt.ArrayLike | None, n_stumps: int) -> tuple[FloatArray, bool]:
-    """Return the weights as multiples of one power of two, and whether all of them are 1."""
-    if vote_weights is None:
-        return np.ones(n_stumps), True
-    weights = check_vector("vote_weights", vote_weights, n_stumps)
-    if (weights == 1.0).all():
-        return weights, True
-    _, exponent = math.frexp(float(np.abs(weights).sum()))
-    scale = 51 - exponent  # two bits to spare: steps between votes are up to twice their sum
-    return np.ldexp(np.rint(np.ldexp(weights, scale)), -scale), False
 
 
 def _group_sums(values: FloatArray, begins: IntArray) -> FloatArray:

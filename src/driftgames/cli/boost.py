@@ -1,4 +1,4 @@
-"""``driftgames boost``: fit, predict and inspect boosted stumps from the command line."""
+"""``driftgames boost``: fit, predict and inspect boosted stumps and trees from the command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Boost decision stumps on LIBSVM text or CSV, plain or as .gz, .xz or .bz2.\n\n"
+    help="Boost decision stumps or trees on LIBSVM text or CSV, plain or as .gz, .xz or .bz2.\n\n"
     "Example: driftgames boost fit train.svm --rounds 200 --model m.json",
 )
 
@@ -65,7 +65,9 @@ def fit(
         str,
         typer.Option("--algorithm", metavar="NAME", help=f"The booster: {', '.join(ALGORITHMS)}."),
     ] = ALGORITHMS[0],
-    rounds: Annotated[int, typer.Option("--rounds", min=1, help="How many stumps vote.")] = 200,
+    rounds: Annotated[
+        int, typer.Option("--rounds", min=1, help="How many stumps or trees vote.")
+    ] = 200,
     d: Annotated[
         float | None, typer.Option("--d", help="The constant of nh-boost.dt. Default: 3.")
     ] = None,
@@ -75,6 +77,9 @@ def fit(
     bins: Annotated[
         int, typer.Option("--bins", min=2, max=255, help="Most bins per numeric feature.")
     ] = 255,
+    depth: Annotated[
+        int, typer.Option("--depth", min=1, help="Most questions on the way to a vote; 1: stumps.")
+    ] = 1,
     label: Label = None,
     header: Header = None,
     resume: Annotated[
@@ -113,7 +118,8 @@ def fit(
             booster = load_model(model)
             names, n_features = _take_names(booster), booster.n_features_in_
         else:
-            booster, names, n_features = _new_booster(algorithm, rounds, d, edge, bins), None, None
+            booster = _new_booster(algorithm, rounds, d, edge, max_bins=bins, max_depth=depth)
+            names, n_features = None, None
         examples = read_examples(
             data, label=label, header=header, n_features=n_features, names=names
         )
@@ -212,6 +218,8 @@ def inspect(
     with clear_errors():
         check_outputs(plot=plot)
         booster = load_model(model)
+        if plot is not None and len(booster.trees_):
+            fail("--plot draws the votes of stumps; the features of trees vote together")
         out = console()
         out.print(_summary(model, booster))
         out.print(_features(booster, top))
@@ -231,7 +239,7 @@ def inspect(
 
 
 def _new_booster(
-    algorithm: str, rounds: int, d: float | None, edge: float | None, bins: int
+    algorithm: str, rounds: int, d: float | None, edge: float | None, **settings: Any
 ) -> Any:
     from driftgames.boosting import BOOSTERS
 
@@ -240,7 +248,6 @@ def _new_booster(
         fail(f"--d belongs to nh-boost.dt; got {algorithm}")
     if (edge is None) == (algorithm == "boost-by-majority"):
         fail("--edge belongs to boost-by-majority, which needs it")
-    settings: dict[str, Any] = {"max_bins": bins}
     if d is not None:
         settings["d"] = d
     if edge is not None:
@@ -274,7 +281,9 @@ def _fit_in_steps(
             if done < target:
                 break
     if done < rounds:
-        why = "no stump has an edge" if booster.ended_early_ else "the last stump makes no mistake"
+        kind = "stump" if booster.max_depth == 1 else "tree"
+        early = booster.ended_early_
+        why = f"no {kind} has an edge" if early else f"the last {kind} makes no mistake"
         typer.echo(f"the fit ended after {done} of {rounds} rounds: {why}", err=True)
 
 
@@ -315,7 +324,7 @@ def _summary(path: Path, booster: Any) -> RenderableType:
         ["classes", ", ".join(str(name) for name in booster.classes_.tolist())],
         ["rounds", f"{booster.n_iter_:,}"],
         ["features", f"{booster.n_features_in_:,}"],
-        ["features that vote", f"{len(booster.shape_functions_):,}"],
+        ["features that vote", f"{np.unique(_asked(booster)).size:,}"],
     ]
     if booster.n_iter_:
         rows += [
@@ -331,12 +340,20 @@ def _features(booster: Any, top: int) -> RenderableType:
 
     from driftgames.tables import Column, Table, draw_table
 
-    shapes = booster.shape_functions_
     names = getattr(booster, "feature_names_in_", None)
+    if len(booster.trees_):
+        importances, asked = booster.feature_importances_, _asked(booster)
+        used = sorted(set(asked.tolist()), key=lambda j: (-importances[j], j))[:top]
+        counted = tuple(
+            (_name(names, j), int((asked == j).sum()), float(importances[j])) for j in used
+        )
+        heads = (Column("feature"), Column("questions"), Column("importance", ".4f"))
+        return draw_table(Table("The features that have most of the edges", heads, counted))
+    shapes = booster.shape_functions_
     order = sorted(shapes, key=lambda j: -float(np.ptp(shapes[j].values)))[:top]
     rows = tuple(
         (
-            f"x{j}" if names is None else str(names[j]),
+            _name(names, j),
             int((booster.stumps_.feature == j).sum()),
             float(shapes[j].values.min()),
             float(shapes[j].values.max()),
@@ -346,6 +363,16 @@ def _features(booster: Any, top: int) -> RenderableType:
     votes = (Column(name, "+.4f") for name in ("lowest vote", "highest vote"))
     columns = (Column("feature"), Column("stumps"), *votes)
     return draw_table(Table("The features that move the decision most", columns, rows))
+
+
+def _asked(booster: Any) -> Any:
+    """Return the feature of every question of a model."""
+    trees = booster.trees_
+    return trees.feature[trees.left > 0] if len(trees) else booster.stumps_.feature
+
+
+def _name(names: Any, feature: int) -> str:
+    return f"x{feature}" if names is None else str(names[feature])
 
 
 def _margins(name: str, margins: Any) -> RenderableType:

@@ -1,0 +1,186 @@
+"""Trees: the weak hypotheses of a tree booster, kept as arrays of nodes in the order chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames.core.typing import FloatArray, IntArray
+
+VoteArray = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    r"""Trees :math:`h_1, \dots, h_n` of questions, each with a vote of -1 or +1 in every leaf.
+
+    An example starts at the root, which is the first node of its tree. At a question it goes to
+    node ``left`` of the tree if :math:`x_j \le \theta`, and to node ``left + 1`` if
+    :math:`x_j > \theta`. A missing value goes where ``missing_left`` says. A threshold of
+    infinity asks whether the value is missing.
+
+    Parameters
+    ----------
+    n_nodes : array of int64, one for each tree
+        How many of the nodes belong to each tree. The other arrays have one entry for each node.
+    feature : array of int32
+        The column asked about; -1 in a leaf.
+    threshold : array of float64
+        Values at most this go left; never NaN.
+    missing_left : array of int8
+        1 if missing values go left, else 0.
+    left : array of int32
+        The number of the left node in the tree, counted from its root; 0 in a leaf.
+    vote : array of int8
+        +1 or -1 in a leaf, and 0 in a question.
+    gain : array of float64
+        What a question gained by the criterion, relative to the weight of all examples.
+
+    Examples
+    --------
+    >>> tree = Trees(
+    ...     n_nodes=[5],
+    ...     feature=[0, -1, 1, -1, -1],
+    ...     threshold=[1.5, 0.0, 4.0, 0.0, 0.0],
+    ...     missing_left=[1, 0, 0, 0, 0],
+    ...     left=[1, 0, 3, 0, 0],
+    ...     vote=[0, -1, 0, 1, -1],
+    ...     gain=[0.4, 0.0, 0.2, 0.0, 0.0],
+    ... )
+    >>> tree.votes([[1.0, 0.0], [2.0, 3.0], [2.0, 5.0], [float("nan"), 3.0]])
+    array([[-1],
+           [ 1],
+           [-1],
+           [-1]], dtype=int8)
+    """
+
+    n_nodes: IntArray
+    feature: npt.NDArray[np.int32]
+    threshold: FloatArray
+    missing_left: VoteArray
+    left: npt.NDArray[np.int32]
+    vote: VoteArray
+    gain: FloatArray
+
+    def __post_init__(self) -> None:
+        for name, dtype in DTYPES.items():
+            column = np.array(getattr(self, name), dtype=dtype)
+            column.flags.writeable = False
+            object.__setattr__(self, name, column)
+        sizes = {name: getattr(self, name).shape for name in DTYPES if name != "n_nodes"}
+        total = int(self.n_nodes.sum())
+        if self.n_nodes.ndim != 1 or set(sizes.values()) != {(total,)}:
+            raise ValueError(f"the arrays of trees must have {total} entries each; got {sizes}")
+        if np.isnan(self.threshold).any():
+            raise ValueError("the threshold of a question must not be NaN")
+        for t, (begin, end) in enumerate(self._ends()):
+            self._check_tree(t, begin, end)
+
+    def _check_tree(self, t: int, begin: int, end: int) -> None:
+        """Raise ValueError unless every node but the root is below one question."""
+        left, vote, feature = (x[begin:end] for x in (self.left, self.vote, self.feature))
+        asks = left > 0
+        below = np.sort(left[asks])
+        numbers = np.arange(end - begin)
+        if not (
+            end > begin
+            and (left >= 0).all()
+            and np.array_equal(below, 2 * np.arange(below.size) + 1)
+            and end - begin == 2 * below.size + 1
+            and (left[asks] > numbers[asks]).all()
+        ):
+            raise ValueError(f"left must join the nodes of tree {t} to a tree; got {left.tolist()}")
+        if not (np.abs(vote) == np.where(asks, 0, 1)).all():
+            raise ValueError(
+                f"vote must be +1 or -1 in the leaves of tree {t} and 0 in its questions; "
+                f"got {vote.tolist()}"
+            )
+        if not ((feature >= 0) == asks).all() or (feature < -1).any():
+            raise ValueError(
+                f"feature must be >= 0 in the questions of tree {t} and -1 in its leaves; "
+                f"got {feature.tolist()}"
+            )
+
+    @classmethod
+    def none(cls) -> Trees:
+        """Return the trees of a booster that has none."""
+        return cls(*(np.empty(0, dtype) for dtype in DTYPES.values()))
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """Where the nodes of each tree begin, and one end."""
+        return np.concatenate([[0], np.cumsum(self.n_nodes)])
+
+    @cached_property
+    def depths(self) -> IntArray:
+        """How many questions are above each node."""
+        depths = np.zeros(self.feature.size, dtype=np.int64)
+        for begin, end in self._ends():
+            for n in range(begin, end):  # a node comes after the one above it
+                if self.left[n]:
+                    below = begin + self.left[n]
+                    depths[below : below + 2] = depths[n] + 1
+        return depths
+
+    def __len__(self) -> int:
+        return int(self.n_nodes.size)
+
+    def __getitem__(self, rounds: slice) -> Trees:
+        """Return the trees of a slice of consecutive rounds, counted from 0."""
+        first, last, step = rounds.indices(len(self))
+        if step != 1:
+            raise ValueError(f"trees are sliced with a step of 1; got {step}")
+        last = max(first, last)
+        begin, end = self.starts[first], self.starts[last]
+        nodes = (getattr(self, name)[begin:end] for name in DTYPES if name != "n_nodes")
+        return Trees(self.n_nodes[first:last], *nodes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Trees):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, n), getattr(other, n)) for n in DTYPES)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def votes(self, X: Any) -> VoteArray:
+        """Return the vote of every tree on every row, of shape ``(n_rows, n_trees)``.
+
+        The plain definition, for tests and small data. ``X`` is an array or a SciPy sparse matrix.
+        """
+        return np.asarray(self.vote[self.leaves(X) + self.starts[:-1]])
+
+    def leaves(self, X: Any) -> IntArray:
+        """Return the leaf of every row in every tree, as its number in the tree."""
+        rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        answer = np.empty((rows.shape[0], len(self)), dtype=np.int64)
+        for t, (begin, _) in enumerate(self._ends()):
+            at = np.full(rows.shape[0], begin)
+            while (asks := self.left[at] > 0).any():
+                x = rows[asks, self.feature[at[asks]]]
+                left = np.where(
+                    np.isnan(x), self.missing_left[at[asks]] == 1, x <= self.threshold[at[asks]]
+                )
+                at[asks] = begin + self.left[at[asks]] + np.where(left, 0, 1)
+            answer[:, t] = at - begin
+        return answer
+
+    def _ends(self) -> list[tuple[int, int]]:
+        starts = self.starts.tolist()
+        return list(pairwise(starts))
+
+
+DTYPES = {
+    "n_nodes": np.int64,
+    "feature": np.int32,
+    "threshold": np.float64,
+    "missing_left": np.int8,
+    "left": np.int32,
+    "vote": np.int8,
+    "gain": np.float64,
+}
+"""The arrays of `Trees` and their types."""

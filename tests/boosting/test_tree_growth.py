@@ -1,0 +1,258 @@
+"""The tree engine against a slow reference, and its rules for ties, missing values and leaves."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from driftgames.boosting import binned_training_set, tree_growth
+from driftgames.boosting.binned_training_set import bin_examples
+from driftgames.boosting.bins import DenseBins, SparseBins
+from driftgames.boosting.tree_growth import CRITERIA, TreeShape
+from driftgames.boosting.tree_training_set import TreeTrainingSet
+
+
+def score(weights, y, criterion):
+    """What one side of a question adds to its score, from exact sums."""
+    lower, upper = int(weights[~y].sum()), int(weights[y].sum())
+    edge, weight = float(upper - lower), float(lower + upper)
+    if criterion == "kearns-mansour":
+        weight += 2.0 * math.sqrt(float(lower) * float(upper))
+    return edge * edge / weight
+
+
+def best_question(X, y, weights, cuts, least, criterion):
+    """Try every question of a node: (score, feature, threshold, missing left, goes left)."""
+    best = (-1.0,)
+    for j, thresholds in enumerate(cuts):
+        x = X[:, j]
+        gone = np.isnan(x)
+        for threshold in thresholds:
+            known = x <= threshold
+            if not known.any():
+                continue
+            for missing_left in (True, False) if gone.any() else (None,):
+                left = known | gone if missing_left else known
+                if min(left.sum(), (~left).sum()) < least:
+                    continue
+                found = score(weights[left], y[left], criterion) + score(
+                    weights[~left], y[~left], criterion
+                )
+                if found > best[0]:
+                    goes = missing_left
+                    if goes is None:
+                        goes = weights[left].sum() >= weights[~left].sum()
+                    best = (found, j, threshold, int(goes), left)
+    return best
+
+
+def reference(X, y, weights, shape):
+    """Grow a tree in plain NumPy: nodes (feature, threshold, missing left, left, vote), value."""
+    cuts = []
+    for x in X.T:
+        values = np.unique(x[~np.isnan(x)])
+        cuts.append([*((values[1:] + values[:-1]) / 2), *([np.inf] if np.isnan(x).any() else [])])
+    live = np.flatnonzero(weights)
+    nodes, leaves = [None], {0: (live, 0, -1)}
+    while shape.max_leaves is None or len(leaves) < shape.max_leaves:
+        best = (0.0, None)
+        for node, (rows, depth, _) in leaves.items():  # in the order in which they were made
+            if shape.max_depth is not None and depth >= shape.max_depth:
+                continue
+            of_node = X[rows], y[rows], weights[rows]
+            question = best_question(*of_node, cuts, shape.min_samples_leaf, shape.criterion)
+            if question[0] < 0:
+                continue
+            left = question[4]
+            sums = [
+                [int(weights[rows][s & (y[rows] == c)].sum()) for c in (0, 1)]
+                for s in (left, ~left)
+            ]
+            if sums[0][0] * sums[1][1] == sums[0][1] * sums[1][0]:
+                continue
+            gain = question[0] - score(weights[rows], y[rows], shape.criterion)
+            if gain > best[0]:
+                best = (gain, node, question)
+        if best[1] is None:
+            break
+        gain, node, (_, j, threshold, missing_left, left) = best
+        rows, depth, vote = leaves.pop(node)
+        nodes[node] = (j, threshold, missing_left, len(nodes), 0)
+        vote = sign(weights, y, rows) or vote
+        for side in (left, ~left):
+            leaves[len(nodes)] = (rows[side], depth + 1, vote)
+            nodes.append(None)
+    value = 0
+    for node, (rows, _, above) in leaves.items():
+        nodes[node] = (-1, 0.0, 0, 0, sign(weights, y, rows) or above)
+        value += abs(int(weights[rows][y[rows]].sum()) - int(weights[rows][~y[rows]].sum()))
+    return nodes, value
+
+
+def sign(weights, y, rows):
+    edge = int(weights[rows][y[rows]].sum()) - int(weights[rows][~y[rows]].sum())
+    return (edge > 0) - (edge < 0)
+
+
+def grown(X, y, weights, shape, form=np.asarray, n_shares=1):
+    """The tree that the engine grows: nodes as `reference` has them, value, votes in order."""
+    data = bin_examples(form(X), y, np.ones(y.size, dtype=np.int64), 255, n_shares=n_shares)
+    trees = TreeTrainingSet(data, shape)
+    value, norm, tree = trees.best(weights[data.order])
+    assert norm == weights.sum()
+    found = trees.to_values([tree])
+    assert trees.to_bins(found) == [tree]
+    votes = np.empty(y.size, dtype=np.int64)
+    votes[data.order] = 2 * trees.votes(tree).astype(np.int64) - 1
+    np.testing.assert_array_equal(votes, found.votes(X)[:, 0])
+    columns = (found.feature, found.threshold, found.missing_left, found.left, found.vote)
+    return list(zip(*(x.tolist() for x in columns), strict=True)), value, votes
+
+
+def draw(seed):
+    """A small set with ties, duplicates, missing values and weights, some of them zero."""
+    rng = np.random.default_rng(seed)
+    n, n_features = int(rng.integers(6, 50)), int(rng.integers(1, 5))
+    X = rng.integers(0, rng.integers(2, 7), (n, n_features)).astype(float)
+    if n_features > 1 and rng.random() < 0.3:
+        X[:, -1] = X[:, 0]
+    X[rng.random(X.shape) < rng.choice([0.0, 0.2, 0.6])] = np.nan
+    y = rng.random(n) < 0.5
+    y[:2] = [False, True]
+    largest = int(rng.choice([2, 5, 2**55]))
+    weights = rng.integers(0, largest, n)
+    weights[rng.integers(n)] = 1
+    shape = TreeShape(
+        max_depth=rng.choice([1, 2, 3, 4]).item() if rng.random() < 0.8 else None,
+        max_leaves=int(rng.integers(2, 7)),
+        min_samples_leaf=int(rng.integers(1, 4)),
+        criterion=str(rng.choice(list(CRITERIA))),
+    )
+    return X, y, weights, shape
+
+
+@pytest.mark.parametrize("first", range(0, 400, 50))
+def test_the_slow_reference_grows_the_same_trees(first):
+    sizes = []
+    for seed in range(first, first + 50):
+        X, y, weights, shape = draw(seed)
+        nodes, value = reference(X, y, weights, shape)
+        found, same_value, votes = grown(X, y, weights, shape)
+        assert found == nodes, seed
+        assert same_value == value == int((weights * np.where(y, votes, -votes)).sum())
+        sizes.append(len(nodes))
+    assert max(sizes) >= 9
+    assert min(sizes) == 1
+
+
+@given(st.integers(0, 100_000))
+@settings(max_examples=100)
+def test_sparse_rows_and_permuted_rows_give_the_same_tree(seed):
+    X, y, weights, shape = draw(seed)
+    X = np.where(np.random.default_rng(seed).random(X.shape) < 0.5, 0.0, X)
+    wanted = grown(X, y, weights, shape)[:2]
+    assert grown(X, y, weights, shape, sp.csr_matrix)[:2] == wanted
+    order = np.random.default_rng(seed).permutation(y.size)
+    assert grown(X[order], y[order], weights[order], shape)[:2] == wanted
+
+
+@pytest.mark.parametrize("kind", [DenseBins, SparseBins])
+@pytest.mark.parametrize("least", [1, 7])
+def test_shares_and_layouts_of_the_rows_change_nothing(monkeypatch, kind, least):
+    monkeypatch.setattr(tree_growth, "_FEW_SUMS", 0)
+    monkeypatch.setattr(binned_training_set, "_SPARSE_BELOW", -1 if kind is DenseBins else 2)
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (300, 5)).astype(float)
+    y = X[:, 0] * X[:, 1] + rng.random(300) > 16
+    weights = rng.integers(0, 2**50, 300) * (rng.random(300) < 0.7)
+    shape = TreeShape(4, min_samples_leaf=least)
+    assert isinstance(bin_examples(X, y, weights, 255).bins, kind)
+    one = grown(X, y, weights, shape)
+    assert len(one[0]) > 10
+    assert one[:2] == reference(X, y, weights, shape)
+    for n_shares in (2, 3):
+        assert grown(X, y, weights, shape, n_shares=n_shares)[:2] == one[:2]
+
+
+def nodes_of(X, y, weights=None, **shape):
+    X, y = np.asarray(X, dtype=float), np.asarray(y) == 1
+    X = X[:, None] if X.ndim == 1 else X
+    weights = np.ones(y.size, dtype=np.int64) if weights is None else np.array(weights)
+    return grown(X, y, weights, TreeShape(**{"max_depth": 2, **shape}))[0]
+
+
+def test_two_questions_find_what_no_stump_does():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1]], dtype=float)
+    y = np.array([0, 1, 1, 0, 0]) == 1
+    ones = np.ones(5, dtype=np.int64)
+    assert [grown(X, y, ones, TreeShape(depth))[1] for depth in (1, 2)] == [1, 5]
+
+
+def test_ties_go_to_the_lowest_feature_then_threshold():
+    x = np.array([1.0, 2.0, 3.0])
+    root = nodes_of(np.column_stack([3 - x, x, x]), [0, 1, 0], max_depth=1, min_samples_leaf=1)[0]
+    assert root[:2] == (0, 0.5)
+    root = nodes_of(np.column_stack([[1, 1, 1], x]), [0, 1, 0])[0]
+    assert root[:2] == (1, 1.5)
+
+
+def test_of_equal_gains_the_leaf_made_first_is_split_first():
+    x, z = [0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 1] * 2
+    labels = [0, 0, 0, 1, 1, 1, 1, 0]  # both sides of the first question gain the same
+    nodes = nodes_of(np.column_stack([x, z]), labels, max_leaves=3)
+    assert [node[3] for node in nodes] == [1, 3, 0, 0, 0]
+
+
+def test_a_question_that_tells_nothing_is_not_asked():
+    X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 2
+    assert len(nodes_of(X, [0, 0, 0, 0, 1, 1, 1, 1], [3, 5, 7, 11, 9, 15, 21, 33])) == 1
+
+
+def test_a_tied_leaf_votes_like_the_node_above_and_a_tied_root_votes_minus_one():
+    nodes = nodes_of([0, 0, 1, 1, 1], [0, 1, 1, 1, 1], max_depth=1, min_samples_leaf=2)
+    assert [node[4] for node in nodes] == [0, 1, 1]
+    nodes = nodes_of([0, 0, 1, 1, 1], [0, 1, 0, 0, 0], max_depth=1, min_samples_leaf=2)
+    assert [node[4] for node in nodes] == [0, -1, -1]
+    assert nodes_of([0, 0], [0, 1]) == [(-1, 0.0, 0, 0, -1)]
+
+
+LOST = float("nan")
+
+
+@pytest.mark.parametrize(("label", "goes_left"), [(0, 1), (1, 0)])
+def test_missing_values_go_where_they_serve_best(label, goes_left):
+    nodes = nodes_of([1, 1, 2, 2, LOST, LOST], [0, 0, 1, 1, label, label])
+    assert nodes[0] == (0, 1.5, goes_left, 1, 0)
+
+
+def test_missing_values_without_weight_go_to_the_side_of_more_weight():
+    x, y = [1, 2, 2, LOST], [0, 1, 1, 0]
+    assert nodes_of(x, y, [1, 1, 1, 0])[0] == (0, 1.5, 0, 1, 0)
+    assert nodes_of(x, y, [3, 1, 1, 0])[0] == (0, 1.5, 1, 1, 0)
+    assert nodes_of(x, y, [2, 1, 1, 0])[0] == (0, 1.5, 1, 1, 0)
+
+
+def test_a_question_may_be_whether_the_value_is_missing():
+    nodes = nodes_of([1, 2, 1, 2, LOST, LOST], [0, 0, 0, 0, 1, 1])
+    assert nodes == [(0, np.inf, 0, 1, 0), (-1, 0.0, 0, 0, -1), (-1, 0.0, 0, 0, 1)]
+
+
+def test_rows_of_weight_zero_are_not_read_while_a_tree_grows():
+    """Bins of such rows are replaced by ones that are out of range for the sums."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 9, (200, 3)).astype(float)
+    y = X[:, 0] + X[:, 1] > 8
+    data = bin_examples(X, y, np.ones(200, dtype=np.int64), 255)
+    assert isinstance(data.bins, DenseBins)
+    weights = rng.integers(0, 2, 200)
+    trees = TreeTrainingSet(data, TreeShape(3))
+    wanted = trees.best(weights)
+    light = np.flatnonzero(weights == 0)
+    data.bins.codes[light] = data.bins.codes[light] * 0 + 5
+    data.bins.columns[:, light] = 5
+    assert trees.best(weights) == wanted
+    data.bins.codes[weights > 0] = 5
+    assert trees.best(weights) != wanted
