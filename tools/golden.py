@@ -229,6 +229,12 @@ def cases() -> dict[str, Case]:
         model = kind(**{"n_estimators": 150, "n_jobs": _threads(), **settings.get(name, {})})
         found[f"boosting, {name}"] = booster(model)
         found[f"boosting, {name}, weights"] = booster(model, weighted=True)
+    for name in ("nh-boost.dt", "adaboost"):  # one booster of each kind of weights
+        grown = partial(BOOSTERS[name], n_estimators=60, n_jobs=_threads())
+        found[f"tree boosting, {name}"] = booster(grown(max_depth=3))
+        settled = {"max_leaves": 6, "min_samples_leaf": 5, "criterion": "kearns-mansour"}
+        model = grown(max_depth=None, **settled)
+        found[f"tree boosting, {name}, weights"] = booster(model, weighted=True)
     for name, make_potential in potentials.POTENTIALS.items():
         potential = make_potential(60, 0.1)
         found[f"game, {name}, greedy"] = game(potential, games.GreedyAdversary(potential))

@@ -227,6 +227,7 @@ def test_a_set_that_no_question_divides_has_constant_trees_or_no_edge():
 BAD = [
     ({"max_depth": 0}, "max_depth must be .* >= 1; got 0"),
     ({"max_depth": 1.5}, "max_depth must be"),
+    ({"max_depth": True}, "max_depth must be .* got True"),
     ({"max_depth": None}, "max_leaves must be given if max_depth is None"),
     ({"max_leaves": 1}, "max_leaves must be .* >= 2; got 1"),
     ({"max_leaves": 31}, "max_leaves must be at most 10, .* got 31"),

@@ -240,19 +240,25 @@ def test_a_question_may_be_whether_the_value_is_missing():
     assert nodes == [(0, np.inf, 0, 1, 0), (-1, 0.0, 0, 0, -1), (-1, 0.0, 0, 0, 1)]
 
 
-def test_rows_of_weight_zero_are_not_read_while_a_tree_grows():
-    """Bins of such rows are replaced by ones that are out of range for the sums."""
+def test_only_rows_of_weight_are_summed_and_of_two_sides_the_smaller(monkeypatch):
     rng = np.random.default_rng(1)
     X = rng.integers(0, 9, (200, 3)).astype(float)
-    y = X[:, 0] + X[:, 1] > 8
+    y = X[:, 0] + X[:, 1] + 4 * rng.random(200) > 10
     data = bin_examples(X, y, np.ones(200, dtype=np.int64), 255)
     assert isinstance(data.bins, DenseBins)
     weights = rng.integers(0, 2, 200)
-    trees = TreeTrainingSet(data, TreeShape(3))
-    wanted = trees.best(weights)
-    light = np.flatnonzero(weights == 0)
-    data.bins.codes[light] = data.bins.codes[light] * 0 + 5
-    data.bins.columns[:, light] = 5
-    assert trees.best(weights) == wanted
-    data.bins.codes[weights > 0] = 5
-    assert trees.best(weights) != wanted
+    summed = []
+
+    def record(rows, *rest):
+        summed.append(rows.copy())
+        sum_dense(rows, *rest)
+
+    sum_dense = tree_growth.kernels.sum_dense
+    monkeypatch.setattr(tree_growth.kernels, "sum_dense", record)
+    _, _, tree = TreeTrainingSet(data, TreeShape(2)).best(weights)
+    assert len(tree) == 7
+    root, side = (np.concatenate(summed[k : k + 2]) for k in (0, 2))  # both classes
+    np.testing.assert_array_equal(root, np.flatnonzero(weights))
+    assert len(summed) == 4  # the leaves below are not summed
+    assert set(side) < set(root)
+    assert side.size <= root.size / 2

@@ -5,7 +5,8 @@ these weights, and moves each example to the right if the hypothesis is right on
 left (`driftgames.boosting.rounds`). With one vote per round an example's position is its number of
 mistakes, so the exhaustive stump is found by counting: integers, a small table of weights, and only
 the examples that change position are touched. Stumps add up to one step function per feature: the
-model predicts with it, and it explains the predictions.
+model predicts with it, and it explains the predictions. With ``max_depth`` above 1 the weak
+hypotheses are trees, grown on the same integers (`driftgames.boosting.tree_growth`).
 """
 
 from driftgames.boosting.adaboost import AdaBoostClassifier

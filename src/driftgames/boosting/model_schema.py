@@ -9,7 +9,7 @@ import json
 import reprlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -17,13 +17,10 @@ import numpy as np
 
 from driftgames.boosting.cuts import MOST_BINS
 from driftgames.boosting.history import COLUMNS
-from driftgames.boosting.tree_growth import CRITERIA, TreeShape
+from driftgames.boosting.tree_growth import CRITERIA, DEFAULTS
 from driftgames.core.checks import is_real
 from driftgames.core.description import is_described
 from driftgames.core.typing import Content
-
-TREE_PARAMETERS = asdict(TreeShape())
-"""The parameters that only trees have, and their defaults; a file leaves defaults out."""
 
 _LARGEST = sys.float_info.max
 _MOST_FEATURES = 2**31 - 1  # what the stumps' feature numbers can hold
@@ -69,7 +66,7 @@ def check_model(content: Content, estimators: Mapping[str, Iterable[str]]) -> No
         _LIST.check("stumps.feature", members.get("stumps.feature"))
     parameters = estimators[members["estimator"]]
     schema = _schema(members) | {f"parameters.{name}": _PARAMETERS[name] for name in parameters}
-    optional = {f"parameters.{name}" for name in TREE_PARAMETERS}
+    optional = {f"parameters.{name}" for name in DEFAULTS}  # a file leaves defaults out
     for name in schema:
         if name not in members and name not in optional:
             raise ValueError(f"{name} is missing")

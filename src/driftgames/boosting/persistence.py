@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.bins import Array
 from driftgames.boosting.history import COLUMNS
-from driftgames.boosting.model_schema import TREE_PARAMETERS, check_model
+from driftgames.boosting.model_schema import check_model
 from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.stumps import Stumps
+from driftgames.boosting.tree_growth import DEFAULTS
 from driftgames.boosting.trees import DTYPES as TREE_ARRAYS
-from driftgames.boosting.trees import Trees
+from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.warm_start import check_settings
 from driftgames.certificates.margins import Margins
 from driftgames.core.description import encode, is_described, restore
@@ -71,7 +72,7 @@ def encode_model(model: BaseBooster) -> Content:
         "parameters": {
             name: _encode_parameter(name, value)
             for name, value in model.get_params(deep=False).items()
-            if not (name in TREE_PARAMETERS and value == TREE_PARAMETERS[name])
+            if not (name in DEFAULTS and value == DEFAULTS[name])
         },
         "classes": _encode_labels(model.classes_),
         "n_features_in": int(model.n_features_in_),
@@ -95,7 +96,7 @@ def decode_model(content: Content) -> BaseBooster:
         name: _decode_parameter(name, value) for name, value in content["parameters"].items()
     }
     model = _CLASSES[content["estimator"]](**parameters)
-    model.stumps_, model.trees_ = Stumps.none(), Trees.none()
+    model.stumps_, model.trees_ = Stumps.none(), NO_TREES
     arrays: Content
     if "trees" in content:
         arrays = {name: _numbers(content["trees"][name]) for name in TREE_ARRAYS}

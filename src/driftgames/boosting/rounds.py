@@ -31,10 +31,10 @@ from driftgames.boosting.sample_weights import SampleWeights, weigh_examples
 from driftgames.boosting.stump_kernels import scale_weights
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import EstimatorTrainingSet, TrainingSet, draw_seeds
-from driftgames.boosting.tree_growth import TreeShape
+from driftgames.boosting.tree_growth import DEFAULTS, TreeShape
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.boosting.tree_training_set import TreeTrainingSet
-from driftgames.boosting.trees import Trees
+from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.warm_start import check_continuation, replay
 from driftgames.certificates.margins import Margins
 from driftgames.core.checks import check_integer
@@ -250,7 +250,8 @@ class BoostingRounds(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             training_set: BinnedTrainingSet | TreeTrainingSet | EstimatorTrainingSet
             earlier: list[Any] = []
             if self.estimator is None:
-                shape.check_examples(y.size)
+                if shape is not None:
+                    shape.check_examples(y.size)
                 binned = bin_examples(
                     X,
                     y == classes[1],
@@ -260,7 +261,7 @@ class BoostingRounds(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                     pool=pool,
                     n_shares=n_threads,
                 )
-                if shape.is_stump:
+                if shape is None or shape.is_stump:
                     training_set = binned
                     earlier = binned.to_bins(self.stumps_) if goes_on else []
                 else:
@@ -289,7 +290,7 @@ class BoostingRounds(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.history_ = {name: _column(rounds, name) for name in COLUMNS}
         self._margins = chips.margins() if rounds else None
         hypotheses = [each.hypothesis for each in rounds]
-        self.stumps_, self.trees_ = Stumps.none(), Trees.none()
+        self.stumps_, self.trees_ = Stumps.none(), NO_TREES
         self.__dict__.pop("estimators_", None)  # of an earlier fit
         if isinstance(training_set, BinnedTrainingSet):
             self.stumps_ = training_set.to_values(hypotheses)
@@ -319,17 +320,20 @@ class BoostingRounds(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _add_up(self) -> None:
         """Build the tables that predictions read."""
         self._tables = None
-        if len(self.trees_):
+        if self.trees_.n_nodes.size:
             self._tables = TreeModel(self.trees_, self.estimator_weights_, self.n_features_in_)
         elif not hasattr(self, "estimators_"):
             self._tables = self.stumps_.add_up(
                 self.estimator_weights_, n_features=self.n_features_in_
             )
 
-    def _tree_shape(self) -> TreeShape:
-        """Return the shape of the weak hypotheses, checked."""
-        shape = TreeShape(self.max_depth, self.max_leaves, self.min_samples_leaf, self.criterion)
-        if self.estimator is not None and shape != TreeShape():
+    def _tree_shape(self) -> TreeShape | None:
+        """Return the shape of the weak hypotheses, checked; None for that of the default stump."""
+        settings = {name: getattr(self, name) for name in DEFAULTS}
+        if repr(settings) == repr(DEFAULTS):  # True, 1 and 1.0 differ
+            return None
+        shape = TreeShape(**settings)
+        if self.estimator is not None:
             raise ValueError(
                 "max_depth, max_leaves, min_samples_leaf and criterion are for the built-in trees; "
                 f"got {shape} beside estimator={self.estimator!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.boosting.additive import AdditiveModel
-from driftgames.boosting.vote_weights import exact_weights
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import check_integer, check_vector
 from driftgames.core.typing import FloatArray, IntArray
 
 VoteArray = npt.NDArray[np.int8]
@@ -146,6 +146,28 @@ _FIELDS = {
     "left_vote": np.int8,
     "missing_vote": np.int8,
 }
+
+
+def exact_weights(vote_weights: npt.ArrayLike | None, n_votes: int) -> tuple[FloatArray, bool]:
+    """Return the weights as multiples of one power of two, and whether all of them are 1.
+
+    The default is a weight of 1 for each vote.
+    """
+    if vote_weights is None:
+        return np.ones(n_votes), True
+    weights = check_vector("vote_weights", vote_weights, n_votes)
+    if (weights == 1.0).all():
+        return weights, True
+    return round_to_unit(weights, float(np.abs(weights).sum())), False
+
+
+def round_to_unit(values: FloatArray, total: float) -> FloatArray:
+    """Round values to multiples of a power of two, some ``2**-51`` of ``total``.
+
+    Two bits are to spare: steps between votes are up to twice their sum.
+    """
+    scale = 51 - math.frexp(total)[1]
+    return np.asarray(np.ldexp(np.rint(np.ldexp(values, scale)), -scale))
 
 
 def _group_sums(values: FloatArray, begins: IntArray) -> FloatArray:

@@ -19,7 +19,7 @@ like the node above it, and a tied root votes -1.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,6 +93,10 @@ class TreeShape:
                 f"min_samples_leaf must be at most {n_examples // 2}, half of the examples of "
                 f"positive weight; got {self.min_samples_leaf}"
             )
+
+
+DEFAULTS = asdict(TreeShape())
+"""The settings of the exhaustive stump, which every booster starts with."""
 
 
 @dataclass(eq=False)

@@ -15,8 +15,8 @@ from scipy.sparse import issparse
 from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames.boosting.additive import Explanation
 from driftgames.boosting.bins import Array
+from driftgames.boosting.stumps import exact_weights, round_to_unit
 from driftgames.boosting.trees import Trees
-from driftgames.boosting.vote_weights import exact_weights, round_to_unit
 from driftgames.core.checks import check_integer
 from driftgames.core.typing import FloatArray
 

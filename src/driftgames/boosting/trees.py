@@ -184,3 +184,6 @@ DTYPES = {
     "gain": np.float64,
 }
 """The arrays of `Trees` and their types."""
+
+NO_TREES = Trees.none()
+"""The trees of a booster of stumps."""
