@@ -47,6 +47,12 @@ def test_the_adversaries_that_react_are_named():
     assert tuple(adaptive) == REACTING
 
 
+def test_one_of_a_kind_is_written_in_the_singular():
+    result = call("--arms", 1, "--horizon", 1, "--games", 1, "--policies", "exp3")
+    assert result.exit_code == 0, result.output
+    assert "stochastic: 1 arm, 1 round, 1 game\n" in result.output
+
+
 @pytest.mark.parametrize("adversary", ENVIRONMENTS)
 def test_every_adversary_is_played_by_every_policy_in_80_columns(adversary):
     result = call("--adversary", adversary, "--horizon", 200, "--games", 2, "--arms", 4)

@@ -172,6 +172,30 @@ def test_resume_without_a_model_starts_anew_and_with_enough_rounds_does_nothing(
     assert load_model(model).n_iter_ == 7
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ([], ["--algorithm", "adaboost"], "--algorithm is adaboost, but {} was made with nh-boost"),
+        (["--d", 4], ["--d", 5], "--d is 5.0, but {} was made with 4.0"),
+        ([], ["--d", 5], "--d is 5.0, but {} was made with 3.0"),
+        (["--algorithm", "adaboost"], ["--d", 5], "was made with adaboost, which has no --d"),
+        ([], ["--edge", 0.1], "--edge is 0.1, but {} was made with nh-boost.dt, which has no"),
+        (["--bins", 16], ["--bins", 255], "--bins is 255, but {} was made with 16"),
+        ([], ["--depth", 2], "--depth is 2, but {} was made with 1"),
+        ([], ["--rounds", 4], "--rounds is 4, but {} has 5 rounds already"),
+    ],
+)
+def test_a_resumed_fit_refuses_other_settings(svm, tmp_path, first, second, message):
+    model = tmp_path / "m.json"
+    run("fit", svm, "--rounds", 5, "--model", model, *first)
+    before = model.read_bytes()
+    done = run("fit", svm, "--rounds", 9, "--model", model, "--resume", *second, code=2)
+    assert message.format(model) in done.stderr
+    assert model.read_bytes() == before
+    run("fit", svm, "--rounds", 9, "--model", model, "--resume", *first)
+    assert load_model(model).n_iter_ == 9
+
+
 def test_without_resume_a_model_is_made_anew(svm, tmp_path):
     model = tmp_path / "m.json"
     run("fit", svm, "--rounds", 9, "--model", model)

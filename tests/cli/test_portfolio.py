@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from driftgames.cli.portfolio import ALGORITHMS, portfolio
 from driftgames.portfolio import (
     STRATEGIES,
+    BuyAndHold,
     ExponentiatedGradient,
     UniversalPortfolio,
     best_constant_rebalanced,
@@ -288,6 +289,124 @@ def test_a_table_that_does_not_follow_is_refused(tmp_path, text, message):
     assert message in shown.stderr
 
 
+@pytest.mark.parametrize("relatives", [[], ["--relatives"]], ids=["prices", "relatives"])
+def test_a_resumed_table_is_read_by_the_names_of_its_columns(tmp_path, relatives):
+    """Asset b doubles in the second table, whichever column holds it."""
+    first, plain, swapped, state = (tmp_path / name for name in ("a.csv", "b.csv", "c.csv", "s"))
+    first.write_text("date,a,b\n2020-01-01,1,1\n2020-01-02,2,1\n")
+    plain.write_text("date,a,b\n2020-01-03,1,2\n2020-01-04,1,4\n")
+    swapped.write_text("date,b,a\n2020-01-03,2,1\n2020-01-04,4,1\n")
+    assert run(first, "-a", "hold", *relatives, "--save", state).exit_code == 0
+    wanted = run(plain, "--resume", state, *relatives)
+    assert wanted.exit_code == 0, wanted.output
+    shown = run(swapped, "--resume", state, *relatives, "--save", state)
+    assert shown.output == wanted.output
+    assert BuyAndHold.load(state).quote.assets == ("a", "b")
+
+
+@pytest.mark.parametrize("relatives", [[], ["--relatives"]], ids=["prices", "relatives"])
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("date,ant,dog,cow", "the assets are not those of the state; missing: bee; unknown: dog"),
+        ("date,ant,bee", "the number of assets is 2, but the state was kept with 3; missing: cow"),
+        ("date,ant,bee,cow,dog", "is 4, but the state was kept with 3; unknown: dog"),
+    ],
+)
+def test_other_assets_than_those_of_the_state_are_refused(
+    prices, tmp_path, header, message, relatives
+):
+    state, path = tmp_path / "s.json", tmp_path / "other.csv"
+    run(prices[0], "-a", "uniform", *relatives, "--save", state)
+    cells = ",".join(["1"] * header.count(","))
+    path.write_text(f"{header}\n2020-50,{cells}\n2020-51,{cells}\n")
+    shown = run(path, "--resume", state, *relatives)
+    assert shown.exit_code == 2
+    assert message in shown.stderr
+
+
+def test_relatives_that_were_traded_are_not_traded_again(tmp_path):
+    first, whole, state = (tmp_path / name for name in ("a.csv", "b.csv", "s.json"))
+    lines = ["date,a,b\n", "2020-01-01,2,1\n", "2020-01-02,4,1\n", "2020-01-03,1,2\n"]
+    first.write_text("".join(lines[:3]))
+    whole.write_text("".join(lines))
+    run(first, "-a", "uniform", "--relatives", "--save", state)
+    shown = run(whole, "--relatives", "--resume", state)
+    assert "Lines up to 2020-01-02 are left out: they were traded." in shown.output
+    assert "1 period, 2 assets, after 2 before" in shown.output
+    assert float(cells(shown.output, "uniform")[1]) == pytest.approx(1.5 * 2.5 * 1.5)
+    first.write_text("".join([lines[0], lines[1], lines[3]]))
+    shown = run(first, "--relatives", "--resume", state)
+    assert shown.exit_code == 2
+    assert "begins at 2020-01-01, and the state ended at 2020-01-02" in shown.stderr
+
+
+def test_prices_after_relatives_begin_at_the_date_of_the_state(tmp_path):
+    first, second, state = (tmp_path / name for name in ("a.csv", "b.csv", "s.json"))
+    first.write_text("date,a,b\n2020-01-01,2,1\n2020-01-02,4,1\n")
+    second.write_text("date,a,b\n2020-01-01,7,7\n2020-01-02,5,5\n2020-01-03,5,10\n")
+    run(first, "-a", "uniform", "--relatives", "--save", state)
+    shown = run(second, "--resume", state)
+    assert "1 period, 2 assets, after 2 before" in shown.output
+    assert float(cells(shown.output, "uniform")[1]) == pytest.approx(1.5 * 2.5 * 1.5)
+    second.write_text("date,a,b\n2020-01-03,5,10\n2020-01-04,5,10\n")
+    assert "The state has no prices" in run(second, "--resume", state).output
+
+
+@pytest.mark.parametrize(
+    ("dates", "message"),
+    [
+        (["10/01/2020", "13/01/2020"], "begins at 10/01/2020, and the state ended at 05/02/2020"),
+        (["2020-02-06", "2020-02-07"], "such as 2020-02-06, are in another format than 05/02/2020"),
+        (["06/02/2020", "07/02/2020", "13/02/2020"], None),
+    ],
+    ids=["earlier", "other format", "later"],
+)
+def test_the_whole_table_tells_what_its_dates_mean(tmp_path, dates, message):
+    """With the month first, 10/01 would follow 05/02; but 13/01 shows that the day is first."""
+    first, second, state = (tmp_path / name for name in ("a.csv", "b.csv", "s.json"))
+    first.write_text("date,a,b\n31/01/2020,1,1\n05/02/2020,2,1\n")
+    run(first, "-a", "hold", "--save", state)
+    second.write_text("date,a,b\n" + "".join(f"{date},3,1\n" for date in dates))
+    shown = run(second, "--resume", state)
+    assert (shown.exit_code, message is None) in {(2, False), (0, True)}
+    assert message is None or message in shown.stderr
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_state_of_any_strategy_goes_on_without_its_name(prices, later, tmp_path, name):
+    state = tmp_path / "state.json"
+    assert run(prices[0], "-a", name, "--save", state).exit_code == 0
+    shown = run(later[0], "--resume", state)
+    assert shown.exit_code == 0, shown.output
+    assert f"To hold now, by {STRATEGIES[name](3).title}" in shown.output
+    assert run(later[0], "--resume", state, "-a", name).output == shown.output
+    other = "ons" if name == "eg" else "eg"
+    shown = run(later[0], "--resume", state, "-a", other)
+    assert shown.exit_code == 2
+    assert f"--algorithm is {other}, but the state was kept with {name}" in shown.stderr
+    if name != "normalhedge.dt":
+        shown = run(later[0], "--resume", state, "--span", "0.9")
+        assert f"--span is for normalhedge.dt; the state was kept with {name}" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"format": "driftgames.Hedge"}', "holds a 'driftgames.Hedge', which is not a portfolio"),
+        ('{"format": 3}', "holds a 3, where"),
+        ("[]", "not a driftgames document"),
+        ("no", "not JSON, or cut short"),
+    ],
+)
+def test_a_file_without_a_strategy_is_one_clear_line(prices, tmp_path, text, message):
+    state = tmp_path / "state.json"
+    state.write_text(text)
+    shown = run(prices[0], "--resume", state)
+    assert shown.exit_code == 2
+    assert message in shown.stderr
+
+
 def test_a_state_without_prices_says_that_time_is_left_out(prices, later, tmp_path):
     strategy = UniversalPortfolio(3)
     strategy.run(price_relatives(prices[1]))
@@ -353,9 +472,9 @@ def test_costs_are_paid_and_promised_for(prices):
     universal.run(price_relatives(table))
     best = best_constant_rebalanced(price_relatives(table))
     assert float(row[4]) == pytest.approx(universal.regret_bound(best), abs=5e-3)
-    for name in ("normalhedge.dt", "eg"):
-        shown = run(path, "-a", name, "--cost", "0.01", "--span", "0.9")
-        assert cells(shown.output, "NormalHedge" if "n" in name else "exponentiated")[4] == "-"
+    shown = run(path, "-a", "normalhedge.dt", "-a", "eg", "--cost", "0.01", "--span", "0.9")
+    assert cells(shown.output, "NormalHedge")[4] == "-"
+    assert cells(shown.output, "exponentiated")[4] == "-"
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
@@ -414,6 +533,10 @@ def test_bad_tables_end_in_one_clear_line(tmp_path, name):
         (["--demo", "--plot", "wealth.bmp"], "must end in .svg, .pdf or .png"),
         (["--demo", "-a", "eg", "-a", "ons", "--resume", "x"], "--resume goes on with one"),
         (["--demo", "-a", "normalhedge.dt", "--span", "0.01"], "for span=0.01"),
+        (["--demo", "-a", "eg", "--span", "0.7"], "--span is for normalhedge.dt; got eg"),
+        (["--demo", "--span", "0.7"], "--span is for normalhedge.dt; got universal, uniform"),
+        (["--demo", "--from-one"], "--from-one is for a table of prices; it does not go with --de"),
+        (["p.csv", "--relatives", "--from-one"], "prices; it does not go with --relatives"),
     ],
 )
 def test_bad_arguments_end_in_one_clear_line(arguments, message):

@@ -95,6 +95,26 @@ def test_prices_are_saved_with_the_strategy_and_end_with_the_next_run(make, tmp_
     assert again.quote is None
 
 
+@pytest.mark.parametrize("prices", [np.array([1.0, 2.0, 3.0, 4.5]), None], ids=["prices", "none"])
+def test_names_are_saved_with_the_strategy(make, tmp_path, prices):
+    strategy, path = make(4), tmp_path / "state.json"
+    strategy.quote = Quote(prices, "", ("a", "b", "c", "d"))
+    strategy.save(path)
+    again = type(strategy).load(path)
+    assert again == strategy
+    assert again.quote.assets == ("a", "b", "c", "d")
+    again.quote = Quote(prices, "", ("a", "b", "d", "c"))
+    assert again != strategy
+
+
+def test_a_state_without_names_is_read(make):
+    strategy = make(4)
+    strategy.quote = Quote(np.ones(4), "2020-01-31")
+    content = strategy.content()
+    del content["state"]["quote"]["assets"]
+    assert type(strategy).from_content(content).quote.assets == ()
+
+
 def test_wealth_is_the_product_of_the_gains(make):
     X = market()
     run = make(4).run(X)
@@ -207,6 +227,8 @@ def changed(**members):
         (changed(log_wealth=float("nan")), "log_wealth must be a finite number; got nan"),
         (changed(quote={"prices": encode_array(np.ones(3)), "date": ""}), "prices must be of sh"),
         (changed(quote={"prices": encode_array(np.zeros(4)), "date": ""}), "prices must be above"),
+        (changed(quote={"prices": None, "date": "", "assets": list("abcda")}), "must be 4 diff"),
+        (changed(quote={"prices": None, "date": "", "assets": list("abca")}), "must be 4 differ"),
         (changed(held=encode_array(np.zeros(3))), r"held must be float64\[4\]; got float64\[3\]"),
         (changed(held=encode_array(np.full(4, np.nan))), "held must be finite"),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 
 from driftgames.cli._csv_lines import Line, check_titles, is_number, read_table
 from driftgames.cli._dates import rises
+from driftgames.cli._options import check_kept
 from driftgames.core.typing import FloatArray
 from driftgames.portfolio import PortfolioStrategy, Quote, price_relatives
 from driftgames.portfolio.relatives import check_relatives
@@ -45,6 +46,33 @@ class Table:
     dates: list[str]
     was_turned: bool
 
+    def ordered_as(self, strategy: PortfolioStrategy) -> Table:
+        """Return the table with its columns in the order of the strategy's assets.
+
+        Other assets are refused. A strategy that does not know their names takes them in the
+        order of the table.
+        """
+        quote = strategy.quote
+        names = quote.assets if quote is not None else ()
+        if not names:
+            check_kept("the number of assets", len(self.assets), strategy.n_assets)
+            return self
+        missing = [name for name in names if name not in self.assets]
+        unknown = [name for name in self.assets if name not in names]
+        if missing or unknown:
+            lists = (("missing", missing), ("unknown", unknown))
+            which = [f"{what}: {', '.join(found)}" for what, found in lists if found]
+            problem = "the assets are not those of the state"
+            if len(names) != len(self.assets):
+                problem = (
+                    f"the number of assets is {len(self.assets)}, but the state was kept with "
+                    f"{len(names)}"
+                )
+            raise ValueError(f"{self.path}: {problem}; {'; '.join(which)}")
+        order = [self.assets.index(name) for name in names]
+        values = np.ascontiguousarray(self.values[:, order])
+        return replace(self, values=values, assets=list(names))
+
     def market(
         self, *, from_one: bool, relatives: bool, after: PortfolioStrategy | None = None
     ) -> Market:
@@ -54,45 +82,83 @@ class Table:
         that has traded the periods before: its prices begin the first period.
         """
         notes = ["The newest line is the first: the table is read from its end."][: self.was_turned]
+        quote = after.quote if after is not None and after.t > 0 else None
+        date, names = self.dates[-1] if self.dates else "", tuple(self.assets)
         if relatives:
-            return Market(check_relatives(self.values), self.assets, notes=tuple(notes))
+            line = self._line_of_date(quote)
+            values = check_relatives(self.values if line is None else self.values[line + 1 :])
+            if quote is not None and line is not None:
+                notes.append(f"Lines up to {quote.date} are left out: they were traded.")
+            return Market(values, self.assets, Quote(None, date, names), tuple(notes))
         values, before = self.values, np.ones(len(self.assets)) if from_one else None
         if after is not None and after.t > 0:
             if from_one:
                 raise ValueError("--from-one is for the first table; a state goes on after it")
-            start = self._line_of(after.quote)
-            if after.quote is None:
-                notes.append("The state has no prices: the time up to the first line is left out.")
-            elif start is None:
-                before = after.quote.prices
-                notes.append("The first period begins with the last prices of the state.")
-            elif start > 0:
+            start = self._line_of(quote)
+            if start is not None and quote is not None:
                 values = values[start:]
-                notes.append(f"Lines before {after.quote.date} are left out: they were traded.")
+                if start > 0:
+                    notes.append(f"Lines before {quote.date} are left out: they were traded.")
+            elif quote is None or quote.prices is None:
+                notes.append("The state has no prices: the time up to the first line is left out.")
+            else:
+                before = quote.prices
+                notes.append("The first period begins with the last prices of the state.")
         made = price_relatives(values, before=before)
-        last = Quote(values[-1].copy(), self.dates[-1] if self.dates else "")
+        last = Quote(values[-1].copy(), date, names)
         return Market(made, self.assets, last, tuple(notes))
 
     def _line_of(self, quote: Quote | None) -> int | None:
-        """Return which line is the last of a state; None if the table begins after it."""
+        """Return which line of prices is the last of a state; None if the table begins after it."""
         if quote is None:
             return None
+        prices = quote.prices
         if not (quote.date and self.dates):
-            return 0 if np.array_equal(self.values[0], quote.prices) else None
-        if quote.date not in self.dates:
-            if rises([quote.date, self.dates[0]]) is False:
-                raise ValueError(
-                    f"{self.path}: begins at {self.dates[0]}, and the state ended at {quote.date}"
-                )
-            return None
-        line = self.dates.index(quote.date)
-        if not np.array_equal(self.values[line], quote.prices):
+            return 0 if prices is not None and np.array_equal(self.values[0], prices) else None
+        line = self._line_of_date(quote)
+        if (
+            line is not None
+            and prices is not None
+            and not np.array_equal(self.values[line], prices)
+        ):
             raise ValueError(
                 f"{self.path}: has other prices at {quote.date} than the state ended with"
             )
+        return line
+
+    def _line_of_date(self, quote: Quote | None) -> int | None:
+        """Return which line has the last date of a state; None if the table begins after it.
+
+        A table that begins before that date without containing it is refused, and so is one
+        that ends with it. Tables without dates, or without readable ones, begin after it.
+        """
+        if quote is None or not (quote.date and self.dates):
+            return None
+        if quote.date not in self.dates:
+            self._check_begins_after(quote.date)
+            return None
+        line = self.dates.index(quote.date)
         if line == len(self.dates) - 1:
             raise ValueError(f"{self.path}: has no line after {quote.date}, where the state ended")
         return line
+
+    def _check_begins_after(self, last: str) -> None:
+        """Raise ValueError unless the dates rise from ``last`` on, or are in no known format."""
+        if rises(self.dates) is None:
+            return
+        try:
+            order = rises([last, *self.dates])  # one format must fit all of them
+        except ValueError:
+            order = False
+        if order is None:
+            raise ValueError(
+                f"{self.path}: its dates, such as {self.dates[0]}, are in another format than "
+                f"{last}, where the state ended"
+            )
+        if not order:
+            raise ValueError(
+                f"{self.path}: begins at {self.dates[0]}, and the state ended at {last}"
+            )
 
 
 def read_prices(path: Path, *, header: bool | None) -> Table:

@@ -180,7 +180,9 @@ def _show_regret(series: dict[str, GameSeries], title: str, out: Console) -> Non
             kept = f"{int((each.regret <= each.promised).sum())}/{games}"
         rows.append((name, f"{each.regret.mean():,.1f}", error, pseudo, bound, kept))
     many = f"{games:,} game{'s' * (games != 1)}"
-    out.print(f"{title}: {n_arms:,} arms, {first.horizon:,} rounds, {many}", style="bold")
+    arms = f"{n_arms:,} arm{'s' * (n_arms != 1)}"
+    rounds = f"{first.horizon:,} round{'s' * (first.horizon != 1)}"
+    out.print(f"{title}: {arms}, {rounds}, {many}", style="bold")
     out.print()
     headers = ["policy", "regret", "std error", "pseudo-regret", "bound", "games within"]
     out.print(make_table("regret to the best arm", headers, rows))

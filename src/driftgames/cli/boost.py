@@ -62,9 +62,13 @@ def fit(
     data: Annotated[str, typer.Argument(metavar="TRAIN", help="LIBSVM text, or a .csv file.")],
     model: Model,
     algorithm: Annotated[
-        str,
-        typer.Option("--algorithm", metavar="NAME", help=f"The booster: {', '.join(ALGORITHMS)}."),
-    ] = ALGORITHMS[0],
+        str | None,
+        typer.Option(
+            "--algorithm",
+            metavar="NAME",
+            help=f"The booster: {', '.join(ALGORITHMS)}. Default: {ALGORITHMS[0]}.",
+        ),
+    ] = None,
     rounds: Annotated[
         int, typer.Option("--rounds", min=1, help="How many stumps or trees vote.")
     ] = 200,
@@ -75,19 +79,23 @@ def fit(
         float | None, typer.Option("--edge", help="The edge that boost-by-majority counts on.")
     ] = None,
     bins: Annotated[
-        int, typer.Option("--bins", min=2, max=255, help="Most bins per numeric feature.")
-    ] = 255,
+        int | None,
+        typer.Option("--bins", min=2, max=255, help="Most bins per numeric feature. Default: 255."),
+    ] = None,
     depth: Annotated[
-        int, typer.Option("--depth", min=1, help="Most questions on the way to a vote; 1: stumps.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            "--depth", min=1, help="Most questions on the way to a vote. Default: 1, for stumps."
+        ),
+    ] = None,
     label: Label = None,
     header: Header = None,
     resume: Annotated[
         bool,
         typer.Option(
             "--resume",
-            help="Go on from the model file, with its settings, up to --rounds. Without a file, "
-            "begin a new one.",
+            help="Go on from the model file, with its settings, up to --rounds. Other settings and "
+            "fewer rounds are refused. Without a file, begin a new one.",
         ),
     ] = False,
     save_every: Annotated[
@@ -114,11 +122,13 @@ def fit(
 
     with clear_errors():
         check_outputs(model=model)
+        settings = {"d": d, "edge": edge, "max_bins": bins, "max_depth": depth}
         if resume and model.exists():
             booster = load_model(model)
+            _check_settings(model, booster, algorithm, rounds, settings)
             names, n_features = _take_names(booster), booster.n_features_in_
         else:
-            booster = _new_booster(algorithm, rounds, d, edge, max_bins=bins, max_depth=depth)
+            booster = _new_booster(algorithm, rounds, settings)
             names, n_features = None, None
         examples = read_examples(
             data, label=label, header=header, n_features=n_features, names=names
@@ -238,21 +248,42 @@ def inspect(
             out.print(_margins(data, booster.margins(examples.X, examples.y)))
 
 
-def _new_booster(
-    algorithm: str, rounds: int, d: float | None, edge: float | None, **settings: Any
-) -> Any:
+def _new_booster(algorithm: str | None, rounds: int, settings: dict[str, Any]) -> Any:
+    """Return a booster with those settings that are not None."""
     from driftgames.boosting import BOOSTERS
 
+    algorithm = ALGORITHMS[0] if algorithm is None else algorithm
+    given = {name: value for name, value in settings.items() if value is not None}
     kind = choose("--algorithm", algorithm, {name: BOOSTERS[name] for name in ALGORITHMS})
-    if d is not None and algorithm != "nh-boost.dt":
+    if "d" in given and algorithm != "nh-boost.dt":
         fail(f"--d belongs to nh-boost.dt; got {algorithm}")
-    if (edge is None) == (algorithm == "boost-by-majority"):
+    if ("edge" in given) != (algorithm == "boost-by-majority"):
         fail("--edge belongs to boost-by-majority, which needs it")
-    if d is not None:
-        settings["d"] = d
-    if edge is not None:
-        settings |= {"edge": edge, "horizon": rounds}
-    return kind(**settings)
+    if "edge" in given:
+        given["horizon"] = rounds
+    return kind(**given)
+
+
+def _check_settings(
+    path: Path, booster: Any, algorithm: str | None, rounds: int, settings: dict[str, Any]
+) -> None:
+    """End with an error if a model was made with other settings or has more rounds."""
+    from driftgames.boosting import BOOSTERS
+
+    name = next(name for name, kind in BOOSTERS.items() if type(booster) is kind)
+    if algorithm is not None and algorithm != name:
+        fail(f"--algorithm is {algorithm}, but {path} was made with {name}")
+    made = booster.get_params()
+    for parameter, asked in settings.items():
+        option = f"--{parameter.removeprefix('max_')}"
+        if asked is None:
+            continue
+        if parameter not in made:
+            fail(f"{option} is {asked}, but {path} was made with {name}, which has no {option}")
+        if asked != made[parameter]:
+            fail(f"{option} is {asked}, but {path} was made with {made[parameter]}")
+    if rounds < booster.n_iter_:
+        fail(f"--rounds is {rounds}, but {path} has {booster.n_iter_} rounds already")
 
 
 def _fit_in_steps(

@@ -24,6 +24,9 @@ SHOWN = 8
 ALGORITHMS = ("universal", "uniform", "hold", "eg", "ons", "normalhedge.dt")
 """The names of `STRATEGIES`, written out so that --help need not load them."""
 
+SPANNED = ALGORITHMS[-1]
+"""The strategy that has a span."""
+
 USUAL = ALGORITHMS[:-1]
 """The strategies that run by default; normalhedge.dt also needs a span."""
 
@@ -50,7 +53,8 @@ def portfolio(
             "-a",
             metavar="NAME",
             help=f"Which strategy: {', '.join(ALGORITHMS)}; may be given several times. Default: "
-            f"all but {ALGORITHMS[-1]}. Today's weights are those of the first.",
+            f"all but {SPANNED}; with --resume, that of the state. Today's weights are those of "
+            "the first.",
         ),
     ] = None,
     demo: Annotated[
@@ -86,7 +90,8 @@ def portfolio(
         Path | None,
         typer.Option(
             help="Go on from this state, saved by --save, with the table that follows; its "
-            "first line may be the last line before or the next one."
+            "first line may be the last line before or the next one. Its columns are matched by "
+            "name."
         ),
     ] = None,
     save: Annotated[
@@ -109,19 +114,25 @@ def portfolio(
     with clear_errors():
         if (prices is None) != demo:
             raise ValueError("give either a table of prices or --demo")
+        if from_one and (relatives or demo):
+            other = "--demo" if demo else "--relatives"
+            raise ValueError(f"--from-one is for a table of prices; it does not go with {other}")
         check_outputs(plot=plot, save=save)
         table = _demo(seed or 0) if prices is None else read_prices(prices, header=header)
         n_assets = len(table.assets)
-        wanted = _Wanted(n_assets, cost, span, seed)
+        wanted = _Wanted(cost, span, seed)
         chosen = list(dict.fromkeys(algorithm or USUAL))
         strategy = None
         if resume is not None:
             if algorithm and len(chosen) > 1:
                 raise ValueError("--resume goes on with one --algorithm")
             strategy = wanted.go_on(resume, chosen[0] if algorithm else None)
+            table = table.ordered_as(strategy)
+        elif span is not None and SPANNED not in chosen:
+            raise ValueError(f"--span is for {SPANNED}; got {', '.join(chosen)}")
         relative = relatives or prices is None
         market = table.market(from_one=from_one, relatives=relative, after=strategy)
-        strategies = [strategy] if strategy else [wanted.begin(name) for name in chosen]
+        strategies = [strategy] if strategy else [wanted.begin(name, n_assets) for name in chosen]
         begun = strategies[0].t
         runs = [strategy.run(market.relatives) for strategy in strategies]
         best = best_constant_rebalanced(market.relatives)
@@ -154,41 +165,61 @@ def portfolio(
 
 @dataclass(frozen=True)
 class _Wanted:
-    """The settings of a strategy from the table and the options; None if an option is absent."""
+    """The settings of a strategy from the options; None if an option is absent."""
 
-    n_assets: int
     cost: float | None
     span: float | None
     seed: int | None
 
-    def begin(self, name: str) -> PortfolioStrategy:
+    def begin(self, name: str, n_assets: int) -> PortfolioStrategy:
         """Return a new strategy."""
         from driftgames.portfolio import STRATEGIES
 
         settings: dict[str, Any] = {"cost": self.cost or 0.0, "random_state": self.seed or 0}
-        if name == "normalhedge.dt" and self.span is not None:
+        if name == SPANNED and self.span is not None:
             settings["span"] = self.span
-        return choose("--algorithm", name, STRATEGIES)(self.n_assets, **settings)
+        return choose("--algorithm", name, STRATEGIES)(n_assets, **settings)
 
     def go_on(self, path: Path, asked: str | None) -> PortfolioStrategy:
         """Return the saved strategy, or say which option differs from it."""
         from driftgames.portfolio import STRATEGIES
 
-        name = asked or "universal"
-        kind = type(choose("--algorithm", name, STRATEGIES)(2))
+        if asked is not None:
+            choose("--algorithm", asked, STRATEGIES)
+        name, kind = _saved_kind(path)
         strategy = kind.load(path)
         kept = strategy.content()["arguments"]
-        if "potential" in kept:
-            name = "normalhedge.dt" if kept["potential"] else "universal"
+        if kept.get("potential"):
+            name = SPANNED
+        check_kept("--algorithm", asked, name)
+        if self.span is not None and name != SPANNED:
+            raise ValueError(f"--span is for {SPANNED}; the state was kept with {name}")
         for what, wanted, held in (
-            ("--algorithm", asked, name),
-            ("the number of assets", self.n_assets, kept["n_assets"]),
             ("--cost", self.cost, kept["cost"]),
-            ("--span", self.span, kept.get("span", self.span)),
+            ("--span", self.span, kept.get("span")),
             ("--seed", self.seed, kept.get("random_state", self.seed)),
         ):
             check_kept(what, wanted, held)
         return strategy
+
+
+def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
+    """Return the name and the class of the strategy in a file; the class then checks the file."""
+    import json
+
+    from driftgames.core.state import kind_of
+    from driftgames.portfolio import STRATEGIES
+
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        document = None
+    found = document.get("format") if isinstance(document, dict) else None
+    kinds = {name: type(make(2)) for name, make in STRATEGIES.items()}
+    for name, kind in kinds.items():
+        if not isinstance(found, str) or found == kind_of(kind):
+            return name, kind
+    raise ValueError(f"{path}: holds a {found!r}, which is not a portfolio strategy")
 
 
 def _best_row(best: BestConstantRebalanced, market: Market) -> list[str]:

@@ -58,10 +58,25 @@ class PortfolioRun:
 
 @dataclass(frozen=True, eq=False)
 class Quote:
-    """The prices at the end of a period, and its date as the table of prices has it, or ""."""
+    """What a table said about the end of a period.
 
-    prices: FloatArray
+    Parameters
+    ----------
+    prices : array or None
+        The price of each asset; None if the table held relatives.
+    date : str
+        The date as the table has it. Default: "", for a table without dates.
+    assets : tuple of str
+        The name of each asset, in the order of the strategy. Default: (), for unknown names.
+    """
+
+    prices: FloatArray | None
     date: str = ""
+    assets: tuple[str, ...] = ()
+
+    def content(self) -> Content:
+        """Return it as a part of a strategy's state."""
+        return {"prices": self.prices, "date": self.date, "assets": list(self.assets)}
 
 
 class PortfolioStrategy(Stateful):
@@ -90,7 +105,8 @@ class PortfolioStrategy(Stateful):
     quote: Quote | None
     """The prices that the last relatives led to, if the caller sets them after a run.
 
-    They are saved with the strategy, so that the next prices give the next relatives.
+    They are saved with the strategy, so that the next prices give the next relatives. The names
+    of the assets are saved too, so that the next table may have its columns in another order.
     """
 
     _array_names: tuple[str, ...] = ()
@@ -181,7 +197,7 @@ class PortfolioStrategy(Stateful):
             "t": self._t,
             "log_wealth": self._log_wealth,
             "held": self._held,
-            "quote": None if quote is None else {"prices": quote.prices, "date": quote.date},
+            "quote": None if quote is None else quote.content(),
             **{name: getattr(self, f"_{name}") for name in self._array_names},
         }
 
@@ -198,5 +214,11 @@ class PortfolioStrategy(Stateful):
 def _quote_from(saved: Any, n_assets: int) -> Quote | None:
     if saved is None:
         return None
-    prices = check_vector("prices", saved["prices"], n_assets)
-    return Quote(check_prices("prices", prices[np.newaxis])[0], str(saved["date"]))
+    prices = saved["prices"]
+    if prices is not None:
+        prices = check_vector("prices", prices, n_assets)
+        prices = check_prices("prices", prices[np.newaxis])[0]
+    assets = tuple(map(str, saved.get("assets", ())))  # older files have no names
+    if assets and not len(assets) == len(set(assets)) == n_assets:
+        raise ValueError(f"assets must be {n_assets} different names; got {', '.join(assets)}")
+    return Quote(prices, str(saved["date"]), assets)
