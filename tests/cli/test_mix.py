@@ -212,7 +212,7 @@ def test_bad_input_is_named(tmp_path, lines, arguments, message):
     ("arguments", "message"),
     [
         (["--loss", "absolute"], "--loss is AbsoluteLoss"),
-        (["--best-expert"], "--linearise is False, but the state was kept with None"),
+        (["--best-expert"], "--linearise is False, but the state was kept with True"),
         (["--target", "sun"], "--target is sun, but the state was kept with load"),
     ],
 )

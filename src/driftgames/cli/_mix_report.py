@@ -76,7 +76,7 @@ def _regrets(state: MixState) -> list[str]:
     best = state.experts[int(np.argmin(mixture.expert_losses_))]
     first = certificate.at(mixture.learner_.smallest_epsilon)
     lines = [f"regret to {best}: {mixture.regret_:.6g} (total loss)"]
-    if certificate.title.endswith("linearised losses"):
+    if mixture.linearised_:
         lines.append(f"regret to every convex combination: at most {first.realised:.6g}")
     lines.append(f"bound: {first.promised:.6g}; {certificate.verdict}")
     return lines
