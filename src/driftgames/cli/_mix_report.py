@@ -11,7 +11,7 @@ import numpy as np
 from driftgames.cli._hedge_report import History
 from driftgames.cli._mix_stream import MixState
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.best_combination import best_combination, least_squares_weights
+from driftgames.hedge.hindsight import best_combination, least_squares_weights
 from driftgames.hedge.losses import LogLoss, PinballLoss, SquareLoss
 from driftgames.tables import Cell, Column, Row, Table
 

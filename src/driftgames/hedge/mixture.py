@@ -24,9 +24,9 @@ from driftgames.core.documents import (
 from driftgames.core.state import nested, restore_nested
 from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray, Path
 from driftgames.hedge.base import ExpertLearner
-from driftgames.hedge.best_combination import CombinationCertificate, best_combination
 from driftgames.hedge.checks import check_units
 from driftgames.hedge.factory import LearnerChoice, make_learner
+from driftgames.hedge.hindsight import CombinationCertificate, best_combination
 from driftgames.hedge.linearised import distribution_of_awake, play_linearised
 from driftgames.hedge.losses import Loss, LossFunction, Range, make_loss
 
