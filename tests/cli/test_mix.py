@@ -143,6 +143,9 @@ def test_rows_without_an_outcome_are_predicted_at_the_end_and_left_out_before(tm
     assert list(found["predictions"]) == ["line 80", "line 81"]
     assert list(found["predictions"].values()) == mixture.predict(X[78:]).tolist()
     assert "2 rows without an outcome were left out" in found["text"]
+    streamed = mixed(tmp_path, "-", "--live", text="".join(as_lines(X, y)))  # row by row
+    assert streamed["predictions"] == found["predictions"]
+    assert "2 rows without an outcome were left out" in streamed["text"]
 
 
 @pytest.mark.parametrize("loss", ["square", "absolute"])
@@ -212,7 +215,7 @@ def test_bad_input_is_named(tmp_path, lines, arguments, message):
     ("arguments", "message"),
     [
         (["--loss", "absolute"], "--loss is AbsoluteLoss"),
-        (["--best-expert"], "--linearise is False, but the state was kept with None"),
+        (["--best-expert"], "--linearise is False, but the state was kept with True"),
         (["--target", "sun"], "--target is sun, but the state was kept with load"),
     ],
 )

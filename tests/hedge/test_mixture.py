@@ -117,6 +117,18 @@ def test_first_prediction_of_experts_who_agree_is_what_they_say():
     assert mixture.total_loss_ == 1.0
 
 
+def test_how_losses_are_charged_is_chosen_by_fit_alone(tmp_path):
+    X, y = made_up()
+    mixture = ExpertMixture().fit(X[:30], y[:30])
+    other = clone(mixture).fit(X[:30], y[:30]).set_params(linearise=False)
+    assert (
+        other.partial_fit(X[30:], y[30:]).learner_ == mixture.partial_fit(X[30:], y[30:]).learner_
+    )
+    other.save(tmp_path / "m.json")
+    assert ExpertMixture.load(tmp_path / "m.json").linearised_
+    assert not other.fit(X, y).linearised_
+
+
 def test_fit_forgets_and_partial_fit_does_not():
     X, y = made_up()
     twice = ExpertMixture().fit(X, y).fit(X, y)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from driftgames.hedge import ExpertMixture
-from driftgames.hedge.best_combination import best_combination
+from driftgames.hedge.hindsight import best_combination
 from driftgames.hedge.losses import LogLoss, PinballLoss, SquareLoss, make_loss
 
 LOSSES = {

@@ -11,7 +11,7 @@ import numpy as np
 from driftgames.cli._hedge_report import History
 from driftgames.cli._mix_stream import MixState
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.best_combination import best_combination, least_squares_weights
+from driftgames.hedge.hindsight import best_combination, least_squares_weights
 from driftgames.hedge.losses import LogLoss, PinballLoss, SquareLoss
 from driftgames.tables import Cell, Column, Row, Table
 
@@ -76,7 +76,7 @@ def _regrets(state: MixState) -> list[str]:
     best = state.experts[int(np.argmin(mixture.expert_losses_))]
     first = certificate.at(mixture.learner_.smallest_epsilon)
     lines = [f"regret to {best}: {mixture.regret_:.6g} (total loss)"]
-    if certificate.title.endswith("linearised losses"):
+    if mixture.linearised_:
         lines.append(f"regret to every convex combination: at most {first.realised:.6g}")
     lines.append(f"bound: {first.promised:.6g}; {certificate.verdict}")
     return lines

@@ -201,6 +201,6 @@ def _check_kept(
         ("--target", target, saved.target),
         ("the header", experts, saved.experts),
         ("--loss", asked, saved.mixture.loss_),
-        ("--linearise", linearise, saved.mixture.linearise),
+        ("--linearise", linearise, saved.mixture.linearised_),
     ):
         check_kept(what, wanted, held)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from driftgames.hedge.ada_hedge import AdaHedge
 from driftgames.hedge.ada_normal_hedge import AdaNormalHedge
 from driftgames.hedge.base import ExpertLearner
-from driftgames.hedge.best_combination import BestCombination, best_combination
 from driftgames.hedge.hedge import Hedge
+from driftgames.hedge.hindsight import BestCombination, best_combination
 from driftgames.hedge.normal_hedge import NormalHedge
 from driftgames.hedge.randomized import RandomizedHedge
 from driftgames.hedge.registry import LEARNERS

@@ -4,7 +4,7 @@ Most regret bounds are stated in units of the range of the losses, so every loss
 range. Square, absolute and pinball loss are bounded if outcomes lie in ``[low, high]``; log loss
 because predictions lie in ``[least, 1 - least]``. A value outside the declared range is an error;
 only `Loss.nearest` clips. A learner that is scale-free needs no range: ``low`` and ``high`` may be
-None, and then values of any size are taken.
+infinite, and then values of any size are taken.
 
 A loss with a `Loss.slope` can be linearised.
 """
@@ -140,7 +140,7 @@ class Loss(Describable, ABC):
 class _Interval(Loss):
     """A loss of a distance, bounded if all values lie in ``[low, high]``.
 
-    If both ends are None, values of any size are taken.
+    If both ends are infinite or None, values of any size are taken.
     """
 
     low: float
@@ -149,7 +149,7 @@ class _Interval(Loss):
     def __post_init__(self) -> None:
         low: Any = self.low
         high: Any = self.high
-        if low is None and high is None:
+        if (low, high) in {(None, None), _ANY}:
             low, high = _ANY
         else:
             finite = all(is_real(x) and math.isfinite(x) for x in (low, high))

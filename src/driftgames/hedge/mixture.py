@@ -24,9 +24,9 @@ from driftgames.core.documents import (
 from driftgames.core.state import nested, restore_nested
 from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray, Path
 from driftgames.hedge.base import ExpertLearner
-from driftgames.hedge.best_combination import CombinationCertificate, best_combination
 from driftgames.hedge.checks import check_units
 from driftgames.hedge.factory import LearnerChoice, make_learner
+from driftgames.hedge.hindsight import CombinationCertificate, best_combination
 from driftgames.hedge.linearised import distribution_of_awake, play_linearised
 from driftgames.hedge.losses import Loss, LossFunction, Range, make_loss
 
@@ -99,6 +99,8 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The total loss of each expert; where it slept, the mixture's own loss.
     rounds_awake_ : array
         The number of rounds in which each expert was awake.
+    linearised_ : bool
+        Whether the learner is charged linearised losses.
 
     Examples
     --------
@@ -117,6 +119,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     total_loss_: float
     expert_losses_: FloatArray
     rounds_awake_: IntArray
+    linearised_: bool
 
     def __init__(
         self,
@@ -134,7 +137,11 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.linearise = linearise
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> ExpertMixture:
-        """Forget everything and play the rounds in order."""
+        """Forget everything and play the rounds in order.
+
+        ``fit(X, y).predict(X)`` is no test of the mixture: it predicts all rows with the weights
+        after the last one. `predict_then_fit` predicts each row before it sees the outcome.
+        """
         self._play(X, y, fresh=True)
         return self
 
@@ -188,7 +195,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         found = self.learner_.certificate()
-        if self._is_linearised(self.loss_):
+        if self.linearised_:
             found = replace(found, title=f"{found.title} on linearised losses")
         return found
 
@@ -199,7 +206,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         They are played again by a new mixture, and a different total loss is an error.
         """
         check_is_fitted(self)
-        if not self._is_linearised(self.loss_):
+        if not self.linearised_:
             raise ValueError("without linearised losses nothing is promised of combinations")
         replayed = clone(self)
         mixed = replayed.predict_then_fit(X, y)
@@ -235,7 +242,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         behind = f"regret to {names[order[0]]}: {self.regret_:.6g} in {rounds:,} rounds"
         certificate = self.certificate()
         lines.append(behind)
-        if self._is_linearised(self.loss_):
+        if self.linearised_:
             first = certificate.at(self.learner_.smallest_epsilon)
             lines.append(f"regret to every convex combination: at most {first.realised:.6g}")
         return "\n".join([*lines, "", str(certificate)])
@@ -260,6 +267,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             },
             "state": {
                 "experts": self._columns(),
+                "linearised": self.linearised_,
                 "total_loss": self.total_loss_,
                 "expert_losses": encode_array(self.expert_losses_),
                 "rounds_awake": encode_array(self.rounds_awake_),
@@ -308,7 +316,8 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             mixture.learner_ = restore_nested(state["learner"], ExpertLearner, **given)
             mixture.loss_ = make_loss(mixture.loss)
             mixture._set_totals(state)
-            found = mixture._learner_range(mixture.loss_)
+            mixture.linearised_ = check_flag("linearised", state["linearised"])
+            found = _charged_range(mixture.loss_, mixture.linearised_)
             wanted, rounded = mixture.learner_.loss_range, (-math.inf, math.inf)
             if found is not None:
                 units = check_units(found, False, mixture.learner_.dtype)
@@ -348,16 +357,17 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         outcomes = loss.check_outcomes(column)
         predictions, awake = self._experts(loss, rows)
+        linearised = self._choose_linearised(loss) if fresh else self.linearised_
         if fresh:
             learner = make_learner(
                 self.learner or "adahedge",
                 rows.shape[1],
-                loss_range=self._learner_range(loss),
+                loss_range=_charged_range(loss, linearised),
                 names=self._columns(),
             )
         else:
             learner = self.learner_.copy()  # a user's own loss may still raise below
-        if self._is_linearised(loss):
+        if linearised:
             mixed = play_linearised(learner, loss, predictions, outcomes, awake)[0]
         else:
             with np.errstate(over="ignore"):  # the learner refuses infinite losses
@@ -365,7 +375,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             played = learner.run(losses, awake=awake, distributions=True).distributions
             mixed = loss.combine(predictions, np.asarray(played, dtype=np.float64))
         self._add_up(loss, mixed, predictions, outcomes, awake, fresh)
-        self.loss_, self.learner_ = loss, learner
+        self.loss_, self.learner_, self.linearised_ = loss, learner, linearised
         return mixed
 
     def _add_up(
@@ -401,17 +411,12 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if self.expert_losses_.shape != (n,) or self.rounds_awake_.shape != (n,):
             raise ValueError(f"expert_losses and rounds_awake must have {n} entries")
 
-    def _is_linearised(self, loss: Loss) -> bool:
+    def _choose_linearised(self, loss: Loss) -> bool:
         if self.linearise is None:
             return loss.has_slope
         if check_flag("linearise", self.linearise) and not loss.has_slope:
             raise ValueError(f"linearise needs a loss with a gradient; got {loss!r}")
         return self.linearise
-
-    def _learner_range(self, loss: Loss) -> Range | None:
-        """Return the range of the losses that the learner is charged; None if they have none."""
-        low, high = loss.linearised_range if self._is_linearised(loss) else loss.loss_range
-        return (low, high) if math.isfinite(high - low) else None
 
     def _experts(self, loss: Loss, X: FloatArray) -> tuple[FloatArray, BoolArray | None]:
         """Return checked predictions, and which experts are awake if any sleeps.
@@ -438,6 +443,12 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags.regressor_tags.poor_score = True  # the experts bound the score
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _charged_range(loss: Loss, linearised: bool) -> Range | None:
+    """Return the range of the losses that the learner is charged; None if they have none."""
+    low, high = loss.linearised_range if linearised else loss.loss_range
+    return (low, high) if math.isfinite(high - low) else None
 
 
 def _saved_loss(saved: Content, given: str | Loss | LossFunction | None) -> Loss | LossFunction:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from driftgames.hedge.best_combination import best_combination
+from driftgames.hedge import best_combination, hindsight
 from driftgames.hedge.losses import CustomLoss, LogLoss, PinballLoss, SquareLoss, make_loss
 
 OWN = CustomLoss(
@@ -41,6 +41,18 @@ def test_no_combination_is_better_by_more_than_the_gap(name):
     losses = np.array([loss.evaluate(X @ q, y).sum() for q in others])
     assert losses.min() >= best.total_loss - best.gap - 1e-9
     assert np.median(losses) > best.total_loss * 1.0001
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_gap_of_a_search_that_stops_early_covers_what_is_missing(name, monkeypatch):
+    loss, (X, y) = LOSSES[name], table(name)
+    best = best_combination(X, y, loss)
+    search = hindsight._search
+    even = np.full(6, 1 / 6)
+    monkeypatch.setattr(hindsight, "_search", lambda *given: (even, search(*given)[1]))
+    early = best_combination(X, y, loss)
+    assert early.total_loss > best.total_loss * 1.001
+    assert early.total_loss - early.gap <= best.total_loss + 1e-9
 
 
 @pytest.mark.parametrize("scale", [1e-120, 1.0, 1e5, 1e120])
