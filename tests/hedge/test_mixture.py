@@ -404,3 +404,21 @@ WIDE = (-1e9, 1e9)  # the checks' data lie anywhere
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value", "message"),
+    [
+        ("arguments", "outside", "foo", "outside must be 'error' or 'nearest'; got 'foo'"),
+        ("state", "total_loss", float("nan"), "total_loss must be a finite number"),
+        ("state", "total_loss", 10**400, "not a whole ExpertMixture"),
+        ("state", "experts", ["a", "b", "c"], "experts must be a name for each or null"),
+        ("state", "experts", 5, "not a whole ExpertMixture"),
+    ],
+)
+def test_a_file_that_no_mixture_wrote_is_refused(part, name, value, message):
+    mixture = ExpertMixture().fit([[1.0, 2.0], [2.0, 1.0]], [1.5, 1.0])
+    content = mixture.content()
+    content[part] = {**content[part], name: value}
+    with pytest.raises(DocumentError, match=message):
+        ExpertMixture.from_content(content)

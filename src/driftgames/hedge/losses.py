@@ -317,8 +317,9 @@ class LogLoss(Loss):
     least: float = 0.001
 
     def __post_init__(self) -> None:
-        if not (is_real(self.least) and 0 < self.least < 0.5):
-            raise ValueError(f"least must lie between 0 and 1/2; got {self.least!r}")
+        # 1 - least must be told from 1
+        if not (is_real(self.least) and 2.0**-53 < self.least < 0.5):
+            raise ValueError(f"least must lie between 2**-53 and 1/2; got {self.least!r}")
         object.__setattr__(self, "least", float(self.least))
 
     @property

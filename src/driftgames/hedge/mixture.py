@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import check_flag
+from driftgames.core.checks import check_finite, check_flag, check_number
 from driftgames.core.description import describe, restore
 from driftgames.core.documents import (
     DocumentError,
@@ -21,7 +21,7 @@ from driftgames.core.documents import (
     read_document,
     write_document,
 )
-from driftgames.core.state import nested, restore_nested
+from driftgames.core.state import UNREADABLE, nested, restore_nested
 from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray, Path
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.checks import check_units
@@ -324,10 +324,14 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 rounded = units.low, units.high
             if wanted != rounded:
                 raise DocumentError(f"its learner takes losses in {wanted}, its loss has {found}")
+            _check_outside(mixture.outside)
             columns = state["experts"]
+            names = columns is None or len(columns) == mixture.learner_.n_actions
+            if not names or not all(isinstance(name, str) for name in columns or ()):
+                raise DocumentError(f"experts must be a name for each or null; got {columns!r}")
         except DocumentError:
             raise
-        except (KeyError, TypeError, ValueError) as error:
+        except UNREADABLE as error:
             raise DocumentError(f"not a whole ExpertMixture: {error}") from error
         mixture.n_features_in_ = mixture.learner_.n_actions
         if columns is not None:
@@ -343,8 +347,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise
 
     def _play_checked(self, X: npt.ArrayLike, y: npt.ArrayLike, fresh: bool) -> FloatArray:
-        if self.outside not in {"error", "nearest"}:
-            raise ValueError(f"outside must be 'error' or 'nearest'; got {self.outside!r}")
+        _check_outside(self.outside)
         loss = make_loss(self.loss, self.outcome_range, any_size=True) if fresh else self.loss_
         rows, column = validate_data(
             self,
@@ -404,9 +407,10 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.rounds_awake_ = counts + (len(lost) if awake is None else awake.sum(axis=0))
 
     def _set_totals(self, state: Content) -> None:
-        self.total_loss_ = float(state["total_loss"])
+        self.total_loss_ = check_number("total_loss", state["total_loss"])
         self.expert_losses_ = decode_array(state["expert_losses"])
         self.rounds_awake_ = decode_array(state["rounds_awake"])
+        check_finite("expert_losses", self.expert_losses_)
         n = self.learner_.n_actions
         if self.expert_losses_.shape != (n,) or self.rounds_awake_.shape != (n,):
             raise ValueError(f"expert_losses and rounds_awake must have {n} entries")
@@ -449,6 +453,11 @@ def _charged_range(loss: Loss, linearised: bool) -> Range | None:
     """Return the range of the losses that the learner is charged; None if they have none."""
     low, high = loss.linearised_range if linearised else loss.loss_range
     return (low, high) if math.isfinite(high - low) else None
+
+
+def _check_outside(outside: object) -> None:
+    if outside not in {"error", "nearest"}:
+        raise ValueError(f"outside must be 'error' or 'nearest'; got {outside!r}")
 
 
 def _saved_loss(saved: Content, given: str | Loss | LossFunction | None) -> Loss | LossFunction:
