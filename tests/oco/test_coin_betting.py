@@ -185,3 +185,65 @@ def test_no_gradient_at_all_promises_zero():
     learner.run([LinearLoss([0.0], offset=0.3)] * 3)
     certificate = learner.certificate()
     assert (certificate.regret, certificate.promised, certificate.holds) == (0.0, 0.0, True)
+
+
+@pytest.mark.parametrize(
+    ("domain", "stake"),
+    [
+        (Box([0.0] * 2, [1.0] * 2), 1e-17),
+        (Box([0.0] * 2, [1.0] * 2), 1e-100),
+        (Ball([1.0, 1.0]), 1e-17),
+        (Simplex(2), 1e-17),
+        (Box([1e9] * 2, [1e9 + 1e-6] * 2), 1.0),
+        (Box([1e9] * 2, [1e9 + 1e-6] * 2), 1e-3),
+        (Box([1e9] * 2, [1e9 + 3e-7] * 2), 1e-3),  # rounding moves its middle
+    ],
+)
+def test_bets_far_smaller_than_the_middle_of_the_set_are_kept(domain, stake):
+    learner = CoinBetting(domain, stake=stake)
+    learner.run([LinearLoss([1.0, -0.3])] * 3000)
+    certificate = learner.certificate()
+    assert certificate.holds, str(certificate)
+    best = domain.lowest(np.array([1.0, -0.3]))
+    assert learner.predict() == pytest.approx(best, rel=1e-15, abs=1e-2)
+
+
+def test_a_function_that_writes_into_its_argument_changes_no_bet():
+    def spoil(points):
+        value = 0.3 * np.atleast_2d(points)[:, 0]
+        points += 1e6
+        return value
+
+    def spoil_one(point):
+        point += 1e6
+        return [0.3, 0.0]
+
+    clean = CoinBetting(Ball([0.0, 0.0]))
+    spoiled = CoinBetting(Ball([0.0, 0.0]))
+    for _ in range(20):
+        clean.update(LinearLoss([0.3, 0.0]))
+        spoiled.update(DifferentiableLoss(spoil, spoil_one))
+    assert np.array_equal(clean.predict(), spoiled.predict())
+    assert clean.certificate() == spoiled.certificate()
+
+
+@pytest.mark.parametrize(
+    ("domain", "gradients"),
+    [
+        (Interval(-1.0, 1.0), [[1.5 * 2.0**1023]]),
+        (Interval(-1.0, 1.0), [[2.0**1023], [2.0**1023]]),
+        (Interval(-1e3, 2e3), [[2.0**1020]]),
+        (Interval(-(2.0**512), 2.0**512), [[2.0**511]] * 5),  # 0, 0, 1/2, 1 and 1 times 2**1023
+    ],
+    ids=["scale", "gradients", "costs", "played"],
+)
+def test_gradients_that_overflow_are_refused_and_the_state_is_unchanged(domain, gradients):
+    learner = CoinBetting(domain)
+    learner.run([LinearLoss([1e-3]), *map(LinearLoss, gradients[:-1])])
+    before = learner.copy()
+    zero = DifferentiableLoss(lambda x: np.zeros(1), lambda x: gradients[-1])
+    with pytest.raises(ValueError, match="a gradient is too long"):
+        learner.update(zero)
+    assert learner == before
+    learner.update(LinearLoss([0.5]))
+    assert np.isfinite(learner.predict()).all()

@@ -76,3 +76,47 @@ def test_a_total_survives_json_unless_it_holds_functions():
 def test_bad_losses_say_what_is_wrong(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("make", "arrays"),
+    [
+        (LinearLoss, {"gradient": np.ones(2)}),
+        (QuadraticLoss, {"matrix": np.eye(2), "gradient": np.ones(2)}),
+        (LogWealthLoss, {"relatives": np.ones(2)}),
+    ],
+    ids=["linear", "quadratic", "log wealth"],
+)
+def test_a_loss_keeps_its_own_arrays(make, arrays):
+    given, x = {name: array.copy() for name, array in arrays.items()}, np.array([[0.25, 0.5]])
+    loss = make(**given)
+    before = loss(x), loss.gradient_at(x[0])
+    for array in given.values():
+        array += 7.0
+    assert np.array_equal(loss(x), before[0])
+    assert np.array_equal(loss.gradient_at(x[0]), before[1])
+    for name in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(loss, name)[:] = 7.0
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-11, 1.0, 1e11])
+def test_convexity_does_not_depend_on_the_size_of_the_loss(size):
+    with pytest.raises(ValueError, match="not convex"):
+        QuadraticLoss(size * np.array([[1.0, 0.0], [0.0, -0.5]]))
+    with pytest.raises(ValueError, match="not convex"):
+        QuadraticLoss([[-size]])
+    flat = np.ones((3, 3)) / 3  # two eigenvalues are zero up to rounding
+    assert QuadraticLoss(size * flat).n_coordinates == 3
+    assert QuadraticLoss(np.zeros((2, 2))).n_coordinates == 2
+
+
+def test_a_total_of_convex_losses_is_loaded_without_another_test_of_convexity():
+    """Each matrix is convex up to rounding; the rounding adds up and the largest parts do not."""
+    total = LossTotal(3)
+    for axis in range(2):
+        diagonal = np.array([0.0, 0.0, -0.9e-10])
+        diagonal[axis] = 1.0
+        total.add(QuadraticLoss(np.diag(diagonal)))
+    again = LossTotal.from_state(decode(encode(total.get_state())), 3)
+    assert np.array_equal(again.matrix, total.matrix)

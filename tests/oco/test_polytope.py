@@ -69,3 +69,40 @@ def test_the_scale_of_the_inequalities_does_not_matter(scale):
         Polytope(rows, scale * np.array(sides)),
     ):
         assert polytope.contains(polytope.sample(50, np.random.default_rng(0))).all()
+
+
+SCALES = pytest.mark.parametrize("scale", [1e-6, 1e-3, 1.0, 1e3, 1e5, 1e9])
+
+
+@SCALES
+def test_projections_are_exact_for_sets_of_every_size(scale):
+    """Answers by hand: a corner, a point of the long edge, a point of an axis, and no move."""
+    triangle = Polytope([[-1, 0], [0, -1], [1, 1]], [0, 0, scale])
+    for point, nearest in [
+        ([3.0, 2.0], [1.0, 0.0]),
+        ([1.0, 0.5], [0.75, 0.25]),
+        ([-2.0, 0.25], [0.0, 0.25]),
+        ([-1.0, -3.0], [0.0, 0.0]),
+        ([0.0, 1.0 + 1e-6], [0.0, 1.0]),
+        ([0.25, 0.5], [0.25, 0.5]),
+    ]:
+        found = triangle.project(scale * np.array(point))
+        assert found == pytest.approx(scale * np.array(nearest), rel=1e-12, abs=1e-12 * scale)
+
+
+@SCALES
+def test_projections_onto_a_cube_are_those_onto_a_box(scale):
+    sides = scale * np.ones(5)
+    polytope = Polytope(np.vstack([np.eye(5), -np.eye(5)]), np.concatenate([sides, 0 * sides]))
+    box, rng = Box(np.zeros(5), sides), np.random.default_rng(0)
+    for point in scale * rng.normal(size=(50, 5)) * 10.0 ** rng.integers(-6, 7, size=(50, 1)):
+        size = scale + np.abs(point).max()
+        assert polytope.project(point) == pytest.approx(box.project(point), abs=1e-12 * size)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-300, 1e-8, 1.0, 1e8, 1e300])
+def test_the_lowest_point_does_not_depend_on_the_length_of_the_gradient(size):
+    triangle = Polytope([[-1, 0], [0, -1], [1, 1]], [0, 0, 1])
+    assert triangle.lowest(size * np.array([-2.0, -1.0])).tolist() == [1.0, 0.0]
+    assert triangle.lowest(size * np.array([1.0, -1.0])).tolist() == [0.0, 1.0]
+    assert triangle.contains(triangle.lowest(np.zeros(2))).all()

@@ -133,3 +133,34 @@ def test_sets_are_equal_if_their_arguments_are():
     assert Polytope(triangle, [0, 0, 1]) == Polytope(triangle, [0, 0, 1])
     assert Polytope(triangle, [0, 0, 1]) != Polytope(triangle, [0, 0, 2])
     assert Simplex(2) != Interval()
+
+
+@pytest.mark.parametrize("size", [1e3, 1e9, 1e17, 1e300])
+def test_points_far_from_the_simplex_are_projected(size):
+    assert Simplex(2).project(np.array([size, 0.0])).tolist() == [1.0, 0.0]
+    assert Simplex(3).project(np.array([-size, 0.0, -size])).tolist() == [0.0, 1.0, 0.0]
+    assert Simplex(3).project(np.full(3, size)) == pytest.approx(np.full(3, 1 / 3), rel=1e-15)
+    assert Simplex(3).project(np.array([size, size, 0.0])).tolist() == [0.5, 0.5, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("make", "arrays"),
+    [
+        (Box, {"low": np.zeros(2), "high": np.ones(2)}),
+        (Ball, {"center": np.zeros(2)}),
+        (Polytope, {"A": np.vstack([np.eye(2), -np.eye(2)]), "b": np.ones(4)}),
+    ],
+    ids=["box", "ball", "polytope"],
+)
+def test_a_set_keeps_its_own_arrays(make, arrays):
+    given = {name: array.copy() for name, array in arrays.items()}
+    domain = make(**given)
+    for array in given.values():
+        array += 7.0
+    assert domain == make(**arrays)
+    for name in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(domain, name)[:] = 7.0
+    lowest = domain.lowest(np.zeros(2))
+    lowest += 7.0  # what a set returns is the caller's
+    assert domain == make(**arrays)

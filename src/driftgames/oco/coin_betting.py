@@ -136,9 +136,10 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
             )
         bet = self._bet()
         point = self._domain.project(bet)
-        values = as_floats("losses", loss(point[np.newaxis]))
+        # copies, because a function may work in place
+        values = as_floats("losses", loss(point[np.newaxis].copy()))
         own = float(check_vector("losses", values, 1)[0])
-        gradient = check_vector("gradient", loss.gradient_at(point), point.size)
+        gradient = check_vector("gradient", loss.gradient_at(point.copy()), point.size)
         gradient = gradient - self._domain.off_plane(gradient[np.newaxis])[0]
         self._take_gradient(bet, point, gradient)
         self._t += 1
@@ -172,7 +173,11 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
     # ---------------------------------------------------------------- betting
 
     def _bet(self) -> FloatArray:
-        return self._middle + self._positions / (self._clock + 1.0) * self._wealth
+        return self._middle + self._offset()
+
+    def _offset(self) -> FloatArray:
+        """Return the bet less the middle, which keeps bets far smaller than the middle."""
+        return self._positions / (self._clock + 1.0) * self._wealth
 
     def _take_gradient(self, bet: FloatArray, point: FloatArray, gradient: FloatArray) -> None:
         """Settle the bets of a round, or begin again where a gradient is longer than ever."""
@@ -183,24 +188,32 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
             sizes = np.full(self._scale.size, math.sqrt(dot(surrogate, surrogate)))
         if not np.isfinite(sizes).all():
             raise ValueError("a gradient is too long: the square of its length overflows")
-        self._gradients = self._gradients + gradient
-        self._played += dot(gradient, point - self._middle)
         longer = sizes > self._scale  # if the set is no product, all bettors have the same size
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            gradients = self._gradients + gradient
+            played = self._played + dot(gradient, point - self._middle)
+            unbet, scale = self._unbet, self._scale
+            if longer.any():
+                costs = gradient * (point - self._domain.lowest(gradient))
+                unbet += total(np.where(longer, costs, 0.0))
+                scale = np.where(longer, _power_of_two(sizes), scale)
+        if not np.isfinite([played, unbet, *gradients, *scale]).all():
+            raise ValueError("a gradient is too long: the totals of the run overflow")
+        offset = self._offset()
+        self._gradients, self._played, self._unbet = gradients, played, unbet
         if longer.any():
-            costs = gradient * (point - self._domain.lowest(gradient))
-            self._unbet += total(np.where(longer, costs, 0.0))
-            self._begin_again(longer, sizes)
+            self._begin_again(longer, scale)
             surrogate = np.where(longer, 0.0, surrogate)
-        self._settle(bet, surrogate)
+        self._settle(offset, surrogate)
 
-    def _settle(self, bet: FloatArray, surrogate: FloatArray) -> None:
+    def _settle(self, offset: FloatArray, surrogate: FloatArray) -> None:
         scale = np.where(self._scale > 0, self._scale, 1.0)  # without a scale there is no bet
         moves = -surrogate / scale
         if self._per_coordinate:
-            self._wealth = self._wealth + moves * (bet - self._middle)
+            self._wealth = self._wealth + moves * offset
             self._clock = self._clock + np.abs(moves)
         else:
-            self._wealth = self._wealth + dot(moves, bet - self._middle)
+            self._wealth = self._wealth + dot(moves, offset)
             self._clock = self._clock + math.sqrt(dot(moves, moves))
         self._positions = self._positions + moves
 
@@ -218,11 +231,9 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
         """Return reach, scale and clock of each bettor, one per row."""
         return np.column_stack([self._reach, self._scale, self._clock])
 
-    def _begin_again(self, which: BoolArray, sizes: FloatArray) -> None:
+    def _begin_again(self, which: BoolArray, scale: FloatArray) -> None:
         self._ended = np.concatenate([self._ended, self._bettors()[which & (self._clock > 0)]])
-        fractions, exponents = np.frexp(sizes)
-        powers = np.ldexp(1.0, exponents - (fractions == 0.5))
-        self._scale = np.where(which, powers, self._scale)
+        self._scale = scale
         self._wealth = np.where(which, self._stake * self._reach, self._wealth)
         self._clock = np.where(which, 0.0, self._clock)
         self._positions = np.where(which, 0.0, self._positions)
@@ -256,11 +267,18 @@ _NUMBERS = ("played", "unbet")
 _ARRAYS = ("scale", "wealth", "clock", "positions", "gradients")
 
 
+def _power_of_two(sizes: FloatArray) -> FloatArray:
+    """Return for each size the lowest power of two that is not below it."""
+    fractions, exponents = np.frexp(sizes)
+    return np.asarray(np.ldexp(1.0, exponents - (fractions == 0.5)))
+
+
 def _reach(domain: ConvexSet) -> FloatArray:
     """Return for each coordinate how far from the middle a point of the set can lie."""
     if isinstance(domain, Box):
-        return (domain.high - domain.low) / 2
-    axes = np.eye(domain.n_coordinates)
-    low = np.array([domain.lowest(axis) @ axis for axis in axes])
-    high = np.array([domain.lowest(-axis) @ axis for axis in axes])
+        low, high = domain.low, domain.high
+    else:
+        axes = np.eye(domain.n_coordinates)
+        low = np.array([domain.lowest(axis) @ axis for axis in axes])
+        high = np.array([domain.lowest(-axis) @ axis for axis in axes])
     return np.asarray(np.maximum(high - domain.middle, domain.middle - low))

@@ -159,7 +159,7 @@ class LossTotal:
         if state["matrix"] is None:
             losses.append(LinearLoss(gradient, offset))
         else:
-            losses.append(QuadraticLoss(state["matrix"], gradient, offset))
+            losses.append(QuadraticLoss.of_sum(state["matrix"], gradient, offset))
         if state["relatives"] is not None:
             losses += [LogWealthLoss(row) for row in state["relatives"]]
         total = cls(n_coordinates, keep_functions=keep_functions)

@@ -14,8 +14,10 @@ from driftgames._kernels.jit import kernel
 from driftgames._kernels.sums import dot, matvec
 from driftgames.core.checks import as_floats, check_number, check_vector
 from driftgames.core.typing import FloatArray
+from driftgames.oco.read_only import read_only
 
 _BLOCK = 64  # points that stay in the cache
+_ROUNDING = 1e-10  # a negative eigenvalue this small, relative to the largest, is zero
 
 LossFunction = Callable[[FloatArray], npt.ArrayLike]
 """A convex function of the rows of an array: points in, one loss each out."""
@@ -64,7 +66,7 @@ class LinearLoss(Loss):
     offset: float = 0.0
 
     def __init__(self, gradient: npt.ArrayLike, offset: float = 0.0) -> None:
-        object.__setattr__(self, "gradient", _contiguous("gradient", gradient))
+        object.__setattr__(self, "gradient", _vector("gradient", gradient))
         object.__setattr__(self, "offset", check_number("offset", offset))
 
     @property
@@ -104,25 +106,37 @@ class QuadraticLoss(Loss):
     def __init__(
         self, matrix: npt.ArrayLike, gradient: npt.ArrayLike | None = None, offset: float = 0.0
     ) -> None:
-        square = as_floats("matrix", matrix)
-        if square.ndim != 2 or square.shape[0] != square.shape[1] or not np.isfinite(square).all():
-            raise ValueError(f"matrix must be square and finite; got shape {square.shape}")
-        square = (square + square.T) / 2
-        eigenvalues = np.linalg.eigvalsh(square)
-        if eigenvalues[0] < -1e-10 * max(1.0, float(np.abs(eigenvalues).max())):
+        self._keep(matrix, gradient, offset)
+        eigenvalues = np.linalg.eigvalsh(self.matrix)
+        if eigenvalues[0] < -_ROUNDING * float(np.abs(eigenvalues).max()):
             raise ValueError(
                 f"the loss is not convex: its matrix has the eigenvalue {eigenvalues[0]:g}"
             )
+
+    def _keep(self, matrix: npt.ArrayLike, gradient: npt.ArrayLike | None, offset: float) -> None:
+        square = as_floats("matrix", matrix)
+        if square.ndim != 2 or square.shape[0] != square.shape[1] or not np.isfinite(square).all():
+            raise ValueError(f"matrix must be square and finite; got shape {square.shape}")
         n = square.shape[0]
-        slope = np.zeros(n) if gradient is None else _contiguous("gradient", gradient, n)
-        object.__setattr__(self, "matrix", square)
+        slope = _vector("gradient", np.zeros(n) if gradient is None else gradient, n)
+        object.__setattr__(self, "matrix", read_only((square + square.T) / 2))
         object.__setattr__(self, "gradient", slope)
         object.__setattr__(self, "offset", check_number("offset", offset))
 
     @classmethod
+    def of_sum(cls, matrix: npt.ArrayLike, gradient: npt.ArrayLike, offset: float) -> QuadraticLoss:
+        """Return a sum of quadratic losses, without a test of convexity.
+
+        Each loss was tested. Rounding adds up, so their sum might fail the same test.
+        """
+        loss = cls.__new__(cls)
+        loss._keep(matrix, gradient, offset)
+        return loss
+
+    @classmethod
     def to_target(cls, target: npt.ArrayLike, scale: float = 1.0) -> QuadraticLoss:
         r"""Return :math:`f(x) = a\,|x - y|^2` for a target y."""
-        y = _contiguous("target", target)
+        y = _vector("target", target)
         return cls(scale * np.eye(y.size), -2.0 * scale * y, scale * dot(y, y))
 
     @property
@@ -154,7 +168,7 @@ class LogWealthLoss(Loss):
     relatives: FloatArray
 
     def __init__(self, relatives: npt.ArrayLike) -> None:
-        vector = _contiguous("relatives", relatives)
+        vector = _vector("relatives", relatives)
         if not (vector > 0).all():
             raise ValueError(f"relatives must be above 0; got {vector.min():g}")
         object.__setattr__(self, "relatives", vector)
@@ -213,5 +227,5 @@ class DifferentiableLoss:
         return self.function(points)
 
 
-def _contiguous(name: str, values: npt.ArrayLike, length: int | None = None) -> FloatArray:
-    return np.ascontiguousarray(check_vector(name, values, length))
+def _vector(name: str, values: npt.ArrayLike, length: int | None = None) -> FloatArray:
+    return read_only(check_vector(name, values, length))

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from driftgames.core.checks import as_floats, check_finite, check_vector
 from driftgames.core.typing import FloatArray
 from driftgames.oco.convex_set import TOLERANCE, ConvexSet
+from driftgames.oco.read_only import read_only
 from driftgames.oco.sets import Simplex
 
 MOST_TRIANGULATED = 5
@@ -52,8 +53,8 @@ class Polytope(ConvexSet):
             raise ValueError(f"A must have one row per inequality; got shape {normals.shape}")
         check_finite("A", normals)
         offsets = check_vector("b", b, normals.shape[0])
-        object.__setattr__(self, "A", normals)
-        object.__setattr__(self, "b", offsets)
+        object.__setattr__(self, "A", read_only(normals))
+        object.__setattr__(self, "b", read_only(offsets))
         unit, reach = self._unit
         center, radius = _inscribed_ball(unit, reach)
         low, high = _bounding_box(unit, reach)
@@ -61,9 +62,9 @@ class Polytope(ConvexSet):
             raise ValueError(
                 f"the polytope must have an interior; its largest ball has radius {radius:g}"
             )
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
-        object.__setattr__(self, "inner", center)
+        object.__setattr__(self, "low", read_only(low))
+        object.__setattr__(self, "high", read_only(high))
+        object.__setattr__(self, "inner", read_only(center))
 
     @property
     def n_coordinates(self) -> int:  # type: ignore[override]
@@ -136,7 +137,10 @@ class Polytope(ConvexSet):
         unit, reach = self._unit
         # the bounding box removes no point, and keeps a flat objective bounded
         bounds = np.column_stack([self.low, self.high])
-        solved = linprog(gradient, A_ub=unit, b_ub=reach, bounds=bounds)
+        # the solver takes an entry below its tolerance for zero, so the largest entry becomes 1
+        largest = float(np.abs(gradient).max())
+        objective = gradient / largest if largest > 0 else gradient
+        solved = linprog(objective, A_ub=unit, b_ub=reach, bounds=bounds)
         if solved.status != 0:
             raise ValueError(f"the lowest point was not found: {solved.message}")
         return np.asarray(solved.x)
@@ -152,11 +156,14 @@ class Polytope(ConvexSet):
         excess = unit @ point - reach
         if (excess <= 0).all():
             return point
+        # in units of the largest excess the last residual is not lost in rounding
+        largest = float(excess.max())
+        columns = np.vstack([-unit.T, excess / largest])
         target = np.zeros(self.dimension + 1)
         target[-1] = 1.0
-        multipliers, _ = nnls(np.vstack([-unit.T, excess]), target)
-        residual = np.vstack([-unit.T, excess]) @ multipliers - target
-        return np.asarray(point - residual[:-1] / residual[-1])
+        multipliers, _ = nnls(columns, target)
+        residual = columns @ multipliers - target
+        return np.asarray(point - largest * (residual[:-1] / residual[-1]))
 
     @property
     def middle(self) -> FloatArray:

@@ -14,6 +14,7 @@ from driftgames._kernels.sums import dot, matvec, row_dots
 from driftgames.core.checks import check_integer, check_positive, check_vector
 from driftgames.core.typing import FloatArray
 from driftgames.oco.convex_set import TOLERANCE, ConvexSet, between_planes
+from driftgames.oco.read_only import read_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,8 @@ class Box(ConvexSet):
         opposite = check_vector("high", high, corner.size)
         if corner.size == 0 or not (corner < opposite).all():
             raise ValueError(f"low must lie below high in every coordinate; got {low!r}, {high!r}")
-        object.__setattr__(self, "low", corner)
-        object.__setattr__(self, "high", opposite)
+        object.__setattr__(self, "low", read_only(corner))
+        object.__setattr__(self, "high", read_only(opposite))
 
     @property
     def n_coordinates(self) -> int:  # type: ignore[override]
@@ -146,10 +147,12 @@ class Simplex(ConvexSet):
 
     def project(self, point: FloatArray) -> FloatArray:
         """Take the same off every coordinate, down to zero, so that the rest sums to 1."""
-        falling = np.sort(point)[::-1]
+        # the projection does not change, and the largest entries keep all of their digits
+        lowered = point - point.max()
+        falling = np.sort(lowered)[::-1]
         levels = (np.cumsum(falling) - 1.0) / np.arange(1, self.n_coordinates + 1)
         level = levels[np.flatnonzero(falling > levels)[-1]]
-        return np.asarray(np.maximum(point - level, 0.0))
+        return np.asarray(np.maximum(lowered - level, 0.0))
 
     @property
     def farthest(self) -> float:
@@ -186,10 +189,10 @@ class Ball(ConvexSet):
     radius: float = field(default=1.0)
 
     def __init__(self, center: npt.ArrayLike, radius: float = 1.0) -> None:
-        middle = np.ascontiguousarray(check_vector("center", center))
+        middle = check_vector("center", center)
         if middle.size == 0:
             raise ValueError("center must have at least one coordinate; got none")
-        object.__setattr__(self, "center", middle)
+        object.__setattr__(self, "center", read_only(middle))
         object.__setattr__(self, "radius", check_positive("radius", radius))
 
     @property
@@ -233,7 +236,9 @@ class Ball(ConvexSet):
     def lowest(self, gradient: FloatArray) -> FloatArray:
         """Return the point of the sphere against the gradient."""
         length = math.sqrt(dot(gradient, gradient))
-        return self.center - gradient * (self.radius / length) if length > 0 else self.center
+        if length == 0:
+            return self.center.copy()
+        return self.center - gradient * (self.radius / length)
 
     def project(self, point: FloatArray) -> FloatArray:
         """Pull a point outside towards the center."""
