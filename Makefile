@@ -17,13 +17,13 @@ test: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # The property tests on fresh examples. `make test-random SEED=7` repeats a run.
 test-random: $(READY)
 	@seed=$(or $(SEED),$$($(BIN)/python -c 'import secrets; print(secrets.randbelow(2**32))')); \
 	echo "seed $$seed; repeat with: make test-random SEED=$$seed"; \
-	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n auto --dist loadfile \
+	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder \
 		-m hypothesis --hypothesis-seed=$$seed
 
 reproduce: $(READY)

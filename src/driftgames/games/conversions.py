@@ -51,7 +51,7 @@ class PlayerAsHedge:
     >>> from driftgames.games import PotentialPlayer
     >>> from driftgames.potentials import TwoNorm
     >>> learner = PlayerAsHedge(PotentialPlayer(TwoNorm()), n_actions=2)
-    >>> learner.update(np.array([1.0, 0.0]))
+    >>> learner.update([1.0, 0.0])
     0.5
     >>> learner.distribution()
     array([0.1, 0.9])
