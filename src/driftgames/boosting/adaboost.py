@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from driftgames.core.typing import IntArray
 _VOTE_UNIT = 2.0**-32  # votes that are multiples of it add up exactly, in any order
 
 
+@dataclass(eq=False, repr=False)
 class AdaBoostClassifier(BaseBooster):
     r"""Discrete AdaBoost, the baseline of the experiments.
 
@@ -30,29 +32,6 @@ class AdaBoostClassifier(BaseBooster):
     ----------
     n_estimators : int
         The largest number of rounds: one weak hypothesis votes for each.
-    estimator : classifier, optional
-        The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``. It
-        sees only the examples of nonzero weight. Default: the exhaustive stump.
-    max_depth : int, optional
-        The most questions on the way to a vote. Default: 1, a stump. With more, the weak
-        hypotheses are trees (docs/trees.md). None sets no limit; then give ``max_leaves``.
-    max_leaves : int, optional
-        The most leaves of a tree: the leaf of the largest gain is split first. Default: no limit.
-    min_samples_leaf : int
-        The least number of examples of nonzero weight in a leaf of a tree.
-    criterion : {"gini", "kearns-mansour"}
-        It chooses the questions of a tree; the exhaustive stump needs none.
-    max_bins : int
-        Bins per feature, from 2 to 255; exact if a feature has no more values than that.
-        Missing values have a bin of their own.
-    n_jobs : int, optional
-        Threads, as joblib counts them. The model does not depend on it.
-    random_state : int, Generator or RandomState, optional
-        Seeds the weak learners that take a seed; stumps draw nothing.
-    verbose : int
-        Show a progress bar.
-    warm_start : bool
-        Go on from the rounds played already.
 
     Notes
     -----
@@ -72,32 +51,7 @@ class AdaBoostClassifier(BaseBooster):
     1.0
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 200,
-        *,
-        estimator: Any = None,
-        max_depth: int | None = 1,
-        max_leaves: int | None = None,
-        min_samples_leaf: int = 1,
-        criterion: str = "gini",
-        max_bins: int = 255,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.estimator = estimator
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.min_samples_leaf = min_samples_leaf
-        self.criterion = criterion
-        self.max_bins = max_bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
+    n_estimators: int = 200
 
     def _start(self, training_set: TrainingSet) -> Chips:
         return ExponentialChips(training_set)

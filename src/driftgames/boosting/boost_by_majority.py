@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from driftgames.core.checks import check_integer, is_real
 from driftgames.core.typing import FloatArray, IntArray
 
 
+@dataclass(eq=False, repr=False)
 class BoostByMajorityClassifier(BaseBooster):
     r"""Boost-by-majority: the best booster where the rounds and the edge are known beforehand.
 
@@ -38,29 +39,6 @@ class BoostByMajorityClassifier(BaseBooster):
     horizon : int, optional
         The planned number of rounds. Default: ``n_estimators``. A fit in parts (``warm_start``)
         must give it, as the weights of the first round depend on it.
-    estimator : classifier, optional
-        The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``. It
-        sees only the examples of nonzero weight. Default: the exhaustive stump.
-    max_depth : int, optional
-        The most questions on the way to a vote. Default: 1, a stump. With more, the weak
-        hypotheses are trees (docs/trees.md). None sets no limit; then give ``max_leaves``.
-    max_leaves : int, optional
-        The most leaves of a tree: the leaf of the largest gain is split first. Default: no limit.
-    min_samples_leaf : int
-        The least number of examples of nonzero weight in a leaf of a tree.
-    criterion : {"gini", "kearns-mansour"}
-        It chooses the questions of a tree; the exhaustive stump needs none.
-    max_bins : int
-        Bins per feature, from 2 to 255; exact if a feature has no more values than that.
-        Missing values have a bin of their own.
-    n_jobs : int, optional
-        Threads, as joblib counts them. The model does not depend on it.
-    random_state : int, Generator or RandomState, optional
-        Seeds the weak learners that take a seed; stumps draw nothing.
-    verbose : int
-        Show a progress bar.
-    warm_start : bool
-        Go on from the rounds played already.
 
     Examples
     --------
@@ -73,36 +51,10 @@ class BoostByMajorityClassifier(BaseBooster):
     1.0
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 200,
-        edge: float = 0.1,
-        *,
-        horizon: int | None = None,
-        estimator: Any = None,
-        max_depth: int | None = 1,
-        max_leaves: int | None = None,
-        min_samples_leaf: int = 1,
-        criterion: str = "gini",
-        max_bins: int = 255,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.edge = edge
-        self.horizon = horizon
-        self.estimator = estimator
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.min_samples_leaf = min_samples_leaf
-        self.criterion = criterion
-        self.max_bins = max_bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
+    n_estimators: int = 200
+    edge: float = 0.1
+    _: KW_ONLY
+    horizon: int | None = None
 
     def _start(self, training_set: TrainingSet) -> Chips:
         if not (is_real(self.edge) and 0 < self.edge < 0.5):

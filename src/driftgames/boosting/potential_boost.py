@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -61,6 +60,7 @@ class _PotentialBooster(BaseBooster):
         )
 
 
+@dataclass(eq=False, repr=False)
 class NHBoostDTClassifier(_PotentialBooster):
     r"""NH-Boost.DT: no learning rate, and examples of large margin weigh zero.
 
@@ -78,29 +78,6 @@ class NHBoostDTClassifier(_PotentialBooster):
         The largest number of rounds: one weak hypothesis votes for each.
     d : float
         The constant in the exponent. The theorem holds from 3 on, and is best there.
-    estimator : classifier, optional
-        The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``. It
-        sees only the examples of nonzero weight. Default: the exhaustive stump.
-    max_depth : int, optional
-        The most questions on the way to a vote. Default: 1, a stump. With more, the weak
-        hypotheses are trees (docs/trees.md). None sets no limit; then give ``max_leaves``.
-    max_leaves : int, optional
-        The most leaves of a tree: the leaf of the largest gain is split first. Default: no limit.
-    min_samples_leaf : int
-        The least number of examples of nonzero weight in a leaf of a tree.
-    criterion : {"gini", "kearns-mansour"}
-        It chooses the questions of a tree; the exhaustive stump needs none.
-    max_bins : int
-        Bins per feature, from 2 to 255; exact if a feature has no more values than that.
-        Missing values have a bin of their own.
-    n_jobs : int, optional
-        Threads, as joblib counts them. The model does not depend on it.
-    random_state : int, Generator or RandomState, optional
-        Seeds the weak learners that take a seed; stumps draw nothing.
-    verbose : int
-        Show a progress bar.
-    warm_start : bool
-        Go on from the rounds played already.
 
     Notes
     -----
@@ -128,34 +105,8 @@ class NHBoostDTClassifier(_PotentialBooster):
     True
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 200,
-        d: float = 3.0,
-        *,
-        estimator: Any = None,
-        max_depth: int | None = 1,
-        max_leaves: int | None = None,
-        min_samples_leaf: int = 1,
-        criterion: str = "gini",
-        max_bins: int = 255,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.d = d
-        self.estimator = estimator
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.min_samples_leaf = min_samples_leaf
-        self.criterion = criterion
-        self.max_bins = max_bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
+    n_estimators: int = 200
+    d: float = 3.0
 
     def _potential(self) -> NormalHedgeDT:
         return NormalHedgeDT(self._settings["d"])
@@ -164,6 +115,7 @@ class NHBoostDTClassifier(_PotentialBooster):
         return "NH-Boost.DT"
 
 
+@dataclass(eq=False, repr=False)
 class PotentialBoostClassifier(_PotentialBooster):
     r"""The booster of any potential: examples are chips, and weights are its differences.
 
@@ -180,29 +132,6 @@ class PotentialBoostClassifier(_PotentialBooster):
         The largest number of rounds: one weak hypothesis votes for each.
     potential : Potential, optional
         It weighs the examples. Default: `NormalHedgeDT`, which makes NH-Boost.DT.
-    estimator : classifier, optional
-        The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``. It
-        sees only the examples of nonzero weight. Default: the exhaustive stump.
-    max_depth : int, optional
-        The most questions on the way to a vote. Default: 1, a stump. With more, the weak
-        hypotheses are trees (docs/trees.md). None sets no limit; then give ``max_leaves``.
-    max_leaves : int, optional
-        The most leaves of a tree: the leaf of the largest gain is split first. Default: no limit.
-    min_samples_leaf : int
-        The least number of examples of nonzero weight in a leaf of a tree.
-    criterion : {"gini", "kearns-mansour"}
-        It chooses the questions of a tree; the exhaustive stump needs none.
-    max_bins : int
-        Bins per feature, from 2 to 255; exact if a feature has no more values than that.
-        Missing values have a bin of their own.
-    n_jobs : int, optional
-        Threads, as joblib counts them. The model does not depend on it.
-    random_state : int, Generator or RandomState, optional
-        Seeds the weak learners that take a seed; stumps draw nothing.
-    verbose : int
-        Show a progress bar.
-    warm_start : bool
-        Go on from the rounds played already.
 
     Examples
     --------
@@ -220,34 +149,8 @@ class PotentialBoostClassifier(_PotentialBooster):
     'nothing is promised'
     """
 
-    def __init__(
-        self,
-        potential: Potential | None = None,
-        n_estimators: int = 200,
-        *,
-        estimator: Any = None,
-        max_depth: int | None = 1,
-        max_leaves: int | None = None,
-        min_samples_leaf: int = 1,
-        criterion: str = "gini",
-        max_bins: int = 255,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.potential = potential
-        self.estimator = estimator
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.min_samples_leaf = min_samples_leaf
-        self.criterion = criterion
-        self.max_bins = max_bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
+    potential: Potential | None = None
+    n_estimators: int = 200
 
     def _potential(self) -> Potential:
         potential = self._settings["potential"]

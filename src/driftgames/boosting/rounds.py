@@ -27,6 +27,7 @@ from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examp
 from driftgames.boosting.bins import Array
 from driftgames.boosting.cuts import MOST_BINS
 from driftgames.boosting.history import COLUMNS, History, Round
+from driftgames.boosting.parameters import SharedParameters
 from driftgames.boosting.sample_weights import SampleWeights, weigh_examples
 from driftgames.boosting.stump_kernels import scale_weights
 from driftgames.boosting.stumps import Stumps
@@ -175,20 +176,10 @@ class CountedChips(Chips):
         return Margins(margins[held > 0], held[held > 0])
 
 
-class BoostingRounds(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # sklearn is untyped
+class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # sklearn is untyped
     """A classifier that is fitted in rounds; `BaseBooster` adds its predictions."""
 
     n_estimators: int
-    estimator: Any
-    max_depth: int | None
-    max_leaves: int | None
-    min_samples_leaf: int
-    criterion: str
-    max_bins: int
-    n_jobs: int | None
-    random_state: Any
-    verbose: int
-    warm_start: bool
 
     stumps_: Stumps
     trees_: Trees
