@@ -185,7 +185,7 @@ def test_the_document_says_how_to_predict_without_the_library(data, tmp_path, de
     booster = AdaBoostClassifier(ROUNDS, max_depth=depth).fit(X, y)
     booster.save(tmp_path / "m.json")
     text = (Path(__file__).parents[2] / "docs" / "model_format.md").read_text()
-    code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[depth > 1]
+    code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[1 + (depth > 1)]
     namespace = {}
     exec(code.replace('"m.json"', repr(str(tmp_path / "m.json"))), namespace)
     assert [namespace["predict"](x) for x in X.tolist()] == booster.predict(X).tolist()

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction
 from driftgames.boosting.bins import Array
-from driftgames.boosting.rounds import INPUT, BoostingRounds
+from driftgames.boosting.categories import CategoryVotes
+from driftgames.boosting.rounds import BoostingRounds
 from driftgames.boosting.training_set import votes_of
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.certificates.margins import MarginCertificate, Margins
@@ -45,6 +45,9 @@ class BaseBooster(BoostingRounds):
         The weak hypotheses in order; empty if they are trees or ``estimator`` was given.
     trees_ : Trees
         The weak hypotheses in order if they are trees; else empty.
+    encoder_ : CategoryEncoder or None
+        The columns that stumps and trees ask about, if there are categories: the features of
+        ``stumps_`` and ``trees_`` are then columns of ``encoder_``.
     estimators_ : list
         The fitted weak hypotheses in order, if ``estimator`` was given. A round in which only one
         class has weight has a constant vote for it, of type `ConstantVote`.
@@ -105,7 +108,7 @@ class BaseBooster(BoostingRounds):
                 yield np.where(votes_of(h, X, self.classes_), 1.0, -1.0)
         elif isinstance(self._tables, TreeModel):
             for t in range(self.n_iter_):
-                tree = TreeModel(self.trees_[t : t + 1], [1.0], self.n_features_in_)
+                tree = TreeModel(self.trees_[t : t + 1], [1.0], self._n_columns)
                 yield tree.scores(X, n_threads=self._count_threads()).astype(np.float64)
         else:
             columns = X.tocsc() if scipy.sparse.issparse(X) else X  # a stump reads one column
@@ -151,7 +154,7 @@ class BaseBooster(BoostingRounds):
         """
         check_is_fitted(self)
         gains = self.estimator_weights_ * self.history_["edge"]
-        importances = np.zeros(self.n_features_in_)
+        importances = np.zeros(self._n_columns)
         if isinstance(self._tables, TreeModel):
             trees = self.trees_
             asks = trees.left > 0
@@ -164,12 +167,19 @@ class BaseBooster(BoostingRounds):
         else:
             for gain, h in zip(gains, self.estimators_, strict=True):
                 importances += gain * h.feature_importances_
+        if self.encoder_ is not None:
+            importances = np.add.reduceat(importances, self.encoder_.starts[:-1])
         return np.asarray(importances / (importances.sum() or 1.0))
 
     @property
-    def shape_functions_(self) -> dict[int, ShapeFunction]:
-        """The vote of each feature, as a step function of its value, by the feature's index."""
-        return self._additive.shape_functions
+    def shape_functions_(self) -> dict[int, ShapeFunction | CategoryVotes]:
+        """The vote of each feature, as a function of its value, by the feature's index.
+
+        It is a step function, or a `CategoryVotes` for a feature of categories.
+        """
+        if self.encoder_ is not None:
+            return self.encoder_.shape_functions(self._additive)
+        return dict(self._additive.shape_functions)
 
     def plot_shapes(self, *, n_features: int = 12, show_missing: bool = False) -> Figure:
         """Draw the step functions of the features that move the decision most."""
@@ -190,9 +200,12 @@ class BaseBooster(BoostingRounds):
         tables = self._tables if isinstance(self._tables, TreeModel) else self._additive
         if hasattr(x, "iloc") and x.ndim == 1:
             x = x.to_frame().T
-        elif np.ndim(x) == 1:
-            return tables.explain(check_array(np.reshape(x, (1, -1)), **INPUT))
-        return tables.explain(self._check_input(x))
+        if np.ndim(x) == 1:
+            columns = self._encode(np.array([x], dtype=None if self.encoder_ is None else object))
+        else:
+            columns = self._check_input(x)
+        explanation = tables.explain(columns)
+        return explanation if self.encoder_ is None else self.encoder_.explain(explanation)
 
     def save(self, path: Path) -> None:
         """Write the model to a JSON file, atomically; docs/model_format.md describes it."""

@@ -15,12 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.cuts import MOST_BINS
 from driftgames.boosting.history import COLUMNS
 from driftgames.boosting.tree_growth import CRITERIA, DEFAULTS
 from driftgames.core.checks import is_real
 from driftgames.core.description import is_described
 from driftgames.core.typing import Content
+
+LEFT_OUT = DEFAULTS | {"categorical_features": "from_dtype"}
+"""The parameters that a file leaves out where they have these default values."""
 
 _LARGEST = sys.float_info.max
 _MOST_FEATURES = 2**31 - 1  # what the stumps' feature numbers can hold
@@ -59,6 +63,8 @@ def check_model(content: Content, estimators: Mapping[str, Iterable[str]]) -> No
     # the other requirements depend on these
     _one_of(*estimators).check("estimator", members.get("estimator"))
     _FEATURES.check("n_features_in", members.get("n_features_in"))
+    if "categories" in members:
+        _list(members["n_features_in"], _CATEGORIES).check("categories", members["categories"])
     if "trees" in content:
         for name in ("trees.n_nodes", "trees.feature"):
             _LIST.check(name, members.get(name))
@@ -66,7 +72,7 @@ def check_model(content: Content, estimators: Mapping[str, Iterable[str]]) -> No
         _LIST.check("stumps.feature", members.get("stumps.feature"))
     parameters = estimators[members["estimator"]]
     schema = _schema(members) | {f"parameters.{name}": _PARAMETERS[name] for name in parameters}
-    optional = {f"parameters.{name}" for name in DEFAULTS}  # a file leaves defaults out
+    optional = {"categories", *(f"parameters.{name}" for name in LEFT_OUT)}
     for name in schema:
         if name not in members and name not in optional:
             raise ValueError(f"{name} is missing")
@@ -88,7 +94,7 @@ def _by_name(content: Content) -> dict[str, Any]:
 
 def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
     """Return the requirements on all members but the parameters."""
-    n_features = members["n_features_in"]
+    n_features, n_columns = members["n_features_in"], _count_columns(members)
     of_trees = "trees.n_nodes" in members
     n_rounds = len(members["trees.n_nodes" if of_trees else "stumps.feature"])
     margins = members.get("margins.values")
@@ -100,7 +106,8 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
         "classes.values": _list(2, _LABEL),
         "n_features_in": _FEATURES,
         "feature_names_in": _list(n_features, _STRING).or_null,
-        **(_tree_schema(members, n_rounds) if of_trees else _stump_schema(n_features, n_rounds)),
+        "categories": _list(n_features, _CATEGORIES),
+        **(_tree_schema(members, n_rounds) if of_trees else _stump_schema(n_columns, n_rounds)),
         "estimator_weights": _list(n_rounds, vote_weight),
         **{f"history.{name}": _list(n_rounds, _SHARE) for name in COLUMNS},
         "history.edge": _list(n_rounds, _EDGE),
@@ -111,9 +118,16 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
     return schema | {"margins.values": _MARGINS, "margins.masses": _list(n_margins, _integer(1))}
 
 
-def _stump_schema(n_features: int, n_rounds: int) -> dict[str, Requirement]:
+def _count_columns(members: dict[str, Any]) -> int:
+    """Return the number of columns that stumps and trees may ask about."""
+    if "categories" not in members:
+        return int(members["n_features_in"])
+    return CategoryEncoder.decode(members["categories"]).n_columns
+
+
+def _stump_schema(n_columns: int, n_rounds: int) -> dict[str, Requirement]:
     return {
-        "stumps.feature": _list(n_rounds, _integer(0, n_features - 1)),
+        "stumps.feature": _list(n_rounds, _integer(0, n_columns - 1)),
         "stumps.threshold": _list(n_rounds, _THRESHOLD),
         "stumps.left_vote": _list(n_rounds, _one_of(1, -1)),
         "stumps.missing_vote": _list(n_rounds, _one_of(1, -1)),
@@ -125,7 +139,7 @@ def _tree_schema(members: dict[str, Any], n_rounds: int) -> dict[str, Requiremen
     n_nodes = len(members["trees.feature"])
     return {
         "trees.n_nodes": _list(n_rounds, _integer(1, n_nodes)),
-        "trees.feature": _list(n_nodes, _integer(-1, members["n_features_in"] - 1)),
+        "trees.feature": _list(n_nodes, _integer(-1, _count_columns(members) - 1)),
         "trees.threshold": _list(n_nodes, _THRESHOLD),
         "trees.missing_left": _list(n_nodes, _one_of(0, 1)),
         "trees.left": _list(n_nodes, _integer(0, n_nodes)),
@@ -169,6 +183,20 @@ def _is_ascending(value: Any) -> bool:
     return value[0] >= -1 and value[-1] <= 1 and all(x < y for x, y in pairwise(value))
 
 
+def _is_category_column(value: Any) -> bool:
+    """Whether the types are right; `CategoryColumn` checks what values and ranks must be."""
+    if not isinstance(value, dict) or set(value) != {"values", "missing", "ranks"}:
+        return False
+    lists = [value["values"], value["ranks"], *(value["ranks"] or ())]
+    if not all(isinstance(each, list) for each in lists):
+        return False
+    return (
+        all(isinstance(each, str | bool) or is_real(each) for each in value["values"])
+        and type(value["missing"]) is bool
+        and all(type(rank) is int for ranks in value["ranks"] for rank in ranks)
+    )
+
+
 _LIST = Requirement("a list", lambda v: isinstance(v, list))
 _NULL = Requirement("null", lambda v: v is None)
 _STRING = Requirement("a string", lambda v: isinstance(v, str))
@@ -186,7 +214,15 @@ _THRESHOLD = Requirement(
     'a finite number or "inf"',
     lambda v: v == "inf" or (is_real(v) and -_LARGEST <= v <= _LARGEST),
 )
+_CATEGORIES = Requirement("an object of values, missing and ranks", _is_category_column).or_null
 _PARAMETERS = {
+    "categorical_features": Requirement(
+        "a string or a list of names, positions or truth values",
+        lambda v: (
+            isinstance(v, str)
+            or (isinstance(v, list) and all(isinstance(each, (str, int)) for each in v))
+        ),
+    ).or_null,
     "criterion": _one_of(*CRITERIA),
     "d": Requirement("a finite number > 0", lambda v: is_real(v) and 0 < v <= _LARGEST),
     "edge": Requirement("a number in (0, 0.5)", lambda v: is_real(v) and 0 < v < 0.5),

@@ -22,6 +22,10 @@ criterion : {"gini", "kearns-mansour"}
 max_bins : int
     Bins per feature, from 2 to 255; exact if a feature has no more values than that.
     Missing values have a bin of their own.
+categorical_features : "from_dtype", list or None
+    The columns that hold categories (docs/categories.md). Default: those of a data frame that
+    are of category, enum or string type. A list holds names, positions or truth values. None: no
+    column.
 n_jobs : int, optional
     Threads, as joblib counts them. The model does not depend on it.
 random_state : int, Generator or RandomState, optional
@@ -47,6 +51,7 @@ class SharedParameters:
     min_samples_leaf: int = 1
     criterion: str = "gini"
     max_bins: int = 255
+    categorical_features: Any = "from_dtype"
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0

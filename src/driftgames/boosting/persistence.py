@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.bins import Array
+from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.history import COLUMNS
-from driftgames.boosting.model_schema import check_model
+from driftgames.boosting.model_schema import LEFT_OUT, check_model
 from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.stumps import Stumps
-from driftgames.boosting.tree_growth import DEFAULTS
 from driftgames.boosting.trees import DTYPES as TREE_ARRAYS
 from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.warm_start import check_settings
@@ -72,11 +72,12 @@ def encode_model(model: BaseBooster) -> Content:
         "parameters": {
             name: _encode_parameter(name, value)
             for name, value in model.get_params(deep=False).items()
-            if not (name in DEFAULTS and value == DEFAULTS[name])
+            if not (name in LEFT_OUT and np.array_equal(value, LEFT_OUT[name]))
         },
         "classes": _encode_labels(model.classes_),
         "n_features_in": int(model.n_features_in_),
         "feature_names_in": None if names is None else [str(name) for name in names],
+        **({} if model.encoder_ is None else {"categories": model.encoder_.encode()}),
         **_encode_hypotheses(model),
         "estimator_weights": model.estimator_weights_.tolist(),
         "history": {name: values.tolist() for name, values in model.history_.items()},
@@ -96,6 +97,9 @@ def decode_model(content: Content) -> BaseBooster:
         name: _decode_parameter(name, value) for name, value in content["parameters"].items()
     }
     model = _CLASSES[content["estimator"]](**parameters)
+    model.encoder_ = None
+    if "categories" in content:
+        model.encoder_ = CategoryEncoder.decode(content["categories"])
     model.stumps_, model.trees_ = Stumps.none(), NO_TREES
     arrays: Content
     if "trees" in content:
@@ -138,7 +142,7 @@ def _check(content: Content) -> None:
 def _encode_parameter(name: str, value: Any) -> Any:
     """Return a parameter as JSON: a plain value, or a potential by its name and arguments."""
     try:
-        encoded = encode(value)
+        encoded = encode(value.tolist() if isinstance(value, np.ndarray) else value)
     except TypeError:
         encoded = {"arguments": None}
     if isinstance(encoded, dict) and encoded["arguments"] is None:

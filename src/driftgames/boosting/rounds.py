@@ -16,8 +16,9 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import get_tags
+from sklearn.utils import check_array, check_X_y, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -25,7 +26,9 @@ from driftgames._kernels.sums import dot
 from driftgames.boosting.additive import AdditiveModel
 from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
 from driftgames.boosting.bins import Array
+from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.cuts import MOST_BINS
+from driftgames.boosting.frames import Categories, check_types, code_columns, find_categories
 from driftgames.boosting.history import COLUMNS, History, Round
 from driftgames.boosting.parameters import SharedParameters
 from driftgames.boosting.sample_weights import SampleWeights, weigh_examples
@@ -36,7 +39,7 @@ from driftgames.boosting.tree_growth import DEFAULTS, TreeShape
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.trees import NO_TREES, Trees
-from driftgames.boosting.warm_start import check_continuation, replay
+from driftgames.boosting.warm_start import check_categories, check_continuation, replay
 from driftgames.certificates.margins import Margins
 from driftgames.core.checks import check_integer
 from driftgames.core.progress import progress
@@ -184,6 +187,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
     stumps_: Stumps
     trees_: Trees
     estimators_: list[Any]
+    encoder_: CategoryEncoder | None
     history_: History
     _margins: Margins | None  # None after no round
     _tables: AdditiveModel | TreeModel | None  # None after a fit with an `estimator`
@@ -201,7 +205,8 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         Parameters
         ----------
         X : array, data frame or SciPy sparse matrix, shape (n_samples, n_features)
-            NaN is a missing value. Sparse matrices stay sparse.
+            NaN is a missing value. Sparse matrices stay sparse. A data frame may have columns
+            of categories; see ``categorical_features``.
         y : array, shape (n_samples,)
             Labels of any two values.
         sample_weight : array, shape (n_samples,), optional
@@ -227,7 +232,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
             raise ValueError(f"max_bins must be at most {MOST_BINS}; got {max_bins}")
         shape = self._tree_shape()
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
-        X, y = self._check_input(X, y, reset=not goes_on)
+        X, y, categories = self._check_examples(X, y, reset=not goes_on)
         classes = _two_classes(y)
         if goes_on:
             check_continuation(self, classes, n_estimators)
@@ -235,6 +240,15 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
         if sample_weight is not None:
             X, y, weights = weigh_examples(X, y, sample_weight, classes)
+        encoder = None
+        if categories is not None:
+            grows = self.estimator is None and shape is not None and not shape.is_stump
+            labels = np.searchsorted(classes, y)
+            encoder, X = CategoryEncoder.learn(X, categories, labels, weights, ranked=grows)
+        if goes_on:
+            check_categories(self, encoder)
+        self.encoder_ = encoder
+        X = self._expand(X, self.estimator)
         n_threads = self._count_threads()
         with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
             # bin the examples
@@ -312,11 +326,9 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         """Build the tables that predictions read."""
         self._tables = None
         if self.trees_.n_nodes.size:
-            self._tables = TreeModel(self.trees_, self.estimator_weights_, self.n_features_in_)
+            self._tables = TreeModel(self.trees_, self.estimator_weights_, self._n_columns)
         elif not hasattr(self, "estimators_"):
-            self._tables = self.stumps_.add_up(
-                self.estimator_weights_, n_features=self.n_features_in_
-            )
+            self._tables = self.stumps_.add_up(self.estimator_weights_, n_features=self._n_columns)
 
     def _tree_shape(self) -> TreeShape | None:
         """Return the shape of the weak hypotheses, checked; None for that of the default stump."""
@@ -334,10 +346,56 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
     def _binding_settings(self) -> dict[str, Any]:
         """Return the settings that the rounds played depend on."""
         settings = self.get_params(deep=False)
+        if isinstance(settings["categorical_features"], np.ndarray):
+            settings["categorical_features"] = settings["categorical_features"].tolist()
         return {name: value for name, value in settings.items() if name not in _FREE}
 
     def _check_input(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
-        return validate_data(self, X, y, reset=reset, **INPUT)
+        """Return examples to predict, as the columns that the weak hypotheses ask about."""
+        if reset or self.encoder_ is None:
+            check_types(X, None)
+            return validate_data(self, X, y, reset=reset, **INPUT)
+        validate_data(self, X, reset=False, skip_check_array=True)  # names, number of columns
+        check_types(X, [feature is not None for feature in self.encoder_.features])
+        return self._encode(X)
+
+    def _encode(self, X: Any) -> Any:
+        """Do the same as `_check_input` without a look at the names of columns."""
+        if self.encoder_ is not None:
+            X, _ = code_columns(X, self.encoder_.categories)
+        estimators = getattr(self, "estimators_", None)
+        return self._expand(check_array(X, **INPUT), estimators[0] if estimators else None)
+
+    def _check_examples(
+        self, X: Any, y: Any, *, reset: bool
+    ) -> tuple[Any, Array, tuple[Categories | None, ...] | None]:
+        """Return the examples of a fit, categories as codes, and the categories if there are any.
+
+        `frames.code_columns` says what the codes are.
+        """
+        setting, categorical = self.categorical_features, None
+        by_type = isinstance(setting, str) and setting == "from_dtype"
+        if not (by_type and isinstance(X, np.ndarray)):  # an array has one type
+            categorical = find_categories(X, setting)
+            check_types(X, categorical)
+        if categorical is None:
+            return *validate_data(self, X, y, reset=reset, **INPUT), None
+        validate_data(self, X, reset=reset, skip_check_array=True)  # names, number of columns
+        codes, categories = code_columns(X, (None,) * categorical.size, learn=categorical)
+        return *check_X_y(codes, y, estimator=self, **INPUT), categories
+
+    def _expand(self, X: Any, estimator: Any) -> Any:
+        """Return the columns of the weak hypotheses; an ``estimator`` may want them dense."""
+        if self.encoder_ is None:
+            return X
+        columns = self.encoder_.expand(X)
+        sparse = estimator is None or get_tags(estimator).input_tags.sparse
+        return columns if sparse or not issparse(columns) else columns.toarray()
+
+    @property
+    def _n_columns(self) -> int:
+        """The number of columns that the weak hypotheses ask about."""
+        return int(self.n_features_in_ if self.encoder_ is None else self.encoder_.n_columns)
 
     def _count_threads(self) -> int:
         """Return ``n_jobs`` as joblib counts it; the default is 1, or the number of its backend."""
