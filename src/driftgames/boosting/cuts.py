@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from driftgames._kernels.jit import kernel
 from driftgames.boosting.bins import Array
+from driftgames.boosting.row_sample import SAMPLE, RowSample, last_of_equals
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 MOST_BINS = 255
 """The largest number of bins of known values: one byte also holds the bin of missing values."""
-
-SAMPLE = 200_000
-"""The least number of rows from which the quantiles of a many-valued feature are found."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +67,8 @@ class Cuts:
 def cut_dense(X: Array, sample_weights: IntArray, max_bins: int) -> Cuts:
     """Choose the cuts of an array: between any two values, if they are few, else by quantiles.
 
-    A row of weight 2 counts as two rows. The order of the rows does not matter: the sample for
-    quantiles is drawn by the contents of the rows.
+    A row of weight 2 counts as two rows. The order of the rows does not matter: beyond `SAMPLE`
+    rows the quantiles are those of a `RowSample`, which is drawn by the contents of the rows.
 
     >>> X = np.array([[1.0, 0.0], [2.0, 0.0], [4.0, np.nan]])
     >>> cut_dense(X, np.ones(3, dtype=np.int64), max_bins=255).thresholds
@@ -84,10 +81,9 @@ def cut_dense(X: Array, sample_weights: IntArray, max_bins: int) -> Cuts:
     many = np.flatnonzero(sizes > max_bins)
     parts = [midpoints(values[j, : sizes[j]]) for j in range(n_features)]
     if many.size:
-        drawn = _sample(X)
-        columns, masses = np.ascontiguousarray(X[drawn][:, many].T), sample_weights[drawn]
-        for j, column in zip(many.tolist(), columns, strict=True):
-            parts[j] = quantile_cuts(*_count_values(column, masses), max_bins)
+        rows, weights = _sample(X, sample_weights)
+        for j, column in zip(many.tolist(), np.ascontiguousarray(rows[:, many].T), strict=True):
+            parts[j] = quantile_cuts(*_count_values(column, weights), max_bins)
     return Cuts.gather(parts, _missing(X))
 
 
@@ -108,13 +104,17 @@ def cut_sparse(X: Any, sample_weights: IntArray, max_bins: int) -> Cuts:
     parts = [np.empty(0)] * n_features
     for j, cut in zip(np.flatnonzero(binary), cuts, strict=True):
         parts[j] = np.array([cut])
-    values, masses, starts = _count_stored(X[:, several].tocsc(), sample_weights, zeros[several])
+    values, masses, spans = _count_stored(X[:, several], sample_weights)
     between = midpoints(values)  # also across columns, where they are not used
-    for j, (begin, end) in zip(several, pairwise(starts.tolist()), strict=True):
-        if end - begin <= max_bins:
-            parts[j] = between[begin : end - 1]
-        else:
-            parts[j] = quantile_cuts(values[begin:end], masses[begin:end], max_bins)
+    for j, (begin, end) in zip(several, spans.tolist(), strict=True):
+        parts[j] = between[begin : end - 1]
+    large = np.diff(spans)[:, 0] > max_bins
+    many, spans = several[large], spans[large]
+    if many.size and X.shape[0] > SAMPLE:
+        rows, weights = _sample(X, sample_weights)
+        values, masses, spans = _count_stored(rows[:, many], weights)
+    for j, (begin, end) in zip(many, spans.tolist(), strict=True):
+        parts[j] = quantile_cuts(values[begin:end], masses[begin:end], max_bins)
     return Cuts.gather(parts, lost > 0)
 
 
@@ -182,46 +182,40 @@ def _count_values(column: Array, weights: IntArray) -> tuple[FloatArray, IntArra
         order = np.argsort(column, kind="stable")[:known]
         ordered = column[order]
         below = np.cumsum(weights[order])
-    last = _last_of_equals(ordered)
+    last = last_of_equals(ordered)
     return ordered[last].astype(np.float64), np.diff(below[last], prepend=0)
 
 
-def _count_stored(
-    columns: Any, weights: IntArray, zeros: IntArray
-) -> tuple[FloatArray, IntArray, IntArray]:
-    """Do the same as `_count_values` for the columns of a CSC matrix, one behind the other.
+def _count_stored(X: Any, weights: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
+    """Do the same as `_count_values` for the columns of a CSR matrix, one behind the other.
 
-    The zeros that column ``j`` does not store have the mass ``zeros[j]``. The last array returned
-    tells where each column begins, and the end.
+    The last array returned tells where each column begins and ends.
     """
-    column = np.repeat(np.arange(zeros.size), np.diff(columns.indptr))
-    known, with_zeros = ~np.isnan(columns.data), np.flatnonzero(zeros)
+    columns = X.tocsc()
+    masses = weights[columns.indices]
+    stored = np.diff(np.append(0, np.cumsum(masses))[columns.indptr])
+    column = np.repeat(np.arange(stored.size), np.diff(columns.indptr))
     # the zeros that are not stored are one more value of their column
+    zeros = weights.sum() - stored
+    known, with_zeros = ~np.isnan(columns.data), np.flatnonzero(zeros)
     column = np.append(column[known], with_zeros)
     values = np.append(columns.data[known], np.zeros(with_zeros.size)).astype(np.float64)
-    masses = np.append(weights[columns.indices[known]], zeros[with_zeros])
+    masses = np.append(masses[known], zeros[with_zeros])
     order = np.lexsort((values, column))
-    last = _last_of_equals(column[order], values[order])
+    last = last_of_equals(column[order], values[order])
     below, order = np.cumsum(masses[order])[last], order[last]
-    starts = np.searchsorted(column[order], np.arange(zeros.size + 1))
-    return values[order], np.diff(below, prepend=0), starts
+    starts = np.searchsorted(column[order], np.arange(stored.size + 1))
+    spans = np.column_stack([starts[:-1], starts[1:]])
+    return values[order], np.diff(below, prepend=0), spans
 
 
-def _last_of_equals(*keys: Array) -> IntArray:
-    """Return where entries differ from the next in any key, and the last entry of all."""
-    differ = np.any([key[1:] != key[:-1] for key in keys], axis=0)
-    return np.flatnonzero(np.append(differ, True)[: keys[0].size])
-
-
-def _sample(X: Array) -> BoolArray | slice:
-    """Return the rows from which quantiles are found; equal rows are all in or all out."""
+def _sample(X: Any, sample_weights: IntArray) -> tuple[Any, IntArray]:
+    """Return the rows from which quantiles are found, and their weights."""
     if X.shape[0] <= SAMPLE:
-        return slice(None)
-    hashes = np.empty(X.shape[0], dtype=np.uint64)
-    _row_hashes(X, hashes)
-    ordered = np.sort(hashes)
-    distinct = ordered[_last_of_equals(ordered)]
-    return np.asarray(hashes <= distinct[min(SAMPLE, distinct.size - 1)])
+        return X, sample_weights
+    drawn = RowSample(SAMPLE)
+    drawn.add(X, sample_weights)
+    return drawn.rows, drawn.weights
 
 
 def _missing(X: Array) -> BoolArray:
@@ -285,15 +279,3 @@ def _column_spans(
                 low[j] = min(low[j], x)
                 high[j] = max(high[j], x)
                 known[j] += sample_weights[i]
-
-
-@kernel
-def _row_hashes(X: Array, out: Array) -> None:
-    """Write a hash of the contents of each row; the order of the rows does not matter."""
-    for i in range(X.shape[0]):
-        mixed = np.uint64(0x9E3779B97F4A7C15)
-        for j in range(X.shape[1]):
-            bits = np.float64(X[i, j]).view(np.uint64)
-            mixed = (mixed ^ bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-            mixed ^= mixed >> np.uint64(32)
-        out[i] = mixed

@@ -1,0 +1,135 @@
+"""A sample of rows by their contents: the same for any order, layout and split of the rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from driftgames._kernels.jit import kernel, scalar
+from driftgames.boosting.bins import Array
+from driftgames.core.typing import IntArray
+
+SAMPLE = 200_000
+"""The number of distinct rows from which the quantiles of a many-valued feature are found."""
+
+_NAN_BITS = 0x7FF8000000000000
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+class RowSample:
+    """The distinct rows of the smallest hashes, with all their copies.
+
+    A hash depends on the values that are not zero and on their columns alone. So the sample is the
+    same for an array and a CSR matrix, for float32 and float64, and for any order of the rows. The
+    sample of a whole is the merger of the samples of its parts.
+
+    Parameters
+    ----------
+    size : int
+        The largest number of distinct rows. Default: `SAMPLE`.
+
+    Examples
+    --------
+    >>> X, weights = np.array([[1.0, 0.0], [2.0, 0.5], [1.0, 0.0]]), np.array([1, 1, 4])
+    >>> part, rest = RowSample(size=1), RowSample(size=1)
+    >>> part.add(X[:2], weights[:2])
+    >>> rest.add(sp.csr_matrix(X[2:]), weights[2:])
+    >>> part.merge(rest)
+    >>> part.rows.toarray(), part.weights
+    (array([[2. , 0.5]]), array([1]))
+    """
+
+    def __init__(self, size: int = SAMPLE) -> None:
+        self.size = size
+        self.rows: Any = None
+        """The rows, an array or a CSR matrix; at most twice as many as ``size``, with copies."""
+        self.weights: IntArray = np.empty(0, dtype=np.int64)
+        """The mass of each row."""
+        self._hashes = np.empty(0, dtype=np.uint64)
+
+    def add(self, rows: Any, weights: IntArray) -> None:
+        """Add an array or a CSR matrix, whose rows have these weights."""
+        hashes = np.empty(rows.shape[0], dtype=np.uint64)
+        if sp.issparse(rows):
+            _hash_stored(rows.indptr, rows.indices, rows.data, hashes)
+        else:
+            _hash_dense(rows, hashes)
+        self._combine(rows, weights, hashes)
+
+    def merge(self, other: RowSample) -> None:
+        """Add the rows that another sample of the same size was drawn from."""
+        if other.size != self.size:
+            raise ValueError(f"samples must have one size; got {self.size} and {other.size}")
+        if other.rows is not None:
+            self._combine(other.rows, other.weights, other._hashes)
+
+    def _combine(self, rows: Any, weights: IntArray, hashes: Array) -> None:
+        if self.rows is not None and rows.shape[1] != self.rows.shape[1]:
+            raise ValueError(f"rows must have {self.rows.shape[1]} columns; got {rows.shape[1]}")
+        ordered = np.sort(np.concatenate([self._hashes, hashes]))
+        limit = ordered[last_of_equals(ordered)][: self.size].max(initial=0)
+        within = hashes <= limit
+        rows, weights, hashes = rows[within], weights[within], hashes[within]
+        if self.rows is not None:
+            kept = self._hashes <= limit
+            rows = _stack(self.rows[kept], rows)
+            weights = np.concatenate([self.weights[kept], weights])
+            hashes = np.concatenate([self._hashes[kept], hashes])
+        if hashes.size > 2 * self.size:  # join the copies of each row
+            order = np.argsort(hashes)
+            last = last_of_equals(hashes[order])
+            weights = np.diff(np.cumsum(weights[order])[last], prepend=0)
+            rows, hashes = rows[order[last]], hashes[order[last]]
+        self.rows, self.weights, self._hashes = rows, weights, hashes
+
+
+def last_of_equals(*keys: Array) -> IntArray:
+    """Return where entries differ from the next in any key, and the last entry of all."""
+    differ = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    return np.flatnonzero(np.append(differ, True)[: keys[0].size])
+
+
+def _stack(above: Any, below: Any) -> Any:
+    if sp.issparse(above) or sp.issparse(below):
+        return sp.vstack([sp.csr_matrix(above), sp.csr_matrix(below)], format="csr")
+    return np.concatenate([above, below])
+
+
+@scalar
+def _mix(x: Any) -> Any:
+    """Return 64 bits that all depend on all bits of ``x``, as splitmix64 does."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@scalar
+def _entry(x: Any, column: Any) -> Any:
+    """Return what an entry adds to the hash of its row: nothing if it is zero."""
+    bits = np.float64(x).view(np.uint64)
+    if np.isnan(x):  # NaN has many patterns of bits
+        bits = np.uint64(_NAN_BITS)
+    mixed = _mix(bits + (np.uint64(column) + np.uint64(1)) * np.uint64(_GOLDEN))
+    return mixed if x != 0 else np.uint64(0)
+
+
+@kernel
+def _hash_dense(X: Array, out: Array) -> None:
+    """Write the hash of each row of an array."""
+    for i in range(X.shape[0]):
+        total = np.uint64(_GOLDEN)
+        for j in range(X.shape[1]):
+            total += _entry(X[i, j], j)
+        out[i] = _mix(total)
+
+
+@kernel
+def _hash_stored(indptr: Array, indices: Array, data: Array, out: Array) -> None:
+    """Write the hash of each row of a CSR matrix; the order of its entries does not matter."""
+    for i in range(indptr.size - 1):
+        total = np.uint64(_GOLDEN)
+        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            total += _entry(data[e], indices[e])
+        out[i] = _mix(total)
