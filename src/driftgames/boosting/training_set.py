@@ -45,6 +45,13 @@ class TrainingSet(Protocol):
         """Return the vote on every example: 1 for +1 and 0 for -1."""
 
 
+class BoostedSet(TrainingSet, Protocol):
+    """A training set whose hypotheses become a model."""
+
+    def to_values(self, chosen: list[Any]) -> Any:
+        """Return the hypotheses chosen as the model keeps them: `Stumps`, `Trees` or a list."""
+
+
 class ConstantVote(DummyClassifier):  # type: ignore[misc]  # sklearn is untyped
     """The vote for one class on every example; it looks at no feature."""
 
@@ -121,6 +128,10 @@ class EstimatorTrainingSet:
         if self._last is None or self._last[0] is not hypothesis:
             self._last = hypothesis, votes_of(hypothesis, self._X, self._classes)
         return self._last[1]
+
+    def to_values(self, chosen: list[Any]) -> list[Any]:
+        """Return the fitted classifiers."""
+        return chosen
 
     def _seeded(self, seed: int) -> Any:
         fresh = clone(self._estimator)

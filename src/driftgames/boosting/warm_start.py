@@ -37,6 +37,13 @@ def check_continuation(booster: BoostingRounds, classes: Array, n_estimators: in
     check_settings(booster)
 
 
+def check_names(was: Array | None, now: Sequence[str]) -> None:
+    """Raise ValueError if the features of an earlier fit had other names, or none."""
+    if was is None or was.tolist() != list(now):
+        before = "no names" if was is None else f"the names {was.tolist()}"
+        raise ValueError(f"warm_start goes on with the same features; they had {before}; got {now}")
+
+
 def check_settings(booster: BoostingRounds) -> None:
     """Raise ValueError if the rounds played already were played with other settings."""
     for name, now in booster._binding_settings().items():
