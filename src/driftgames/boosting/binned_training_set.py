@@ -16,6 +16,7 @@ from driftgames.boosting.cuts import Cuts, cut_dense, cut_sparse
 from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.tally import Tally
+from driftgames.boosting.vote_totals import RowVotes
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 T = TypeVar("T")
@@ -95,6 +96,10 @@ class BinnedTrainingSet:
         if self.integer_weights and 2 * self.n_codes < most_counts:
             return Tally(self, most_counts)
         return RowCounts(self)
+
+    def add_votes(self) -> RowVotes:
+        """Return one total of votes for each row."""
+        return RowVotes(self)
 
     def best(self, weights: IntArray) -> tuple[int, int, Stump]:
         """Return the largest ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the best stump."""

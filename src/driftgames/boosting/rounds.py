@@ -32,12 +32,7 @@ from driftgames.boosting.parameters import SharedParameters
 from driftgames.boosting.sample_weights import SampleWeights, weigh_examples
 from driftgames.boosting.stump_kernels import scale_weights
 from driftgames.boosting.stumps import Stumps
-from driftgames.boosting.training_set import (
-    BoostedSet,
-    EstimatorTrainingSet,
-    TrainingSet,
-    draw_seeds,
-)
+from driftgames.boosting.training_set import EstimatorTrainingSet, TrainingSet, draw_seeds
 from driftgames.boosting.tree_growth import DEFAULTS, TreeShape
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.boosting.tree_training_set import TreeTrainingSet
@@ -232,7 +227,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
                 X, y, weights = weigh_examples(X, y, sample_weight, classes)
             with self._threads() as (pool, n_threads):
                 # bin the examples
-                training_set: BoostedSet
+                training_set: TrainingSet
                 earlier: list[Any] = []
                 if self.estimator is None:
                     binned = bin_examples(
@@ -369,7 +364,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         return of_trees, of_trees.to_bins(self.trees_) if goes_on else []
 
     def _boost(
-        self, training_set: BoostedSet, classes: Array, earlier: list[Any], n_estimators: int
+        self, training_set: TrainingSet, classes: Array, earlier: list[Any], n_estimators: int
     ) -> None:
         """Weigh the examples, choose a hypothesis, move them; and again."""
         self._settings = self._binding_settings()

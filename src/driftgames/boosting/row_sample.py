@@ -34,8 +34,8 @@ class RowSample:
     --------
     >>> X, weights = np.array([[1.0, 0.0], [2.0, 0.5], [1.0, 0.0]]), np.array([1, 1, 4])
     >>> part, rest = RowSample(size=1), RowSample(size=1)
-    >>> part.add(X[:2], weights[:2])
-    >>> rest.add(sp.csr_matrix(X[2:]), weights[2:])
+    >>> _ = part.add(X[:2], weights[:2])
+    >>> _ = rest.add(sp.csr_matrix(X[2:]), weights[2:])
     >>> part.merge(rest)
     >>> part.rows.toarray(), part.weights
     (array([[2. , 0.5]]), array([1]))

@@ -17,11 +17,29 @@ from sklearn.utils.validation import has_fit_parameter
 
 from driftgames.boosting.bins import Array, BitArray
 from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
+from driftgames.boosting.vote_totals import RowVotes, VoteTotals
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 
 class TrainingSet(Protocol):
-    """Examples and a weak learner for them."""
+    """Examples and a weak learner for them: what a booster needs."""
+
+    @property
+    def integer_weights(self) -> bool:
+        """Whether the sample weights are exact, and not rounded fractions."""
+
+    def count_mistakes(self) -> MistakeCounts:
+        """Return the counts before the first round."""
+
+    def add_votes(self) -> VoteTotals:
+        """Return the votes on the examples before the first round: none."""
+
+    def to_values(self, chosen: list[Any]) -> Any:
+        """Return the hypotheses chosen as the model keeps them: `Stumps`, `Trees` or a list."""
+
+
+class RowSet(Protocol):
+    """Examples that are at hand one by one, and a weak learner for them."""
 
     @property
     def integer_weights(self) -> bool:
@@ -35,21 +53,11 @@ class TrainingSet(Protocol):
     def sample_weights(self) -> IntArray:
         """How much each example counts."""
 
-    def count_mistakes(self) -> MistakeCounts:
-        """Return the counts before the first round."""
-
     def best(self, weights: IntArray) -> tuple[int, int, Any]:
         """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the hypothesis ``h`` found."""
 
     def votes(self, hypothesis: Any) -> BitArray:
         """Return the vote on every example: 1 for +1 and 0 for -1."""
-
-
-class BoostedSet(TrainingSet, Protocol):
-    """A training set whose hypotheses become a model."""
-
-    def to_values(self, chosen: list[Any]) -> Any:
-        """Return the hypotheses chosen as the model keeps them: `Stumps`, `Trees` or a list."""
 
 
 class ConstantVote(DummyClassifier):  # type: ignore[misc]  # sklearn is untyped
@@ -110,6 +118,10 @@ class EstimatorTrainingSet:
     def count_mistakes(self) -> RowCounts:
         """Return one number of mistakes for each example."""
         return RowCounts(self)
+
+    def add_votes(self) -> RowVotes:
+        """Return one total of votes for each example."""
+        return RowVotes(self)
 
     def best(self, weights: IntArray) -> tuple[int, int, Any]:
         """Return the sums for the classifier fitted to the examples of nonzero weight."""
