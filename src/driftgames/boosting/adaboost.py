@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from driftgames._kernels.elementary import exp_all, log_all
+from driftgames._kernels.elementary import log_all
 from driftgames.boosting.base import BaseBooster, Run
 from driftgames.boosting.rounds import SUM_BITS, Chips
 from driftgames.boosting.training_set import TrainingSet
 from driftgames.certificates.margins import MarginCertificate, Margins
-from driftgames.core.typing import IntArray
 
 _VOTE_UNIT = 2.0**-32  # votes that are multiples of it add up exactly, in any order
 
@@ -83,18 +82,14 @@ class ExponentialChips(Chips):
     """
 
     def __init__(self, training_set: TrainingSet) -> None:
-        self._training_set = training_set
-        prior, integers = training_set.sample_weights, training_set.integer_weights
-        # an integer weight is a number of copies, and any other a factor of the example's weight
-        self._copies = prior if integers else np.ones_like(prior)
-        self._prior = 1.0 if integers else prior.astype(np.float64)
-        self._sign = np.where(training_set.positive, 1.0, -1.0)
-        self._votes = np.zeros(prior.size)
+        self._totals = training_set.add_votes()
+        self._n_copies, self._mass = self._totals.masses()
+        self._standing = self._totals.standing()
         self._all_votes = 0.0
 
     def choose(self) -> tuple[float, Any]:
         """Return the best hypothesis for the exponential weights."""
-        value, norm, hypothesis = self._training_set.best(self._weights())
+        value, norm, hypothesis = self._totals.best(*self._weigh())
         edge = math.ldexp((value << 53) // norm, -54)
         return (edge if edge > 0 and _vote_weight(edge) > 0 else 0.0), hypothesis
 
@@ -102,17 +97,14 @@ class ExponentialChips(Chips):
         """Add the votes of a hypothesis and return how much they weigh."""
         self.finished = edge == 0.5
         alpha = self._all_votes + 1.0 if self.finished else _vote_weight(edge)
-        self._votes += alpha * (2.0 * self._training_set.votes(hypothesis) - 1.0)
+        self._standing = self._totals.add(hypothesis, alpha)
         self._all_votes += alpha
         self.n_rounds += 1
         return alpha
 
     def move_again(self, hypothesis: Any, edge: float) -> tuple[float, float]:
         """Find the edge from the weights before the move."""
-        weights = self._weights()
-        right = self._training_set.votes(hypothesis) == self._training_set.positive
-        norm = int(weights.sum())  # integers: the sum is exact in any order
-        value = 2 * int(weights[right].sum()) - norm
+        value, norm = self._totals.value(*self._weigh(), hypothesis)
         return self.move(hypothesis, edge), value / (2 * norm)
 
     @property
@@ -123,26 +115,22 @@ class ExponentialChips(Chips):
     @property
     def training_error(self) -> float:
         """The share of mass on the wrong side."""
-        wrong = (self._votes > 0) != self._training_set.positive
-        weights = self._training_set.sample_weights
-        return float(weights[wrong].sum() / weights.sum())
+        return self._standing.wrong / self._mass
 
     def margins(self) -> Margins:
         """Return the margins, rounded up to hundredths: the certificate needs no more."""
-        margins = self._sign * self._votes / self._all_votes
-        return Margins.on_grid(margins, self._training_set.sample_weights)
+        return self._totals.margins(self._all_votes)
 
-    def _weights(self) -> IntArray:
-        """Return the weights in units: at least 1 each, and their sum has `SUM_BITS` bits."""
-        margins = self._sign * self._votes
-        each = self._prior * exp_all(margins.min() - margins)
-        each /= each.max()
-        unit = 2.0 ** (int(self._copies.sum()).bit_length() - SUM_BITS)
+    def _weigh(self) -> tuple[float, float]:
+        """Weigh the examples; return the largest weight and the unit of fixed point.
+
+        In units, each weight is at least 1, and their sum has `SUM_BITS` bits.
+        """
+        heaviest = self._totals.heaviest(self._standing.lowest)
+        unit = 2.0 ** (self._n_copies.bit_length() - SUM_BITS)
         # a first sum, of integers so that no order matters, tells how many bits are free
-        total = int((self._copies * (each / unit).astype(np.int64)).sum())
-        unit *= 2.0 ** (total.bit_length() - SUM_BITS)
-        units: IntArray = np.maximum(np.rint(each / unit), 1.0).astype(np.int64)
-        return self._copies * units
+        total = self._totals.measure(heaviest, unit)
+        return heaviest, unit * 2.0 ** (total.bit_length() - SUM_BITS)
 
 
 def _vote_weight(edge: float) -> float:

@@ -16,6 +16,7 @@ from driftgames.boosting.cuts import Cuts, cut_dense, cut_sparse
 from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.tally import Tally
+from driftgames.boosting.vote_totals import RowVotes
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 T = TypeVar("T")
@@ -95,6 +96,10 @@ class BinnedTrainingSet:
         if self.integer_weights and 2 * self.n_codes < most_counts:
             return Tally(self, most_counts)
         return RowCounts(self)
+
+    def add_votes(self) -> RowVotes:
+        """Return one total of votes for each row."""
+        return RowVotes(self)
 
     def best(self, weights: IntArray) -> tuple[int, int, Stump]:
         """Return the largest ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the best stump."""
@@ -200,11 +205,22 @@ Layout = tuple[DenseBins | SparseBins, IntArray, int, IntArray, IntArray, IntArr
 def _bin_dense(X: Array, positive: BoolArray, sample_weights: IntArray, cuts: Cuts) -> Layout:
     order = np.argsort(positive, kind="stable")
     split = int(np.count_nonzero(~positive))
+    return lay_out_dense(bin_columns(X, order, cuts), order, split, sample_weights[order], cuts)
+
+
+def bin_columns(X: Array, order: IntArray, cuts: Cuts) -> BitArray:
+    """Return the bin of every feature, one row of bytes for each, for the rows ``order``."""
     columns = np.empty(X.shape[::-1], dtype=np.uint8)
     buffers = np.empty(_BLOCK), np.empty(_BLOCK, dtype=np.uint32)
     missing_bins = (cuts.n_bins - 1).astype(np.uint8)
     kernels.bin_dense(X, order, _padded(cuts), missing_bins, columns, *buffers)
-    weights = sample_weights[order]
+    return columns
+
+
+def lay_out_dense(
+    columns: BitArray, order: IntArray, split: int, weights: IntArray, cuts: Cuts
+) -> Layout:
+    """Return the layout of rows whose bins are known, class 0 first: dense or sparse."""
     offsets = cuts.offsets
     counts = np.zeros((2, offsets[-1]), dtype=np.int64)
     kernels.count_bins(columns, split, weights, offsets, counts)
@@ -212,13 +228,13 @@ def _bin_dense(X: Array, positive: BoolArray, sample_weights: IntArray, cuts: Cu
 
     commonest = _commonest(counts, offsets)
     inside = int(counts.sum(axis=0)[offsets[:-1] + commonest].sum())
-    if inside <= (1 - _SPARSE_BELOW) * weights.sum() * X.shape[1]:
-        implicit = np.full(X.shape[1], -1, dtype=np.int64)
+    if inside <= (1 - _SPARSE_BELOW) * weights.sum() * len(columns):
+        implicit = np.full(len(columns), -1, dtype=np.int64)
         return DenseBins(rows, columns), order, split, weights, implicit, counts
     del columns
     sizes = np.empty(order.size, dtype=np.int64)
     kernels.measure_dense(rows, commonest, sizes)
-    again = _by_class_and_size(positive[order], sizes)
+    again = _by_class_and_size(np.arange(order.size) >= split, sizes)
     bins = _sparse_bins(
         sizes[again],
         offsets,
@@ -229,8 +245,16 @@ def _bin_dense(X: Array, positive: BoolArray, sample_weights: IntArray, cuts: Cu
 
 
 def _bin_sparse(X: Any, positive: BoolArray, sample_weights: IntArray, cuts: Cuts) -> Layout:
+    counts = np.zeros((2, cuts.offsets[-1]), dtype=np.int64)
+    stored = code_stored(X, positive, sample_weights, cuts, counts)
+    return lay_out_stored(X.indptr, X.indices, stored, positive, sample_weights, cuts, counts)
+
+
+def code_stored(
+    X: Any, positive: BoolArray, sample_weights: IntArray, cuts: Cuts, counts: IntArray
+) -> Array:
+    """Return the code of every stored entry of a CSR matrix; add its weight to ``counts``."""
     offsets = cuts.offsets
-    counts = np.zeros((2, offsets[-1]), dtype=np.int64)
     stored = np.empty(X.nnz, dtype=_code_type(offsets))
     kernels.code_stored(
         X.indptr,
@@ -245,6 +269,20 @@ def _bin_sparse(X: Any, positive: BoolArray, sample_weights: IntArray, cuts: Cut
         stored,
         counts,
     )
+    return stored
+
+
+def lay_out_stored(
+    indptr: Array,
+    indices: Array,
+    stored: Array,
+    positive: BoolArray,
+    sample_weights: IntArray,
+    cuts: Cuts,
+    counts: IntArray,
+) -> Layout:
+    """Return the layout of rows whose stored entries have these codes; complete ``counts``."""
+    offsets = cuts.offsets
     below = np.concatenate([[0], np.cumsum(cuts.thresholds < 0)])
     at_zero = offsets[:-1] + np.diff(below[cuts.starts])
     masses = np.array([[sample_weights[~positive].sum()], [sample_weights[positive].sum()]])
@@ -252,16 +290,16 @@ def _bin_sparse(X: Any, positive: BoolArray, sample_weights: IntArray, cuts: Cut
     commonest = _commonest(counts, offsets)
     implicit = offsets[:-1] + commonest
 
-    sizes = np.empty(X.shape[0], dtype=np.int64)
-    kernels.measure_stored(X.indptr, X.indices, stored, implicit, at_zero, sizes)
+    sizes = np.empty(positive.size, dtype=np.int64)
+    kernels.measure_stored(indptr, indices, stored, implicit, at_zero, sizes)
     order = _by_class_and_size(positive, sizes)
     bins = _sparse_bins(
         sizes[order],
         offsets,
         commonest,
         lambda codes: kernels.list_stored(
-            X.indptr,
-            X.indices,
+            indptr,
+            indices,
             stored,
             implicit,
             at_zero,

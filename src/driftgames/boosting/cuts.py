@@ -77,14 +77,14 @@ def cut_dense(X: Array, sample_weights: IntArray, max_bins: int) -> Cuts:
     n_features = X.shape[1]
     values = np.empty((n_features, max_bins + 1))
     sizes = np.zeros(n_features, dtype=np.int64)
-    _distinct_values(X, values, sizes)
+    distinct_values(X, values, sizes)
     many = np.flatnonzero(sizes > max_bins)
     parts = [midpoints(values[j, : sizes[j]]) for j in range(n_features)]
     if many.size:
         rows, weights = _sample(X, sample_weights)
         for j, column in zip(many.tolist(), np.ascontiguousarray(rows[:, many].T), strict=True):
-            parts[j] = quantile_cuts(*_count_values(column, weights), max_bins)
-    return Cuts.gather(parts, _missing(X))
+            parts[j] = quantile_cuts(*count_values(column, weights), max_bins)
+    return Cuts.gather(parts, missing_columns(X))
 
 
 def cut_sparse(X: Any, sample_weights: IntArray, max_bins: int) -> Cuts:
@@ -104,7 +104,7 @@ def cut_sparse(X: Any, sample_weights: IntArray, max_bins: int) -> Cuts:
     parts = [np.empty(0)] * n_features
     for j, cut in zip(np.flatnonzero(binary), cuts, strict=True):
         parts[j] = np.array([cut])
-    values, masses, spans = _count_stored(X[:, several], sample_weights)
+    values, masses, spans = count_stored(X[:, several], sample_weights)
     between = midpoints(values)  # also across columns, where they are not used
     for j, (begin, end) in zip(several, spans.tolist(), strict=True):
         parts[j] = between[begin : end - 1]
@@ -112,7 +112,7 @@ def cut_sparse(X: Any, sample_weights: IntArray, max_bins: int) -> Cuts:
     many, spans = several[large], spans[large]
     if many.size and X.shape[0] > SAMPLE:
         rows, weights = _sample(X, sample_weights)
-        values, masses, spans = _count_stored(rows[:, many], weights)
+        values, masses, spans = count_stored(rows[:, many], weights)
     for j, (begin, end) in zip(many, spans.tolist(), strict=True):
         parts[j] = quantile_cuts(values[begin:end], masses[begin:end], max_bins)
     return Cuts.gather(parts, lost > 0)
@@ -172,7 +172,7 @@ def _share(masses: IntArray, max_bins: int) -> float:
     return share
 
 
-def _count_values(column: Array, weights: IntArray) -> tuple[FloatArray, IntArray]:
+def count_values(column: Array, weights: IntArray) -> tuple[FloatArray, IntArray]:
     """Return the distinct values of a column, ascending, and the mass at each, without NaN."""
     known = column.size - np.count_nonzero(np.isnan(column))
     if (weights == weights[0]).all():  # sorting is much cheaper than finding the order
@@ -186,8 +186,8 @@ def _count_values(column: Array, weights: IntArray) -> tuple[FloatArray, IntArra
     return ordered[last].astype(np.float64), np.diff(below[last], prepend=0)
 
 
-def _count_stored(X: Any, weights: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
-    """Do the same as `_count_values` for the columns of a CSR matrix, one behind the other.
+def count_stored(X: Any, weights: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
+    """Do the same as `count_values` for the columns of a CSR matrix, one behind the other.
 
     The last array returned tells where each column begins and ends.
     """
@@ -218,7 +218,8 @@ def _sample(X: Any, sample_weights: IntArray) -> tuple[Any, IntArray]:
     return drawn.rows, drawn.weights
 
 
-def _missing(X: Array) -> BoolArray:
+def missing_columns(X: Array) -> BoolArray:
+    """Return which columns of an array have missing values."""
     if not np.issubdtype(X.dtype, np.floating):
         return np.zeros(X.shape[1], dtype=bool)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -227,7 +228,7 @@ def _missing(X: Array) -> BoolArray:
 
 
 @kernel
-def _distinct_values(X: Array, values: Array, sizes: Array) -> None:
+def distinct_values(X: Array, values: Array, sizes: Array) -> None:
     """Collect the distinct values of each column, ascending, as long as they are few.
 
     ``sizes[j]`` becomes the number of values, or the length of ``values[j]`` if there are more.

@@ -16,7 +16,7 @@ from driftgames.boosting.bins import Array
 from driftgames.core.typing import IntArray
 
 if TYPE_CHECKING:
-    from driftgames.boosting.training_set import TrainingSet
+    from driftgames.boosting.training_set import RowSet
 
 
 class MistakeCounts(Protocol):
@@ -42,7 +42,7 @@ class MistakeCounts(Protocol):
 class RowCounts:
     """One number of mistakes for each example, for any weak learner."""
 
-    def __init__(self, training_set: TrainingSet, mistakes: IntArray | None = None) -> None:
+    def __init__(self, training_set: RowSet, mistakes: IntArray | None = None) -> None:
         self._training_set = training_set
         self._labels = training_set.positive.astype(np.int64)
         self._mistakes = np.zeros_like(self._labels) if mistakes is None else mistakes

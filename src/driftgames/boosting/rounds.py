@@ -10,8 +10,9 @@ from __future__ import annotations
 import numbers
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -39,7 +40,12 @@ from driftgames.boosting.tree_growth import DEFAULTS, TreeShape
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.trees import NO_TREES, Trees
-from driftgames.boosting.warm_start import check_categories, check_continuation, replay
+from driftgames.boosting.warm_start import (
+    check_categories,
+    check_continuation,
+    check_names,
+    replay,
+)
 from driftgames.certificates.margins import Margins
 from driftgames.core.checks import check_integer
 from driftgames.core.progress import progress
@@ -54,6 +60,9 @@ INPUT: dict[str, Any] = {
     "ensure_all_finite": "allow-nan",
 }
 """The input that scikit-learn's checks allow."""
+
+BATCH_ROWS = 65_536
+"""The number of rows that `fit_batches` works on at a time."""
 
 _FREE = {"estimator", "n_estimators", "n_jobs", "random_state", "verbose", "warm_start"}
 """Settings that may change when a fit goes on. An `estimator` may be replaced by another one."""
@@ -187,7 +196,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
     stumps_: Stumps
     trees_: Trees
     estimators_: list[Any]
-    encoder_: CategoryEncoder | None
+    encoder_: CategoryEncoder | None = None  # where there are no categories
     history_: History
     _margins: Margins | None  # None after no round
     _tables: AdditiveModel | TreeModel | None  # None after a fit with an `estimator`
@@ -217,69 +226,172 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         self
             An error or an interruption leaves the booster as it was.
         """
+        with self._kept_on_error():
+            n_estimators, max_bins, shape, goes_on = self._check_settings()
+            X, y, categories = self._check_examples(X, y, reset=not goes_on)
+            classes = _two_classes(y)
+            if goes_on:
+                check_continuation(self, classes, n_estimators)
+            weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
+            if sample_weight is not None:
+                X, y, weights = weigh_examples(X, y, sample_weight, classes)
+            encoder = None
+            if categories is not None:
+                grows = self.estimator is None and shape is not None and not shape.is_stump
+                labels = np.searchsorted(classes, y)
+                encoder, X = CategoryEncoder.learn(X, categories, labels, weights, ranked=grows)
+            if goes_on:
+                check_categories(self, encoder)
+            self.encoder_ = encoder
+            X = self._expand(X, self.estimator)
+            with self._threads() as (pool, n_threads):
+                # bin the examples
+                training_set: TrainingSet
+                earlier: list[Any] = []
+                if self.estimator is None:
+                    binned = bin_examples(
+                        X,
+                        y == classes[1],
+                        weights.of_each,
+                        max_bins,
+                        integer_weights=weights.integer_weights,
+                        pool=pool,
+                        n_shares=n_threads,
+                    )
+                    training_set, earlier = self._on_bins(binned, shape, goes_on=goes_on)
+                else:
+                    if goes_on:
+                        earlier = self.estimators_
+                    seeds = draw_seeds(self.random_state, used=len(earlier))
+                    training_set = EstimatorTrainingSet(
+                        self.estimator, X, y, classes, *weights, seeds
+                    )
+                self._boost(training_set, classes, earlier, n_estimators)
+        return self
+
+    def fit_batches(
+        self,
+        source: Any,
+        *,
+        label: str | None = None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+        filter: Any = None,  # noqa: A002  # pyarrow's word
+        batch_rows: int = BATCH_ROWS,
+    ) -> Self:
+        """Fit the booster to examples that come in batches, and need not fit in memory.
+
+        The model is that of `fit` on all rows, to the bit, for any size and order of the batches.
+        The source is read twice: once for the cuts, once for the bins, two bytes for each value. A
+        source with sample weights is read once more before that. docs/scale.md has figures.
+
+        Parameters
+        ----------
+        source : function, list, str, pyarrow Dataset or polars LazyFrame
+            A function that returns an iterator over batches, or a list of batches. A batch is
+            ``(X, y)`` or ``(X, y, sample_weight)``, of what `fit` takes, memory maps or names of
+            ``.npy`` files. Or parquet files: a name, a pattern such as ``"data/*.parquet"`` or a
+            list of names.
+        label, weight : str, optional
+            The columns of the labels and of the sample weights, in parquet files, a Dataset or a
+            LazyFrame.
+        columns : list of str, optional
+            The columns of the features. Default: all others.
+        filter : expression, optional
+            The rows to take: an expression of pyarrow, or of polars for a LazyFrame.
+        batch_rows : int
+            The largest number of rows that are worked on at a time.
+
+        Returns
+        -------
+        self
+            An error or an interruption leaves the booster as it was.
+        """
+        from driftgames.boosting.batches import BatchReader
+        from driftgames.boosting.sources import open_source
+
+        batch_rows = check_integer("batch_rows", batch_rows, least=1)
+        with self._kept_on_error():
+            n_estimators, max_bins, shape, goes_on = self._check_settings()
+            if self.estimator is not None:
+                raise ValueError(
+                    "fit_batches is for the built-in stumps and trees; "
+                    f"got estimator={self.estimator!r}"
+                )
+            opened = open_source(
+                source,
+                label=label,
+                weight=weight,
+                columns=columns,
+                filter=filter,
+                batch_rows=batch_rows,
+            )
+            if goes_on:
+                check_categories(self, None)
+            self.encoder_ = None
+            if opened.names is not None and goes_on:
+                check_names(self.__dict__.pop("feature_names_in_", None), opened.names)
+            reader = BatchReader(
+                opened,
+                lambda X, y, first: self._check_input(X, y, reset=first and not goes_on),
+                _two_classes,
+                show=bool(self.verbose),
+            )
+            classes, cuts = reader.summarise(max_bins)
+            if goes_on:
+                check_continuation(self, classes, n_estimators)
+            with self._threads() as (pool, n_threads):
+                binned = reader.bin(classes, cuts, pool=pool, n_shares=n_threads)
+                training_set, earlier = self._on_bins(binned, shape, goes_on=goes_on)
+                self._boost(training_set, classes, earlier, n_estimators)
+            if opened.names is not None:
+                self.feature_names_in_ = np.array(opened.names, dtype=object)
+        return self
+
+    @contextmanager
+    def _kept_on_error(self) -> Iterator[None]:
+        """Bring the booster back to what it was if there is an error or an interruption."""
         before = dict(self.__dict__)
         try:
-            self._fit(X, y, sample_weight)
+            yield
         except BaseException:
             self.__dict__ = before
             raise
-        return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    @contextmanager
+    def _threads(self) -> Iterator[tuple[ThreadPoolExecutor | None, int]]:
+        """Give a pool of threads, or None for one thread, and their number."""
+        n_threads = self._count_threads()
+        with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
+            yield pool, n_threads
+
+    def _check_settings(self) -> tuple[int, int, TreeShape | None, bool]:
+        """Return the rounds, the bins, the shape of trees, and whether an earlier fit goes on."""
         n_estimators = check_integer("n_estimators", self.n_estimators, least=1)
         max_bins = check_integer("max_bins", self.max_bins, least=2)
         if max_bins > MOST_BINS:
             raise ValueError(f"max_bins must be at most {MOST_BINS}; got {max_bins}")
-        shape = self._tree_shape()
-        goes_on = self.warm_start and self.__sklearn_is_fitted__()
-        X, y, categories = self._check_examples(X, y, reset=not goes_on)
-        classes = _two_classes(y)
-        if goes_on:
-            check_continuation(self, classes, n_estimators)
+        goes_on = bool(self.warm_start and self.__sklearn_is_fitted__())
+        return n_estimators, max_bins, self._tree_shape(), goes_on
+
+    def _on_bins(
+        self, binned: BinnedTrainingSet, shape: TreeShape | None, *, goes_on: bool
+    ) -> tuple[BinnedTrainingSet | TreeTrainingSet, list[Any]]:
+        """Return the training set of stumps or trees, and the hypotheses of an earlier fit."""
+        if shape is not None:
+            shape.check_examples(binned.n_rows)
+        if shape is None or shape.is_stump:
+            return binned, binned.to_bins(self.stumps_) if goes_on else []
+        of_trees = TreeTrainingSet(binned, shape)
+        return of_trees, of_trees.to_bins(self.trees_) if goes_on else []
+
+    def _boost(
+        self, training_set: TrainingSet, classes: Array, earlier: list[Any], n_estimators: int
+    ) -> None:
+        """Weigh the examples, choose a hypothesis, move them; and again."""
         self._settings = self._binding_settings()
-        weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
-        if sample_weight is not None:
-            X, y, weights = weigh_examples(X, y, sample_weight, classes)
-        encoder = None
-        if categories is not None:
-            grows = self.estimator is None and shape is not None and not shape.is_stump
-            labels = np.searchsorted(classes, y)
-            encoder, X = CategoryEncoder.learn(X, categories, labels, weights, ranked=grows)
-        if goes_on:
-            check_categories(self, encoder)
-        self.encoder_ = encoder
-        X = self._expand(X, self.estimator)
-        n_threads = self._count_threads()
-        with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
-            # bin the examples
-            training_set: BinnedTrainingSet | TreeTrainingSet | EstimatorTrainingSet
-            earlier: list[Any] = []
-            if self.estimator is None:
-                if shape is not None:
-                    shape.check_examples(y.size)
-                binned = bin_examples(
-                    X,
-                    y == classes[1],
-                    weights.of_each,
-                    max_bins,
-                    integer_weights=weights.integer_weights,
-                    pool=pool,
-                    n_shares=n_threads,
-                )
-                if shape is None or shape.is_stump:
-                    training_set = binned
-                    earlier = binned.to_bins(self.stumps_) if goes_on else []
-                else:
-                    training_set = TreeTrainingSet(binned, shape)
-                    earlier = training_set.to_bins(self.trees_) if goes_on else []
-            else:
-                if goes_on:
-                    earlier = self.estimators_
-                seeds = draw_seeds(self.random_state, used=len(earlier))
-                training_set = EstimatorTrainingSet(self.estimator, X, y, classes, *weights, seeds)
-            # weigh them, choose a hypothesis, move them; and again
-            chips = self._start(training_set)
-            rounds = self._play(chips, earlier, n_estimators)
+        chips = self._start(training_set)
+        rounds = self._play(chips, earlier, n_estimators)
         self.ended_early_ = len(rounds) < n_estimators and not chips.finished
         if self.ended_early_:
             warnings.warn(
@@ -294,15 +406,15 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         self.estimator_weights_ = _column(rounds, "vote_weight")
         self.history_ = {name: _column(rounds, name) for name in COLUMNS}
         self._margins = chips.margins() if rounds else None
-        hypotheses = [each.hypothesis for each in rounds]
         self.stumps_, self.trees_ = Stumps.none(), NO_TREES
         self.__dict__.pop("estimators_", None)  # of an earlier fit
-        if isinstance(training_set, BinnedTrainingSet):
-            self.stumps_ = training_set.to_values(hypotheses)
-        elif isinstance(training_set, TreeTrainingSet):
-            self.trees_ = training_set.to_values(hypotheses)
+        chosen = training_set.to_values([each.hypothesis for each in rounds])
+        if isinstance(chosen, Stumps):
+            self.stumps_ = chosen
+        elif isinstance(chosen, Trees):
+            self.trees_ = chosen
         else:
-            self.estimators_ = hypotheses
+            self.estimators_ = chosen
         self._add_up()
 
     def _play(self, chips: Chips, earlier: list[Any], n_rounds: int) -> list[Round]:

@@ -34,8 +34,8 @@ class RowSample:
     --------
     >>> X, weights = np.array([[1.0, 0.0], [2.0, 0.5], [1.0, 0.0]]), np.array([1, 1, 4])
     >>> part, rest = RowSample(size=1), RowSample(size=1)
-    >>> part.add(X[:2], weights[:2])
-    >>> rest.add(sp.csr_matrix(X[2:]), weights[2:])
+    >>> _ = part.add(X[:2], weights[:2])
+    >>> _ = rest.add(sp.csr_matrix(X[2:]), weights[2:])
     >>> part.merge(rest)
     >>> part.rows.toarray(), part.weights
     (array([[2. , 0.5]]), array([1]))
@@ -49,14 +49,11 @@ class RowSample:
         """The mass of each row."""
         self._hashes = np.empty(0, dtype=np.uint64)
 
-    def add(self, rows: Any, weights: IntArray) -> None:
-        """Add an array or a CSR matrix, whose rows have these weights."""
-        hashes = np.empty(rows.shape[0], dtype=np.uint64)
-        if sp.issparse(rows):
-            _hash_stored(rows.indptr, rows.indices, rows.data, hashes)
-        else:
-            _hash_dense(rows, hashes)
+    def add(self, rows: Any, weights: IntArray) -> Array:
+        """Add an array or a CSR matrix, whose rows have these weights; return their hashes."""
+        hashes = hash_rows(rows)
         self._combine(rows, weights, hashes)
+        return hashes
 
     def merge(self, other: RowSample) -> None:
         """Add the rows that another sample of the same size was drawn from."""
@@ -83,6 +80,16 @@ class RowSample:
             weights = np.diff(np.cumsum(weights[order])[last], prepend=0)
             rows, hashes = rows[order[last]], hashes[order[last]]
         self.rows, self.weights, self._hashes = rows, weights, hashes
+
+
+def hash_rows(rows: Any) -> Array:
+    """Return a hash of the contents of each row."""
+    hashes = np.empty(rows.shape[0], dtype=np.uint64)
+    if sp.issparse(rows):
+        _hash_stored(rows.indptr, rows.indices, rows.data, hashes)
+    else:
+        _hash_dense(rows, hashes)
+    return hashes
 
 
 def last_of_equals(*keys: Array) -> IntArray:

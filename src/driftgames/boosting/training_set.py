@@ -17,11 +17,29 @@ from sklearn.utils.validation import has_fit_parameter
 
 from driftgames.boosting.bins import Array, BitArray
 from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
+from driftgames.boosting.vote_totals import RowVotes, VoteTotals
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 
 class TrainingSet(Protocol):
-    """Examples and a weak learner for them."""
+    """Examples and a weak learner for them: what a booster needs."""
+
+    @property
+    def integer_weights(self) -> bool:
+        """Whether the sample weights are exact, and not rounded fractions."""
+
+    def count_mistakes(self) -> MistakeCounts:
+        """Return the counts before the first round."""
+
+    def add_votes(self) -> VoteTotals:
+        """Return the votes on the examples before the first round: none."""
+
+    def to_values(self, chosen: list[Any]) -> Any:
+        """Return the hypotheses chosen as the model keeps them: `Stumps`, `Trees` or a list."""
+
+
+class RowSet(Protocol):
+    """Examples that are at hand one by one, and a weak learner for them."""
 
     @property
     def integer_weights(self) -> bool:
@@ -34,9 +52,6 @@ class TrainingSet(Protocol):
     @property
     def sample_weights(self) -> IntArray:
         """How much each example counts."""
-
-    def count_mistakes(self) -> MistakeCounts:
-        """Return the counts before the first round."""
 
     def best(self, weights: IntArray) -> tuple[int, int, Any]:
         """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the hypothesis ``h`` found."""
@@ -104,6 +119,10 @@ class EstimatorTrainingSet:
         """Return one number of mistakes for each example."""
         return RowCounts(self)
 
+    def add_votes(self) -> RowVotes:
+        """Return one total of votes for each example."""
+        return RowVotes(self)
+
     def best(self, weights: IntArray) -> tuple[int, int, Any]:
         """Return the sums for the classifier fitted to the examples of nonzero weight."""
         heavy = np.flatnonzero(weights)
@@ -121,6 +140,10 @@ class EstimatorTrainingSet:
         if self._last is None or self._last[0] is not hypothesis:
             self._last = hypothesis, votes_of(hypothesis, self._X, self._classes)
         return self._last[1]
+
+    def to_values(self, chosen: list[Any]) -> list[Any]:
+        """Return the fitted classifiers."""
+        return chosen
 
     def _seeded(self, seed: int) -> Any:
         fresh = clone(self._estimator)

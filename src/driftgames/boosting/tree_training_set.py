@@ -11,6 +11,7 @@ from driftgames.boosting.bins import BitArray
 from driftgames.boosting.mistake_counts import RowCounts
 from driftgames.boosting.tree_growth import Node, Tree, TreeGrower, TreeShape, as_rows
 from driftgames.boosting.trees import Trees
+from driftgames.boosting.vote_totals import RowVotes
 from driftgames.core.typing import BoolArray, IntArray
 
 
@@ -47,6 +48,10 @@ class TreeTrainingSet:
     def count_mistakes(self) -> RowCounts:
         """Return one number of mistakes for each row."""
         return RowCounts(self)
+
+    def add_votes(self) -> RowVotes:
+        """Return one total of votes for each row."""
+        return RowVotes(self)
 
     def best(self, weights: IntArray) -> tuple[int, int, Tree]:
         """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the tree ``h`` grown."""

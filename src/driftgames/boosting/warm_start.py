@@ -47,6 +47,13 @@ def check_categories(booster: BoostingRounds, encoder: CategoryEncoder | None) -
         )
 
 
+def check_names(was: Array | None, now: Sequence[str]) -> None:
+    """Raise ValueError if the features of an earlier fit had other names, or none."""
+    if was is None or was.tolist() != list(now):
+        before = "no names" if was is None else f"the names {was.tolist()}"
+        raise ValueError(f"warm_start goes on with the same features; they had {before}; got {now}")
+
+
 def check_settings(booster: BoostingRounds) -> None:
     """Raise ValueError if the rounds played already were played with other settings."""
     for name, now in booster._binding_settings().items():

@@ -12,8 +12,10 @@ PATIENCE = 1.0
 
 
 @contextlib.contextmanager
-def progress(description: str, total: int, *, show: bool = True) -> Iterator[Callable[[int], None]]:
-    """Yield ``advance(steps)``, which moves a bar of ``total`` steps.
+def progress(
+    description: str, total: int | None, *, show: bool = True
+) -> Iterator[Callable[[int], None]]:
+    """Yield ``advance(steps)``, which moves a bar of ``total`` steps; None if nobody knows.
 
     The bar appears after `PATIENCE` seconds when standard error is a terminal, and never
     otherwise; ``show=False`` silences it.

@@ -1,0 +1,156 @@
+"""A training set whose rows are elsewhere: it asks their shares and adds up the answers."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from driftgames.boosting.binned_training_set import BinnedTrainingSet
+from driftgames.boosting.bins import Array, DenseBins
+from driftgames.boosting.cuts import Cuts
+from driftgames.boosting.shared_trees import SharedTreeGrower
+from driftgames.boosting.tree_growth import TreeShape
+from driftgames.boosting.tree_training_set import TreeTrainingSet
+from driftgames.boosting.vote_totals import Standing
+from driftgames.certificates.margins import Margins
+from driftgames.core.typing import IntArray
+
+
+class Exchange(Protocol):
+    """Asks all shares one question."""
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """Return the answer of all examples: those of `Share.ask`, joined by `combine`."""
+
+
+class SharedTrainingSet:
+    """Examples on shares, and stumps or trees as their weak learner.
+
+    Parameters
+    ----------
+    exchange : Exchange
+        Asks the shares.
+    cuts : Cuts
+        The thresholds between the bins.
+    counts : array of int64, shape (2, n_bins)
+        The mass of each class in each bin, over all shares.
+    integer_weights : bool
+        Whether the sample weights are integers exactly.
+    shape : TreeShape, optional
+        The shape of the trees; None for stumps.
+    """
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        cuts: Cuts,
+        counts: IntArray,
+        *,
+        integer_weights: bool,
+        shape: TreeShape | None,
+    ) -> None:
+        self._exchange = exchange
+        self.integer_weights = integer_weights
+        nothing = np.empty((0, cuts.missing.size), dtype=np.uint8)
+        none = np.empty(0, dtype=np.int64)
+        implicit = np.full(cuts.missing.size, -1, dtype=np.int64)
+        bins = DenseBins(nothing, nothing.T)
+        # without rows it still knows stumps, ties and thresholds
+        self._bins = BinnedTrainingSet(cuts, bins, none, 0, none, implicit, counts)
+        self._trees = None if shape is None else TreeTrainingSet(self._bins, shape)
+        self._grower = None
+        if shape is not None:
+            self._grower = SharedTreeGrower(
+                self._bins, shape, lambda questions: exchange.ask("divide", questions)
+            )
+
+    def count_mistakes(self) -> SharedCounts:
+        """Return the counts before the first round."""
+        return SharedCounts(self, self._exchange)
+
+    def add_votes(self) -> SharedVotes:
+        """Return the votes before the first round: none."""
+        return SharedVotes(self, self._exchange)
+
+    def choose(self, sums: IntArray) -> tuple[int, int, Any]:
+        """Return the best stump, or the tree, for sums over all shares."""
+        if self._grower is None:
+            return self._bins.best_stump(sums)
+        return self._grower.grow(sums)
+
+    def to_values(self, chosen: list[Any]) -> Any:
+        """Return hypotheses on bins as hypotheses on feature values."""
+        return (self._trees or self._bins).to_values(chosen)
+
+    def to_bins(self, hypotheses: Any) -> list[Any]:
+        """Return hypotheses on feature values as hypotheses on bins."""
+        return (self._trees or self._bins).to_bins(hypotheses)
+
+
+class SharedCounts:
+    """The `MistakeCounts` of all shares."""
+
+    def __init__(self, training_set: SharedTrainingSet, exchange: Exchange) -> None:
+        self._training_set = training_set
+        self._exchange = exchange
+        self._masses = exchange.ask("count_mistakes")
+
+    def masses(self) -> tuple[int, IntArray]:
+        """Return the first number of mistakes, and the mass of each class at each."""
+        first, masses = self._masses
+        # a share without examples of a class may list numbers that no example has
+        begin, *_, end = np.flatnonzero(masses.any(axis=0)).tolist() * 2
+        return first + begin, np.ascontiguousarray(masses[:, begin : end + 1])
+
+    def best(self, first: int, weights: Array) -> tuple[int, int, Any]:
+        """Return the best hypothesis for the sums of all shares."""
+        return self._training_set.choose(self._exchange.ask("best", first, weights))
+
+    def move(self, hypothesis: Any) -> SharedCounts:
+        """Count the mistakes of a hypothesis."""
+        self._masses = self._exchange.ask("move", hypothesis)
+        return self
+
+
+class SharedVotes:
+    """The `VoteTotals` of all shares."""
+
+    def __init__(self, training_set: SharedTrainingSet, exchange: Exchange) -> None:
+        self._training_set = training_set
+        self._exchange = exchange
+        self._masses = exchange.ask("add_votes")
+
+    def masses(self) -> tuple[int, int]:
+        """Return the number of copies of examples, and the sum of the sample weights."""
+        n_copies, mass = self._masses
+        return n_copies, mass
+
+    def standing(self) -> Standing:
+        """Return where the examples stand."""
+        return Standing(*self._exchange.ask("standing"))
+
+    def heaviest(self, lowest: float) -> float:
+        """Return the largest weight."""
+        return float(self._exchange.ask("heaviest", lowest))
+
+    def measure(self, heaviest: float, unit: float) -> int:
+        """Return the sum of the weights, in units, each rounded down."""
+        return int(self._exchange.ask("measure", heaviest, unit))
+
+    def best(self, heaviest: float, unit: float) -> tuple[int, int, Any]:
+        """Return the best hypothesis for the sums of all shares."""
+        return self._training_set.choose(self._exchange.ask("best", heaviest, unit))
+
+    def value(self, heaviest: float, unit: float, hypothesis: Any) -> tuple[int, int]:
+        """Return ``sum_i w_i y_i h(x_i)`` and ``sum_i w_i`` for this hypothesis."""
+        value, norm = self._exchange.ask("value", heaviest, unit, hypothesis)
+        return value, norm
+
+    def add(self, hypothesis: Any, alpha: float) -> Standing:
+        """Add the votes of a hypothesis; return where the examples stand."""
+        return Standing(*self._exchange.ask("add", hypothesis, alpha))
+
+    def margins(self, all_votes: float) -> Margins:
+        """Return the totals over ``all_votes``, rounded up to hundredths."""
+        return Margins(*self._exchange.ask("margins", all_votes))

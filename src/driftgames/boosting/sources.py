@@ -1,0 +1,229 @@
+"""Where batches come from: functions, lists, memory maps, parquet files and lazy data frames."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from driftgames.boosting.bins import Array
+
+
+class Batch(NamedTuple):
+    """Some examples; ``sample_weight`` is None if all count the same."""
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """Batches that can be read again.
+
+    Parameters
+    ----------
+    read : callable
+        Returns an iterator over the batches; each call begins anew.
+    read_weights : callable
+        The same, and the iterator may leave out the features: their arrays have no columns.
+    n_rows : int, optional
+        The number of examples, if it is known.
+    names : list of str, optional
+        The names of the features, if the batches have none themselves.
+    """
+
+    read: Callable[[], Iterator[Batch]]
+    read_weights: Callable[[], Iterator[Batch]]
+    n_rows: int | None = None
+    names: list[str] | None = None
+
+
+def open_source(
+    source: Any,
+    *,
+    label: str | None = None,
+    weight: str | None = None,
+    columns: Sequence[str] | None = None,
+    filter: Any = None,  # noqa: A002  # pyarrow's word
+    batch_rows: int,
+) -> Source:
+    """Return a source of batches of at most ``batch_rows`` rows; `fit_batches` describes them."""
+    if _is_of(source, "polars", "LazyFrame"):
+        return _open_lazy(source, label, weight, columns, filter, batch_rows)
+    if _is_path(source) or _is_list_of_paths(source) or _is_of(source, "pyarrow", "Dataset"):
+        return _open_dataset(source, label, weight, columns, filter, batch_rows)
+    for name, given in [
+        ("label", label),
+        ("weight", weight),
+        ("columns", columns),
+        ("filter", filter),
+    ]:
+        if given is not None:
+            raise ValueError(
+                f"{name} belongs to parquet files, a pyarrow Dataset or a polars LazyFrame; "
+                f"got {name}={given!r} beside a source of type {type(source).__name__}"
+            )
+    if hasattr(source, "__next__"):
+        raise ValueError(
+            "source must be read twice, and an iterator can be read once; give the function that "
+            f"makes it instead of {source!r}"
+        )
+    if not callable(source) and not hasattr(source, "__iter__"):
+        raise ValueError(
+            "source must be a function that returns batches, a list of them, parquet files, a "
+            f"pyarrow Dataset or a polars LazyFrame; got {source!r}"
+        )
+
+    def read() -> Iterator[Batch]:
+        for k, given in enumerate(source() if callable(source) else source):
+            if not (isinstance(given, (tuple, list)) and len(given) in (2, 3)):
+                raise ValueError(
+                    f"batch {k} must be (X, y) or (X, y, sample_weight); "
+                    f"got a {type(given).__name__}"
+                )
+            yield from _slices(Batch(*map(_map_file, given)), batch_rows)
+
+    return Source(read, read)
+
+
+def _open_dataset(
+    source: Any,
+    label: str | None,
+    weight: str | None,
+    columns: Sequence[str] | None,
+    rows: Any,
+    batch_rows: int,
+) -> Source:
+    """Open parquet files or a pyarrow Dataset."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    if not _is_of(source, "pyarrow", "Dataset"):
+        paths = [os.fspath(path) for path in ([source] if _is_path(source) else source)]
+        found = [one for path in paths for one in (sorted(glob.glob(path)) or [path])]
+        source = ds.dataset(found[0] if len(found) == 1 else found, format="parquet")
+    features = _choose(source.schema.names, label, weight, columns)
+
+    def read(names: list[str]) -> Iterator[Batch]:
+        asked = [*names, *filter_none(label, weight)]
+        # few batches ahead: they take memory
+        ahead = {"batch_readahead": 2, "fragment_readahead": 1}
+        for part in source.to_batches(
+            columns=asked, filter=rows, batch_size=batch_rows, use_threads=False, **ahead
+        ):
+            if part.num_rows:  # a filter may leave nothing of a part
+                take = {name: part.column(name) for name in asked}
+                yield _frame_batch(take, names, label, weight, part.num_rows)
+        pa.default_memory_pool().release_unused()
+
+    return Source(
+        lambda: read(features), lambda: read([]), source.count_rows(filter=rows), features
+    )
+
+
+def _open_lazy(
+    source: Any,
+    label: str | None,
+    weight: str | None,
+    columns: Sequence[str] | None,
+    rows: Any,
+    batch_rows: int,
+) -> Source:
+    """Open a polars LazyFrame."""
+    if rows is not None:
+        source = source.filter(rows)
+    features = _choose(source.collect_schema().names(), label, weight, columns)
+
+    def read(names: list[str]) -> Iterator[Batch]:
+        asked = [*names, *filter_none(label, weight)]
+        for part in source.select(asked).collect_batches(chunk_size=batch_rows):
+            if len(part):
+                take = {name: part[name] for name in asked}
+                yield from _slices(_frame_batch(take, names, label, weight, len(part)), batch_rows)
+
+    return Source(lambda: read(features), lambda: read([]), None, features)
+
+
+def filter_none(*values: str | None) -> list[str]:
+    """Return the values that are not None."""
+    return [value for value in values if value is not None]
+
+
+def _choose(
+    known: Sequence[str], label: str | None, weight: str | None, columns: Sequence[str] | None
+) -> list[str]:
+    """Return the names of the features."""
+    if label is None:
+        raise ValueError(f"label must name the column of the labels; there are {list(known)}")
+    for name in [*filter_none(label, weight), *(columns or [])]:
+        if name not in known:
+            raise ValueError(f"there is no column {name!r}; there are {list(known)}")
+    chosen = known if columns is None else columns
+    return [name for name in chosen if name not in (label, weight)]
+
+
+def _frame_batch(
+    take: dict[str, Any], names: list[str], label: str | None, weight: str | None, n_rows: int
+) -> Batch:
+    """Return the batch of columns by name; a missing number is NaN."""
+    columns = [_numbers(name, take[name]) for name in names]
+    single = all(column.dtype == np.float32 for column in columns)
+    X = np.empty((n_rows, len(names)), dtype=np.float32 if columns and single else np.float64)
+    for j, column in enumerate(columns):
+        X[:, j] = column
+    assert label is not None  # `_choose` has checked it
+    labels = take[label]
+    n_lost = labels.null_count() if callable(labels.null_count) else labels.null_count
+    if n_lost:
+        raise ValueError(f"the labels in {label!r} must not be missing; {n_lost} of a batch are")
+    return Batch(X, np.asarray(labels), None if weight is None else _numbers(weight, take[weight]))
+
+
+def _numbers(name: str, column: Any) -> Array:
+    values = np.asarray(column)
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"the column {name!r} must hold numbers; it has the type {values.dtype}")
+    return values
+
+
+def _slices(batch: Batch, batch_rows: int) -> Iterator[Batch]:
+    """Cut a batch into pieces, so that a memory map is read piece by piece."""
+    n_rows = batch.X.shape[0] if hasattr(batch.X, "shape") else len(batch.X)
+    if n_rows <= batch_rows:
+        yield batch
+        return
+    for begin in range(0, n_rows, batch_rows):
+        yield Batch(*(_rows(part, begin, begin + batch_rows) for part in batch))
+
+
+def _rows(values: Any, begin: int, end: int) -> Any:
+    if values is None:
+        return None
+    values = values.iloc if hasattr(values, "iloc") else values
+    return values[begin:end]
+
+
+def _map_file(given: Any) -> Any:
+    """Return the memory map of a ``.npy`` file; anything else as it is."""
+    return np.load(given, mmap_mode="r") if _is_path(given) else given
+
+
+def _is_path(given: Any) -> bool:
+    return isinstance(given, (str, os.PathLike))
+
+
+def _is_list_of_paths(given: Any) -> bool:
+    return isinstance(given, (list, tuple)) and bool(given) and all(map(_is_path, given))
+
+
+def _is_of(given: Any, package: str, name: str) -> bool:
+    """Whether an object is of a class of this name, or below one; the package is not imported."""
+    return any(
+        kind.__name__ == name and kind.__module__.partition(".")[0] == package
+        for kind in type(given).__mro__
+    )

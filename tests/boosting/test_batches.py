@@ -1,0 +1,204 @@
+"""Fits in batches: the model of a fit on all rows, byte for byte, or a clear error."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+from sklearn.tree import DecisionTreeClassifier
+
+from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
+from driftgames.boosting.cut_summary import CutSummary
+from driftgames.boosting.cuts import cut_dense, cut_sparse
+
+RNG = np.random.default_rng(3)
+N = 400
+
+
+def _examples(seed=0):
+    """Few-valued, many-valued, sparse and missing columns."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N, 5))
+    X[:, 1] = rng.integers(0, 4, N)
+    X[:, 2] *= rng.random(N) < 0.2
+    X[rng.random(N) < 0.1, 3] = np.nan
+    y = np.where(X[:, 0] + X[:, 1] - 1 + rng.normal(size=N) > 0, "up", "down")
+    return X, y
+
+
+X, Y = _examples()
+
+
+def _cut(order, sizes):
+    """Return batches of rows in this order, of these sizes in turn."""
+    at, batches, k = 0, [], 0
+    while at < N:
+        rows = order[at : at + sizes[k % len(sizes)]]
+        batches.append((X[rows], Y[rows]))
+        at, k = at + rows.size, k + 1
+    return batches
+
+
+def _bytes(model, path):
+    model.save(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+@pytest.mark.parametrize("shape", [{}, {"max_depth": 2}])
+def test_batches_give_the_model_of_all_rows_byte_for_byte(name, shape, tmp_path):
+    make = BOOSTERS[name]
+    whole = _bytes(make(n_estimators=8, max_bins=16, **shape).fit(X, Y), tmp_path / "whole")
+    for order, sizes in [
+        (np.arange(N), [N]),
+        (np.arange(N)[::-1], [1, 150]),
+        (RNG.permutation(N), [7, 90, 33]),
+    ]:
+        batches = _cut(order, sizes)
+        model = make(n_estimators=8, max_bins=16, **shape).fit_batches(lambda b=batches: iter(b))
+        assert _bytes(model, tmp_path / "parts") == whole
+
+
+def test_sparse_batches_give_the_model_of_all_rows(tmp_path):
+    S = sp.csr_matrix(np.nan_to_num(X) * (np.abs(np.nan_to_num(X)) > 1))
+    whole = NHBoostDTClassifier(8, max_bins=16).fit(S, Y)
+    batches = [(S[a:b], Y[a:b]) for a, b in [(200, N), (0, 3), (3, 200)]]
+    parts = NHBoostDTClassifier(8, max_bins=16).fit_batches(batches)
+    assert _bytes(parts, tmp_path / "a") == _bytes(whole, tmp_path / "b")
+
+
+@pytest.mark.parametrize("weights", [RNG.integers(0, 4, N), RNG.random(N)], ids=["counts", "reals"])
+@pytest.mark.parametrize("booster", [NHBoostDTClassifier, AdaBoostClassifier])
+def test_sample_weights_in_batches(weights, booster, tmp_path):
+    whole = booster(8, max_bins=16).fit(X, Y, sample_weight=weights)
+    batches = [(X[a:b], Y[a:b], weights[a:b]) for a, b in [(250, N), (0, 250)]]
+    parts = booster(8, max_bins=16).fit_batches(batches)
+    assert _bytes(parts, tmp_path / "a") == _bytes(whole, tmp_path / "b")
+
+
+def test_a_fit_in_batches_goes_on(tmp_path):
+    whole = NHBoostDTClassifier(9).fit(X, Y)
+    parts = NHBoostDTClassifier(4, warm_start=True).fit_batches(_cut(np.arange(N), [100]))
+    parts.set_params(n_estimators=9).fit_batches(_cut(np.arange(N)[::-1], [70]))
+    assert _bytes(parts.set_params(warm_start=False), tmp_path / "a") == _bytes(
+        whole, tmp_path / "b"
+    )
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Return parquet files of the examples, their frame, and a pattern for the files."""
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(w=RNG.integers(1, 4, N), label=Y)
+    for k, part in enumerate(np.array_split(np.arange(N), 3)):
+        table = pa.Table.from_pandas(frame.iloc[part], preserve_index=False)
+        pq.write_table(table, tmp_path / f"{k}.parquet", row_group_size=50)
+    return frame, str(tmp_path / "*.parquet")
+
+
+def test_parquet_files_datasets_and_lazy_frames(files, tmp_path):
+    frame, pattern = files
+    settings = {"label": "label", "weight": "w", "columns": list("abd"), "batch_rows": 64}
+    by_arrow, by_polars = ds.field("b") > 0, pl.col("b") > 0
+    of_pandas, of_polars = frame[frame.b > 0], pl.from_pandas(frame).filter(by_polars)
+    for source, rows, chosen in [
+        (pattern, by_arrow, of_pandas),
+        (ds.dataset(sorted(tmp_path.glob("*.parquet"))), by_arrow, of_pandas),
+        (pl.scan_parquet(pattern), by_polars, of_polars),
+    ]:
+        whole = NHBoostDTClassifier(8).fit(chosen[list("abd")], chosen["label"], chosen["w"])
+        model = NHBoostDTClassifier(8).fit_batches(source, filter=rows, **settings)
+        assert _bytes(model, tmp_path / "parts") == _bytes(whole, tmp_path / "whole")
+    assert model.feature_names_in_.tolist() == list("abd")
+    with pytest.raises(ValueError, match="there is no column 'z'"):
+        model.fit_batches(pattern, label="z")
+    with pytest.raises(ValueError, match="label must name the column"):
+        model.fit_batches(pattern)
+    with pytest.raises(ValueError, match="same features"):
+        model.set_params(warm_start=True).fit_batches(pattern, label="label", weight="w")
+
+
+def test_memory_maps_are_read_in_pieces(tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", Y)
+    whole = _bytes(NHBoostDTClassifier(8).fit(X, Y), tmp_path / "a")
+    files = tmp_path / "X.npy", tmp_path / "y.npy"
+    maps = tuple(np.load(file, mmap_mode="r") for file in files)
+    for source in ([files], [maps]):
+        model = NHBoostDTClassifier(8).fit_batches(source, batch_rows=64)
+        assert _bytes(model, tmp_path / "b") == whole
+
+
+def _first(n=N, at=0):
+    return [(X[at : at + n], Y[at : at + n])]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ([], "it yielded no batch"),
+        (iter(_first()), "an iterator can be read once"),
+        (3, "source must be a function"),
+        ([X], "batch 0 must be \\(X, y\\)"),
+        ([*_first(), (X[:0], Y[:0])], "batch 1 must not be empty"),
+        ([*_first(), (X[:, :3], Y)], "batch 1: X has 3 features"),
+        ([*_first(), (X, np.where(Y == "up", "up", "sideways"))], "3 classes"),
+        ([(X[:9], Y[:9], np.ones(9)), *_first()], "batch 1 has 0 weights for 400 labels"),
+        ([*_first(), (X[:9], Y[:9], np.ones(9))], "batch 0 has 0 weights for 400 labels"),
+        ([(X, np.full(N, "up"))], "two classes"),
+        ([*_first(), (sp.csr_matrix(X), Y)], "all dense or all sparse; batch 1 differs"),
+        ([(X, Y[:-1])], "batch 0: Found input variables with inconsistent"),
+    ],
+)
+def test_bad_sources_are_refused_and_leave_the_booster_as_it_was(source, message):
+    model = NHBoostDTClassifier(3).fit(X, Y)
+    before = dict(model.__dict__)
+    with pytest.raises(ValueError, match=message):
+        model.fit_batches(source)
+    assert model.__dict__ == before
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        (_first(N - 1), "rows instead of"),
+        ([*_first(), *_first(1)], "more rows of class"),
+        ([(X + 1.0, Y)], "has other values the second time"),
+        ([(X, np.where(Y == "up", "up", "late"))], "more rows of class 'late'"),
+        ([(X, np.roll(Y, 1))], "has other values the second time"),
+    ],
+)
+def test_a_source_that_yields_other_rows_the_second_time_is_refused(second, message):
+    turns = iter([_first(), second])
+    with pytest.raises(ValueError, match=message):
+        NHBoostDTClassifier(3).fit_batches(lambda: iter(next(turns)))
+
+
+def test_estimators_and_columns_of_other_sources_are_refused():
+    with pytest.raises(ValueError, match="built-in stumps and trees"):
+        NHBoostDTClassifier(3, estimator=DecisionTreeClassifier()).fit_batches(_first())
+    with pytest.raises(ValueError, match="label belongs to parquet"):
+        NHBoostDTClassifier(3).fit_batches(_first(), label="y")
+    with pytest.raises(ValueError, match="batch_rows"):
+        NHBoostDTClassifier(3).fit_batches(_first(), batch_rows=0)
+
+
+@pytest.mark.parametrize("max_bins", [3, 200])
+def test_the_summary_gives_the_cuts_of_all_rows_in_either_layout(max_bins, monkeypatch):
+    for module in ("cuts", "cut_summary"):
+        monkeypatch.setattr(f"driftgames.boosting.{module}.SAMPLE", 100)
+    weights = RNG.integers(1, 3, N)
+    S = sp.csr_matrix(X)
+    parts = [CutSummary(max_bins) for _ in range(3)]
+    parts[0].add(X[:150], weights[:150])
+    parts[1].add(S[150:200], weights[150:200])
+    parts[2].add(X[200:], weights[200:])
+    parts[2].merge(parts[0])
+    parts[2].merge(parts[1])
+    for whole in (cut_dense(X, weights, max_bins), cut_sparse(S, weights, max_bins)):
+        found = parts[2].cuts()
+        np.testing.assert_array_equal(found.thresholds, whole.thresholds)
+        np.testing.assert_array_equal(found.starts, whole.starts)
+        np.testing.assert_array_equal(found.missing, whole.missing)

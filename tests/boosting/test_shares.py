@@ -1,0 +1,99 @@
+"""Rows cut into shares, without a cluster: the model of all rows, byte for byte."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from driftgames.boosting import BOOSTERS
+from driftgames.boosting.assembly import assemble
+from driftgames.boosting.binned_training_set import bin_examples
+from driftgames.boosting.sample_weights import SampleWeights
+from driftgames.boosting.shared_training_set import SharedTrainingSet
+from driftgames.boosting.shares import Share, combine
+
+N = 300
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(N, 4))
+X[:, 1] = RNG.integers(0, 3, N)
+X[:, 2] *= RNG.random(N) < 0.1  # its commonest bin is implicit in sparse shares
+X[RNG.random(N) < 0.1, 3] = np.nan
+Y = X[:, 0] + X[:, 1] - 1 + RNG.normal(size=N) > 0
+REALS = RNG.random(N)
+
+
+class _Here:
+    """Asks shares in this process."""
+
+    def __init__(self, shares):
+        self._shares = shares
+        self.n_asked = {}
+
+    def ask(self, name, *arguments):
+        self.n_asked[name] = self.n_asked.get(name, 0) + 1
+        return combine(name, [share.ask(name, *arguments) for share in self._shares])
+
+
+def _fit_shares(booster, weights, pieces):
+    """Fit a booster to rows in pieces, every second of which is sparse."""
+    _, _, shape, _ = booster._check_settings()
+    shape = None if shape is None or shape.is_stump else shape
+    whole = bin_examples(X, Y, weights.of_each, booster.max_bins)
+    shares = []
+    for k, rows in enumerate(pieces):
+        part = sp.csr_matrix(X[rows]) if k % 2 else X[rows]
+        sets = assemble(
+            [(part, Y[rows], weights.of_each[rows])],
+            whole.cuts,
+            integer_weights=weights.integer_weights,
+        )
+        shares += [Share(data, shape) for data in sets]
+    exchange = _Here(shares)
+    shared = SharedTrainingSet(
+        exchange, whole.cuts, whole.counts, integer_weights=weights.integer_weights, shape=shape
+    )
+    booster.n_features_in_ = X.shape[1]
+    booster._boost(shared, np.array([False, True]), [], booster.n_estimators)
+    return exchange
+
+
+ORDER = np.argsort(Y)  # the first piece is of one class
+PIECES = [
+    [np.arange(N)],
+    np.split(ORDER, [60, 70]),
+    np.array_split(RNG.permutation(N), 9),
+]
+
+
+@pytest.mark.parametrize("weights", [None, REALS], ids=["ones", "reals"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {},
+        {"max_depth": 3},
+        {"max_depth": None, "max_leaves": 5, "criterion": "kearns-mansour"},
+        {"max_depth": 2, "min_samples_leaf": 7},
+    ],
+    ids=["stumps", "depth", "leaves", "samples"],
+)
+@pytest.mark.parametrize("name", ["nh-boost.dt", "nh-boost", "adaboost"])
+def test_shares_give_the_model_of_all_rows(name, shape, weights, tmp_path):
+    settings = {"n_estimators": 9, "max_bins": 16, **shape}
+    whole = BOOSTERS[name](**settings).fit(X, Y, weights)
+    whole.save(tmp_path / "whole")
+    ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
+    for pieces in PIECES:
+        booster = BOOSTERS[name](**settings)
+        of_each = ones if weights is None else SampleWeights.of(weights)
+        _fit_shares(booster, of_each, pieces)
+        booster.save(tmp_path / "parts")
+        assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_a_round_of_stumps_is_two_exchanges_and_one_of_trees_as_many_as_levels():
+    ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
+    for depth in (1, 3):
+        booster = BOOSTERS["nh-boost.dt"](5, max_depth=depth)
+        asked = _fit_shares(booster, ones, PIECES[1]).n_asked
+        assert asked == {"count_mistakes": 1, "best": 5, "move": 5} | (
+            {"divide": 10} if depth == 3 else {}
+        )
