@@ -239,6 +239,20 @@ def test_explanations_add_up_and_speak_of_the_columns_of_the_frame(depth):
         model.explain(["red", 1])
 
 
+def test_votes_of_categories_are_drawn_with_their_names():
+    frame, y = draw(2)
+    model = NHBoostDTClassifier(60).fit(frame, y)
+    figure = model.plot_shapes(show_missing=True)
+    axes = {each.get_title(): each for each in figure.axes}
+    assert set(axes) == {frame.columns[j] for j in model.shape_functions_}
+    labels = [text.get_text() for text in axes["colour"].get_xticklabels()]
+    assert labels == ["blue", "green", "grey", "pink", "red"]
+    low, high = axes["colour"].get_xlim()
+    assert low < 0
+    assert high > 4
+    assert "categories" in axes["town"].get_xlabel()
+
+
 def test_unknown_categories_answer_no_and_missing_values_too_if_the_fit_saw_none():
     frame, y = draw(3)
     model = NHBoostDTClassifier(60).fit(frame, y)

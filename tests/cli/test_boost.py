@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -219,6 +220,35 @@ def test_csv_columns_have_names_and_may_come_in_another_order(csv, tmp_path):
     run("fit", path, "--label", "kind", "--rounds", 20, "--model", model, "--resume")
     assert load_model(model).feature_names_in_.tolist() == ["links", "length", "noise"]
     assert load_model(model).stumps_ == NHBoostDTClassifier(20).fit(X, labels).stumps_
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_strings_are_categories(tmp_path, depth):
+    rng = np.random.default_rng(2)
+    towns, size = rng.choice(["Rome", "Oslo", "Lima", "?"], 120), rng.integers(0, 9, 120)
+    labels = np.where((towns == "Oslo") ^ (size > 6), "in", "out")
+    path, model, other = tmp_path / "t.csv", tmp_path / "m.json", tmp_path / "other.csv"
+    rows = [f"{t},{s},{y}" for t, s, y in zip(towns, size, labels, strict=True)]
+    path.write_text("\n".join(["town,size,where", *rows]) + "\n")
+    done = run("fit", path, "--rounds", 8, "--depth", depth, "--model", model)
+    assert done.stderr == f"{path}: read as categories: town\n"
+    frame = pd.DataFrame({"town": np.where(towns == "?", None, towns), "size": size})
+    wanted = NHBoostDTClassifier(20, max_depth=depth).fit(frame, labels)
+    run("fit", path, "--rounds", 20, "--model", model, "--resume")
+    loaded = load_model(model)
+    assert loaded.encoder_ == wanted.encoder_
+    assert loaded.feature_names_in_.tolist() == ["town", "size"]
+    rows = [f"{s},{t}" for t, s in zip(towns, size, strict=True)]
+    other.write_text("\n".join(["size,town", "8,Bonn", *rows]))
+    strange = pd.concat([pd.DataFrame({"town": ["Bonn"], "size": [8]}), frame])
+    predicted = run("predict", other, "--model", model).stdout.split()
+    assert predicted == wanted.predict(strange).tolist()
+    shown = run("inspect", model, "--data", path).output
+    assert "town" in shown
+    assert "features that vote" in shown
+    other.write_text("size,town\nbig,Rome\n")
+    refused = run("predict", other, "--model", model, code=2).stderr
+    assert "line 2, column 1: 'big' is not a number" in refused
 
 
 def test_inspect_shows_rounds_features_margins_and_the_certificate(csv, tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
-from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction
+from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction, draw_shapes
 from driftgames.boosting.bins import Array
 from driftgames.boosting.categories import CategoryVotes
 from driftgames.boosting.rounds import BoostingRounds
@@ -182,9 +182,10 @@ class BaseBooster(BoostingRounds):
         return dict(self._additive.shape_functions)
 
     def plot_shapes(self, *, n_features: int = 12, show_missing: bool = False) -> Figure:
-        """Draw the step functions of the features that move the decision most."""
+        """Draw the votes of the features that move the decision most, as functions of the value."""
         names = getattr(self, "feature_names_in_", None)
-        return self._additive.plot(names, n_features=n_features, show_missing=show_missing)
+        shapes = self.shape_functions_.values()
+        return draw_shapes(shapes, names, n_features=n_features, show_missing=show_missing)
 
     def explain(self, x: Any) -> Explanation:
         """Return the vote of each feature on one example.

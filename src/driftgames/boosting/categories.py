@@ -32,6 +32,11 @@ class CategoryVotes:
     missing: float
     unknown: float
 
+    @property
+    def thresholds(self) -> FloatArray:
+        """Where steps at 0, 1, 2, ... end, one for each category: for drawings."""
+        return np.arange(0.5, len(self.categories) - 1)
+
     def __call__(self, x: Any) -> FloatArray:
         """Return the vote on each category; None is a missing value."""
         votes: dict[Any, float] = dict(zip(self.categories, self.values.tolist(), strict=True))

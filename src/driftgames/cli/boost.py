@@ -112,6 +112,8 @@ def fit(
 ) -> None:
     """Fit a booster and write it to a file.
 
+    A column of a CSV file with cells that are not numbers holds categories.
+
     A fit that was stopped goes on with --resume and ends in the same model as a fit without
     a stop.
 
@@ -126,13 +128,14 @@ def fit(
         if resume and model.exists():
             booster = load_model(model)
             _check_settings(model, booster, algorithm, rounds, settings)
-            names, n_features = _take_names(booster), booster.n_features_in_
+            examples = read_examples(data, label=label, header=header, **_columns_of(booster))
         else:
             booster = _new_booster(algorithm, rounds, settings)
-            names, n_features = None, None
-        examples = read_examples(
-            data, label=label, header=header, n_features=n_features, names=names
-        )
+            examples = read_examples(data, label=label, header=header)
+            if examples.categories:
+                booster.set_params(categorical_features=list(examples.categories))
+                names = [_name(examples.names, j) for j in examples.categories]
+                typer.echo(f"{data}: read as categories: {', '.join(names)}", err=True)
         if examples.y is None:
             fail(f"{data}: fitting needs labels; the file has none")
         booster.set_params(n_jobs=jobs)
@@ -177,10 +180,7 @@ def predict(
     with clear_errors():
         check_outputs(output=output)
         booster = load_model(model).set_params(n_jobs=jobs)
-        names, n_features = _take_names(booster), booster.n_features_in_
-        examples = read_examples(
-            data, label=label, header=header, n_features=n_features, names=names
-        )
+        examples = read_examples(data, label=label, header=header, **_columns_of(booster))
         X = examples.X
         if what is Output.SCORE:
             answers = booster.decision_function(X)
@@ -239,10 +239,7 @@ def inspect(
         if booster.certificate_ is not None:
             typer.echo(str(booster.certificate_))
         if data is not None:
-            names, n_features = _take_names(booster), booster.n_features_in_
-            examples = read_examples(
-                data, label=label, header=header, n_features=n_features, names=names
-            )
+            examples = read_examples(data, label=label, header=header, **_columns_of(booster))
             if examples.y is None:
                 fail(f"{data}: margins need labels; the file has none")
             out.print(_margins(data, booster.margins(examples.X, examples.y)))
@@ -346,6 +343,16 @@ def _take_names(booster: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
+def _columns_of(booster: Any) -> dict[str, Any]:
+    """Return what `read_examples` must know of a booster; take its names."""
+    categories = () if booster.encoder_ is None else booster.encoder_.categories
+    return {
+        "names": _take_names(booster),
+        "n_features": booster.n_features_in_,
+        "categories": [j for j, each in enumerate(categories) if each and isinstance(each[0], str)],
+    }
+
+
 def _summary(path: Path, booster: Any) -> RenderableType:
     import numpy as np
 
@@ -385,7 +392,7 @@ def _features(booster: Any, top: int) -> RenderableType:
     rows = tuple(
         (
             _name(names, j),
-            int((booster.stumps_.feature == j).sum()),
+            int((_asked(booster) == j).sum()),
             float(shapes[j].values.min()),
             float(shapes[j].values.max()),
         )
@@ -399,7 +406,8 @@ def _features(booster: Any, top: int) -> RenderableType:
 def _asked(booster: Any) -> Any:
     """Return the feature of every question of a model."""
     trees = booster.trees_
-    return trees.feature[trees.left > 0] if len(trees) else booster.stumps_.feature
+    asked = trees.feature[trees.left > 0] if len(trees) else booster.stumps_.feature
+    return asked if booster.encoder_ is None else booster.encoder_.feature[asked]
 
 
 def _name(names: Any, feature: int) -> str:
