@@ -113,6 +113,8 @@ def open_losses(
     """
     path = Path(source)
     if source == "-":
+        if sys.stdin is None or sys.stdin.closed:
+            raise DataError("standard input is closed; name a file, or give it a stream")
         stream = _whole_lines(sys.stdin.buffer) if whole_lines else sys.stdin.buffer
         yield _open_csv(stream, "standard input", header, rounds, cell)
     elif path.suffix == ".npy":

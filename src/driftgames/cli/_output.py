@@ -11,9 +11,6 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-INTERRUPTED = 130
-"""The exit code of a command that was stopped by Ctrl-C."""
-
 
 def console() -> Console:
     """Return the console for results; plain text when standard output is not a terminal.

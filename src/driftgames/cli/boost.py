@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from driftgames.cli import INTERRUPTED
 from driftgames.cli._options import check_outputs
-from driftgames.cli._output import INTERRUPTED, clear_errors, console, fail, make_table
+from driftgames.cli._output import clear_errors, console, fail, make_table
 from driftgames.core.registry import choose
 
 if TYPE_CHECKING:
