@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -28,6 +29,7 @@ from driftgames.boosting.bins import Array
 from driftgames.boosting.cuts import MOST_BINS
 from driftgames.boosting.history import COLUMNS, History, Round
 from driftgames.boosting.sample_weights import SampleWeights, weigh_examples
+from driftgames.boosting.sparse_input import check_sparse
 from driftgames.boosting.stump_kernels import scale_weights
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import EstimatorTrainingSet, TrainingSet, draw_seeds
@@ -37,7 +39,7 @@ from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.warm_start import check_continuation, replay
 from driftgames.certificates.margins import Margins
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import check_integer, float_errors
 from driftgames.core.progress import progress
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -243,7 +245,8 @@ class BoostingRounds(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._settings = self._binding_settings()
         weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
         if sample_weight is not None:
-            X, y, weights = weigh_examples(X, y, sample_weight, classes)
+            with float_errors("sample_weight"):
+                X, y, weights = weigh_examples(X, y, sample_weight, classes)
         n_threads = self._count_threads()
         with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
             # bin the examples
@@ -346,7 +349,10 @@ class BoostingRounds(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return {name: value for name, value in settings.items() if name not in _FREE}
 
     def _check_input(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
-        return validate_data(self, X, y, reset=reset, **INPUT)
+        if issparse(X):
+            check_sparse(X)
+        with float_errors("X and y"):
+            return validate_data(self, X, y, reset=reset, **INPUT)
 
     def _count_threads(self) -> int:
         """Return ``n_jobs`` as joblib counts it; the default is 1, or the number of its backend."""
