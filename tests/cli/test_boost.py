@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -358,3 +360,27 @@ def test_trees_are_fitted_resumed_and_inspected(data, svm, tmp_path):
     assert "every bound holds" in shown or "nothing is promised" in shown
     done = run("inspect", model, "--plot", tmp_path / "shapes.svg", code=2)
     assert "--plot draws the votes of stumps" in done.stderr
+
+
+def test_a_loop_of_links_is_named_and_stays(svm, tmp_path):
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    assert f"error: {one}: " in run("fit", svm, "--model", one, code=2).stderr
+    assert f"error: {one}: " in run("predict", svm, "--model", one, code=2).stderr
+    assert one.is_symlink()
+
+
+def test_labels_reach_a_pipe_as_they_are_and_a_terminal_with_escapes(csv, tmp_path, monkeypatch):
+    path = tmp_path / "red.csv"
+    path.write_text(csv[0].read_text().replace("spam", "spam\x1b[31m"))
+    model = tmp_path / "m.json"
+    run("fit", path, "--label", "kind", "--rounds", 5, "--model", model)
+    assert "spam\x1b[31m\n" in run("predict", path, "--model", model).stdout
+    assert "\x1b" not in run("inspect", model).output
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr("driftgames.cli.boost.sys", SimpleNamespace(stdout=terminal))
+    run("predict", path, "--model", model)
+    assert "\x1b" not in terminal.getvalue()
+    assert "spam\\x1b[31m\n" in terminal.getvalue()

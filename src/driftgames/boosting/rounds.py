@@ -33,6 +33,7 @@ from driftgames.boosting.frames import Categories, check_types, code_columns, fi
 from driftgames.boosting.history import COLUMNS, History, Round
 from driftgames.boosting.parameters import SharedParameters
 from driftgames.boosting.sample_weights import SampleWeights, weigh_examples
+from driftgames.boosting.sparse_input import check_sparse
 from driftgames.boosting.stump_kernels import scale_weights
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import EstimatorTrainingSet, TrainingSet, draw_seeds
@@ -47,7 +48,7 @@ from driftgames.boosting.warm_start import (
     replay,
 )
 from driftgames.certificates.margins import Margins
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import check_integer, float_errors
 from driftgames.core.progress import progress
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -234,7 +235,8 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
                 check_continuation(self, classes, n_estimators)
             weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
             if sample_weight is not None:
-                X, y, weights = weigh_examples(X, y, sample_weight, classes)
+                with float_errors("sample_weight"):
+                    X, y, weights = weigh_examples(X, y, sample_weight, classes)
             encoder = None
             if categories is not None:
                 grows = self.estimator is None and shape is not None and not shape.is_stump
@@ -466,10 +468,16 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         """Return examples to predict, as the columns that the weak hypotheses ask about."""
         if reset or self.encoder_ is None:
             check_types(X, None)
-            return validate_data(self, X, y, reset=reset, **INPUT)
+            return self._validate(X, y, reset=reset)
         validate_data(self, X, reset=False, skip_check_array=True)  # names, number of columns
         check_types(X, [feature is not None for feature in self.encoder_.features])
         return self._encode(X)
+
+    def _validate(self, X: Any, y: Any, *, reset: bool) -> Any:
+        if issparse(X):
+            check_sparse(X)
+        with float_errors("X and y"):
+            return validate_data(self, X, y, reset=reset, **INPUT)
 
     def _encode(self, X: Any) -> Any:
         """Do the same as `_check_input` without a look at the names of columns."""
@@ -491,7 +499,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
             categorical = find_categories(X, setting)
             check_types(X, categorical)
         if categorical is None:
-            return *validate_data(self, X, y, reset=reset, **INPUT), None
+            return *self._validate(X, y, reset=reset), None
         validate_data(self, X, reset=reset, skip_check_array=True)  # names, number of columns
         codes, categories = code_columns(X, (None,) * categorical.size, learn=categorical)
         return *check_X_y(codes, y, estimator=self, **INPUT), categories

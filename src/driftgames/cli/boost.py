@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from driftgames.cli import INTERRUPTED
 from driftgames.cli._options import check_outputs
-from driftgames.cli._output import INTERRUPTED, clear_errors, console, fail, make_table
+from driftgames.cli._output import clear_errors, console, fail, make_table, say
 from driftgames.core.registry import choose
 
 if TYPE_CHECKING:
@@ -145,7 +147,7 @@ def fit(
             rows, columns = examples.X.shape
             fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
     error = booster.history_["training_error"][-1] if booster.n_iter_ else float("nan")
-    typer.echo(f"{model}: {booster.n_iter_} rounds, training error {error:.2%}")
+    say(f"{model}: {booster.n_iter_} rounds, training error {error:.2%}")
 
 
 @app.command()
@@ -176,6 +178,7 @@ def predict(
     from driftgames.boosting.persistence import load_model
     from driftgames.cli._examples import read_examples
     from driftgames.core.documents import atomic_write
+    from driftgames.tables import visible
 
     with clear_errors():
         check_outputs(output=output)
@@ -190,7 +193,9 @@ def predict(
             answers = booster.predict(X)
         text = "".join(f"{answer}\n" for answer in answers.tolist())
         if output is None:
-            typer.echo(text, nl=False)
+            # a file or a pipe gets the labels as they are; typer would remove colours
+            sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
+            sys.stdout.flush()
         else:
             with atomic_write(output) as stream:
                 stream.write(text.encode())
@@ -235,7 +240,7 @@ def inspect(
         out.print(_features(booster, top))
         if plot is not None:
             save_figure(booster.plot_shapes(n_features=top), plot)
-            typer.echo(f"{plot}: what the features vote")
+            say(f"{plot}: what the features vote")
         if booster.certificate_ is not None:
             typer.echo(str(booster.certificate_))
         if data is not None:
@@ -318,9 +323,9 @@ def _fit_in_steps(
 def _stop(path: Path, done: int) -> NoReturn:
     """End a fit that was interrupted; say how many rounds the model file holds."""
     if done:
-        typer.echo(f"stopped; {path} holds {done} rounds; --resume goes on", err=True)
+        say(f"stopped; {path} holds {done} rounds; --resume goes on", err=True)
     else:
-        typer.echo(f"stopped in the first rounds; nothing was written to {path}", err=True)
+        say(f"stopped in the first rounds; nothing was written to {path}", err=True)
     raise typer.Exit(INTERRUPTED)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from driftgames.cli._options import check_outputs
-from driftgames.cli._output import clear_errors
+from driftgames.cli._output import clear_errors, say
 
 
 def play(
@@ -33,6 +33,6 @@ def play(
     with clear_errors():
         check_outputs(output=output)
         write_page(output)
-    typer.echo(f"Wrote {output}.")
+    say(f"Wrote {output}.")
     if not no_open and not webbrowser.open(output.resolve().as_uri()):
         typer.echo("No browser was found; open the file by hand.", err=True)

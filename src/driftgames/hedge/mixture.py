@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import check_finite, check_flag, check_number
+from driftgames.core.checks import check_finite, check_flag, check_number, float_errors
 from driftgames.core.description import describe, restore
 from driftgames.core.documents import (
     DocumentError,
@@ -164,7 +164,10 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ahead; `predict_then_fit` does not.
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        with float_errors("X"):
+            rows = validate_data(
+                self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"
+            )
         predictions, awake = self._experts(self.loss_, rows)
         mixed = self.loss_.combine(predictions, self.weights_)
         if awake is not None:
@@ -349,15 +352,16 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _play_checked(self, X: npt.ArrayLike, y: npt.ArrayLike, fresh: bool) -> FloatArray:
         _check_outside(self.outside)
         loss = make_loss(self.loss, self.outcome_range, any_size=True) if fresh else self.loss_
-        rows, column = validate_data(
-            self,
-            X,
-            y,
-            reset=fresh,
-            dtype=np.float64,
-            y_numeric=True,
-            ensure_all_finite="allow-nan",
-        )
+        with float_errors("X and y"):
+            rows, column = validate_data(
+                self,
+                X,
+                y,
+                reset=fresh,
+                dtype=np.float64,
+                y_numeric=True,
+                ensure_all_finite="allow-nan",
+            )
         outcomes = loss.check_outcomes(column)
         predictions, awake = self._experts(loss, rows)
         linearised = self._choose_linearised(loss) if fresh else self.linearised_

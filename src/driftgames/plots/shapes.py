@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from driftgames.core.checks import as_floats, check_integer
 from driftgames.core.typing import FloatArray
-from driftgames.plots.style import new_axes
+from driftgames.plots.style import new_axes, shown_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,7 +71,7 @@ def plot_shapes(
         if labels is not None:
             _name_steps(axes, labels)
         axes.set_ylim(-reach, reach)
-        axes.set_title(names[j], fontsize="small")
+        axes.set_title(shown_name(names[j]), fontsize="small")
         if (place - 1) % across:
             axes.set_yticklabels([])
         else:

@@ -53,8 +53,15 @@ def bound_style(name: str, style: Style) -> Style:
 
 
 def shown_name(name: str) -> str:
-    """Return a name as a legend shows it: matplotlib hides labels that begin with ``_``."""
-    return f" {name}" if name.startswith("_") else name
+    r"""Return a name as a figure shows it.
+
+    Matplotlib hides labels that begin with ``_`` and reads what stands between two ``$`` as a
+    formula.
+
+    >>> shown_name("$AAPL_$"), shown_name("_cash")
+    ('\\$AAPL_\\$', ' _cash')
+    """
+    return (f" {name}" if name.startswith("_") else name).replace("$", r"\$")
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:

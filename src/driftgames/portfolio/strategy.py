@@ -113,7 +113,7 @@ class PortfolioStrategy(Stateful):
     """The arrays that the next decision depends on; ``name`` is the attribute ``_name``."""
 
     def __init__(self, n_assets: int, *, cost: float = 0.0) -> None:
-        if n_assets == 1:
+        if isinstance(n_assets, int) and n_assets == 1:
             raise ValueError("a portfolio needs at least two assets; got one")
         self._n_assets = check_integer("n_assets", n_assets, least=2)
         self._cost = check_between("cost", cost, 0.0, 0.5)
