@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -67,11 +68,13 @@ class Cuts:
         return np.concatenate([[0], np.cumsum(self.n_bins)])
 
 
-def cut_dense(X: Array, sample_weights: IntArray, max_bins: int) -> Cuts:
+def cut_dense(
+    X: Array, sample_weights: IntArray, max_bins: int, each: Callable[..., Any] = map
+) -> Cuts:
     """Choose the cuts of an array: between any two values, if they are few, else by quantiles.
 
     A row of weight 2 counts as two rows. The order of the rows does not matter: the sample for
-    quantiles is drawn by the contents of the rows.
+    quantiles is drawn by the contents of the rows. ``each`` applies a function to the columns.
 
     >>> X = np.array([[1.0, 0.0], [2.0, 0.0], [4.0, np.nan]])
     >>> cut_dense(X, np.ones(3, dtype=np.int64), max_bins=255).thresholds
@@ -86,8 +89,9 @@ def cut_dense(X: Array, sample_weights: IntArray, max_bins: int) -> Cuts:
     if many.size:
         drawn = _sample(X)
         columns, masses = np.ascontiguousarray(X[drawn][:, many].T), sample_weights[drawn]
-        for j, column in zip(many.tolist(), columns, strict=True):
-            parts[j] = quantile_cuts(*_count_values(column, masses), max_bins)
+        found = each(lambda x: quantile_cuts(*_count_values(x, masses), max_bins), columns)
+        for j, part in zip(many.tolist(), found, strict=True):
+            parts[j] = part
     return Cuts.gather(parts, _missing(X))
 
 
