@@ -265,17 +265,8 @@ def lay_out_dense(
     """Return the layout of rows whose bins are known, class 0 first: dense or sparse."""
     offsets = cuts.offsets
     counts = np.zeros((2, offsets[-1]), dtype=np.int64)
-    rows = np.empty(columns.shape[::-1], dtype=np.uint8)
-
-    def turn_rows(begin: int, end: int) -> None:
-        rows[begin:end] = columns[:, begin:end].T
-
-    def count_columns(begin: int, end: int) -> None:
-        mine = offsets[begin : end + 1]
-        kernels.count_bins(columns[begin:end], split, weights, mine, counts)
-
-    run(turn_rows, order.size)
-    run(count_columns, len(columns))
+    _count_columns(columns, split, weights, offsets, counts, run)
+    rows = _turn(columns, run)
     commonest = _commonest(counts, offsets)
     inside = int(counts.sum(axis=0)[offsets[:-1] + commonest].sum())
     if inside <= (1 - _SPARSE_BELOW) * weights.sum() * len(columns):
@@ -292,6 +283,32 @@ def lay_out_dense(
         lambda codes: kernels.list_dense(rows, commonest, offsets, again, codes),
     )
     return bins, order[again], split, weights[again], commonest, counts
+
+
+def _count_columns(
+    columns: BitArray,
+    split: int,
+    weights: IntArray,
+    offsets: IntArray,
+    counts: IntArray,
+    run: RunShares,
+) -> None:
+    def count(begin: int, end: int) -> None:
+        mine = offsets[begin : end + 1]
+        kernels.count_bins(columns[begin:end], split, weights, mine, counts)
+
+    run(count, len(columns))
+
+
+def _turn(columns: BitArray, run: RunShares) -> BitArray:
+    """Return the bins by rows instead of by columns."""
+    rows = np.empty(columns.shape[::-1], dtype=np.uint8)
+
+    def turn(begin: int, end: int) -> None:
+        rows[begin:end] = columns[:, begin:end].T
+
+    run(turn, len(rows))
+    return rows
 
 
 def _bin_sparse(X: Any, positive: BoolArray, sample_weights: IntArray, cuts: Cuts) -> Layout:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from driftgames._kernels.arithmetic import root
-from driftgames._kernels.jit import inner_kernel
+from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames._kernels.memory import AHEAD, prefetch
 from driftgames.boosting.bins import Array
 
@@ -44,7 +44,7 @@ def collect(
     return int(to_heavy), int(to_light), total
 
 
-@inner_kernel
+@kernel
 def sum_dense(
     rows: Array, weights: Array, codes: Array, offsets: Array, out: Array, counts: Array
 ) -> None:
@@ -70,7 +70,7 @@ def sum_dense(
                 counts[np.uint64(offsets[j]) + np.uint64(codes[i * width + j])] += 1
 
 
-@inner_kernel
+@kernel
 def sum_sparse(
     rows: Array, weights: Array, starts: Array, codes: Array, out: Array, counts: Array
 ) -> None:
@@ -91,7 +91,7 @@ def sum_sparse(
                 counts[codes[e]] += 1
 
 
-@inner_kernel
+@kernel
 def node_score(lower: int, upper: int, criterion: int) -> float:
     """Return what a node of these sums of class 0 and class 1 adds to the score of a split."""
     weight = float(lower + upper)
@@ -103,7 +103,7 @@ def node_score(lower: int, upper: int, criterion: int) -> float:
     return edge * edge / weight
 
 
-@inner_kernel
+@kernel
 def best_split(
     sums: Array,
     slots: Array,

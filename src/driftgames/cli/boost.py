@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -123,9 +124,11 @@ def fit(
     """
     from driftgames.boosting.persistence import load_model
     from driftgames.cli._examples import read_examples
+    from driftgames.core.locks import sole_writer
 
-    with clear_errors():
+    with clear_errors(), ExitStack() as held:
         check_outputs(model=model)
+        held.enter_context(sole_writer(model))
         settings = {"d": d, "edge": edge, "max_bins": bins, "max_depth": depth}
         if resume and model.exists():
             booster = load_model(model)

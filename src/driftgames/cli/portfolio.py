@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -109,15 +110,17 @@ def portfolio(
     Example: driftgames portfolio prices.csv -a universal -a ons --cost 0.001 --plot wealth.svg
     """
     from driftgames.cli._prices import read_prices
+    from driftgames.core.locks import sole_writer
     from driftgames.portfolio import best_constant_rebalanced
 
-    with clear_errors():
+    with clear_errors(), ExitStack() as held:
         if (prices is None) != demo:
             raise ValueError("give either a table of prices or --demo")
         if from_one and (relatives or demo):
             other = "--demo" if demo else "--relatives"
             raise ValueError(f"--from-one is for a table of prices; it does not go with {other}")
         check_outputs(plot=plot, save=save)
+        held.enter_context(sole_writer(save))
         table = _demo(seed or 0) if prices is None else read_prices(prices, header=header)
         n_assets = len(table.assets)
         wanted = _Wanted(cost, span, seed)

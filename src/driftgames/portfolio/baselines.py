@@ -9,9 +9,13 @@ import numpy as np
 from driftgames._kernels.elementary import exp_all, log_all
 from driftgames._kernels.sums import matvec
 from driftgames.core.checks import check_between, check_fraction, check_integer, check_positive
+from driftgames.core.schema import NUMBER, Schema, array_of
 from driftgames.core.typing import Content, FloatArray
 from driftgames.portfolio import baseline_kernels as kernels
 from driftgames.portfolio.strategy import PortfolioStrategy
+
+_STEPS = (1e-30, 1e30)  # of Newton's method; the solutions of its equations stay finite
+_LARGEST_RATE = 1e6  # one day then decides alone, and the sums of many days stay finite
 
 
 class UniformRebalancing(PortfolioStrategy):
@@ -74,7 +78,7 @@ class ExponentiatedGradient(PortfolioStrategy):
 
     def __init__(self, n_assets: int, *, eta: float = 0.05, cost: float = 0.0) -> None:
         super().__init__(n_assets, cost=cost)
-        self._eta = check_positive("eta", eta)
+        self._eta = check_between("eta", check_positive("eta", eta), 0.0, _LARGEST_RATE)
         self._logits = np.zeros(self._n_assets)
 
     @classmethod
@@ -95,6 +99,11 @@ class ExponentiatedGradient(PortfolioStrategy):
 
     def _arguments(self) -> Content:
         return super()._arguments() | {"eta": self._eta}
+
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        ours, state = super()._schema(arguments)
+        return {**ours, "eta": NUMBER}, state
 
 
 class OnlineNewtonStep(PortfolioStrategy):
@@ -135,8 +144,8 @@ class OnlineNewtonStep(PortfolioStrategy):
         cost: float = 0.0,
     ) -> None:
         super().__init__(n_assets, cost=cost)
-        self._beta = check_positive("beta", beta)
-        self._delta = check_positive("delta", delta)
+        self._beta = check_between("beta", beta, *_STEPS)
+        self._delta = check_between("delta", delta, *_STEPS)
         self._mix = check_between("mix", mix, 0.0, 1.0)
         self._curvature = np.eye(self._n_assets)
         self._gradients = np.zeros(self._n_assets)
@@ -166,3 +175,10 @@ class OnlineNewtonStep(PortfolioStrategy):
     def _arguments(self) -> Content:
         own = {"beta": self._beta, "delta": self._delta, "mix": self._mix}
         return super()._arguments() | own
+
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        ours, state = super()._schema(arguments)
+        n = arguments.get("n_assets")
+        settings = dict.fromkeys(("beta", "delta", "mix"), NUMBER)
+        return {**ours, **settings}, {**state, "curvature": array_of(n, n)}

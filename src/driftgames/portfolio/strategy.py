@@ -18,7 +18,8 @@ from driftgames.core.checks import (
     check_number,
     check_vector,
 )
-from driftgames.core.state import Stateful, check_arrays
+from driftgames.core.schema import LIST, NUMBER, OBJECT, Schema, array_of, integer
+from driftgames.core.state import Stateful, check_arrays, check_clock
 from driftgames.core.typing import Content, FloatArray
 from driftgames.portfolio.relatives import check_prices, check_relatives, check_spread
 from driftgames.portfolio.trading_kernels import trade
@@ -131,7 +132,8 @@ class PortfolioStrategy(Stateful):
 
     def predict(self) -> FloatArray:
         """Return the portfolio for the next day."""
-        portfolio: FloatArray = self._play(np.empty((0, self._n_assets)))[0]
+        with self._lock:
+            portfolio: FloatArray = self._play(np.empty((0, self._n_assets)))[0]
         return portfolio
 
     def update(self, relatives: npt.ArrayLike) -> float:
@@ -142,9 +144,10 @@ class PortfolioStrategy(Stateful):
                 f"relatives of a day must be one relative per asset; got shape {day.shape}; "
                 "use run for several days"
             )
-        before = self._log_wealth
-        self.run(day[np.newaxis])
-        return float(exp_all(np.array([self._log_wealth - before]))[0])
+        with self._lock:
+            before = self._log_wealth
+            self.run(day[np.newaxis])
+            return float(exp_all(np.array([self._log_wealth - before]))[0])
 
     def run(self, relatives: npt.ArrayLike) -> PortfolioRun:
         """Trade through a matrix of relatives, one row per day.
@@ -153,12 +156,13 @@ class PortfolioStrategy(Stateful):
         """
         matrix = check_relatives(relatives, self._n_assets)
         check_spread(matrix, self._largest_spread)
-        portfolios = np.ascontiguousarray(self._play(matrix)[:-1])
         log_wealth = np.empty(matrix.shape[0])
-        trade(portfolios, matrix, self._cost, self._held, self._log_wealth, log_wealth)
-        self._t += matrix.shape[0]
-        if matrix.shape[0]:
-            self._log_wealth, self.quote = float(log_wealth[-1]), None
+        with self._lock:
+            portfolios = np.ascontiguousarray(self._play(matrix)[:-1])
+            trade(portfolios, matrix, self._cost, self._held, self._log_wealth, log_wealth)
+            self._t += matrix.shape[0]
+            if matrix.shape[0]:
+                self._log_wealth, self.quote = float(log_wealth[-1]), None
         return PortfolioRun(self.title, log_wealth, portfolios)
 
     @property
@@ -191,6 +195,13 @@ class PortfolioStrategy(Stateful):
     def _arguments(self) -> Content:
         return {"n_assets": self._n_assets, "cost": self._cost}
 
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        n = arguments.get("n_assets")
+        arrays = {name: array_of(n) for name in ("held", *cls._array_names)}
+        ours = {"n_assets": integer(2), "cost": NUMBER}
+        return ours, {**arrays, "log_wealth": NUMBER, "quote": OBJECT.or_null}
+
     def _get_state(self) -> Content:
         quote = self.quote
         return {
@@ -203,7 +214,7 @@ class PortfolioStrategy(Stateful):
 
     def _set_state(self, state: Content) -> None:
         check_arrays(state, self._get_state())
-        t = check_integer("t", state["t"], least=0)
+        t = check_clock("t", state["t"])
         log_wealth = check_number("log_wealth", state["log_wealth"])
         quote = _quote_from(state["quote"], self._n_assets)
         self._t, self._log_wealth, self._held, self.quote = t, log_wealth, state["held"], quote
@@ -218,7 +229,9 @@ def _quote_from(saved: Any, n_assets: int) -> Quote | None:
     if prices is not None:
         prices = check_vector("prices", prices, n_assets)
         prices = check_prices("prices", prices[np.newaxis])[0]
-    assets = tuple(map(str, saved.get("assets", ())))  # older files have no names
+    named = saved.get("assets", [])  # older files have no names
+    LIST.check("assets", named)
+    assets = tuple(map(str, named))
     if assets and not len(assets) == len(set(assets)) == n_assets:
         raise ValueError(f"assets must be {n_assets} different names; got {', '.join(assets)}")
     return Quote(prices, str(saved["date"]), assets)
