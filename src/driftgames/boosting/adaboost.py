@@ -10,6 +10,7 @@ import numpy as np
 
 from driftgames._kernels.elementary import exp_all, log_all
 from driftgames.boosting.base import BaseBooster, Run
+from driftgames.boosting.pair_training_set import PairTrainingSet
 from driftgames.boosting.rounds import SUM_BITS, Chips
 from driftgames.boosting.training_set import TrainingSet
 from driftgames.certificates.margins import MarginCertificate, Margins
@@ -60,6 +61,9 @@ class AdaBoostClassifier(BaseBooster):
         return MarginCertificate.of_product(
             "AdaBoost", run.margins, run.training_error, run.edges, run.vote_weights
         )
+
+    def _errors_per_pair(self, n_classes: int) -> float:
+        return math.sqrt(n_classes - 1)
 
 
 class ExponentialChips(Chips):
@@ -123,6 +127,8 @@ class ExponentialChips(Chips):
     @property
     def training_error(self) -> float:
         """The share of mass on the wrong side."""
+        if isinstance(self._training_set, PairTrainingSet):
+            return self._training_set.error(self._votes)
         wrong = (self._votes > 0) != self._training_set.positive
         weights = self._training_set.sample_weights
         return float(weights[wrong].sum() / weights.sum())

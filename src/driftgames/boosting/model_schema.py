@@ -89,6 +89,8 @@ def _by_name(content: Content) -> dict[str, Any]:
 def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
     """Return the requirements on all members but the parameters."""
     n_features = members["n_features_in"]
+    if "trees.n_nodes" not in members and _n_classes(members) > 2:
+        _list(0, _LABEL).check("stumps.feature", members["stumps.feature"])  # they have one vote
     of_trees = "trees.n_nodes" in members
     n_rounds = len(members["trees.n_nodes" if of_trees else "stumps.feature"])
     margins = members.get("margins.values")
@@ -97,7 +99,7 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
     schema = {
         "estimator": _STRING,
         "classes.dtype": _LABEL_TYPE,
-        "classes.values": _list(2, _LABEL),
+        "classes.values": _LABELS,
         "n_features_in": _FEATURES,
         "feature_names_in": _list(n_features, _STRING).or_null,
         **(_tree_schema(members, n_rounds) if of_trees else _stump_schema(n_features, n_rounds)),
@@ -109,6 +111,11 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
     if n_rounds == 0:
         return schema | {"margins": _NULL}
     return schema | {"margins.values": _MARGINS, "margins.masses": _list(n_margins, _integer(1))}
+
+
+def _n_classes(members: dict[str, Any]) -> int:
+    labels = members.get("classes.values")
+    return len(labels) if isinstance(labels, list) else 2
 
 
 def _stump_schema(n_features: int, n_rounds: int) -> dict[str, Requirement]:
@@ -123,15 +130,25 @@ def _stump_schema(n_features: int, n_rounds: int) -> dict[str, Requirement]:
 def _tree_schema(members: dict[str, Any], n_rounds: int) -> dict[str, Requirement]:
     """Return the requirements on each node; `Trees` checks that nodes make up trees."""
     n_nodes = len(members["trees.feature"])
+    n_classes = _n_classes(members)
     return {
         "trees.n_nodes": _list(n_rounds, _integer(1, n_nodes)),
         "trees.feature": _list(n_nodes, _integer(-1, members["n_features_in"] - 1)),
         "trees.threshold": _list(n_nodes, _THRESHOLD),
         "trees.missing_left": _list(n_nodes, _one_of(0, 1)),
         "trees.left": _list(n_nodes, _integer(0, n_nodes)),
-        "trees.vote": _list(n_nodes, _one_of(0, 1, -1)),
+        "trees.vote": _list(n_nodes, _one_of(0, 1, -1) if n_classes == 2 else _votes(n_classes)),
         "trees.gain": _list(n_nodes, _SHARE),
     }
+
+
+def _votes(n_classes: int) -> Requirement:
+    """Return the requirement on the vote of a node where there are more than two classes."""
+    question, votes = _one_of(0), _list(n_classes, _one_of(1, -1))
+    return Requirement(
+        f"0 or {votes.words} votes of 1 or -1",
+        lambda v: question.allows(v) or (votes.allows(v) and all(map(_one_of(1, -1).allows, v))),
+    )
 
 
 def _one_of(*values: Any) -> Requirement:
@@ -174,6 +191,9 @@ _NULL = Requirement("null", lambda v: v is None)
 _STRING = Requirement("a string", lambda v: isinstance(v, str))
 _LABEL = Requirement(
     "a number, a string, true or false", lambda v: isinstance(v, (int, float, str))
+)
+_LABELS = Requirement(
+    "a list of two labels or more", lambda v: isinstance(v, list) and len(v) > 1, _LABEL
 )
 _LABEL_TYPE = Requirement("the NumPy type of numbers or of strings", _is_label_type)
 _FEATURES = _integer(1, _MOST_FEATURES)

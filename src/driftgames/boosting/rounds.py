@@ -27,6 +27,13 @@ from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examp
 from driftgames.boosting.bins import Array
 from driftgames.boosting.cuts import MOST_BINS
 from driftgames.boosting.history import COLUMNS, History, Round
+from driftgames.boosting.pair_model import PairModel
+from driftgames.boosting.pair_training_set import (
+    EstimatorPairs,
+    PairCounts,
+    PairTrainingSet,
+    TreePairs,
+)
 from driftgames.boosting.parameters import SharedParameters
 from driftgames.boosting.sample_weights import SampleWeights, weigh_examples
 from driftgames.boosting.stump_kernels import scale_weights
@@ -166,6 +173,8 @@ class CountedChips(Chips):
     @property
     def training_error(self) -> float:
         """The share of mass that the vote gets wrong."""
+        if isinstance(self._counts, PairCounts):
+            return self._counts.error(self.n_rounds)
         return self._wrong / self._total
 
     def margins(self) -> Margins:
@@ -186,7 +195,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
     estimators_: list[Any]
     history_: History
     _margins: Margins | None  # None after no round
-    _tables: AdditiveModel | TreeModel | None  # None after a fit with an `estimator`
+    _tables: AdditiveModel | TreeModel | PairModel | None  # None after a fit with an `estimator`
 
     @abstractmethod
     def _start(self, training_set: TrainingSet) -> Chips:
@@ -203,7 +212,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         X : array, data frame or SciPy sparse matrix, shape (n_samples, n_features)
             NaN is a missing value. Sparse matrices stay sparse.
         y : array, shape (n_samples,)
-            Labels of any two values.
+            Labels of two values or more.
         sample_weight : array, shape (n_samples,), optional
             A prior over the examples; an example of weight 2 counts as two.
 
@@ -228,7 +237,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         shape = self._tree_shape()
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
         X, y = self._check_input(X, y, reset=not goes_on)
-        classes = _two_classes(y)
+        classes = _find_classes(y)
         if goes_on:
             check_continuation(self, classes, n_estimators)
         self._settings = self._binding_settings()
@@ -238,21 +247,29 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         n_threads = self._count_threads()
         with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
             # bin the examples
-            training_set: BinnedTrainingSet | TreeTrainingSet | EstimatorTrainingSet
+            training_set: (
+                BinnedTrainingSet | TreeTrainingSet | EstimatorTrainingSet | PairTrainingSet
+            )
+            several = classes.size > 2
+            numbers = np.searchsorted(classes, y) if several else y
             earlier: list[Any] = []
             if self.estimator is None:
                 if shape is not None:
                     shape.check_examples(y.size)
                 binned = bin_examples(
                     X,
-                    y == classes[1],
+                    np.zeros(y.size, dtype=bool) if several else y == classes[1],
                     weights.of_each,
                     max_bins,
                     integer_weights=weights.integer_weights,
                     pool=pool,
                     n_shares=n_threads,
                 )
-                if shape is None or shape.is_stump:
+                if several:
+                    size = TreeShape() if shape is None else shape
+                    training_set = TreePairs(binned, numbers, classes.size, size)
+                    earlier = training_set.to_bins(self.trees_) if goes_on else []
+                elif shape is None or shape.is_stump:
                     training_set = binned
                     earlier = binned.to_bins(self.stumps_) if goes_on else []
                 else:
@@ -262,7 +279,14 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
                 if goes_on:
                     earlier = self.estimators_
                 seeds = draw_seeds(self.random_state, used=len(earlier))
-                training_set = EstimatorTrainingSet(self.estimator, X, y, classes, *weights, seeds)
+                if several:
+                    training_set = EstimatorPairs(
+                        self.estimator, X, numbers, classes.size, *weights, seeds
+                    )
+                else:
+                    training_set = EstimatorTrainingSet(
+                        self.estimator, X, y, classes, *weights, seeds
+                    )
             # weigh them, choose a hypothesis, move them; and again
             chips = self._start(training_set)
             rounds = self._play(chips, earlier, n_estimators)
@@ -285,7 +309,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         self.__dict__.pop("estimators_", None)  # of an earlier fit
         if isinstance(training_set, BinnedTrainingSet):
             self.stumps_ = training_set.to_values(hypotheses)
-        elif isinstance(training_set, TreeTrainingSet):
+        elif isinstance(training_set, TreeTrainingSet | TreePairs):
             self.trees_ = training_set.to_values(hypotheses)
         else:
             self.estimators_ = hypotheses
@@ -311,7 +335,11 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
     def _add_up(self) -> None:
         """Build the tables that predictions read."""
         self._tables = None
-        if self.trees_.n_nodes.size:
+        if self.classes_.size > 2 and not hasattr(self, "estimators_"):
+            self._tables = PairModel(
+                self.trees_, self.estimator_weights_, self.n_features_in_, self.classes_.size
+            )
+        elif self.trees_.n_nodes.size:
             self._tables = TreeModel(self.trees_, self.estimator_weights_, self.n_features_in_)
         elif not hasattr(self, "estimators_"):
             self._tables = self.stumps_.add_up(
@@ -351,7 +379,6 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         if self.estimator is not None:
@@ -360,18 +387,12 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         return tags
 
 
-def _two_classes(y: Array) -> Array:
-    """Return the two labels in order; raise ValueError if there are fewer or more."""
+def _find_classes(y: Array) -> Array:
+    """Return the labels in order; raise ValueError if there are fewer than two."""
     check_classification_targets(y)
     classes = np.unique(y)
     if classes.size < 2:
-        raise ValueError(f"y must hold two classes; got one class only: {classes.tolist()}")
-    if classes.size > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: "
-            f"y holds {classes.size} classes. sklearn.multiclass.OneVsRestClassifier makes one "
-            "booster for each."
-        )
+        raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")
     return classes
 
 

@@ -155,7 +155,8 @@ def predict(
         Output,
         typer.Option(
             "--what",
-            help="The label, the vote in [-1, 1], or the probability of the second class.",
+            help="The label, the vote in [-1, 1], or the probability of the second class. With "
+            "more than two classes votes and probabilities have a column for each.",
         ),
     ] = Output.LABEL,
     output: Annotated[
@@ -185,10 +186,11 @@ def predict(
         if what is Output.SCORE:
             answers = booster.decision_function(X)
         elif what is Output.PROBABILITY:
-            answers = booster.predict_proba(X)[:, 1]
+            answers = booster.predict_proba(X)
+            answers = answers[:, 1] if booster.classes_.size == 2 else answers
         else:
             answers = booster.predict(X)
-        text = "".join(f"{answer}\n" for answer in answers.tolist())
+        text = "".join(f"{_line(answer)}\n" for answer in answers.tolist())
         if output is None:
             typer.echo(text, nl=False)
         else:
@@ -228,6 +230,8 @@ def inspect(
     with clear_errors():
         check_outputs(plot=plot)
         booster = load_model(model)
+        if plot is not None and booster.classes_.size > 2:
+            fail("--plot draws the votes of stumps for two classes; this model has more")
         if plot is not None and len(booster.trees_):
             fail("--plot draws the votes of stumps; the features of trees vote together")
         out = console()
@@ -400,6 +404,11 @@ def _asked(booster: Any) -> Any:
     """Return the feature of every question of a model."""
     trees = booster.trees_
     return trees.feature[trees.left > 0] if len(trees) else booster.stumps_.feature
+
+
+def _line(answer: Any) -> str:
+    """Return a prediction as text: one value, or a column for each class."""
+    return " ".join(map(str, answer)) if isinstance(answer, list) else str(answer)
 
 
 def _name(names: Any, feature: int) -> str:
