@@ -263,7 +263,11 @@ NO_MODELS = [
     ("parameters.n_jobs", 1.5, r"n_jobs must be an integer other than 0, or null"),
     ("parameters.random_state", -1, r"random_state must be an integer from 0, or null"),
     ("classes", REMOVED, r"classes\.dtype is missing"),
-    ("classes.values", ["no"], r"classes\.values must be a list of 2; got \['no'\]"),
+    (
+        "classes.values",
+        ["no"],
+        r"classes\.values must be a list of two labels or more; got \['no'\]",
+    ),
     ("classes.values", ["no", "no"], r"two labels of type <U3, the lesser first"),
     ("classes.values", ["yes", "no"], r"two labels of type <U3, the lesser first"),
     ("classes.values", ["no", "yesterday"], r"two labels of type <U3"),

@@ -294,7 +294,6 @@ def test_a_fit_that_ends_early_says_so(tmp_path):
     [
         ("1 1:1\n", [], "one class only"),
         ("1 1:1\n-1 2:x\n", [], "line 2"),
-        ("1 1:1\n2 1:1\n3 1:1\n", [], "multiclass"),
         (
             "1 1:1\n-1 999999999999999:1\n",
             [],
@@ -384,3 +383,25 @@ def test_labels_reach_a_pipe_as_they_are_and_a_terminal_with_escapes(csv, tmp_pa
     run("predict", path, "--model", model)
     assert "\x1b" not in terminal.getvalue()
     assert "spam\\x1b[31m\n" in terminal.getvalue()
+
+
+def test_several_classes_are_fitted_predicted_and_inspected(tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.random((90, 2))
+    y = (3 * X[:, 0]).astype(int)
+    path, model = tmp_path / "train.svm", tmp_path / "m.json"
+    path.write_bytes(format_libsvm(X, y))
+    done = run("fit", path, "--model", model, "--rounds", 6, "--save-every", 4)
+    assert "6 rounds, training error 0.00%" in done.stdout
+    booster = load_model(model)
+    assert encode_model(booster) == encode_model(NHBoostDTClassifier(6, n_jobs=1).fit(X, y))
+    assert list(map(int, run("predict", path, "--model", model).stdout.split())) == y.tolist()
+    for what, method in (("score", "decision_function"), ("probability", "predict_proba")):
+        lines = run("predict", path, "--model", model, "--what", what).stdout.splitlines()
+        found = [[float(x) for x in line.split()] for line in lines]
+        np.testing.assert_array_equal(found, getattr(booster, method)(X))
+    shown = run("inspect", model, "--data", path).stdout
+    assert "0, 1, 2" in shown
+    assert "pairs of an example and one of 3 labels" in shown
+    done = run("inspect", model, "--plot", tmp_path / "p.svg", code=2)
+    assert "--plot draws the votes of stumps for two classes" in done.stderr

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction
+from driftgames.boosting.additive import Explanation, ShapeFunction
 from driftgames.boosting.frames import UNKNOWN, Categories
 from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.core.typing import FloatArray, IntArray
@@ -198,25 +198,25 @@ class CategoryEncoder:
         np.add.at(votes, at, explanation.votes)
         return replace(explanation, features=features, votes=votes)
 
-    def shape_functions(self, model: AdditiveModel) -> dict[int, ShapeFunction | CategoryVotes]:
+    def shape_functions(
+        self, columns: dict[int, ShapeFunction]
+    ) -> dict[int, ShapeFunction | CategoryVotes]:
         """Return the votes of the features as functions, from the step functions of columns."""
-        no, yes = (model._votes(np.full(model.features.size, answer)) for answer in (0.0, 1.0))
-        owners, scale = self.feature[model.features], model.total or 1.0
         shapes: dict[int, ShapeFunction | CategoryVotes] = {}
-        for column, shape in model.shape_functions.items():
+        votes: dict[int, FloatArray] = {}
+        for column, shape in columns.items():
             j = int(self.feature[column])
             feature = self.features[j]
             if feature is None:
                 shapes[j] = replace(shape, feature=j)
-            elif j not in shapes:
-                mine = owners == j
-                n = len(feature.categories)
-                votes = np.full(n + 1, no[mine].sum())  # the last one: missing, or unknown
-                votes[model.features[mine] - self.starts[j]] += (yes - no)[mine]
-                votes, unknown = votes / scale, float(no[mine].sum() / scale)
-                shapes[j] = CategoryVotes(
-                    j, feature.categories, votes[:n], float(votes[n]), unknown
-                )
+                continue
+            # categories, then a missing value, then an unknown category
+            mine = votes.setdefault(j, np.zeros(len(feature.categories) + 2))
+            no, yes = shape([0.0, 1.0])
+            mine += no
+            mine[column - self.starts[j]] += yes - no
+            *known, missing, unknown = mine.tolist()
+            shapes[j] = CategoryVotes(j, feature.categories, np.array(known), missing, unknown)
         return shapes
 
     def encode(self) -> list[dict[str, Any] | None]:

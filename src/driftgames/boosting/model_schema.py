@@ -69,6 +69,8 @@ def check_model(content: Content, estimators: Mapping[str, Iterable[str]]) -> No
 def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
     """Return the requirements on all members but the parameters."""
     n_features, n_columns = members["n_features_in"], _count_columns(members)
+    if "trees.n_nodes" not in members and _n_classes(members) > 2:
+        list_of(0, _LABEL).check("stumps.feature", members["stumps.feature"])  # they have one vote
     of_trees = "trees.n_nodes" in members
     n_rounds = len(members["trees.n_nodes" if of_trees else "stumps.feature"])
     margins = members.get("margins.values")
@@ -77,7 +79,7 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
     schema = {
         "estimator": STRING,
         "classes.dtype": _LABEL_TYPE,
-        "classes.values": list_of(2, _LABEL),
+        "classes.values": _LABELS,
         "n_features_in": _FEATURES,
         "feature_names_in": list_of(n_features, STRING).or_null,
         "categories": list_of(n_features, _CATEGORIES),
@@ -99,6 +101,11 @@ def _count_columns(members: dict[str, Any]) -> int:
     return CategoryEncoder.decode(members["categories"]).n_columns
 
 
+def _n_classes(members: dict[str, Any]) -> int:
+    labels = members.get("classes.values")
+    return len(labels) if isinstance(labels, list) else 2
+
+
 def _stump_schema(n_columns: int, n_rounds: int) -> dict[str, Requirement]:
     return {
         "stumps.feature": list_of(n_rounds, integer(0, n_columns - 1)),
@@ -111,15 +118,25 @@ def _stump_schema(n_columns: int, n_rounds: int) -> dict[str, Requirement]:
 def _tree_schema(members: dict[str, Any], n_rounds: int) -> dict[str, Requirement]:
     """Return the requirements on each node; `Trees` checks that nodes make up trees."""
     n_nodes = len(members["trees.feature"])
+    n_classes = _n_classes(members)
     return {
         "trees.n_nodes": list_of(n_rounds, integer(1, n_nodes)),
         "trees.feature": list_of(n_nodes, integer(-1, _count_columns(members) - 1)),
         "trees.threshold": list_of(n_nodes, _THRESHOLD),
         "trees.missing_left": list_of(n_nodes, one_of(0, 1)),
         "trees.left": list_of(n_nodes, integer(0, n_nodes)),
-        "trees.vote": list_of(n_nodes, one_of(0, 1, -1)),
+        "trees.vote": list_of(n_nodes, one_of(0, 1, -1) if n_classes == 2 else _votes(n_classes)),
         "trees.gain": list_of(n_nodes, SHARE),
     }
+
+
+def _votes(n_classes: int) -> Requirement:
+    """Return the requirement on the vote of a node where there are more than two classes."""
+    question, votes = one_of(0), list_of(n_classes, one_of(1, -1))
+    return Requirement(
+        f"0 or {votes.words} votes of 1 or -1",
+        lambda v: question.allows(v) or (votes.allows(v) and all(map(one_of(1, -1).allows, v))),
+    )
 
 
 def _is_label_type(value: Any) -> bool:
@@ -152,6 +169,9 @@ def _is_category_column(value: Any) -> bool:
 
 _LABEL = Requirement(
     "a number, a string, true or false", lambda v: isinstance(v, (int, float, str))
+)
+_LABELS = Requirement(
+    "a list of two labels or more", lambda v: isinstance(v, list) and len(v) > 1, _LABEL
 )
 _LABEL_TYPE = Requirement("the NumPy type of numbers or of strings", _is_label_type)
 _FEATURES = integer(1, _MOST_FEATURES)

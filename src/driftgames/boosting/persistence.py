@@ -102,8 +102,12 @@ def decode_model(content: Content) -> BaseBooster:
     model.stumps_, model.trees_ = Stumps.none(), NO_TREES
     arrays: Content
     if "trees" in content:
-        arrays = {name: _numbers(content["trees"][name]) for name in TREE_ARRAYS}
-        model.trees_ = Trees(**arrays)
+        n_classes = len(content["classes"]["values"])
+        arrays = {n: _numbers(content["trees"][n]) for n in TREE_ARRAYS if n != "vote"}
+        votes = content["trees"]["vote"]
+        if n_classes > 2:
+            votes = [vote if vote else [0] * n_classes for vote in votes]
+        model.trees_ = Trees(**arrays, vote=np.array(votes))
     else:
         arrays = {name: _numbers(content["stumps"][name]) for name in _STUMP_ARRAYS}
         model.stumps_ = Stumps(**arrays)
@@ -128,6 +132,9 @@ def _encode_hypotheses(model: BaseBooster) -> Content:
     kind: str
     if len(model.trees_):
         kind, arrays = "trees", {name: getattr(model.trees_, name).tolist() for name in TREE_ARRAYS}
+        if model.trees_.vote.ndim == 2:
+            asks = model.trees_.left > 0
+            arrays["vote"] = [0 if a else v for a, v in zip(asks, arrays["vote"], strict=True)]
     else:
         kind, arrays = "stumps", {n: getattr(model.stumps_, n).tolist() for n in _STUMP_ARRAYS}
     arrays["threshold"] = ["inf" if x == np.inf else x for x in arrays["threshold"]]
@@ -184,7 +191,8 @@ def _decode_labels(encoded: Content) -> Array:
         same = False
     if not same:
         raise ValueError(
-            f"classes.values must be two labels of type {encoded['dtype']}, the lesser first; "
+            f"classes.values must be {'two' if len(values) == 2 else len(values)} labels of type "
+            f"{encoded['dtype']}, the lesser first; "
             f"got {reprlib.repr(values)}"
         )
     return labels

@@ -31,6 +31,12 @@ from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.cuts import MOST_BINS
 from driftgames.boosting.frames import Categories, check_types, code_columns, find_categories
 from driftgames.boosting.history import COLUMNS, History, Round
+from driftgames.boosting.pair_model import PairModel
+from driftgames.boosting.pair_training_set import (
+    EstimatorPairs,
+    PairCounts,
+    TreePairs,
+)
 from driftgames.boosting.parameters import SharedParameters
 from driftgames.boosting.sample_weights import SampleWeights, weigh_examples
 from driftgames.boosting.sparse_input import check_sparse
@@ -179,6 +185,8 @@ class CountedChips(Chips):
     @property
     def training_error(self) -> float:
         """The share of mass that the vote gets wrong."""
+        if isinstance(self._counts, PairCounts):
+            return self._counts.error(self.n_rounds)
         return self._wrong / self._total
 
     def margins(self) -> Margins:
@@ -200,7 +208,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
     encoder_: CategoryEncoder | None = None  # where there are no categories
     history_: History
     _margins: Margins | None  # None after no round
-    _tables: AdditiveModel | TreeModel | None  # None after a fit with an `estimator`
+    _tables: AdditiveModel | TreeModel | PairModel | None  # None after a fit with an `estimator`
 
     @abstractmethod
     def _start(self, training_set: TrainingSet) -> Chips:
@@ -218,7 +226,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
             NaN is a missing value. Sparse matrices stay sparse. A data frame may have columns
             of categories; see ``categorical_features``.
         y : array, shape (n_samples,)
-            Labels of any two values.
+            Labels of two values or more.
         sample_weight : array, shape (n_samples,), optional
             A prior over the examples; an example of weight 2 counts as two.
 
@@ -230,17 +238,17 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         with self._kept_on_error():
             n_estimators, max_bins, shape, goes_on = self._check_settings()
             X, y, categories = self._check_examples(X, y, reset=not goes_on)
-            classes = _two_classes(y)
+            classes = _find_classes(y)
             if goes_on:
                 check_continuation(self, classes, n_estimators)
             weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
             if sample_weight is not None:
                 with float_errors("sample_weight"):
                     X, y, weights = weigh_examples(X, y, sample_weight, classes)
+            labels = np.searchsorted(classes, y)
             encoder = None
             if categories is not None:
                 grows = self.estimator is None and shape is not None and not shape.is_stump
-                labels = np.searchsorted(classes, y)
                 encoder, X = CategoryEncoder.learn(X, categories, labels, weights, ranked=grows)
             if goes_on:
                 check_categories(self, encoder)
@@ -253,21 +261,28 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
                 if self.estimator is None:
                     binned = bin_examples(
                         X,
-                        y == classes[1],
+                        labels == 1 if classes.size == 2 else np.zeros(y.size, dtype=bool),
                         weights.of_each,
                         max_bins,
                         integer_weights=weights.integer_weights,
                         pool=pool,
                         n_shares=n_threads,
                     )
-                    training_set, earlier = self._on_bins(binned, shape, goes_on=goes_on)
+                    training_set, earlier = self._on_bins(
+                        binned, shape, labels, classes.size, goes_on=goes_on
+                    )
                 else:
                     if goes_on:
                         earlier = self.estimators_
                     seeds = draw_seeds(self.random_state, used=len(earlier))
-                    training_set = EstimatorTrainingSet(
-                        self.estimator, X, y, classes, *weights, seeds
-                    )
+                    if classes.size == 2:
+                        training_set = EstimatorTrainingSet(
+                            self.estimator, X, y, classes, *weights, seeds
+                        )
+                    else:
+                        training_set = EstimatorPairs(
+                            self.estimator, X, labels, classes.size, *weights, seeds
+                        )
                 self._boost(training_set, classes, earlier, n_estimators)
         return self
 
@@ -377,11 +392,24 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         return n_estimators, max_bins, self._tree_shape(), goes_on
 
     def _on_bins(
-        self, binned: BinnedTrainingSet, shape: TreeShape | None, *, goes_on: bool
-    ) -> tuple[BinnedTrainingSet | TreeTrainingSet, list[Any]]:
-        """Return the training set of stumps or trees, and the hypotheses of an earlier fit."""
+        self,
+        binned: BinnedTrainingSet,
+        shape: TreeShape | None,
+        labels: IntArray | None = None,
+        n_classes: int = 2,
+        *,
+        goes_on: bool,
+    ) -> tuple[BinnedTrainingSet | TreeTrainingSet | TreePairs, list[Any]]:
+        """Return the training set of stumps or trees, and the hypotheses of an earlier fit.
+
+        ``labels``, which number the classes, are needed for more than two.
+        """
         if shape is not None:
             shape.check_examples(binned.n_rows)
+        if n_classes > 2:
+            assert labels is not None
+            pairs = TreePairs(binned, labels, n_classes, shape or TreeShape())
+            return pairs, pairs.to_bins(self.trees_) if goes_on else []
         if shape is None or shape.is_stump:
             return binned, binned.to_bins(self.stumps_) if goes_on else []
         of_trees = TreeTrainingSet(binned, shape)
@@ -439,7 +467,11 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
     def _add_up(self) -> None:
         """Build the tables that predictions read."""
         self._tables = None
-        if self.trees_.n_nodes.size:
+        if self.classes_.size > 2 and not hasattr(self, "estimators_"):
+            self._tables = PairModel(
+                self.trees_, self.estimator_weights_, self._n_columns, self.classes_.size
+            )
+        elif self.trees_.n_nodes.size:
             self._tables = TreeModel(self.trees_, self.estimator_weights_, self._n_columns)
         elif not hasattr(self, "estimators_"):
             self._tables = self.stumps_.add_up(self.estimator_weights_, n_features=self._n_columns)
@@ -529,7 +561,6 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         if self.estimator is not None:
@@ -538,18 +569,20 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         return tags
 
 
-def _two_classes(y: Array) -> Array:
-    """Return the two labels in order; raise ValueError if there are fewer or more."""
+def _find_classes(y: Array) -> Array:
+    """Return the labels in order; raise ValueError if there are fewer than two."""
     check_classification_targets(y)
     classes = np.unique(y)
     if classes.size < 2:
-        raise ValueError(f"y must hold two classes; got one class only: {classes.tolist()}")
+        raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")
+    return classes
+
+
+def _two_classes(y: Array) -> Array:
+    """Return the two labels in order; raise ValueError if there are fewer or more."""
+    classes = _find_classes(y)
     if classes.size > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: "
-            f"y holds {classes.size} classes. sklearn.multiclass.OneVsRestClassifier makes one "
-            "booster for each."
-        )
+        raise ValueError(f"y must hold two classes in batches; got {classes.size} classes")
     return classes
 
 

@@ -163,7 +163,8 @@ def predict(
         Output,
         typer.Option(
             "--what",
-            help="The label, the vote in [-1, 1], or the probability of the second class.",
+            help="The label, the vote in [-1, 1], or the probability of the second class. With "
+            "more than two classes votes and probabilities have a column for each.",
         ),
     ] = Output.LABEL,
     output: Annotated[
@@ -191,10 +192,11 @@ def predict(
         if what is Output.SCORE:
             answers = booster.decision_function(X)
         elif what is Output.PROBABILITY:
-            answers = booster.predict_proba(X)[:, 1]
+            answers = booster.predict_proba(X)
+            answers = answers[:, 1] if booster.classes_.size == 2 else answers
         else:
             answers = booster.predict(X)
-        text = "".join(f"{answer}\n" for answer in answers.tolist())
+        text = "".join(f"{_line(answer)}\n" for answer in answers.tolist())
         if output is None:
             # a file or a pipe gets the labels as they are; typer would remove colours
             sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
@@ -236,6 +238,8 @@ def inspect(
     with clear_errors():
         check_outputs(plot=plot)
         booster = load_model(model)
+        if plot is not None and booster.classes_.size > 2:
+            fail("--plot draws the votes of stumps for two classes; this model has more")
         if plot is not None and len(booster.trees_):
             fail("--plot draws the votes of stumps; the features of trees vote together")
         out = console()
@@ -416,6 +420,11 @@ def _asked(booster: Any) -> Any:
     trees = booster.trees_
     asked = trees.feature[trees.left > 0] if len(trees) else booster.stumps_.feature
     return asked if booster.encoder_ is None else booster.encoder_.feature[asked]
+
+
+def _line(answer: Any) -> str:
+    """Return a prediction as text: one value, or a column for each class."""
+    return " ".join(map(str, answer)) if isinstance(answer, list) else str(answer)
 
 
 def _name(names: Any, feature: int) -> str:
