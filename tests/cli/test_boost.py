@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -328,3 +329,21 @@ def test_trees_are_fitted_resumed_and_inspected(data, svm, tmp_path):
     assert "every bound holds" in shown or "nothing is promised" in shown
     done = run("inspect", model, "--plot", tmp_path / "shapes.svg", code=2)
     assert "--plot draws the votes of stumps" in done.stderr
+
+
+def test_parquet_files_are_fitted_in_batches(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
+    frame["label"] = np.where(frame.a + frame.b > 0, "up", "down")
+    for k in range(3):
+        frame.iloc[30 * k : 30 * k + 30].to_parquet(tmp_path / f"{k}.parquet")
+    pattern, model = str(tmp_path / "*.parquet"), tmp_path / "m.json"
+    done = run("fit", pattern, "--rounds", 3, "--model", model)
+    assert "3 rounds, training error" in done.output
+    run("fit", pattern, "--rounds", 5, "--model", model, "--resume")
+    whole = NHBoostDTClassifier(5, n_jobs=1).fit(frame[list("abc")], frame.label)
+    whole.save(tmp_path / "whole.json")
+    assert model.read_bytes() == (tmp_path / "whole.json").read_bytes()
+    done = run("fit", pattern, "--model", model, "--label", "z", code=2)
+    assert "has no label column 'z'; it has a, b, c, label" in " ".join(done.output.split())
+    assert "no.parquet" in run("fit", tmp_path / "no.parquet", "--model", model, code=2).output

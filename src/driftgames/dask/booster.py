@@ -121,9 +121,10 @@ class DaskBooster(BaseBooster):
             begun = time.perf_counter()
             local._boost(shared, classes, earlier, n_estimators, save)
             seconds = time.perf_counter() - begun
+            work = exchange.busiest()
         self._take(local)
         self.exchange_ = ExchangeReport(
-            seconds, exchange.seconds, exchange.n_asked, exchange.n_lost
+            seconds, max(exchange.seconds - work, 0.0), exchange.n_asked, exchange.n_lost
         )
         if self.checkpoint is not None:
             FilePath(self.checkpoint).unlink(missing_ok=True)
@@ -230,9 +231,9 @@ def _predict(local: BaseBooster, method: str, part: Any, dtype: Any, width: tupl
 class ExchangeReport:
     """Where the time of the rounds went.
 
-    ``seconds`` are those of all rounds. In ``exchange`` of them answers were awaited: the work of
-    the workers and the way there and back. ``n_asked`` counts the questions, and ``n_lost`` the
-    workers that were lost.
+    ``seconds`` are those of all rounds. In ``exchange`` of them answers were awaited while even the
+    busiest worker did not work: the way there and back, and lost workers. ``n_asked`` counts the
+    questions, and ``n_lost`` the workers that were lost.
     """
 
     seconds: float

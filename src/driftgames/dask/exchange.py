@@ -7,6 +7,7 @@ Answers are exact sums, so that the model does not depend on who answered.
 
 from __future__ import annotations
 
+import math
 import time
 import uuid
 from collections.abc import Sequence
@@ -109,6 +110,8 @@ class ActorExchange:
                 held.actor = held.future.result()
             except _LostError:
                 self._drop(held)
+        for future in futures.values():
+            future.release()  # the workers keep the bins only
 
     def ask(self, name: str, *arguments: Any) -> Any:
         """Return the answer of all examples."""
@@ -130,6 +133,10 @@ class ActorExchange:
         self.n_asked += 1
         self.seconds += time.perf_counter() - begun
         return combine(name, answers)
+
+    def busiest(self) -> float:
+        """Return the seconds for which the busiest holder worked."""
+        return max(self._collect(list(self._holders), "seconds", ()), default=0.0)
 
     def _collect(self, holders: list[_Held], method: str, arguments: tuple[Any, ...]) -> list[Any]:
         """Return the answers of these holders; drop those that are lost."""
@@ -236,20 +243,17 @@ class ClusterWatch:
                 )
             time.sleep(PATIENCE / 4)
         now = time.monotonic()
-        beats = {address: worker["last_seen"] for address, worker in found["workers"].items()}
-        self._beats = {
-            address: old
-            if (old := self._beats.get(address, (0.0, 0.0)))[0] == beat
-            else (beat, now)
-            for address, beat in beats.items()
-        }
-        living = set()
-        for address, (_, since) in self._beats.items():
+        living: dict[str, tuple[float, float]] = {}
+        for address, worker in found["workers"].items():
+            beat, since = self._beats.get(address, (math.nan, now))
+            if beat != worker["last_seen"]:
+                beat, since = worker["last_seen"], now  # a heartbeat came, by the clock here
             if now - since <= self._timeout:
-                living.add(address)
+                living[address] = beat, since
             else:
                 self._remove(address)
-        return living
+        self._beats = living
+        return set(living)
 
     def _remove(self, address: str) -> None:
         """Make the scheduler give up a worker, so that it computes its results elsewhere."""

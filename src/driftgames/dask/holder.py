@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -44,11 +45,19 @@ class Holder:
             n_shares=n_threads,
         )
         self._shares = [Share(data, plan.shape) for data in sets]
+        self._seconds = 0.0
 
     def ask(self, name: str, *arguments: Any) -> Any:
         """Return the answer of all shares to a question."""
+        begun = time.perf_counter()
         mine = [_own(argument) for argument in arguments]
-        return combine(name, [share.ask(name, *mine) for share in self._shares])
+        answer = combine(name, [share.ask(name, *mine) for share in self._shares])
+        self._seconds += time.perf_counter() - begun
+        return answer
+
+    def seconds(self) -> float:
+        """Return the time that answering took."""
+        return self._seconds
 
     def replay(self, commands: Sequence[Command]) -> None:
         """Bring the shares to where the others stand."""

@@ -97,7 +97,7 @@ def _sizes(given: Any) -> tuple[int, ...] | None:
     """Return the numbers of rows of the partitions, or the borders of a data frame's, if known."""
     if hasattr(given, "chunks"):
         return tuple(given.chunks[0])
-    divisions = getattr(given, "divisions", (None,))
+    divisions: Any = getattr(given, "divisions", (None,))
     return None if None in divisions else tuple(divisions)
 
 

@@ -103,6 +103,8 @@ class Survey:
         answers = [self._client.submit(task, each, *arguments, pure=False) for each in futures]
         self._watch.wait(answers)
         found: list[Any] = self._client.gather(answers)
+        for answer in answers:
+            answer.release()
         return found
 
 
