@@ -405,3 +405,21 @@ def test_several_classes_are_fitted_predicted_and_inspected(tmp_path):
     assert "pairs of an example and one of 3 labels" in shown
     done = run("inspect", model, "--plot", tmp_path / "p.svg", code=2)
     assert "--plot draws the votes of stumps for two classes" in done.stderr
+
+
+def test_parquet_files_are_fitted_in_batches(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
+    frame["label"] = np.where(frame.a + frame.b > 0, "up", "down")
+    for k in range(3):
+        frame.iloc[30 * k : 30 * k + 30].to_parquet(tmp_path / f"{k}.parquet")
+    pattern, model = str(tmp_path / "*.parquet"), tmp_path / "m.json"
+    done = run("fit", pattern, "--rounds", 3, "--model", model)
+    assert "3 rounds, training error" in done.output
+    run("fit", pattern, "--rounds", 5, "--model", model, "--resume")
+    whole = NHBoostDTClassifier(5, n_jobs=1).fit(frame[list("abc")], frame.label)
+    whole.save(tmp_path / "whole.json")
+    assert model.read_bytes() == (tmp_path / "whole.json").read_bytes()
+    done = run("fit", pattern, "--model", model, "--label", "z", code=2)
+    assert "has no label column 'z'; it has a, b, c, label" in " ".join(done.output.split())
+    assert "no.parquet" in run("fit", tmp_path / "no.parquet", "--model", model, code=2).output

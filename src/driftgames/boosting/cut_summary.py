@@ -43,7 +43,7 @@ class CutSummary:
     """
 
     def __init__(self, max_bins: int) -> None:
-        self._max_bins = max_bins
+        self.max_bins = max_bins
         self._sample = RowSample(SAMPLE)
         self._missing: BoolArray = np.zeros(0, dtype=bool)
         # the distinct values of the columns, ascending, one column behind the other
@@ -56,7 +56,7 @@ class CutSummary:
         if sp.issparse(X):
             self._take(*_stored_pairs(X))
         else:
-            values = np.empty((X.shape[1], self._max_bins + 1))
+            values = np.empty((X.shape[1], self.max_bins + 1))
             sizes = np.zeros(X.shape[1], dtype=np.int64)
             distinct_values(X, values, sizes)
             columns = np.repeat(np.arange(X.shape[1]), sizes)
@@ -78,7 +78,7 @@ class CutSummary:
         order = order[last_of_equals(columns[order], values[order])]
         columns = columns[order]
         rank = np.arange(columns.size) - np.searchsorted(columns, columns)
-        few = rank <= self._max_bins
+        few = rank <= self.max_bins
         self._columns, self._values = columns[few], values[order[few]]
 
     def cuts(self) -> Cuts:
@@ -86,16 +86,16 @@ class CutSummary:
         starts = np.searchsorted(self._columns, np.arange(self._missing.size + 1))
         between = midpoints(self._values)  # also across columns, where they are not used
         parts = [between[a : b - 1] for a, b in pairwise(starts.tolist())]
-        many = np.flatnonzero(np.diff(starts) > self._max_bins)
+        many = np.flatnonzero(np.diff(starts) > self.max_bins)
         rows, weights = self._sample.rows, self._sample.weights
         if many.size and sp.issparse(rows):
             values, masses, spans = count_stored(rows[:, many], weights)
             for j, (a, b) in zip(many.tolist(), spans.tolist(), strict=True):
-                parts[j] = quantile_cuts(values[a:b], masses[a:b], self._max_bins)
+                parts[j] = quantile_cuts(values[a:b], masses[a:b], self.max_bins)
         elif many.size:
             for j in many.tolist():
                 column: Array = np.ascontiguousarray(rows[:, j])
-                parts[j] = quantile_cuts(*count_values(column, weights), self._max_bins)
+                parts[j] = quantile_cuts(*count_values(column, weights), self.max_bins)
         return Cuts.gather(parts, self._missing)
 
 

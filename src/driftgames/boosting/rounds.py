@@ -10,7 +10,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import Any, Self
@@ -111,6 +111,10 @@ class Chips(ABC):
     @abstractmethod
     def margins(self) -> Margins:
         """Return the margins of the examples: the right votes less the wrong, over all."""
+
+
+Watch = Callable[[Chips, list[Round]], None]
+"""Is called after every round with the examples and the rounds so far."""
 
 
 class MistakeWeights(ABC):
@@ -351,7 +355,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
             reader = BatchReader(
                 opened,
                 lambda X, y, first: self._check_input(X, y, reset=first and not goes_on),
-                _two_classes,
+                two_classes,
                 show=bool(self.verbose),
             )
             classes, cuts = reader.summarise(max_bins)
@@ -416,12 +420,17 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         return of_trees, of_trees.to_bins(self.trees_) if goes_on else []
 
     def _boost(
-        self, training_set: TrainingSet, classes: Array, earlier: list[Any], n_estimators: int
+        self,
+        training_set: TrainingSet,
+        classes: Array,
+        earlier: list[Any],
+        n_estimators: int,
+        watch: Watch | None = None,
     ) -> None:
         """Weigh the examples, choose a hypothesis, move them; and again."""
         self._settings = self._binding_settings()
         chips = self._start(training_set)
-        rounds = self._play(chips, earlier, n_estimators)
+        rounds = self._play(chips, earlier, n_estimators, watch)
         self.ended_early_ = len(rounds) < n_estimators and not chips.finished
         if self.ended_early_:
             warnings.warn(
@@ -430,7 +439,12 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
                 NoEdgeWarning,
                 stacklevel=3,
             )
-        # keep what predictions and certificates need
+        self._keep(training_set, classes, chips, rounds)
+
+    def _keep(
+        self, training_set: TrainingSet, classes: Array, chips: Chips, rounds: list[Round]
+    ) -> None:
+        """Keep what predictions and certificates need."""
         self.classes_ = classes
         self.n_iter_ = len(rounds)
         self.estimator_weights_ = _column(rounds, "vote_weight")
@@ -447,7 +461,9 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
             self.estimators_ = chosen
         self._add_up()
 
-    def _play(self, chips: Chips, earlier: list[Any], n_rounds: int) -> list[Round]:
+    def _play(
+        self, chips: Chips, earlier: list[Any], n_rounds: int, watch: Watch | None
+    ) -> list[Round]:
         """Replay the earlier rounds, then play until no hypothesis has an edge."""
         bar = progress("boosting", n_rounds) if self.verbose else nullcontext(_no_progress)
         with bar as advance:
@@ -462,6 +478,8 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
                     Round(hypothesis, edge, vote, chips.zero_fraction, chips.training_error)
                 )
                 advance(1)
+                if watch is not None:
+                    watch(chips, rounds)
         return rounds
 
     def _add_up(self) -> None:
@@ -578,7 +596,7 @@ def _find_classes(y: Array) -> Array:
     return classes
 
 
-def _two_classes(y: Array) -> Array:
+def two_classes(y: Array) -> Array:
     """Return the two labels in order; raise ValueError if there are fewer or more."""
     classes = _find_classes(y)
     if classes.size > 2:

@@ -13,6 +13,7 @@ from driftgames.core.typing import FloatArray, IntArray
 
 _MOST_COUNTED = 2**31  # what the counts of a tally can hold
 _PRIOR_BITS = 52
+_LEAST_EXPONENT = 1074  # all floats are multiples of 2**-1074
 
 
 class SampleWeights(NamedTuple):
@@ -30,16 +31,72 @@ class SampleWeights(NamedTuple):
         >>> SampleWeights.of(np.array([0.5, 1.5])).of_each
         array([1, 3])
         """
-        for unit in (float(sample_weight.min()), 1.0):
+        span = float(sample_weight.min()), float(sample_weight.max())
+        return WeightScale.of(span, WeightTotals.of(sample_weight, span)).weigh(sample_weight)
+
+
+class WeightTotals(NamedTuple):
+    """Sums over positive weights from which their scale follows; sums of parts add up.
+
+    ``ratios`` are the sums of the ratios to the least weight and to one: infinite if a ratio is
+    not an integer. ``shares`` is the sum of the weights, in multiples of ``2**-1074``, after the
+    largest was brought near 1. It is exact in any order of the examples.
+    """
+
+    ratios: tuple[float, float]
+    shares: int
+
+    @classmethod
+    def of(cls, sample_weight: FloatArray, span: tuple[float, float]) -> WeightTotals:
+        """Return the totals of weights; ``span`` is the least and the largest of all parts."""
+        ratios = []
+        for unit in (span[0], 1.0):
             with np.errstate(over="ignore"):  # an infinite sum is too large to be counted
-                ratios = sample_weight / unit
-                total = ratios.sum()
-            if total < _MOST_COUNTED and (ratios == np.rint(ratios)).all():
-                return cls(ratios.astype(np.int64), integer_weights=True)
-        # the largest is near 1, so that the sum is finite; fsum is exact in any order of examples
-        shares = np.ldexp(sample_weight, -math.frexp(float(sample_weight.max()))[1])
-        scaled = np.rint(np.ldexp(shares / math.fsum(shares.tolist()), _PRIOR_BITS))
-        return cls(np.maximum(scaled, 1).astype(np.int64), integer_weights=False)
+                each = sample_weight / unit
+                total = float(each.sum())
+            ratios.append(total if (each == np.rint(each)).all() else math.inf)
+        mantissas, exponents = np.frexp(_near_one(sample_weight, span[1]))
+        digits = np.ldexp(mantissas, 53).astype(np.int64)
+        shares = 0
+        for exponent in np.unique(exponents).tolist():
+            mine = digits[exponents == exponent]
+            # two halves, so that no sum of less than 2**36 of them overflows
+            total_digits = (int((mine >> 26).sum()) << 26) + int((mine & (2**26 - 1)).sum())
+            shares += (total_digits << (exponent + _LEAST_EXPONENT)) >> 53
+        return cls((ratios[0], ratios[1]), shares)
+
+    def __add__(self, other: WeightTotals) -> WeightTotals:  # type: ignore[override]
+        ratios = (self.ratios[0] + other.ratios[0], self.ratios[1] + other.ratios[1])
+        return WeightTotals(ratios, self.shares + other.shares)
+
+
+class WeightScale(NamedTuple):
+    """How weights become integers: as ratios to ``unit``, or else as parts of ``total``."""
+
+    unit: float | None
+    largest: float
+    total: float
+
+    @classmethod
+    def of(cls, span: tuple[float, float], totals: WeightTotals) -> WeightScale:
+        """Return the scale of all weights."""
+        for unit, ratio in zip((span[0], 1.0), totals.ratios, strict=True):
+            if ratio < _MOST_COUNTED:
+                return cls(unit, span[1], 0.0)
+        return cls(None, span[1], totals.shares / (1 << _LEAST_EXPONENT))
+
+    def weigh(self, sample_weight: FloatArray) -> SampleWeights:
+        """Return weights as integers: zero stays zero."""
+        if self.unit is not None:
+            return SampleWeights((sample_weight / self.unit).astype(np.int64), integer_weights=True)
+        shares = _near_one(sample_weight, self.largest) / self.total
+        scaled = np.maximum(np.rint(np.ldexp(shares, _PRIOR_BITS)), sample_weight > 0)
+        return SampleWeights(scaled.astype(np.int64), integer_weights=False)
+
+
+def _near_one(sample_weight: FloatArray, largest: float) -> FloatArray:
+    """Return weights times the power of two that brings the largest near 1: sums are finite."""
+    return np.asarray(np.ldexp(sample_weight, -math.frexp(largest)[1]))
 
 
 def weigh_examples(

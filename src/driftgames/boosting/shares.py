@@ -49,6 +49,7 @@ class Share:
     def __init__(self, data: BinnedTrainingSet, shape: TreeShape | None) -> None:
         fields = {name: getattr(data, name) for name in data.__dataclass_fields__}
         self._set = SummedBins(**fields) if shape is None else TreeRows(data, shape)
+        self._counts = data.counts
         self._state: Any = None
 
     def ask(self, name: str, *arguments: Any) -> Any:
@@ -56,6 +57,8 @@ class Share:
         if name in ("count_mistakes", "add_votes"):
             self._state = getattr(self._set, name)()
             return self._state.masses()
+        if name == "counts":
+            return self._counts
         if name == "divide":
             return self._set.divide(*arguments)  # type: ignore[union-attr]  # only trees are asked
         answer = getattr(self._state, name)(*arguments)
@@ -97,6 +100,7 @@ def _join_margins(answers: Sequence[Margins]) -> Margins:
 
 
 _JOIN: dict[str, Callable[[Sequence[Any]], Any]] = {
+    "counts": _add,
     "count_mistakes": _join_masses,
     "best": _add,
     "divide": _add_each,

@@ -101,12 +101,9 @@ def _open_dataset(
 ) -> Source:
     """Open parquet files or a pyarrow Dataset."""
     import pyarrow as pa
-    import pyarrow.dataset as ds
 
     if not _is_of(source, "pyarrow", "Dataset"):
-        paths = [os.fspath(path) for path in ([source] if _is_path(source) else source)]
-        found = [one for path in paths for one in (sorted(glob.glob(path)) or [path])]
-        source = ds.dataset(found[0] if len(found) == 1 else found, format="parquet")
+        source = open_parquet(source)
     features = _choose(source.schema.names, label, weight, columns)
 
     def read(names: list[str]) -> Iterator[Batch]:
@@ -124,6 +121,15 @@ def _open_dataset(
     return Source(
         lambda: read(features), lambda: read([]), source.count_rows(filter=rows), features
     )
+
+
+def open_parquet(source: Any) -> Any:
+    """Return parquet files, by a name, a pattern or a list of these, as a pyarrow Dataset."""
+    import pyarrow.dataset as ds
+
+    paths = [os.fspath(path) for path in ([source] if _is_path(source) else source)]
+    found = [one for path in paths for one in (sorted(glob.glob(path)) or [path])]
+    return ds.dataset(found[0] if len(found) == 1 else found, format="parquet")
 
 
 def _open_lazy(

@@ -78,6 +78,11 @@ def read_examples(
     return Examples(X, y, None if found is None else list(found), categories)
 
 
+def is_parquet(path: str) -> bool:
+    """Whether a name, or a pattern of names, is of parquet files."""
+    return PurePath(path).suffix.lower() == ".parquet"
+
+
 def tidy_labels(labels: Sequence[str | float]) -> npt.NDArray[Any]:
     """Return labels as integers if all are whole numbers, else as they are.
 

@@ -62,7 +62,14 @@ Model = Annotated[Path, typer.Option("--model", metavar="M.json", help="The mode
 
 @app.command()
 def fit(
-    data: Annotated[str, typer.Argument(metavar="TRAIN", help="LIBSVM text, or a .csv file.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="TRAIN",
+            help="LIBSVM text, a .csv file, or .parquet files such as 'data/*.parquet', which need "
+            "not fit in memory.",
+        ),
+    ],
     model: Model,
     algorithm: Annotated[
         str | None,
@@ -123,7 +130,7 @@ def fit(
     Example: driftgames boost fit train.svm --rounds 200 --algorithm nh-boost.dt --model m.json
     """
     from driftgames.boosting.persistence import load_model
-    from driftgames.cli._examples import read_examples
+    from driftgames.cli._examples import is_parquet, read_examples
     from driftgames.core.locks import sole_writer
 
     with clear_errors(), ExitStack() as held:
@@ -133,14 +140,22 @@ def fit(
         if resume and model.exists():
             booster = load_model(model)
             _check_settings(model, booster, algorithm, rounds, settings)
-            examples = read_examples(data, label=label, header=header, **_columns_of(booster))
+            if not is_parquet(data):
+                examples = read_examples(data, label=label, header=header, **_columns_of(booster))
         else:
             booster = _new_booster(algorithm, rounds, settings)
-            examples = read_examples(data, label=label, header=header)
-            if examples.categories:
-                booster.set_params(categorical_features=list(examples.categories))
-                names = [_name(examples.names, j) for j in examples.categories]
-                typer.echo(f"{data}: read as categories: {', '.join(names)}", err=True)
+            if not is_parquet(data):
+                examples = read_examples(data, label=label, header=header)
+                if examples.categories:
+                    booster.set_params(categorical_features=list(examples.categories))
+                    names = [_name(examples.names, j) for j in examples.categories]
+                    typer.echo(f"{data}: read as categories: {', '.join(names)}", err=True)
+        if is_parquet(data):
+            names = _take_names(booster) if _is_fitted(booster) else None
+            _fit_batches(booster.set_params(n_jobs=jobs), data, label, names, rounds)
+            _write(booster, None, model)
+            _say_error(model, booster)
+            return
         if examples.y is None:
             fail(f"{data}: fitting needs labels; the file has none")
         booster.set_params(n_jobs=jobs)
@@ -149,8 +164,7 @@ def fit(
         except MemoryError as lack:
             rows, columns = examples.X.shape
             fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
-    error = booster.history_["training_error"][-1] if booster.n_iter_ else float("nan")
-    say(f"{model}: {booster.n_iter_} rounds, training error {error:.2%}")
+    _say_error(model, booster)
 
 
 @app.command()
@@ -325,6 +339,35 @@ def _fit_in_steps(
         early = booster.ended_early_
         why = f"no {kind} has an edge" if early else f"the last {kind} makes no mistake"
         typer.echo(f"the fit ended after {done} of {rounds} rounds: {why}", err=True)
+
+
+def _fit_batches(
+    booster: Any, data: str, label: str | None, names: list[str] | None, rounds: int
+) -> None:
+    """Fit parquet files in batches; the label is the last column if no other is named."""
+    from driftgames.boosting.sources import open_parquet
+    from driftgames.datasets.files import DataError
+
+    try:
+        source = open_parquet(data)
+    except (ImportError, OSError, ValueError) as error:
+        raise DataError(f"{data}: {error}") from error
+    titles = source.schema.names
+    if label is not None and label not in titles:
+        raise DataError(f"{data}: has no label column {label!r}; it has {', '.join(titles)}")
+    goes_on = _is_fitted(booster)
+    if goes_on and names is not None:
+        import numpy as np
+
+        booster.feature_names_in_ = np.array(names, dtype=object)
+    booster.set_params(n_estimators=rounds, warm_start=goes_on, verbose=1)
+    booster.fit_batches(source, label=titles[-1] if label is None else label, columns=names)
+    booster.set_params(verbose=0)
+
+
+def _say_error(path: Path, booster: Any) -> None:
+    error = booster.history_["training_error"][-1] if booster.n_iter_ else float("nan")
+    typer.echo(f"{path}: {booster.n_iter_} rounds, training error {error:.2%}")
 
 
 def _stop(path: Path, done: int) -> NoReturn:

@@ -1,0 +1,54 @@
+"""Boosters on a Dask cluster: the same model as in memory, byte for byte.
+
+One actor on each worker holds its partitions in bins. A round is one or two exchanges of integer
+vectors, and integers add up to the same sums however the rows are cut. ``pip install
+driftgames[dask]`` brings what this needs.
+"""
+
+from dataclasses import dataclass
+
+from driftgames.boosting import (
+    AdaBoostClassifier,
+    BoostByMajorityClassifier,
+    NHBoostClassifier,
+    NHBoostDTClassifier,
+    PotentialBoostClassifier,
+)
+from driftgames.dask.booster import DaskBooster, ExchangeReport
+from driftgames.dask.exchange import LostWorkersError
+
+__all__ = [
+    "DaskAdaBoostClassifier",
+    "DaskBoostByMajorityClassifier",
+    "DaskBooster",
+    "DaskNHBoostClassifier",
+    "DaskNHBoostDTClassifier",
+    "DaskPotentialBoostClassifier",
+    "ExchangeReport",
+    "LostWorkersError",
+]
+
+
+@dataclass(eq=False, repr=False)
+class DaskNHBoostDTClassifier(DaskBooster, NHBoostDTClassifier):
+    """`NHBoostDTClassifier` on a Dask cluster; `DaskBooster` describes what differs."""
+
+
+@dataclass(eq=False, repr=False)
+class DaskNHBoostClassifier(DaskBooster, NHBoostClassifier):
+    """`NHBoostClassifier` on a Dask cluster; `DaskBooster` describes what differs."""
+
+
+@dataclass(eq=False, repr=False)
+class DaskAdaBoostClassifier(DaskBooster, AdaBoostClassifier):
+    """`AdaBoostClassifier` on a Dask cluster; `DaskBooster` describes what differs."""
+
+
+@dataclass(eq=False, repr=False)
+class DaskBoostByMajorityClassifier(DaskBooster, BoostByMajorityClassifier):
+    """`BoostByMajorityClassifier` on a Dask cluster; `DaskBooster` describes what differs."""
+
+
+@dataclass(eq=False, repr=False)
+class DaskPotentialBoostClassifier(DaskBooster, PotentialBoostClassifier):
+    """`PotentialBoostClassifier` on a Dask cluster; `DaskBooster` describes what differs."""

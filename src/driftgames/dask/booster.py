@@ -1,0 +1,242 @@
+"""Boosters on Dask collections: the local fit with its training set on the workers."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path as FilePath
+from typing import Any, Self
+
+import dask.array as da
+import numpy as np
+from distributed import Client, default_client
+from sklearn.utils.validation import check_is_fitted
+
+import dask
+from driftgames.boosting.base import BaseBooster
+from driftgames.boosting.history import Round
+from driftgames.boosting.persistence import load_model
+from driftgames.boosting.registry import BOOSTERS
+from driftgames.boosting.rounds import Chips
+from driftgames.boosting.shared_training_set import SharedTrainingSet
+from driftgames.boosting.warm_start import check_continuation
+from driftgames.core.checks import check_integer, is_real
+from driftgames.core.typing import Path
+from driftgames.dask import partitions
+from driftgames.dask.exchange import ActorExchange
+from driftgames.dask.holder import Plan
+from driftgames.dask.survey import Survey
+
+
+@dataclass(eq=False, repr=False)
+class DaskBooster(BaseBooster):
+    """A booster whose examples are on the workers of a Dask cluster.
+
+    It is fitted on dask arrays of dense or sparse chunks, dask data frames, or lists of delayed
+    parts; labels and sample weights lie on the same partitions. The model is that of a fit in
+    memory on the same rows, byte for byte, for any number of workers and partitions. A worker that
+    dies costs time: its partitions are computed again elsewhere, and the rounds are replayed on
+    them. docs/scale.md has the costs.
+
+    Other Parameters
+    ----------------
+    client : distributed.Client, optional
+        The cluster. Default: the client made last.
+    timeout : float
+        Seconds after which a worker, or the scheduler, that does not answer counts as lost.
+        Default: 300.
+    checkpoint : path, optional
+        A file that holds the model of the rounds so far. A fit that finds it goes on from there.
+        It is removed when the fit has ended. Default: none.
+    checkpoint_every : int
+        The number of rounds between two checkpoints. Default: 50.
+
+    Attributes
+    ----------
+    exchange_ : ExchangeReport
+        Where the time of the rounds went.
+    """
+
+    _: KW_ONLY
+    client: Any = None
+    timeout: float = 300.0
+    checkpoint: Path | None = None
+    checkpoint_every: int = 50
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the booster.
+
+        Parameters
+        ----------
+        X : dask array, dask data frame or list of delayed parts
+            The examples. Chunk sizes must be known; empty partitions are skipped.
+        y, sample_weight : collections
+            Labels of any two values, and weights, on the partitions of ``X``.
+
+        Returns
+        -------
+        self
+            An error or an interruption leaves the booster as it was, and nothing on the workers.
+        """
+        every = check_integer("checkpoint_every", self.checkpoint_every, least=1)
+        if not (is_real(self.timeout) and 0 < self.timeout < math.inf):
+            raise ValueError(f"timeout must be a positive number; got {self.timeout!r}")
+        if self.estimator is not None:
+            raise ValueError(
+                "only the built-in stumps and trees are distributed; "
+                f"got estimator={self.estimator!r}"
+            )
+        client = self._find_client()
+        local = self._begin()
+        goes_on = local.__sklearn_is_fitted__()
+        n_estimators, max_bins, shape, _ = local._check_settings()
+        given = partitions.split(X, y, sample_weight)
+        prepare = dask.delayed(partitions.prepare, pure=False)
+        parts = [prepare(k, self._local_class()(), *part) for k, part in enumerate(given)]
+        survey = Survey(client, parts, self.timeout)
+        classes = survey.check(local, weighted=sample_weight is not None)
+        if goes_on:
+            check_continuation(local, classes, n_estimators)
+        if shape is not None:
+            shape.check_examples(survey.n_rows)
+            shape = None if shape.is_stump else shape
+        cuts = survey.cuts(max_bins)
+        exact = survey.scale is None or survey.scale.unit is not None
+        plan = Plan(cuts, classes, survey.scale, shape)
+        with ActorExchange(client, parts, plan, self.timeout) as exchange:
+            exchange.place(survey.release())
+            counts = exchange.ask("counts")
+            shared = SharedTrainingSet(exchange, cuts, counts, integer_weights=exact, shape=shape)
+            earlier = []
+            if goes_on:
+                earlier = shared.to_bins(local.stumps_ if shape is None else local.trees_)
+
+            def save(chips: Chips, rounds: list[Round]) -> None:
+                if self.checkpoint is not None and len(rounds) % every == 0:
+                    local.ended_early_ = False
+                    local._keep(shared, classes, chips, rounds)
+                    local.save(self.checkpoint)
+
+            begun = time.perf_counter()
+            local._boost(shared, classes, earlier, n_estimators, save)
+            seconds = time.perf_counter() - begun
+            work = exchange.busiest()
+        self._take(local)
+        self.exchange_ = ExchangeReport(
+            seconds, max(exchange.seconds - work, 0.0), exchange.n_asked, exchange.n_lost
+        )
+        if self.checkpoint is not None:
+            FilePath(self.checkpoint).unlink(missing_ok=True)
+        return self
+
+    def to_local(self) -> BaseBooster:
+        """Return the ordinary classifier of this fit."""
+        check_is_fitted(self)
+        return self._copy_to(self._new_local())
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the normalised vote; lazily, as a dask array, for a collection."""
+        return self._lazily("decision_function", X, np.dtype(np.float64))
+
+    def predict(self, X: Any) -> Any:
+        """Return the label that the vote is for; lazily for a collection."""
+        check_is_fitted(self)
+        return self._lazily("predict", X, self.classes_.dtype)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the share of the vote that each class has; lazily for a collection."""
+        check_is_fitted(self)
+        return self._lazily("predict_proba", X, np.dtype(np.float64), self.classes_.size)
+
+    def save(self, path: Path) -> None:
+        """Write the model of `to_local` to a JSON file, atomically."""
+        self.to_local().save(path)
+
+    def _lazily(self, method: str, X: Any, dtype: Any, *width: int) -> Any:
+        """Return a prediction of the local classifier, part by part if there are parts."""
+        local = self.to_local()
+        if not partitions.is_collection(X):
+            return getattr(local, method)(X)
+        sizes = X.chunks[0] if hasattr(X, "chunks") else None
+        parts = partitions.parts_of("X", X)
+        predict = dask.delayed(_predict)
+        model = dask.delayed(local)
+        arrays = [
+            da.from_delayed(
+                predict(model, method, part, dtype, width),
+                (np.nan if sizes is None else sizes[k], *width),
+                dtype,
+            )
+            for k, part in enumerate(parts)
+        ]
+        return da.concatenate(arrays, allow_unknown_chunksizes=True)
+
+    def _find_client(self) -> Client:
+        """Return the client; raise ValueError if there is none, or a closed one."""
+        try:
+            client = default_client() if self.client is None else self.client
+        except ValueError:
+            raise ValueError(
+                "a fit needs a cluster: make a distributed.Client first, or give client="
+            ) from None
+        if not isinstance(client, Client):
+            raise ValueError(f"client must be a distributed.Client; got {client!r}")
+        if client.status != "running":
+            raise ValueError(f"client must be running; it is {client.status}")
+        return client
+
+    def _begin(self) -> BaseBooster:
+        """Return a local booster: new, fitted before (``warm_start``), or of the checkpoint."""
+        local = self._new_local()
+        if self.checkpoint is not None and FilePath(self.checkpoint).exists():
+            saved = load_model(self.checkpoint)
+            if type(saved) is not type(local) or saved.get_params() != local.get_params():
+                raise ValueError(f"{self.checkpoint} is of a fit with other settings: {saved!r}")
+            return saved
+        if self.warm_start and self.__sklearn_is_fitted__():
+            self._copy_to(local)
+        return local
+
+    def _take(self, local: BaseBooster) -> None:
+        """Take over what a local booster was fitted to."""
+        mine = self.get_params(deep=False)
+        self.__dict__.update({k: v for k, v in vars(local).items() if k not in mine})
+
+    def _copy_to(self, local: BaseBooster) -> BaseBooster:
+        mine = {*self.get_params(deep=False), "exchange_"}
+        local.__dict__.update({k: v for k, v in vars(self).items() if k not in mine})
+        return local
+
+    def _new_local(self) -> BaseBooster:
+        """Return the ordinary classifier with these settings."""
+        kind = self._local_class()
+        names = kind().get_params(deep=False)
+        return kind(**{name: getattr(self, name) for name in names})
+
+    def _local_class(self) -> type[BaseBooster]:
+        return next(kind for kind in type(self).__mro__ if kind in BOOSTERS.values())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "client": None}  # it belongs to this process
+
+
+def _predict(local: BaseBooster, method: str, part: Any, dtype: Any, width: tuple[int, ...]) -> Any:
+    if part.shape[0] == 0:  # the checks of a prediction refuse no rows
+        return np.empty((0, *width), dtype)
+    return getattr(local, method)(part)
+
+
+@dataclass(frozen=True)
+class ExchangeReport:
+    """Where the time of the rounds went.
+
+    ``seconds`` are those of all rounds. In ``exchange`` of them answers were awaited while even the
+    busiest worker did not work: the way there and back, and lost workers. ``n_asked`` counts the
+    questions, and ``n_lost`` the workers that were lost.
+    """
+
+    seconds: float
+    exchange: float
+    n_asked: int
+    n_lost: int

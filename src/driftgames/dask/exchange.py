@@ -1,0 +1,264 @@
+"""The exchange with the holders, which outlives its workers.
+
+A question goes to all holders at once. If a worker dies or falls silent, Dask recomputes its
+partitions elsewhere, a new holder bins them and replays the questions so far, and the fit goes on.
+Answers are exact sums, so that the model does not depend on who answered.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import uuid
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from distributed import Client, wait
+
+from driftgames.boosting.shares import LASTING, Command, combine
+from driftgames.dask.holder import Holder, Plan
+
+PATIENCE = 1.0
+"""Seconds without an answer after which the scheduler is asked whether the worker lives."""
+
+MOST_LOSSES = 20
+"""How often partitions may be lost during one question."""
+
+
+class LostWorkersError(RuntimeError):
+    """Workers were lost too often, or none is left."""
+
+
+class _LostError(Exception):
+    """A holder is gone."""
+
+
+@dataclass(eq=False)
+class _Held:
+    """A holder, the worker it lives on and its partitions."""
+
+    future: Any
+    address: str
+    parts: list[int]
+    actor: Any = None
+
+
+class ActorExchange:
+    """Asks holders on the workers of a Dask cluster; a context manager that leaves none behind.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client of the cluster.
+    parts : list of Delayed
+        The partitions, `Part` objects; they are computed again if a worker is lost.
+    plan : Plan
+        What holders must know.
+    timeout : float
+        Seconds after which a worker that does not answer counts as lost.
+    """
+
+    def __init__(self, client: Client, parts: Sequence[Any], plan: Plan, timeout: float) -> None:
+        self._client = client
+        self._parts = parts
+        self._plan = plan
+        self._watch = ClusterWatch(client, timeout)
+        self._holders: list[_Held] = []
+        self._missing: list[int] = []
+        self._log: list[Command] = []
+        self._this_round: list[Command] = []
+        self.n_lost = 0
+        self.n_asked = 0
+        self.seconds = 0.0
+
+    def __enter__(self) -> ActorExchange:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for held in self._holders:
+            self._release(held)
+        self._holders.clear()
+
+    def place(self, futures: dict[int, Any]) -> None:
+        """Make holders of these partitions where they are; note those that are lost."""
+        made: list[_Held] = []
+        homes = self._client.who_has(list(futures.values()))
+        by_address: dict[str, list[int]] = {}
+        for k, future in futures.items():
+            home = next(iter(homes.get(future.key, ())), None)
+            if home is None:
+                self._missing.append(k)
+            else:
+                by_address.setdefault(home, []).append(k)
+        for address, mine in by_address.items():
+            future = self._client.submit(
+                Holder,
+                self._plan,
+                [futures[k] for k in mine],
+                key=f"driftgames-holder-{uuid.uuid4().hex}",
+                actor=True,
+                workers=[address],
+                allow_other_workers=False,
+            )
+            made.append(_Held(future, address, mine))
+        self._holders += made
+        for held in made:
+            try:
+                self._watch.wait([held.future], address=held.address)
+                held.actor = held.future.result()
+            except _LostError:
+                self._drop(held)
+        for future in futures.values():
+            future.release()  # the workers keep the bins only
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """Return the answer of all examples."""
+        begun = time.perf_counter()
+        answers = self._collect(list(self._holders), "ask", (name, *arguments))
+        n_losses = 0
+        while self._missing:
+            n_losses += 1
+            if n_losses > MOST_LOSSES:
+                raise LostWorkersError(
+                    f"the partitions {sorted(self._missing)} were lost {MOST_LOSSES} times in a row"
+                )
+            answers += self._collect(self._restore(), "ask", (name, *arguments))
+        if name in LASTING:
+            self._this_round.clear()
+            self._log.append((name, arguments))
+        else:
+            self._this_round.append((name, arguments))
+        self.n_asked += 1
+        self.seconds += time.perf_counter() - begun
+        return combine(name, answers)
+
+    def busiest(self) -> float:
+        """Return the seconds for which the busiest holder worked."""
+        return max(self._collect(list(self._holders), "seconds", ()), default=0.0)
+
+    def _collect(self, holders: list[_Held], method: str, arguments: tuple[Any, ...]) -> list[Any]:
+        """Return the answers of these holders; drop those that are lost."""
+        asked: list[tuple[_Held, Any]] = []
+        for held in holders:
+            try:
+                asked.append((held, getattr(held.actor, method)(*arguments)))
+            except RuntimeError:  # Dask knows already that the worker is gone
+                self._drop(held)
+        answers = []
+        n_commands = len(arguments[0]) if method == "replay" else 1
+        for held, future in asked:
+            try:
+                answers.append(self._watch.result(future, held.address, n_commands))
+            except _LostError:
+                self._drop(held)
+        return answers
+
+    def _restore(self) -> list[_Held]:
+        """Make holders of the missing partitions, and bring them to where the others stand."""
+        lost, self._missing = sorted(self._missing), []
+        before = set(self._holders)
+        self._watch.wait_for_workers()
+        futures = dict(zip(lost, self._client.compute([self._parts[k] for k in lost]), strict=True))
+        self._watch.wait(list(futures.values()))
+        self.place(futures)
+        fresh = [held for held in self._holders if held not in before]
+        self._collect(fresh, "replay", ([*self._log, *self._this_round],))
+        return [held for held in fresh if held in self._holders]
+
+    def _drop(self, held: _Held) -> None:
+        self.n_lost += 1
+        self._missing += held.parts
+        self._holders.remove(held)
+        self._release(held)
+
+    def _release(self, held: _Held) -> None:
+        held.actor = None
+        with suppress(Exception):  # the cluster may be gone
+            self._client.cancel([held.future], force=True)
+
+
+class ClusterWatch:
+    """Waits for results, and never longer than the cluster shows signs of life.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client of the cluster.
+    timeout : float
+        The seconds after which what does not answer counts as gone.
+    """
+
+    def __init__(self, client: Client, timeout: float) -> None:
+        self._client = client
+        self._timeout = timeout
+        self._beats: dict[str, tuple[float, float]] = {}
+
+    def wait(self, futures: list[Any], *, address: str | None = None) -> None:
+        """Wait until futures are done; raise `_LostError` if the worker ``address`` goes first."""
+        while True:
+            with suppress(TimeoutError):
+                wait(futures, timeout=PATIENCE)
+                return
+            living = self._living()
+            if address is not None and address not in living:
+                raise _LostError
+            if not living:
+                self.wait_for_workers()
+
+    def result(self, future: Any, address: str, n_commands: int) -> Any:
+        """Return what an actor answers; raise `_LostError` if its worker is gone."""
+        begun = time.monotonic()
+        while True:
+            try:
+                return future.result(timeout=PATIENCE)
+            except TimeoutError:
+                silent = time.monotonic() - begun > self._timeout * n_commands
+                if silent or address not in self._living():
+                    raise _LostError from None
+            except OSError:
+                raise _LostError from None
+
+    def wait_for_workers(self) -> None:
+        """Wait until there is a worker; raise `LostWorkersError` after the time limit."""
+        begun = time.monotonic()
+        while not self._living():
+            if time.monotonic() - begun > self._timeout:
+                raise LostWorkersError(f"no worker is left, and none came in {self._timeout:g} s")
+            time.sleep(PATIENCE / 4)
+
+    def _living(self) -> set[str]:
+        """Return the addresses of the workers; remove those that are silent for too long."""
+        begun = time.monotonic()
+        while True:
+            with suppress(OSError, TimeoutError):
+                if self._client.status == "running":
+                    scheduler = self._client.scheduler
+                    found = self._client.sync(scheduler.identity, callback_timeout=PATIENCE)
+                    break
+            if self._client.status == "closed" or time.monotonic() - begun > self._timeout:
+                raise ConnectionError(
+                    f"the scheduler does not answer (the client is {self._client.status})"
+                )
+            time.sleep(PATIENCE / 4)
+        now = time.monotonic()
+        living: dict[str, tuple[float, float]] = {}
+        for address, worker in found["workers"].items():
+            beat, since = self._beats.get(address, (math.nan, now))
+            if beat != worker["last_seen"]:
+                beat, since = worker["last_seen"], now  # a heartbeat came, by the clock here
+            if now - since <= self._timeout:
+                living[address] = beat, since
+            else:
+                self._remove(address)
+        self._beats = living
+        return set(living)
+
+    def _remove(self, address: str) -> None:
+        """Make the scheduler give up a worker, so that it computes its results elsewhere."""
+
+        async def remove(dask_scheduler: Any = None) -> None:
+            await dask_scheduler.remove_worker(address=address, stimulus_id="driftgames-silent")
+
+        self._client.run_on_scheduler(remove)

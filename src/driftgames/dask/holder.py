@@ -1,0 +1,78 @@
+"""The actor on a worker: it holds shares of the rows for the length of a fit."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from distributed import get_worker
+
+from driftgames.boosting.assembly import assemble
+from driftgames.boosting.bins import Array
+from driftgames.boosting.cuts import Cuts
+from driftgames.boosting.sample_weights import WeightScale
+from driftgames.boosting.shares import Command, Share, combine
+from driftgames.boosting.tree_growth import TreeShape
+from driftgames.dask.partitions import Part, heavy_rows
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What a holder must know to bin its partitions."""
+
+    cuts: Cuts
+    classes: Array
+    scale: WeightScale | None
+    shape: TreeShape | None
+
+
+class Holder:
+    """Bins partitions and answers questions about them."""
+
+    def __init__(self, plan: Plan, parts: Sequence[Part]) -> None:
+        n_threads = get_worker().state.nthreads
+        rows = [heavy_rows(part, plan.scale) for part in parts]
+        cuts = Cuts(*(_own(getattr(plan.cuts, f.name)) for f in dataclasses.fields(Cuts)))
+        sets = assemble(
+            [(_own_rows(X), y == plan.classes[1], weights) for X, y, weights in rows],
+            cuts,
+            integer_weights=plan.scale is None or plan.scale.unit is not None,
+            pool=ThreadPoolExecutor(n_threads) if n_threads > 1 else None,
+            n_shares=n_threads,
+        )
+        self._shares = [Share(data, plan.shape) for data in sets]
+        self._seconds = 0.0
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """Return the answer of all shares to a question."""
+        begun = time.perf_counter()
+        mine = [_own(argument) for argument in arguments]
+        answer = combine(name, [share.ask(name, *mine) for share in self._shares])
+        self._seconds += time.perf_counter() - begun
+        return answer
+
+    def seconds(self) -> float:
+        """Return the time that answering took."""
+        return self._seconds
+
+    def replay(self, commands: Sequence[Command]) -> None:
+        """Bring the shares to where the others stand."""
+        for name, arguments in commands:
+            self.ask(name, *arguments)
+
+
+def _own(value: Any) -> Any:
+    """Return an array that may be written to, as the compiled loops expect; messages may not."""
+    if isinstance(value, np.ndarray) and not value.flags.writeable:
+        return value.copy()
+    return value
+
+
+def _own_rows(X: Any) -> Any:
+    if isinstance(X, np.ndarray):
+        return _own(X)
+    return type(X)((_own(X.data), _own(X.indices), _own(X.indptr)), shape=X.shape)

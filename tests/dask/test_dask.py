@@ -1,0 +1,250 @@
+"""Boosters on a cluster of processes: the model in memory, byte for byte, or a clear error."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+dask = pytest.importorskip("dask")
+import dask.array as da  # noqa: E402
+import dask.dataframe as dd  # noqa: E402
+from distributed import Client, LocalCluster  # noqa: E402
+
+import driftgames.dask as on_dask  # noqa: E402
+from driftgames.boosting import BOOSTERS  # noqa: E402
+from driftgames.dask.exchange import ActorExchange  # noqa: E402
+
+N = 350
+RNG = np.random.default_rng(11)
+X = RNG.normal(size=(N, 4))
+X[:, 1] = RNG.integers(0, 3, N)
+X[:, 2] *= RNG.random(N) < 0.1
+X[RNG.random(N) < 0.1, 3] = np.nan
+Y = np.where(X[:, 0] + X[:, 1] - 1 + RNG.normal(size=N) > 0, "up", "down")
+REALS, COUNTS = RNG.random(N), RNG.integers(0, 3, N)
+BY_CLASS = np.argsort(Y, kind="stable")
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of a cluster whose workers are killed
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A cluster of two processes for the whole module."""
+    options = {"threads_per_worker": 1, "dashboard_address": None, "processes": True}
+    with LocalCluster(2, **options) as cluster, Client(cluster) as client:
+        yield client
+
+
+def _actors(client):
+    """Return the number of actors on all workers; the message that ends them may be on its way."""
+    for _ in range(100):
+        found = sum(client.run(lambda dask_worker: len(dask_worker.state.actors)).values())
+        if not found:
+            break
+        time.sleep(0.1)
+    return found
+
+
+def _delayed(values, sizes):
+    """Return delayed parts of these sizes."""
+    ends = np.cumsum(sizes)
+    return [dask.delayed(values[end - n : end]) for end, n in zip(ends, sizes, strict=True)]
+
+
+def _arrays(sizes):
+    return [da.from_array(X, chunks=(sizes, 4)), da.from_array(Y, chunks=(sizes,))]
+
+
+def _frames(n):
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(label=Y)
+    frame = dd.from_pandas(frame, npartitions=n, sort=False)
+    return [frame[list("abcd")], frame["label"]]
+
+
+SIZES = (1, 0, 200, 0, 100, 49, 0)
+CASES = {
+    "one": ("nh-boost.dt", {}, lambda: _arrays((N,)), (X, Y)),
+    "fifty": ("nh-boost", {}, lambda: _arrays((7,) * 50), (X, Y)),
+    "uneven, empty": ("nh-boost.dt", {}, lambda: _arrays(SIZES), (X, Y)),
+    "classes apart": (
+        "nh-boost.dt",
+        {},
+        lambda: [_delayed(values[BY_CLASS], SIZES) for values in (X, Y)],
+        (X, Y),
+    ),
+    "trees": ("nh-boost.dt", {"max_depth": 2}, lambda: _arrays(SIZES), (X, Y)),
+    "sparse": (
+        "boost-by-majority",
+        {"max_depth": 2},
+        lambda: [_delayed(sp.csr_matrix(X), SIZES), _delayed(Y, SIZES)],
+        (sp.csr_matrix(X), Y),
+    ),
+    "weights": (
+        "adaboost",
+        {},
+        lambda: [*_arrays(SIZES), da.from_array(REALS, chunks=(SIZES,))],
+        (X, Y, REALS),
+    ),
+    "counts": (
+        "potential boost",
+        {},
+        lambda: [*_arrays((175, 175)), da.from_array(COUNTS, chunks=175)],
+        (X, Y, COUNTS),
+    ),
+    "frame": (
+        "nh-boost.dt",
+        {},
+        lambda: _frames(3),
+        (pd.DataFrame(X, columns=list("abcd")), pd.Series(Y)),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_model_file_is_that_of_a_fit_in_memory(case, client, tmp_path):
+    name, shape, collections, rows = CASES[case]
+    local = BOOSTERS[name](n_estimators=4, max_bins=16, **shape).fit(*rows)
+    kind = getattr(on_dask, f"Dask{type(local).__name__}")
+    model = kind(n_estimators=4, max_bins=16, **shape).fit(*collections())
+    model.to_local().save(tmp_path / "cluster")
+    local.save(tmp_path / "memory")
+    assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
+    assert type(model.to_local()) is type(local)
+    assert _actors(client) == 0
+    lazy = collections()[0]
+    for method in ("predict", "predict_proba", "decision_function"):
+        found = getattr(model, method)(lazy)
+        assert dask.is_dask_collection(found)
+        expected = getattr(local, method)(rows[0])
+        if case != "classes apart":
+            np.testing.assert_array_equal(found.compute(), expected)
+        np.testing.assert_array_equal(getattr(model, method)(rows[0]), expected)
+
+
+def test_every_booster_has_one_on_dask_with_the_same_settings():
+    for kind in BOOSTERS.values():
+        twin = getattr(on_dask, f"Dask{kind.__name__}")
+        own = {"client", "timeout", "checkpoint", "checkpoint_every"}
+        assert {**twin().get_params(), **kind().get_params()} == twin().get_params()
+        assert set(twin().get_params()) - set(kind().get_params()) == own
+
+
+def _fail_at(monkeypatch, turns):
+    """Call ``turns[n]`` before the question number ``n``."""
+    ask, asked = ActorExchange.ask, []
+
+    def watched(self, name, *arguments):
+        asked.append(name)
+        if len(asked) in turns:
+            turns[len(asked)](self)
+        return ask(self, name, *arguments)
+
+    monkeypatch.setattr(ActorExchange, "ask", watched)
+    return asked
+
+
+def _kill(client):
+    """Kill a worker that holds partitions."""
+
+    def kill(exchange):
+        pids = client.run(os.getpid)
+        os.kill(pids[exchange._holders[0].address], signal.SIGKILL)
+
+    return kill
+
+
+@pytest.mark.parametrize("shape", [{}, {"max_depth": 2}], ids=["stumps", "trees"])
+def test_killed_workers_cost_time_and_not_the_model(shape, client, monkeypatch, tmp_path):
+    local = BOOSTERS["nh-boost.dt"](12, **shape).fit(X, Y)
+    local.save(tmp_path / "memory")
+    drawn = [1, 14] if not shape else [9]
+    _fail_at(monkeypatch, {n: _kill(client) for n in drawn})
+    model = on_dask.DaskNHBoostDTClassifier(12, timeout=60, **shape).fit(*_arrays(SIZES))
+    model.save(tmp_path / "cluster")
+    assert model.exchange_.n_lost >= len(drawn)
+    assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
+    assert _actors(client) == 0
+
+
+def test_a_fit_that_was_stopped_goes_on_from_its_checkpoint(client, monkeypatch, tmp_path):
+    def stop(exchange):
+        raise KeyboardInterrupt
+
+    settings = {"checkpoint": tmp_path / "so_far", "checkpoint_every": 2}
+    with monkeypatch.context() as patch:
+        _fail_at(patch, {13: stop})
+        model = on_dask.DaskNHBoostDTClassifier(8, **settings)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(*_arrays(SIZES))
+    assert not hasattr(model, "classes_")
+    assert _actors(client) == 0
+    assert BOOSTERS["nh-boost.dt"].load(tmp_path / "so_far").n_iter_ == 4
+    with pytest.raises(ValueError, match="other settings"):
+        on_dask.DaskNHBoostDTClassifier(9, **settings).fit(*_arrays(SIZES))
+    asked = _fail_at(monkeypatch, {})
+    model.fit(*_arrays((N,))).save(tmp_path / "cluster")
+    assert asked.count("best") == 4
+    BOOSTERS["nh-boost.dt"](8).fit(X, Y).save(tmp_path / "memory")
+    assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
+    assert not (tmp_path / "so_far").exists()
+
+
+def _unknown():
+    return dd.from_pandas(pd.DataFrame(X), npartitions=2).values
+
+
+BAD = {
+    "X must have known chunk sizes": lambda: [_unknown(), _arrays((175, 175))[1]],
+    "y must have the partitions of X; X has 2 \\(175, 175\\), y has 1 \\(350,\\)": lambda: [
+        _arrays((175, 175))[0],
+        _arrays((N,))[1],
+    ],
+    "y must be a dask array": lambda: [_arrays((N,))[0], Y],
+    "y must hold two classes; got one class only: \\['up'\\]": lambda: [
+        _arrays((175, 175))[0],
+        da.from_array(np.full(N, "up"), chunks=175),
+    ],
+    "all partitions are empty": lambda: [_delayed(X, (0, 0)), _delayed(Y, (0, 0))],
+    "partition 1: .*inconsistent numbers of samples": lambda: [
+        _delayed(X, (100, 250)),
+        _delayed(Y, (100, 249)),
+    ],
+    "partition 0 has 4, partition 1 has 3": lambda: [
+        [dask.delayed(X[:9]), dask.delayed(X[9:, :3])],
+        _delayed(Y, (9, N - 9)),
+    ],
+    "partition 0: sample_weight must be finite and nonnegative; got -1": lambda: [
+        *_arrays((N,)),
+        da.from_array(np.where(np.arange(N) == 5, -1.0, 1.0), chunks=N),
+    ],
+    "sample_weight must not be zero for all of one class": lambda: [
+        *_arrays((N,)),
+        da.from_array(1.0 * (Y == "up"), chunks=N),
+    ],
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_collections_are_refused_and_nothing_is_left_behind(message, client):
+    with pytest.raises(ValueError, match=message):
+        on_dask.DaskNHBoostDTClassifier(3).fit(*BAD[message]())
+    assert _actors(client) == 0
+
+
+def test_bad_settings_are_refused(client):
+    closed = Client(client.cluster, set_as_default=False)
+    closed.close()
+    for settings, message in [
+        ({"client": closed}, "client must be running; it is closed"),
+        ({"client": "tcp"}, "client must be a distributed.Client; got 'tcp'"),
+        ({"timeout": 0}, "timeout must be a positive number; got 0"),
+        ({"checkpoint_every": 0}, "checkpoint_every"),
+        ({"estimator": object()}, "only the built-in stumps and trees"),
+        ({"max_bins": 1}, "max_bins"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            on_dask.DaskNHBoostDTClassifier(3, **settings).fit(*_arrays((N,)))
