@@ -151,8 +151,8 @@ def fit(
                     names = [_name(examples.names, j) for j in examples.categories]
                     typer.echo(f"{data}: read as categories: {', '.join(names)}", err=True)
         if is_parquet(data):
-            names = _take_names(booster) if _is_fitted(booster) else None
-            _fit_batches(booster.set_params(n_jobs=jobs), data, label, names, rounds)
+            titles = _take_names(booster) if _is_fitted(booster) else None
+            _fit_batches(booster.set_params(n_jobs=jobs), data, label, titles, rounds)
             _write(booster, None, model)
             _say_error(model, booster)
             return
