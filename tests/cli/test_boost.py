@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
@@ -354,3 +355,23 @@ def test_labels_reach_a_pipe_as_they_are_and_a_terminal_with_escapes(csv, tmp_pa
     run("predict", path, "--model", model)
     assert "\x1b" not in terminal.getvalue()
     assert "spam\\x1b[31m\n" in terminal.getvalue()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_reported_with_the_name_of_the_file(svm, tmp_path, monkeypatch):
+    model = tmp_path / "m.json"
+    run("fit", svm, "--rounds", 3, "--model", model)
+    done = run("predict", svm, "--model", model, "--output", "/dev/full", code=2)
+    assert done.stderr == "error: /dev/full: No space left on device\n"
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    for arguments in (
+        ("fit", svm, "--rounds", 3, "--model", tmp_path / "new.json"),
+        ("inspect", model, "--plot", tmp_path / "new.svg"),
+    ):
+        done = run(*arguments, code=2)
+        assert done.stderr == f"error: {arguments[-1]}: No space left on device\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json", "train.svm.gz"]
