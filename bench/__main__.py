@@ -20,6 +20,7 @@ PEERS: dict[str, tuple[str, ...]] = {
     "mixing": ("scikit-learn",),
     "bandit": ("river", "pymab", "SMPyBandits"),
     "oco": ("scipy", "universal-portfolios"),
+    "noise": ("lightgbm",),
 }
 """The subjects, and the packages whose versions their figures depend on."""
 

@@ -62,6 +62,11 @@ class BoostByMajorityClassifier(BaseBooster):
     warm_start : bool
         Go on from the rounds played already.
 
+    Notes
+    -----
+    An example whose vote can no longer be won weighs zero. With a small ``edge``, such as 0.02,
+    this makes the booster robust to wrong labels (``docs/noise.md``).
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
