@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
@@ -423,3 +424,23 @@ def test_parquet_files_are_fitted_in_batches(tmp_path):
     done = run("fit", pattern, "--model", model, "--label", "z", code=2)
     assert "has no label column 'z'; it has a, b, c, label" in " ".join(done.output.split())
     assert "no.parquet" in run("fit", tmp_path / "no.parquet", "--model", model, code=2).output
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_reported_with_the_name_of_the_file(svm, tmp_path, monkeypatch):
+    model = tmp_path / "m.json"
+    run("fit", svm, "--rounds", 3, "--model", model)
+    done = run("predict", svm, "--model", model, "--output", "/dev/full", code=2)
+    assert done.stderr == "error: /dev/full: No space left on device\n"
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    for arguments in (
+        ("fit", svm, "--rounds", 3, "--model", tmp_path / "new.json"),
+        ("inspect", model, "--plot", tmp_path / "new.svg"),
+    ):
+        done = run(*arguments, code=2)
+        assert done.stderr == f"error: {arguments[-1]}: No space left on device\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json", "train.svm.gz"]

@@ -19,6 +19,7 @@ from driftgames.cli._options import (
     pair,
 )
 from driftgames.cli._output import clear_errors, console
+from driftgames.core.file_errors import naming
 
 if TYPE_CHECKING:
     from driftgames.cli._hedge_stream import StreamState
@@ -172,7 +173,8 @@ def hedge(
                     history.run(learner, rounds)
                 if state is not None:
                     current.digest = chain(current.digest, rounds)
-                    current.save(state)
+                    with naming(state):
+                        current.save(state)
                 if answering:
                     _acknowledge(current, live)
         if learner.t == 0:
