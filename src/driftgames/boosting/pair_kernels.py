@@ -46,7 +46,9 @@ def collect(weights: Array, labels: Array, heavy: Array, light: Array, totals: A
     buffers need room for one row more.
     """
     n_blocks = weights.shape[0]
-    totals[:] = 0
+    for k in range(totals.shape[0]):
+        for lane in range(LANES):
+            totals[k, lane] = 0
     n_heavy = np.uint64(0)
     n_light = np.uint64(0)
     for i in range(labels.size):
@@ -260,7 +262,9 @@ def best_split(
                     found[2] = side == 0
                     if not gone:
                         found[2] = _weight(left, n_blocks) >= right_weight
-                    found_left[:] = left
+                    for k in range(n_parts):
+                        for lane in range(LANES):
+                            found_left[k, lane] = left[k, lane]
     return best
 
 
@@ -279,3 +283,29 @@ def find_leaves(rows: Array, columns: Array, slots: Array, children: Array, out:
             n = np.uint64(children[n, columns[np.uint64(slot), i]])
             slot = slots[n]
         out[i] = n
+
+
+@kernel
+def count_errors(
+    votes: Array, labels: Array, weights: Array, n_classes: int, n_rounds: int, mistakes: Array
+) -> int:
+    """Count the mistakes of the votes on all pairs in the last of ``n_rounds``.
+
+    Return the weight of the examples whose largest vote so far is for a wrong label. A tie is for
+    the lowest label.
+    """
+    wrong = 0
+    for i in range(labels.size):
+        first = i * n_classes
+        best = -1
+        best_label = -1
+        for label in range(n_classes):
+            own = label == labels[i]
+            mistakes[first + label] += (votes[first + label] == 1) != own
+            made = mistakes[first + label]
+            for_label = n_rounds - made if own else made  # how many votes were +1
+            if for_label > best:
+                best = for_label
+                best_label = label
+        wrong += 0 if best_label == labels[i] else weights[i]
+    return wrong

@@ -24,6 +24,7 @@ from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray
 from driftgames.boosting.mistake_counts import RowCounts
 from driftgames.boosting.pair_growth import PairGrower, PairNode, PairTree
+from driftgames.boosting.pair_kernels import count_errors
 from driftgames.boosting.training_set import ConstantVote, EstimatorTrainingSet
 from driftgames.boosting.tree_growth import TreeShape
 from driftgames.boosting.trees import Trees
@@ -92,13 +93,29 @@ class PairTrainingSet(ABC):
 class PairCounts(RowCounts):
     """One number of mistakes for each pair."""
 
-    _training_set: PairTrainingSet
+    def __init__(self, training_set: PairTrainingSet) -> None:
+        super().__init__(training_set)
+        self._pairs = training_set
+        self._n_rounds = 0
+        self._wrong = 0
 
-    def error(self, n_rounds: int) -> float:
-        """Return the share of examples that the vote after ``n_rounds`` gets wrong."""
-        right = n_rounds - 2 * self._mistakes
-        wrong = self._training_set.wrong(np.where(self._labels, right, -right))
-        return wrong / int(self._training_set.example_weights.sum())
+    def move(self, hypothesis: Any) -> PairCounts:
+        """Count the mistakes of a hypothesis."""
+        self._n_rounds += 1
+        self._wrong = count_errors(
+            self._pairs.votes(hypothesis),
+            self._pairs.labels,
+            self._pairs.example_weights,
+            self._pairs.n_classes,
+            self._n_rounds,
+            self._mistakes,
+        )
+        return self
+
+    @property
+    def error(self) -> float:
+        """The share of examples that the vote so far gets wrong."""
+        return self._wrong / int(self._pairs.example_weights.sum())
 
 
 class PairVotes(RowVotes):

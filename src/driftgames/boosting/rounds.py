@@ -190,7 +190,7 @@ class CountedChips(Chips):
     def training_error(self) -> float:
         """The share of mass that the vote gets wrong."""
         if isinstance(self._counts, PairCounts):
-            return self._counts.error(self.n_rounds)
+            return self._counts.error
         return self._wrong / self._total
 
     def margins(self) -> Margins:
