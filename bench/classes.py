@@ -22,7 +22,7 @@ from scipy.sparse import csr_matrix
 from sklearn import datasets as bundled
 from sklearn.multiclass import OneVsRestClassifier
 
-from bench.tree_criterion import folds
+from bench.sets import folds
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier, NoEdgeWarning
 from driftgames.boosting.cuts import cut_dense
 
