@@ -97,6 +97,7 @@ def decode_model(content: Content) -> BaseBooster:
         name: _decode_parameter(name, value) for name, value in content["parameters"].items()
     }
     model = _CLASSES[content["estimator"]](**parameters)
+    model.encoder_ = None
     if "categories" in content:
         model.encoder_ = CategoryEncoder.decode(content["categories"])
     model.stumps_, model.trees_ = Stumps.none(), NO_TREES
