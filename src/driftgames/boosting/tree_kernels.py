@@ -197,7 +197,7 @@ def best_split(
     return best
 
 
-@inner_kernel
+@kernel
 def divide(rows: Array, column: Array, goes_left: Array, scratch: Array) -> int:
     """Move the rows that go left to the front, in order, and return how many they are."""
     n_left = np.uint64(0)
