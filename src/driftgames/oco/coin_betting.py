@@ -199,7 +199,12 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
                 costs = gradient * (point - self._domain.lowest(gradient))
                 unbet += total(np.where(longer, costs, 0.0))
                 scale = np.where(longer, _power_of_two(sizes), scale)
-        if not np.isfinite([played, unbet, *gradients, *scale]).all():
+        if not (
+            math.isfinite(played)
+            and math.isfinite(unbet)
+            and np.isfinite(gradients).all()
+            and np.isfinite(scale).all()
+        ):
             raise ValueError("a gradient is too long: the totals of the run overflow")
         offset = self._offset()
         self._gradients, self._played, self._unbet = gradients, played, unbet

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln, logsumexp
 
 from driftgames.core.checks import (
     check_fraction,
@@ -76,6 +75,8 @@ def relaxed_game_value(horizon: int, radius: int) -> float:
     >>> relaxed_game_value(4, 2)
     0.375
     """
+    from scipy.special import gammaln, logsumexp  # slow to import
+
     T = check_integer("horizon", horizon, least=1)
     R = check_integer("radius", radius, least=0)
     if (T - R) % 2 or R > T:
