@@ -22,7 +22,6 @@ from driftgames.bandit import (
 )
 from driftgames.bandit import exponential_kernels as kernels
 from driftgames.bandit import tsallis_kernels as tsallis
-from driftgames.core.generators import put_back
 from driftgames.bandit.pending import add_gamma, pending_from, pending_rows
 from driftgames.core.documents import (
     DocumentError,
@@ -31,6 +30,7 @@ from driftgames.core.documents import (
     read_document,
     write_document,
 )
+from driftgames.core.generators import put_back
 from driftgames.core.state import kind_of
 from driftgames.potentials import Exponential, NoBoundError
 

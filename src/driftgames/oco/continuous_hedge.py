@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -265,12 +265,12 @@ def _has_sizes(population: Any, n_chips: int | None, n_coordinates: int | None) 
     """Whether this is the state of a population; a wrong size is a ValueError that names it."""
     if not isinstance(population, dict) or not isinstance(population.get("total"), dict):
         return False
-    gradient = np.shape(population["total"].get("gradient"))
+    gradient = np.shape(cast(Any, population["total"].get("gradient")))
     if n_coordinates is not None and gradient != (n_coordinates,):
         found = gradient[0] if len(gradient) == 1 else gradient
         raise ValueError(f"losses must be of {n_coordinates} coordinates; got {found}")
     for name, shape in (("positions", (n_chips,)), ("walkers", (n_chips, n_coordinates))):
-        found = np.shape(population.get(name))
+        found = np.shape(cast(Any, population.get(name)))
         if name in population and n_chips is not None and found != shape:
             raise ValueError(f"{name} must be of shape {shape}; got {found}")
     return True
