@@ -212,6 +212,7 @@ def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
     """Return the name and the class of the strategy in a file; the class then checks the file."""
     import json
 
+    from driftgames.core.documents import DocumentError
     from driftgames.core.state import kind_of
     from driftgames.portfolio import STRATEGIES
 
@@ -224,7 +225,7 @@ def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
     for name, kind in kinds.items():
         if not isinstance(found, str) or found == kind_of(kind):
             return name, kind
-    raise ValueError(f"{path}: holds a {found!r}, which is not a portfolio strategy")
+    raise DocumentError(f"{path}: holds a {found!r}, which is not a portfolio strategy")
 
 
 def _best_row(best: BestConstantRebalanced, market: Market) -> list[str]:

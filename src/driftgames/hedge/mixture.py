@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -176,7 +177,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def partial_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> ExpertMixture:
         """Play more rounds in order; batches of any size give the same result."""
-        self._play(X, y, fresh="learner_" not in vars(self))
+        self._play(X, y, fresh=None)
         return self
 
     def predict_then_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
@@ -184,7 +185,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Rounds are added to those played before, as with `partial_fit`.
         """
-        return self._play(X, y, fresh="learner_" not in vars(self))
+        return self._play(X, y, fresh=None)
 
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """Return the combinations of these predictions under the current weights.
@@ -374,13 +375,21 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             mixture.feature_names_in_ = np.array(columns, dtype=object)
         return mixture
 
-    def _play(self, X: npt.ArrayLike, y: npt.ArrayLike, *, fresh: bool) -> FloatArray:
-        before = self.__dict__.copy()
-        try:
-            return self._play_checked(X, y, fresh)
-        except Exception:
-            self.__dict__ = before
-            raise
+    def _play(self, X: npt.ArrayLike, y: npt.ArrayLike, *, fresh: bool | None) -> FloatArray:
+        """Play rounds; ``fresh=None`` begins only where nothing was played before."""
+        with self.__dict__.setdefault("_lock", threading.RLock()):  # as that of a `Stateful`
+            before = self.__dict__.copy()
+            if fresh is None:
+                fresh = "learner_" not in before
+            try:
+                return self._play_checked(X, y, fresh)
+            except Exception:
+                self.__dict__ = before
+                raise
+
+    def __getstate__(self) -> Content:
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_lock"}
 
     def _play_checked(self, X: npt.ArrayLike, y: npt.ArrayLike, fresh: bool) -> FloatArray:
         _check_outside(self.outside)

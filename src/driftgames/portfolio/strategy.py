@@ -16,6 +16,7 @@ from driftgames.core.checks import (
     check_between,
     check_integer,
     check_number,
+    check_range,
     check_vector,
 )
 from driftgames.core.schema import LIST, NUMBER, OBJECT, Schema, array_of, integer
@@ -23,6 +24,8 @@ from driftgames.core.state import Stateful, check_arrays, check_clock
 from driftgames.core.typing import Content, FloatArray
 from driftgames.portfolio.relatives import check_prices, check_relatives, check_spread
 from driftgames.portfolio.trading_kernels import trade
+
+_LARGEST = 1e100  # no sum of many days is larger
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +220,13 @@ class PortfolioStrategy(Stateful):
         t = check_clock("t", state["t"])
         log_wealth = check_number("log_wealth", state["log_wealth"])
         quote = _quote_from(state["quote"], self._n_assets)
+        check_range("held", state["held"], 0.0, 1.0 + 1e-9)
+        twin = self.copy()
+        for name in self._array_names:
+            check_range(name, state[name], -_LARGEST, _LARGEST)
+            setattr(twin, f"_{name}", state[name].copy())
+        if not np.isfinite(twin.predict()).all():
+            raise ValueError("no portfolio follows from this state")
         self._t, self._log_wealth, self._held, self.quote = t, log_wealth, state["held"], quote
         for name in self._array_names:
             setattr(self, f"_{name}", state[name])
