@@ -215,28 +215,28 @@ def speed(rounds: int) -> None:
     """Print the time of a round beside one of two classes, on the same rows."""
     _print("| rows | classes | depth | two classes | all | factor |", "|---" * 6 + "|")
     rng = np.random.default_rng(0)
-    for n_rows, n_features in ((20_000, 20), (100_000, 28)):
-        X = rng.normal(size=(n_rows, n_features))
-        score = X[:, :6] @ rng.normal(size=(6, 20)) + rng.normal(size=(n_rows, 20))
-        for depth in (1, 3):
-            times = {}
-            for n_classes in (2, 3, 10, 20):
-                y = score[:, :n_classes].argmax(axis=1)
-                NHBoostDTClassifier(2, max_depth=depth).fit(X, y)
-                short, long = (
-                    min(compare([(X, y, X[:1], y[:1])], make)[1] for _ in range(3))
-                    for make in (
-                        partial(NHBoostDTClassifier, 2, max_depth=depth),
-                        partial(NHBoostDTClassifier, 2 + rounds, max_depth=depth),
-                    )
+    n_rows, n_features = 20_000, 20
+    X = rng.normal(size=(n_rows, n_features))
+    score = X[:, :6] @ rng.normal(size=(6, 20)) + rng.normal(size=(n_rows, 20))
+    for depth in (1, 3):
+        times = {}
+        for n_classes in (2, 3, 10, 20):
+            y = score[:, :n_classes].argmax(axis=1)
+            NHBoostDTClassifier(2, max_depth=depth).fit(X, y)
+            short, long = (
+                min(compare([(X, y, X[:1], y[:1])], make)[1] for _ in range(3))
+                for make in (
+                    partial(NHBoostDTClassifier, 2, max_depth=depth),
+                    partial(NHBoostDTClassifier, 2 + rounds, max_depth=depth),
                 )
-                times[n_classes] = (long - short) / rounds
-                if n_classes > 2:
-                    now, two = 1e3 * times[n_classes], 1e3 * times[2]
-                    _print(
-                        f"| {n_rows:,} x {n_features} | {n_classes} | {depth} | {two:.2f} ms | "
-                        f"{now:.2f} ms | {now / two:.1f}x |"
-                    )
+            )
+            times[n_classes] = (long - short) / rounds
+            if n_classes > 2:
+                now, two = 1e3 * times[n_classes], 1e3 * times[2]
+                _print(
+                    f"| {n_rows:,} x {n_features} | {n_classes} | {depth} | {two:.2f} ms | "
+                    f"{now:.2f} ms | {now / two:.1f}x |"
+                )
 
 
 def _print(*lines: str) -> None:

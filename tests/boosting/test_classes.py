@@ -114,6 +114,16 @@ def test_a_sample_weight_counts_as_copies(data):
     assert fractions.score(X, y) > 0.7
 
 
+def test_a_class_without_weight_is_kept_and_never_predicted(data):
+    X, y = data
+    booster = NHBoostDTClassifier(10).fit(X, y, sample_weight=y != "eel")
+    assert booster.classes_.tolist() == ["ant", "bee", "cat", "dog", "eel"]
+    assert (booster.decision_function(X)[:, 4] == -1).all()
+    assert "eel" not in booster.predict(X)
+    with pytest.raises(ValueError, match=r"only class .*eel.* has any"):
+        NHBoostDTClassifier(10).fit(X, y, sample_weight=y == "eel")
+
+
 def test_the_right_pairs_have_half_of_the_mass(data):
     """Otherwise a vote of -1 for every label would have an edge of 0.3 without any question."""
     X, y = data
@@ -151,6 +161,8 @@ def test_step_functions_and_the_base_add_up_to_the_decision(stumps, data):
         explained = stumps.explain(X[0], label)
         total = sum(shape(X[:20, j]) for j, shape in shapes.items()) + explained.base / 30
         np.testing.assert_allclose(total, votes[:, k], rtol=0, atol=1e-12)
+    with pytest.raises(AttributeError, match="one additive model for each of 5 classes"):
+        stumps.plot_shapes()
     assert not hasattr(NHBoostDTClassifier(2, max_depth=2).fit(*data), "shape_functions_")
 
 

@@ -228,7 +228,8 @@ class BaseBooster(BoostingRounds):
         classes there is one such `dict` for each class, by its label. The functions of a class and
         the ``base`` of `explain` add up to the decision.
         """
-        if isinstance(self._tables, PairModel) and self.max_depth == 1:
+        check_is_fitted(self)
+        if isinstance(self._tables, PairModel) and (self.trees_.n_nodes <= 3).all():
             return {
                 label: self._of_features(self._tables.shape_functions(k))
                 for k, label in enumerate(self.classes_.tolist())
@@ -300,6 +301,11 @@ class BaseBooster(BoostingRounds):
             raise AttributeError(
                 "only a booster of the built-in stump is an additive model; "
                 "this one was fitted with another estimator"
+            )
+        if isinstance(self._tables, PairModel) and (self.trees_.n_nodes <= 3).all():
+            raise AttributeError(
+                f"there is one additive model for each of {self.classes_.size} classes: "
+                "shape_functions_ has their step functions"
             )
         if not isinstance(self._tables, AdditiveModel):
             raise AttributeError(

@@ -9,7 +9,8 @@ from typing import Any
 _SHARED = """\
 estimator : classifier, optional
     The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``. It
-    sees only the examples of nonzero weight. Default: the exhaustive stump.
+    sees only the examples of nonzero weight. With more than two classes each round fits a
+    clone for each class. Default: the exhaustive stump.
 max_depth : int, optional
     The most questions on the way to a vote. Default: 1, a stump. With more, the weak
     hypotheses are trees (docs/trees.md). None sets no limit; then give ``max_leaves``.

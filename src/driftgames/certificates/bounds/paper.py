@@ -81,6 +81,8 @@ def relaxed_game_value(horizon: int, radius: int) -> float:
         raise ValueError(f"T - R must be even and nonnegative; got T={T}, R={R}")
     if T < 1000:
         return float(Fraction(sum(math.comb(T + 1, j) for j in range((T - R) // 2 + 1)), 2**T))
+    from scipy.special import betainc
+
     fewest = (T - R) // 2
     return 2 * float(betainc(T + 1 - fewest, fewest + 1, 0.5))  # the tail of a binomial
 
