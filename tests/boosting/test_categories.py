@@ -124,7 +124,9 @@ def naive(frame, y, weights, *, ranked):
             if isinstance(v, str):
                 mass[v] += weight
                 means[v] += weight * (label == "yes")
-        common = sorted((c for c in held if mass[c] >= RARE), key=lambda c: (means[c] / mass[c], c))
+        share = sum(means.values()) / sum(mass.values())
+        common = [c for c in held if mass[c] * min(share, 1 - share) >= RARE]
+        common.sort(key=lambda c: (means[c] / mass[c], c))
         if ranked and len(common) > 2:
             columns.append(
                 np.array([common.index(v) + 1 if v in common else np.nan for v in values])
@@ -197,24 +199,23 @@ def test_order_threads_and_repeated_rows_do_not_matter(depth):
 
 
 def test_ranks_follow_the_mean_label_of_each_class_and_leave_out_rare_categories():
-    codes = np.repeat([0.0, 1.0, 2.0, 3.0, np.nan], [12, 12, 12, 9, 5])[:, None]
-    labels = np.zeros(50, dtype=np.int64)
-    labels[:6] = 1  # half of the first category; a quarter of the others
-    labels[12:15] = labels[24:27] = 1
-    labels[36:] = 2
-    ones = SampleWeights(np.ones(50, dtype=np.int64), integer_weights=True)
-    for label, n_classes in ((np.minimum(labels, 1), 2), (labels, 3)):
+    codes = np.repeat([0.0, 1.0, 2.0, 3.0, np.nan], [60, 60, 60, 20, 5])[:, None]
+    labels = np.zeros(205, dtype=np.int64)
+    labels[:30] = 1  # half of the first category, fewer of the next two
+    labels[60:76] = labels[120:136] = 1
+    labels[180:] = 2  # 20 examples and 200 known values: no category has 10 expected ones
+    ones = SampleWeights(np.ones(205, dtype=np.int64), integer_weights=True)
+    wanted = {2: ((3, 1, 2, 0),), 3: ((1, 2, 3, 0), (3, 1, 2, 0))}  # ties in the order of names
+    for n_classes, ranks in wanted.items():
+        label = np.minimum(labels, n_classes - 1)
         encoder, _ = CategoryEncoder.learn(codes, (("a", "b", "c", "d"),), label, ones, ranked=True)
-        (column,) = encoder.features
-        assert column.missing
-        assert column.ranks[n_classes - 2] == (3, 1, 2, 0)  # a tie is in the order of names
-        assert len(column.ranks) == (1 if n_classes == 2 else 3)
+        assert encoder.features == (CategoryColumn(("a", "b", "c", "d"), True, ranks),)
     expanded = encoder.expand(np.array([[0.0], [3.0], [np.nan], [-1.0]])).toarray()
     np.testing.assert_array_equal(expanded[:, :5], [*np.eye(5)[[0, 3, 4]], np.zeros(5)])
     np.testing.assert_array_equal(expanded[:, 6], [3, np.nan, np.nan, np.nan])
     # rounded weights count in examples of mean weight
-    tenths = SampleWeights(np.full(50, 10**9), integer_weights=False)
-    again, _ = CategoryEncoder.learn(codes, (("a", "b", "c", "d"),), labels, tenths, ranked=True)
+    rounded = SampleWeights(np.full(205, 10**9), integer_weights=False)
+    again, _ = CategoryEncoder.learn(codes, (("a", "b", "c", "d"),), labels, rounded, ranked=True)
     assert again == encoder
 
 
@@ -284,6 +285,8 @@ def test_a_single_category_asks_nothing_and_ten_thousand_are_kept_sparse():
         assert model.feature_importances_.tolist() == [0.0, 1.0]
         assert model.encoder_.n_columns > 8_000
         assert model._check_input(frame).nnz <= 3 * n
+    empty = frame[:400].assign(one=None)
+    assert NHBoostDTClassifier(3, max_depth=2).fit(empty, y[:400]).encoder_.categories[0] == ()
     ids = pd.DataFrame({"id": [f"i{k}" for k in range(400)], "x": rng.normal(size=400)})
     model = NHBoostDTClassifier(5, max_depth=2).fit(ids, ids["x"] > 0)
     assert model.encoder_.features[0].ranks == ()  # an order of labels would give them away

@@ -15,7 +15,7 @@ from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.core.typing import FloatArray, IntArray
 
 RARE = 10
-"""A category of fewer examples than this has no rank."""
+"""A category in which fewer examples of either class are expected has no rank."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,8 @@ class CategoryEncoder:
     - Trees also have the categories in the order of their mean label,
       :math:`\sum_{i: x_i = c, y_i = 1} w_i / \sum_{i: x_i = c} w_i` for sample weights :math:`w`,
       with ties in the order of the categories. For more than two classes there is one such order
-      for each class. Categories of fewer than `RARE` examples, missing values and unknown
+      for each class. A category is rare if its weight, times the share of the rarer class, is
+      below `RARE`: its mean label says too little. Rare categories, missing values and unknown
       categories have no rank: there they are the missing values of that column.
 
     Parameters
@@ -250,17 +251,20 @@ class CategoryEncoder:
 def _rank(
     codes: IntArray, labels: IntArray, masses: IntArray, n_classes: int, least: float
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the ranks of the categories that have at least the mass ``least``.
+    """Return the ranks of the categories, for each class if there are more than two.
 
-    Two categories have no order that their own columns do not have.
+    A category is common if its mass, times the share of the class or of all others, is at least
+    ``least``. Two common categories have no order that their own columns do not have.
     """
     mass = np.bincount(codes, weights=masses)  # exact: no sum reaches 2**53
-    common = np.flatnonzero(mass >= least)
     columns = []
     for c in range(n_classes) if n_classes > 2 else (1,):
         of_class = np.bincount(codes, weights=masses * (labels == c))
+        rarer = min(of_class.sum(), (mass - of_class).sum()) / (mass.sum() or 1.0)
+        common = np.flatnonzero(mass * rarer >= least)
         order = common[np.argsort((of_class / mass)[common], kind="stable")]
         ranks = np.zeros(mass.size, dtype=np.int64)
         ranks[order] = np.arange(1, order.size + 1)
-        columns.append(tuple(ranks.tolist()))
-    return tuple(columns) if common.size > 2 else ()
+        if order.size > 2:
+            columns.append(tuple(ranks.tolist()))
+    return tuple(columns)
