@@ -214,7 +214,7 @@ class SharedTreeGrower:
         """Find the best question of a leaf; its gain stays 0 if there is none."""
         if not self._may_divide(leaf) or leaf.sums is None:
             return
-        data, found = self._data, np.empty(5, dtype=np.int64)
+        data, found = self._data, np.empty(6, dtype=np.int64)
         score = kernels.best_split(
             np.ascontiguousarray(leaf.sums[None, None, :, :-1]),
             np.zeros(1, dtype=np.int64),
