@@ -207,7 +207,6 @@ def bin_examples(
     cuts = cut_dense(X, sample_weights, max_bins, map if pool is None else pool.map)
 
     def run(task: Callable[[int, int], None], size: int) -> None:
-        """Run a task on shares of so many rows or columns: it takes their begin and end."""
         ends = np.linspace(0, size, n_shares + 1).astype(np.int64).tolist()
         run_shares(lambda p: task(ends[p], ends[p + 1]), pool, n_shares)
 
@@ -219,32 +218,18 @@ Layout = tuple[DenseBins | SparseBins, IntArray, int, IntArray, IntArray, IntArr
 """Bins, order, split, sample weights, implicit bins and counts of a `BinnedTrainingSet`."""
 
 
+Run = Callable[[Callable[[int, int], None], int], None]
+"""Runs a task on shares of so many rows or columns: it takes their begin and end."""
+
+
 def _bin_dense(
-    X: Array,
-    positive: BoolArray,
-    sample_weights: IntArray,
-    cuts: Cuts,
-    run: Callable[[Callable[[int, int], None], int], None],
+    X: Array, positive: BoolArray, sample_weights: IntArray, cuts: Cuts, run: Run
 ) -> Layout:
     order = np.argsort(positive, kind="stable")
     split = int(np.count_nonzero(~positive))
-    rows, columns = np.empty(X.shape, np.uint8), np.empty(X.shape[::-1], np.uint8)
     weights = sample_weights[order]
-    offsets, padded, missing_bins = cuts.offsets, _padded(cuts), (cuts.n_bins - 1).astype(np.uint8)
-    counts = np.zeros((2, offsets[-1]), dtype=np.int64)
-
-    def bin_rows(begin: int, end: int) -> None:
-        buffers = np.empty(_BLOCK), np.empty(_BLOCK, dtype=np.uint32)
-        kernels.bin_dense(X, order, padded, missing_bins, begin, end, columns, *buffers)
-        rows[begin:end] = columns[:, begin:end].T
-
-    def count_columns(begin: int, end: int) -> None:
-        mine = offsets[begin : end + 1]
-        kernels.count_bins(columns[begin:end], split, weights, mine, counts)
-
-    run(bin_rows, order.size)
-    run(count_columns, X.shape[1])
-
+    offsets = cuts.offsets
+    rows, columns, counts = _bin_rows(X, order, split, weights, cuts, run)
     commonest = _commonest(counts, offsets)
     inside = int(counts.sum(axis=0)[offsets[:-1] + commonest].sum())
     if inside <= (1 - _SPARSE_BELOW) * weights.sum() * X.shape[1]:
@@ -261,6 +246,28 @@ def _bin_dense(
         lambda codes: kernels.list_dense(rows, commonest, offsets, again, codes),
     )
     return bins, order[again], split, weights[again], commonest, counts
+
+
+def _bin_rows(
+    X: Array, order: IntArray, split: int, weights: IntArray, cuts: Cuts, run: Run
+) -> tuple[BitArray, BitArray, IntArray]:
+    """Return the bins of every row by rows and by columns, and the mass of each class in each."""
+    rows, columns = np.empty(X.shape, np.uint8), np.empty(X.shape[::-1], np.uint8)
+    offsets, padded, missing_bins = cuts.offsets, _padded(cuts), (cuts.n_bins - 1).astype(np.uint8)
+    counts = np.zeros((2, offsets[-1]), dtype=np.int64)
+
+    def bin_rows(begin: int, end: int) -> None:
+        buffers = np.empty(_BLOCK), np.empty(_BLOCK, dtype=np.uint32)
+        kernels.bin_dense(X, order, padded, missing_bins, begin, end, columns, *buffers)
+        rows[begin:end] = columns[:, begin:end].T
+
+    def count_columns(begin: int, end: int) -> None:
+        mine = offsets[begin : end + 1]
+        kernels.count_bins(columns[begin:end], split, weights, mine, counts)
+
+    run(bin_rows, order.size)
+    run(count_columns, X.shape[1])
+    return rows, columns, counts
 
 
 def _bin_sparse(X: Any, positive: BoolArray, sample_weights: IntArray, cuts: Cuts) -> Layout:

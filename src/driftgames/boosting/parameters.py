@@ -23,7 +23,8 @@ max_bins : int
     Bins per feature, from 2 to 255; exact if a feature has no more values than that.
     Missing values have a bin of their own.
 n_jobs : int, optional
-    Threads, as joblib counts them. The model does not depend on it.
+    Threads, as joblib counts them; one inside a worker of joblib or Dask. The model does not
+    depend on it.
 random_state : int, Generator or RandomState, optional
     Seeds the weak learners that take a seed; stumps draw nothing.
 verbose : int

@@ -15,7 +15,6 @@ from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -40,6 +39,7 @@ from driftgames.boosting.warm_start import check_continuation, replay
 from driftgames.certificates.margins import Margins
 from driftgames.core.checks import check_integer
 from driftgames.core.progress import progress
+from driftgames.core.threads import count_threads
 from driftgames.core.typing import FloatArray, IntArray
 
 SUM_BITS = 61
@@ -340,11 +340,11 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         return validate_data(self, X, y, reset=reset, **INPUT)
 
     def _count_threads(self) -> int:
-        """Return ``n_jobs`` as joblib counts it; the default is 1, or the number of its backend."""
+        """Return the number of threads, checked."""
         n_jobs: Any = self.n_jobs
         if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
             raise ValueError(f"n_jobs must be an integer or None; got {n_jobs!r}")
-        return int(effective_n_jobs(n_jobs))
+        return count_threads(n_jobs)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")
