@@ -212,7 +212,6 @@ def bin_examples(
     cuts = cut_dense(X, sample_weights, max_bins, map if pool is None else pool.map)
 
     def run(task: Callable[[int, int], None], size: int) -> None:
-        """Run a task on shares of so many rows or columns: it takes their begin and end."""
         ends = np.linspace(0, size, n_shares + 1).astype(np.int64).tolist()
         run_shares(lambda p: task(ends[p], ends[p + 1]), pool, n_shares)
 

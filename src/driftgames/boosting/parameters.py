@@ -28,7 +28,8 @@ categorical_features : "from_dtype", list or None
     are of category, enum or string type. A list holds names, positions or truth values. None: no
     column.
 n_jobs : int, optional
-    Threads, as joblib counts them. The model does not depend on it.
+    Threads, as joblib counts them; one inside a worker of joblib or Dask. The model does not
+    depend on it.
 random_state : int, Generator or RandomState, optional
     Seeds the weak learners that take a seed; stumps draw nothing.
 verbose : int

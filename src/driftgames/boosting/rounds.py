@@ -16,7 +16,6 @@ from contextlib import contextmanager, nullcontext
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_array, check_X_y, get_tags
@@ -56,6 +55,7 @@ from driftgames.boosting.warm_start import (
 from driftgames.certificates.margins import Margins
 from driftgames.core.checks import check_integer, float_errors
 from driftgames.core.progress import progress
+from driftgames.core.threads import count_threads
 from driftgames.core.typing import FloatArray, IntArray
 
 SUM_BITS = 61
@@ -568,11 +568,11 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         return int(self.n_features_in_ if self.encoder_ is None else self.encoder_.n_columns)
 
     def _count_threads(self) -> int:
-        """Return ``n_jobs`` as joblib counts it; the default is 1, or the number of its backend."""
+        """Return the number of threads, checked."""
         n_jobs: Any = self.n_jobs
         if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
             raise ValueError(f"n_jobs must be an integer or None; got {n_jobs!r}")
-        return int(effective_n_jobs(n_jobs))
+        return count_threads(None if n_jobs is None else int(n_jobs))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")

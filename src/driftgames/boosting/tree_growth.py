@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,10 +28,12 @@ from driftgames.boosting import tree_kernels as kernels
 from driftgames.boosting import tree_steps as steps
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray
-from driftgames.boosting.tree_state import N_NODES, NONE, as_examples, make_growth, widened
+from driftgames.boosting.tree_state import ASKED, N_NODES, NONE, as_examples, make_growth, widened
 from driftgames.core.checks import check_integer
 from driftgames.core.registry import choose
 from driftgames.core.typing import IntArray
+
+T = TypeVar("T")
 
 CRITERIA = {"gini": kernels.GINI, "kearns-mansour": kernels.KEARNS_MANSOUR}
 """The criteria by name."""
@@ -147,12 +149,12 @@ class TreeGrower:
                 self._weights = np.empty(self._data.n_rows, dtype=np.int64)
             of_rows = self._weights
         self._tree = None
-        examples = self._examples
-        self._run(lambda p: steps.begin(p, examples, self._growth, of_rows, table, mistakes))
-        steps.plant(self._growth)
-        while (answer := self._step(of_rows)) != steps.DONE:
-            if answer == steps.FULL:
+        step = steps.BEGIN
+        while step != steps.DONE:
+            if step == steps.FULL:
                 self._growth = widened(self._growth)
+                step = steps.CHOOSE
+            step = self._take(step, of_rows, table, mistakes, alone=self._n_shares == 1)
         n_nodes = int(self._growth.at[N_NODES])
         totals = self._growth.totals[:n_nodes].tolist()
         norm = totals[0][0] + totals[0][1]
@@ -190,16 +192,12 @@ class TreeGrower:
         self._run(lambda p: steps.count_mistakes(p, self._growth, weights, mistakes, moved[p]))
         return np.asarray(moved.sum(axis=0))
 
-    def _step(self, weights: IntArray) -> int:
-        """Find questions, choose a leaf and divide it; with one share do so until the end."""
-        examples, growth = self._examples, self._growth
-        if self._n_shares == 1:
-            return steps.grow(examples, growth, weights)
-        self._run(lambda p: steps.find(p, examples, growth))
-        answer = steps.choose(examples, growth)
-        if answer == steps.DIVIDE:
-            self._run(lambda p: steps.divide(p, examples, growth, weights))
-        return answer
+    def _take(self, step: int, *weights: Array, alone: bool = False) -> int:
+        """Take a step and return the next one; if ``alone``, go on to the end."""
+        here = self._examples, self._growth
+        if alone or step not in steps.SHARED:
+            return steps.take_steps(step, alone, 0, *here, *weights)
+        return self._run(lambda p: steps.take_steps(step, False, p, *here, *weights))[0]
 
     def _follow(self, tree: Tree) -> None:
         """Send the rows to the leaves of a tree, if they are not there."""
@@ -207,24 +205,23 @@ class TreeGrower:
             return
         while self._growth.votes.size < len(tree):
             self._growth = widened(self._growth)
-        examples, growth = self._examples, self._growth
-        nothing = np.zeros(self._data.n_rows, dtype=np.int64)
-        self._run(lambda p: steps.begin(p, examples, growth, nothing, NONE, _NO_MISTAKES))
+        growth = self._growth
+        weights = np.zeros(self._data.n_rows, dtype=np.int64), NONE, _NO_MISTAKES
+        self._take(steps.BEGIN, *weights)
         growth.at[N_NODES] = len(tree)
         for n, node in enumerate(tree):
             growth.questions[n] = node[:4]
             growth.votes[n] = node.vote
+        for n, node in enumerate(tree):
             if node.left:
-                steps.ask(examples, growth, n)
-                self._run(lambda p: steps.divide_rows(p, examples, growth))
+                growth.at[ASKED] = n
+                self._take(steps.ASK, *weights)
+                self._take(steps.FOLLOW, *weights)
         self._tree = tree
 
-    def _run(self, task: Callable[[int], object]) -> None:
+    def _run(self, task: Callable[[int], T]) -> list[T]:
         """Run a task for every share."""
-        if self._n_shares == 1:
-            task(0)
-        else:
-            self._data.run(task)
+        return [task(0)] if self._n_shares == 1 else self._data.run(task)
 
 
 def as_rows(tree: Tree) -> tuple[Any, ...]:

@@ -142,18 +142,20 @@ def best_split(
         n_bins = offsets[j + 1] - offsets[j]
         hidden = implicit[j]
         for c in range(n_sums):
-            rest = totals[c]
-            place = np.uint64(at)
+            own = mine[c]
             for b in range(n_bins):
-                if b != hidden:
-                    total = sums[0, slots[0], c, place]
-                    for p in range(1, slots.size):
-                        total += sums[p, slots[p], c, place]
-                    mine[c, b] = total
-                    rest -= total
-                    place += np.uint64(1)
+                own[b] = 0
+            rest = totals[c]
+            for p in range(slots.size):
+                listed = sums[p, slots[p], c]
+                place = np.uint64(at)
+                for b in range(n_bins):
+                    if b != hidden:
+                        own[b] += listed[place]
+                        rest -= listed[place]
+                        place += np.uint64(1)
             if hidden >= 0:
-                mine[c, hidden] = rest
+                own[hidden] = rest
         at += n_bins - (hidden >= 0)
         n_known = n_bins - 1 if missing[j] else n_bins
         lost_lower = mine[0, n_known] if missing[j] else 0
