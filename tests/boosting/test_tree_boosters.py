@@ -28,7 +28,9 @@ SHAPES = {
 
 
 def make(name, **settings):
-    return BOOSTERS[name](**{"n_estimators": 25, **SETTINGS.get(name, {}), **settings})
+    return BOOSTERS[name](
+        **{"n_estimators": 25, "calibrate": False, **SETTINGS.get(name, {}), **settings}
+    )
 
 
 @pytest.fixture(scope="module")

@@ -58,7 +58,10 @@ class BaseBooster(BoostingRounds):
     n_iter_ : int
         How many rounds were played.
     ended_early_ : bool
-        Whether the fit ended because no weak hypothesis had an edge.
+        Whether the fit ended because no weak hypothesis had an edge. After no round every
+        prediction is the class of more weight.
+    calibration_ : Calibration or None
+        The sigmoid from votes to probabilities; None with ``calibrate=False``.
     """
 
     @abstractmethod
@@ -80,13 +83,15 @@ class BaseBooster(BoostingRounds):
         """Return the normalised vote in [-1, 1]; above 0 it is for ``classes_[1]``."""
         check_is_fitted(self)
         X = self._check_input(X)
+        if self.n_iter_ == 0:
+            return np.full(X.shape[0], self._default_vote)
         if self._tables is not None:
             votes = self._tables.scores(X, n_threads=self._count_threads())
         else:
             votes = np.zeros(X.shape[0])
             for weight, vote in zip(self.estimator_weights_, self._each_vote(X), strict=True):
                 votes += weight * vote
-        return np.asarray(votes / (self.estimator_weights_.sum() or 1.0))
+        return np.asarray(votes / self.estimator_weights_.sum())
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Yield the normalised vote after 1, 2, ... rounds."""
@@ -123,11 +128,16 @@ class BaseBooster(BoostingRounds):
             yield self.classes_[(votes > 0).astype(np.intp)]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the share of the vote that each class has.
+        """Return the probability of each class: the sigmoid of the vote in ``calibration_``.
 
-        It orders examples well and is not calibrated; `sklearn.calibration` does that.
+        The class that `predict` returns is the likelier one; where the sigmoid says otherwise, both
+        have 1/2 up to rounding. With ``calibrate=False`` this is the share of the vote, which
+        orders examples well and is no probability.
         """
-        for_second = (1.0 + self.decision_function(X)) / 2.0
+        votes = self.decision_function(X)
+        if self.calibration_ is not None:
+            return self.calibration_.probabilities(votes, follow=True)
+        for_second = (1.0 + votes) / 2.0
         return np.column_stack([1.0 - for_second, for_second])
 
     def margins(self, X: Any, y: Any) -> FloatArray:

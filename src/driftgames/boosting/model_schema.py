@@ -17,6 +17,7 @@ import numpy as np
 
 from driftgames.boosting.cuts import MOST_BINS
 from driftgames.boosting.history import COLUMNS
+from driftgames.boosting.parameters import LATER
 from driftgames.boosting.tree_growth import CRITERIA, DEFAULTS
 from driftgames.core.checks import is_real
 from driftgames.core.description import is_described
@@ -66,7 +67,9 @@ def check_model(content: Content, estimators: Mapping[str, Iterable[str]]) -> No
         _LIST.check("stumps.feature", members.get("stumps.feature"))
     parameters = estimators[members["estimator"]]
     schema = _schema(members) | {f"parameters.{name}": _PARAMETERS[name] for name in parameters}
-    optional = {f"parameters.{name}" for name in DEFAULTS}  # a file leaves defaults out
+    optional = {f"parameters.{name}" for name in LEFT_OUT} | {"default_vote"}
+    if "calibration" not in content:  # a file of version 2
+        optional |= {"calibration.slope", "calibration.intercept"}
     for name in schema:
         if name not in members and name not in optional:
             raise ValueError(f"{name} is missing")
@@ -105,10 +108,18 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
         **{f"history.{name}": _list(n_rounds, _SHARE) for name in COLUMNS},
         "history.edge": _list(n_rounds, _EDGE),
         "ended_early": _one_of(True, False),
+        "default_vote": _between(-1, 1),
+        **_calibration_schema(members),
     }
     if n_rounds == 0:
         return schema | {"margins": _NULL}
     return schema | {"margins.values": _MARGINS, "margins.masses": _list(n_margins, _integer(1))}
+
+
+def _calibration_schema(members: dict[str, Any]) -> dict[str, Requirement]:
+    if "calibration" in members:
+        return {"calibration": _NULL}
+    return {"calibration.slope": _list(1, _SLOPE), "calibration.intercept": _list(1, _FINITE)}
 
 
 def _stump_schema(n_features: int, n_rounds: int) -> dict[str, Requirement]:
@@ -169,6 +180,9 @@ def _is_ascending(value: Any) -> bool:
     return value[0] >= -1 and value[-1] <= 1 and all(x < y for x, y in pairwise(value))
 
 
+LEFT_OUT = DEFAULTS | LATER
+"""Parameters that a file leaves out where they have these default values."""
+
 _LIST = Requirement("a list", lambda v: isinstance(v, list))
 _NULL = Requirement("null", lambda v: v is None)
 _STRING = Requirement("a string", lambda v: isinstance(v, str))
@@ -186,7 +200,10 @@ _THRESHOLD = Requirement(
     'a finite number or "inf"',
     lambda v: v == "inf" or (is_real(v) and -_LARGEST <= v <= _LARGEST),
 )
+_FINITE = _between(-_LARGEST, _LARGEST)
+_SLOPE = _between(0, _LARGEST)
 _PARAMETERS = {
+    "calibrate": _one_of(True, False),
     "criterion": _one_of(*CRITERIA),
     "d": Requirement("a finite number > 0", lambda v: is_real(v) and 0 < v <= _LARGEST),
     "edge": Requirement("a number in (0, 0.5)", lambda v: is_real(v) and 0 < v < 0.5),

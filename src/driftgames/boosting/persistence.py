@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.bins import Array
+from driftgames.boosting.calibration import Calibration
 from driftgames.boosting.history import COLUMNS
-from driftgames.boosting.model_schema import check_model
+from driftgames.boosting.model_schema import LEFT_OUT, check_model
 from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.stumps import Stumps
-from driftgames.boosting.tree_growth import DEFAULTS
 from driftgames.boosting.trees import DTYPES as TREE_ARRAYS
 from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.warm_start import check_settings
@@ -29,7 +29,8 @@ from driftgames.core.typing import Content, Path
 from driftgames.potentials import Potential
 
 FORMAT = "driftgames.boosting"
-VERSION = 2
+VERSION = 3
+OLDEST = 2
 
 _CLASSES = {each.__name__: each for each in BOOSTERS.values()}
 _STUMP_ARRAYS = ("feature", "threshold", "left_vote", "missing_vote")
@@ -49,7 +50,7 @@ def load_model(path: Path) -> BaseBooster:
     A file that is cut short, changed, of another version or of another kind raises
     `DocumentError`, which says which of these it is.
     """
-    content = read_document(path, FORMAT, VERSION)
+    content = read_document(path, FORMAT, VERSION, oldest=OLDEST)
     try:
         return decode_model(content)
     except ValueError as error:
@@ -66,13 +67,13 @@ def encode_model(model: BaseBooster) -> Content:
         )
     check_settings(model)  # the file could not tell which settings the hypotheses are from
     names = getattr(model, "feature_names_in_", None)
-    margins = model._margins
+    margins, calibration = model._margins, model.calibration_
     content: Content = {
         "estimator": type(model).__name__,
         "parameters": {
             name: _encode_parameter(name, value)
             for name, value in model.get_params(deep=False).items()
-            if not (name in DEFAULTS and value == DEFAULTS[name])
+            if not (name in LEFT_OUT and value == LEFT_OUT[name])
         },
         "classes": _encode_labels(model.classes_),
         "n_features_in": int(model.n_features_in_),
@@ -84,6 +85,10 @@ def encode_model(model: BaseBooster) -> Content:
         "margins": None
         if margins is None
         else {"values": margins.values.tolist(), "masses": margins.masses.tolist()},
+        "default_vote": model._default_vote,
+        "calibration": None
+        if calibration is None
+        else {name: getattr(calibration, name).tolist() for name in ("slope", "intercept")},
     }
     _check(content)  # a file that would be refused is not written
     return content
@@ -111,6 +116,10 @@ def decode_model(content: Content) -> BaseBooster:
     model._margins = None
     if (margins := content["margins"]) is not None:
         model._margins = Margins(_numbers(margins["values"]), np.array(margins["masses"]))
+    model._default_vote = float(content.get("default_vote", 0.0))
+    model.calibration_ = None
+    if (calibration := content.get("calibration")) is not None:
+        model.calibration_ = Calibration(**{k: _numbers(v) for k, v in calibration.items()})
     model.n_features_in_ = content["n_features_in"]
     if content["feature_names_in"] is not None:
         model.feature_names_in_ = np.array(content["feature_names_in"], dtype=object)

@@ -25,10 +25,11 @@ from driftgames._kernels.sums import dot
 from driftgames.boosting.additive import AdditiveModel
 from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
 from driftgames.boosting.bins import Array
+from driftgames.boosting.calibration import Calibration, cross_fit
 from driftgames.boosting.cuts import MOST_BINS
 from driftgames.boosting.history import COLUMNS, History, Round
 from driftgames.boosting.parameters import SharedParameters
-from driftgames.boosting.sample_weights import SampleWeights, weigh_examples
+from driftgames.boosting.sample_weights import check_weights, weigh_examples
 from driftgames.boosting.stump_kernels import scale_weights
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import EstimatorTrainingSet, TrainingSet, draw_seeds
@@ -38,9 +39,9 @@ from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.warm_start import check_continuation, replay
 from driftgames.certificates.margins import Margins
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import check_flag, check_integer
 from driftgames.core.progress import progress
-from driftgames.core.typing import FloatArray, IntArray
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 SUM_BITS = 61
 """The number of bits in the sum of the weights of all examples."""
@@ -52,7 +53,15 @@ INPUT: dict[str, Any] = {
 }
 """The input that scikit-learn's checks allow."""
 
-_FREE = {"estimator", "n_estimators", "n_jobs", "random_state", "verbose", "warm_start"}
+_FREE = {
+    "calibrate",
+    "estimator",
+    "n_estimators",
+    "n_jobs",
+    "random_state",
+    "verbose",
+    "warm_start",
+}
 """Settings that may change when a fit goes on. An `estimator` may be replaced by another one."""
 
 
@@ -185,6 +194,8 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
     trees_: Trees
     estimators_: list[Any]
     history_: History
+    calibration_: Calibration | None
+    _default_vote: float
     _margins: Margins | None  # None after no round
     _tables: AdditiveModel | TreeModel | None  # None after a fit with an `estimator`
 
@@ -214,13 +225,18 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         """
         before = dict(self.__dict__)
         try:
-            self._fit(X, y, sample_weight)
+            checked, y, sample_weight = self._fit(X, y, sample_weight)
+            self.calibration_ = None
+            if check_flag("calibrate", self.calibrate):
+                rows = X if hasattr(X, "columns") else checked
+                self.calibration_ = cross_fit(self, rows, checked, y, sample_weight)
         except BaseException:
             self.__dict__ = before
             raise
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, FloatArray | None]:
+        """Play the rounds; return the examples and their weights as checked."""
         n_estimators = check_integer("n_estimators", self.n_estimators, least=1)
         max_bins = check_integer("max_bins", self.max_bins, least=2)
         if max_bins > MOST_BINS:
@@ -232,9 +248,8 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         if goes_on:
             check_continuation(self, classes, n_estimators)
         self._settings = self._binding_settings()
-        weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
-        if sample_weight is not None:
-            X, y, weights = weigh_examples(X, y, sample_weight, classes)
+        given = X, y, check_weights(sample_weight, X, y, classes)
+        X, y, weights = weigh_examples(*given)
         n_threads = self._count_threads()
         with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
             # bin the examples
@@ -267,13 +282,17 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
             chips = self._start(training_set)
             rounds = self._play(chips, earlier, n_estimators)
         self.ended_early_ = len(rounds) < n_estimators and not chips.finished
+        self._default_vote = 0.0
         if self.ended_early_:
-            warnings.warn(
+            message = (
                 f"no weak hypothesis had a positive edge in round {len(rounds) + 1}: the fit ended "
-                f"after {len(rounds)} of {n_estimators} rounds",
-                NoEdgeWarning,
-                stacklevel=3,
+                f"after {len(rounds)} of {n_estimators} rounds"
             )
+            if not rounds:
+                self._default_vote = _lean(weights.of_each, y == classes[1])
+                heavier = classes[int(self._default_vote > 0)]
+                message += f", and {heavier!r}, the class of more weight, is predicted everywhere"
+            warnings.warn(message, NoEdgeWarning, stacklevel=3)
         # keep what predictions and certificates need
         self.classes_ = classes
         self.n_iter_ = len(rounds)
@@ -290,6 +309,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         else:
             self.estimators_ = hypotheses
         self._add_up()
+        return given
 
     def _play(self, chips: Chips, earlier: list[Any], n_rounds: int) -> list[Round]:
         """Replay the earlier rounds, then play until no hypothesis has an edge."""
@@ -373,6 +393,11 @@ def _two_classes(y: Array) -> Array:
             "booster for each."
         )
     return classes
+
+
+def _lean(masses: IntArray, positive: BoolArray) -> float:
+    """Return the share of class 1 less that of class 0: the vote where no hypothesis votes."""
+    return int(masses[positive].sum() - masses[~positive].sum()) / int(masses.sum())
 
 
 def _column(rounds: list[Round], name: str) -> FloatArray:

@@ -42,20 +42,29 @@ class SampleWeights(NamedTuple):
         return cls(np.maximum(scaled, 1).astype(np.int64), integer_weights=False)
 
 
-def weigh_examples(
-    X: Any, y: Array, sample_weight: Any, classes: Array
-) -> tuple[Any, Array, SampleWeights]:
-    """Return the examples of positive weight, and their weights."""
+def check_weights(sample_weight: Any, X: Any, y: Array, classes: Array) -> FloatArray | None:
+    """Return sample weights as floats, checked: each class has an example of positive weight."""
+    if sample_weight is None:
+        return None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    heavy = weights > 0
-    if not heavy.any():
+    if not weights.any():
         raise ValueError("sample_weight must not be zero for every example")
-    if not heavy.all():
-        X, y, weights = X[heavy], y[heavy], weights[heavy]
-    present = np.unique(y)
-    if present.size < 2:
+    present = np.unique(y[weights > 0])
+    if present.size < classes.size:
         raise ValueError(
             "sample_weight must not be zero for all of one class; "
             f"only class {present[0]!r} of {classes.tolist()} has any"
         )
-    return X, y, SampleWeights.of(weights)
+    return np.asarray(weights)
+
+
+def weigh_examples(
+    X: Any, y: Array, sample_weight: FloatArray | None
+) -> tuple[Any, Array, SampleWeights]:
+    """Return the examples of positive weight, and their weights. Default: one for each."""
+    if sample_weight is None:
+        return X, y, SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
+    heavy = sample_weight > 0
+    if not heavy.all():
+        X, y, sample_weight = X[heavy], y[heavy], sample_weight[heavy]
+    return X, y, SampleWeights.of(sample_weight)
