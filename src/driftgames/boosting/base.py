@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction
 from driftgames.boosting.bins import Array
+from driftgames.boosting.monitoring import cast_votes
 from driftgames.boosting.rounds import INPUT, BoostingRounds
-from driftgames.boosting.training_set import votes_of
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.core.typing import FloatArray, Path
@@ -60,6 +60,10 @@ class BaseBooster(BoostingRounds):
     ended_early_ : bool
         Whether the fit ended because no weak hypothesis had an edge. After no round every
         prediction is the class of more weight.
+    evals_result_ : dict of dicts of arrays
+        The ``log_loss`` and the ``error`` on each ``eval_set`` of `fit` after each round.
+    validation_score_ : array
+        With early stopping, the score before the first round and after each.
     calibration_ : Calibration or None
         The sigmoid from votes to probabilities; None with ``calibrate=False``.
     """
@@ -106,16 +110,14 @@ class BaseBooster(BoostingRounds):
     def _each_vote(self, X: Any) -> Iterator[FloatArray]:
         """Yield the vote of each weak hypothesis on every row, in order."""
         if self._tables is None:
-            for h in self.estimators_:
-                yield np.where(votes_of(h, X, self.classes_), 1.0, -1.0)
-        elif isinstance(self._tables, TreeModel):
-            for t in range(self.n_iter_):
-                tree = TreeModel(self.trees_[t : t + 1], [1.0], self.n_features_in_)
-                yield tree.scores(X, n_threads=self._count_threads()).astype(np.float64)
+            hypotheses: Any = self.estimators_
         else:
-            columns = X.tocsc() if scipy.sparse.issparse(X) else X  # a stump reads one column
-            for t in range(self.n_iter_):
-                yield self.stumps_[t : t + 1].votes(columns)[:, 0].astype(np.float64)
+            kept: Any = self.trees_ if isinstance(self._tables, TreeModel) else self.stumps_
+            hypotheses = (kept[t : t + 1] for t in range(self.n_iter_))
+            if kept is self.stumps_ and scipy.sparse.issparse(X):
+                X = X.tocsc()  # a stump reads one column
+        for hypothesis in hypotheses:
+            yield cast_votes(hypothesis, X, self.classes_, n_threads=self._count_threads())
 
     def predict(self, X: Any) -> Array:
         """Return the label that the vote is for; a tie is for ``classes_[0]``."""
@@ -131,12 +133,14 @@ class BaseBooster(BoostingRounds):
         """Return the probability of each class: the sigmoid of the vote in ``calibration_``.
 
         The class that `predict` returns is the likelier one; where the sigmoid says otherwise, both
-        have 1/2 up to rounding. With ``calibrate=False`` this is the share of the vote, which
+        have 1/2 up to rounding. A ``class_weight`` moves the vote alone: then `predict` may return
+        the less likely class. With ``calibrate=False`` this is the share of the vote, which
         orders examples well and is no probability.
         """
         votes = self.decision_function(X)
         if self.calibration_ is not None:
-            return self.calibration_.probabilities(votes, follow=True)
+            follow = self._settings["class_weight"] is None
+            return self.calibration_.probabilities(votes, follow=follow)
         for_second = (1.0 + votes) / 2.0
         return np.column_stack([1.0 - for_second, for_second])
 

@@ -167,13 +167,15 @@ def cross_fit(
 
 def _fresh(booster: BaseBooster, n_examples: int) -> BaseBooster:
     """Return an unfitted booster that plays as many rounds on fewer examples."""
-    fresh: BaseBooster = clone(booster).set_params(
+    settings = {
         **booster._settings,
-        n_estimators=booster.n_iter_,
-        calibrate=False,
-        verbose=0,
-        warm_start=False,
-    )
+        "n_estimators": booster.n_iter_,
+        "calibrate": False,
+        "early_stopping": False,
+        "verbose": 0,
+        "warm_start": False,
+    }
+    fresh: BaseBooster = clone(booster).set_params(**settings)
     if fresh.max_leaves is not None:
         fresh.max_leaves = min(fresh.max_leaves, n_examples)
     fresh.min_samples_leaf = max(1, min(fresh.min_samples_leaf, n_examples // 2))

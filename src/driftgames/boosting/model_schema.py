@@ -174,6 +174,12 @@ def _is_label_type(value: Any) -> bool:
     return isinstance(value, str) and dtype.kind in "biufUO" and dtype.itemsize <= _MOST_BYTES
 
 
+def _is_class_weight(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) != 2 or not _LABEL.allows(value[0]):
+        return False
+    return is_real(value[1]) and 0 < value[1] <= _LARGEST
+
+
 def _is_ascending(value: Any) -> bool:
     if not isinstance(value, list) or not value or not all(map(is_real, value)):
         return False
@@ -204,8 +210,15 @@ _FINITE = _between(-_LARGEST, _LARGEST)
 _SLOPE = _between(0, _LARGEST)
 _PARAMETERS = {
     "calibrate": _one_of(True, False),
+    "class_weight": Requirement(
+        '"balanced", or a list of pairs of a label and a number',
+        lambda v: v == "balanced" or (isinstance(v, list) and all(map(_is_class_weight, v))),
+    ).or_null,
     "criterion": _one_of(*CRITERIA),
     "d": Requirement("a finite number > 0", lambda v: is_real(v) and 0 < v <= _LARGEST),
+    "early_stopping": Requirement(
+        'true, false or "auto"', lambda v: v in (True, False, "auto") and type(v) in (bool, str)
+    ),
     "edge": Requirement("a number in (0, 0.5)", lambda v: is_real(v) and 0 < v < 0.5),
     "estimator": _NULL,
     "horizon": _integer(1).or_null,
@@ -214,9 +227,16 @@ _PARAMETERS = {
     "max_leaves": _integer(2).or_null,
     "min_samples_leaf": _integer(1),
     "n_estimators": _integer(1),
+    "n_iter_no_change": _integer(1),
     "n_jobs": Requirement("an integer other than 0", lambda v: type(v) is int and v != 0).or_null,
     "potential": Requirement("a potential", is_described).or_null,
     "random_state": _integer(0).or_null,
+    "scoring": _STRING.or_null,
+    "tol": _between(0, _LARGEST),
+    "validation_fraction": Requirement(
+        "a number in (0, 1) or an integer from 1",
+        lambda v: is_real(v) and (0 < v < 1 or (type(v) is int and v >= 1)),
+    ).or_null,
     "verbose": Requirement("an integer, true or false", lambda v: isinstance(v, int)),
     "warm_start": Requirement("true or false", lambda v: v in (True, False)),
 }

@@ -7,6 +7,7 @@ the saved one did, and goes on fitting (``warm_start``) as the saved one would h
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,8 @@ def _check(content: Content) -> None:
 
 def _encode_parameter(name: str, value: Any) -> Any:
     """Return a parameter as JSON: a plain value, or a potential by its name and arguments."""
+    if name == "class_weight" and isinstance(value, Mapping):
+        return [[label, weight] for label, weight in value.items()]
     try:
         encoded = encode(value)
     except TypeError:
@@ -156,6 +159,8 @@ def _encode_parameter(name: str, value: Any) -> Any:
 
 
 def _decode_parameter(name: str, value: Any) -> Any:
+    if name == "class_weight" and isinstance(value, list):
+        return dict(value)
     if not is_described(value):
         return value
     try:

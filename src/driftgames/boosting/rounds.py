@@ -10,6 +10,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import Any, Self
@@ -27,9 +28,16 @@ from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examp
 from driftgames.boosting.bins import Array
 from driftgames.boosting.calibration import Calibration, cross_fit
 from driftgames.boosting.cuts import MOST_BINS
+from driftgames.boosting.folds import deal_ranks, hold_out
 from driftgames.boosting.history import COLUMNS, History, Round
+from driftgames.boosting.monitoring import Callback, EvaluationSet, Stopping, Watch, name_sets
 from driftgames.boosting.parameters import SharedParameters
-from driftgames.boosting.sample_weights import check_weights, weigh_examples
+from driftgames.boosting.sample_weights import (
+    SampleWeights,
+    check_weights,
+    weigh_classes,
+    weigh_examples,
+)
 from driftgames.boosting.stump_kernels import scale_weights
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import EstimatorTrainingSet, TrainingSet, draw_seeds
@@ -57,8 +65,11 @@ _FREE = {
     "calibrate",
     "estimator",
     "n_estimators",
+    "n_iter_no_change",
     "n_jobs",
     "random_state",
+    "scoring",
+    "tol",
     "verbose",
     "warm_start",
 }
@@ -203,7 +214,16 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
     def _start(self, training_set: TrainingSet) -> Chips:
         """Return the examples as chips before the first round."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        eval_names: Sequence[str] | None = None,
+        callbacks: Sequence[Callback] = (),
+    ) -> Self:
         """Fit the booster.
 
         With ``warm_start`` a fitted booster goes on from the rounds played already. They are
@@ -217,6 +237,14 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
             Labels of any two values.
         sample_weight : array, shape (n_samples,), optional
             A prior over the examples; an example of weight 2 counts as two.
+        eval_set : pair (X, y) or list of such pairs, optional
+            Examples on which each round is evaluated: ``evals_result_[name]`` has the
+            ``log_loss`` and the ``error`` after each.
+        eval_names : list of str, optional
+            Their names. Default: ``valid_0``, ``valid_1`` and so on.
+        callbacks : list of callables
+            Each is called after a round with its number and a `Stage`. The fit stops where one
+            returns True.
 
         Returns
         -------
@@ -225,7 +253,8 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         """
         before = dict(self.__dict__)
         try:
-            checked, y, sample_weight = self._fit(X, y, sample_weight)
+            sets = name_sets(eval_set, eval_names)
+            checked, y, sample_weight = self._fit(X, y, sample_weight, sets, callbacks)
             self.calibration_ = None
             if check_flag("calibrate", self.calibrate):
                 rows = X if hasattr(X, "columns") else checked
@@ -235,7 +264,14 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
             raise
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, FloatArray | None]:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        sets: dict[str, tuple[Any, Any]],
+        callbacks: Sequence[Callback],
+    ) -> tuple[Any, Array, FloatArray | None]:
         """Play the rounds; return the examples and their weights as checked."""
         n_estimators = check_integer("n_estimators", self.n_estimators, least=1)
         max_bins = check_integer("max_bins", self.max_bins, least=2)
@@ -249,7 +285,8 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
             check_continuation(self, classes, n_estimators)
         self._settings = self._binding_settings()
         given = X, y, check_weights(sample_weight, X, y, classes)
-        X, y, weights = weigh_examples(*given)
+        X, y, weights = weigh_examples(X, y, weigh_classes(self.class_weight, y, classes, given[2]))
+        X, y, weights, watch = self._watch(X, y, weights, classes, sets, callbacks)
         n_threads = self._count_threads()
         with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
             # bin the examples
@@ -280,21 +317,45 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
                 training_set = EstimatorTrainingSet(self.estimator, X, y, classes, *weights, seeds)
             # weigh them, choose a hypothesis, move them; and again
             chips = self._start(training_set)
-            rounds = self._play(chips, earlier, n_estimators)
-        self.ended_early_ = len(rounds) < n_estimators and not chips.finished
-        self._default_vote = 0.0
+            self.classes_ = classes
+
+            def model(rounds: list[Round]) -> Any:
+                fitted = object.__new__(type(self))
+                fitted.__dict__.update(self.__dict__)
+                fitted.ended_early_, fitted.calibration_ = False, None
+                fitted._default_vote = 0.0 if rounds else _lean(weights.of_each, y == classes[1])
+                return fitted._keep(rounds, chips, training_set)
+
+            rounds = self._play(chips, earlier, n_estimators, training_set, watch, model)
+        if isinstance(training_set, TreeTrainingSet) and rounds:
+            trees = training_set.to_values([each.hypothesis for each in rounds])
+            if not trees.left.any():  # constant votes for one class and the other
+                rounds = []
+        self.ended_early_ = len(rounds) < n_estimators and not (chips.finished or watch.stopped)
+        self._default_vote = 0.0 if rounds else _lean(weights.of_each, y == classes[1])
         if self.ended_early_:
             message = (
                 f"no weak hypothesis had a positive edge in round {len(rounds) + 1}: the fit ended "
                 f"after {len(rounds)} of {n_estimators} rounds"
             )
             if not rounds:
-                self._default_vote = _lean(weights.of_each, y == classes[1])
-                heavier = classes[int(self._default_vote > 0)]
+                heavier = classes.tolist()[int(self._default_vote > 0)]
                 message += f", and {heavier!r}, the class of more weight, is predicted everywhere"
             warnings.warn(message, NoEdgeWarning, stacklevel=3)
-        # keep what predictions and certificates need
-        self.classes_ = classes
+        self._keep(rounds, chips, training_set)
+        for name in ("evals_result_", "validation_score_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if sets:
+            self.evals_result_ = {
+                name: {part: np.array(values) for part, values in result.items()}
+                for name, result in watch.evals_result.items()
+            }
+        if watch.stopping is not None:
+            self.validation_score_ = np.array(watch.scores)
+        return given
+
+    def _keep(self, rounds: list[Round], chips: Chips, training_set: Any) -> Self:
+        """Keep what predictions and certificates need of these rounds."""
         self.n_iter_ = len(rounds)
         self.estimator_weights_ = _column(rounds, "vote_weight")
         self.history_ = {name: _column(rounds, name) for name in COLUMNS}
@@ -309,21 +370,83 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         else:
             self.estimators_ = hypotheses
         self._add_up()
-        return given
+        return self
 
-    def _play(self, chips: Chips, earlier: list[Any], n_rounds: int) -> list[Round]:
+    def _watch(
+        self,
+        X: Any,
+        y: Array,
+        weights: SampleWeights,
+        classes: Array,
+        pairs: dict[str, tuple[Any, Any]],
+        callbacks: Sequence[Callback],
+    ) -> tuple[Any, Array, SampleWeights, Watch]:
+        """Return the examples that are trained on, and what watches the fit."""
+        sets = {}
+        for name, pair in pairs.items():
+            rows, labels = self._check_input(*pair)
+            if not np.isin(labels, classes).all():
+                strange = labels[~np.isin(labels, classes)].tolist()[0]
+                raise ValueError(
+                    f"{name} must hold the classes {classes.tolist()}; got {strange!r}"
+                )
+            sets[name] = EvaluationSet(rows, labels, classes)
+        stopping = Stopping.of(self, y.size)
+        if stopping is None:
+            return X, y, weights, Watch(sets, callbacks)
+        if sets:
+            validation = next(iter(sets.values()))
+        elif stopping.validation_fraction is None:
+            validation = EvaluationSet(X, y, classes, weights.of_each)
+        else:
+            ranks, _ = deal_ranks(X, y, weights.of_each)
+            held = hold_out(ranks, stopping.share(y.size))
+            if not np.array_equal(np.unique(y[~held]), classes) or not held.any():
+                raise ValueError(
+                    f"validation_fraction={stopping.validation_fraction!r} of {y.size} examples "
+                    "must leave examples of each class to train on, and one to hold out"
+                )
+            masses = weights.of_each
+            validation = EvaluationSet(X[held], y[held], classes, masses[held])
+            X, y = X[~held], y[~held]
+            weights = SampleWeights(masses[~held], weights.integer_weights)
+        return X, y, weights, Watch(sets, callbacks, stopping, validation)
+
+    def _play(
+        self,
+        chips: Chips,
+        earlier: list[Any],
+        n_rounds: int,
+        training_set: Any,
+        watch: Watch,
+        model: Callable[[list[Round]], Any],
+    ) -> list[Round]:
         """Replay the earlier rounds, then play until no hypothesis has an edge."""
         bar = progress("boosting", n_rounds) if self.verbose else nullcontext(_no_progress)
+        rounds: list[Round] = []
+
+        def see(played: Round, *, told: bool) -> None:
+            rounds.append(played)
+            watch.see(
+                lambda: training_set.to_values([played.hypothesis]),
+                played,
+                lambda: model(rounds),
+                told=(len(rounds), n_rounds) if told else None,
+            )
+
         with bar as advance:
-            rounds = replay(chips, earlier, self.history_) if earlier else []
+            watch.begin(lambda: model([]))
+            for played in replay(chips, earlier, self.history_) if earlier else []:
+                see(played, told=False)
             advance(len(rounds))
-            while len(rounds) < n_rounds and not chips.finished:
+            while len(rounds) < n_rounds and not (chips.finished or watch.stopped):
                 edge, hypothesis = chips.choose()
                 if edge <= 0:
                     break
                 vote = chips.move(hypothesis, edge)
-                rounds.append(
-                    Round(hypothesis, edge, vote, chips.zero_fraction, chips.training_error)
+                see(
+                    Round(hypothesis, edge, vote, chips.zero_fraction, chips.training_error),
+                    told=True,
                 )
                 advance(1)
         return rounds

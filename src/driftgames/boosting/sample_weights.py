@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from driftgames.boosting.bins import Array
+from driftgames.core.checks import is_real
 from driftgames.core.typing import FloatArray, IntArray
 
 _MOST_COUNTED = 2**31  # what the counts of a tally can hold
@@ -56,6 +58,42 @@ def check_weights(sample_weight: Any, X: Any, y: Array, classes: Array) -> Float
             f"only class {present[0]!r} of {classes.tolist()} has any"
         )
     return np.asarray(weights)
+
+
+def weigh_classes(
+    class_weight: Any, y: Array, classes: Array, sample_weight: FloatArray | None
+) -> FloatArray | None:
+    """Return the sample weights times the weight of each example's class.
+
+    "balanced" gives all classes one total. Where the totals of the classes are integers the weights
+    are too, so that boosting stays exact in integers.
+
+    >>> weigh_classes("balanced", np.array([0, 0, 1]), np.array([0, 1]), None)
+    array([1., 1., 2.])
+    """
+    if class_weight is None:
+        return sample_weight
+    weights = np.ones(y.size) if sample_weight is None else sample_weight
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        masses = [math.fsum(weights[y == each].tolist()) for each in classes]
+        factors = [math.fsum(masses) / mass for mass in masses]
+        if all(mass.is_integer() for mass in masses):
+            common = math.lcm(*(int(mass) for mass in masses))
+            if common * len(masses) < _MOST_COUNTED:
+                factors = [common / mass for mass in masses]
+    elif isinstance(class_weight, Mapping):
+        unknown = [label for label in class_weight if label not in classes.tolist()]
+        if unknown:
+            raise ValueError(
+                f"class_weight must name the classes {classes.tolist()}; got {unknown[0]!r}"
+            )
+        factors = [class_weight.get(label, 1.0) for label in classes.tolist()]
+    else:
+        raise ValueError(f'class_weight must be a dict, "balanced" or None; got {class_weight!r}')
+    for label, factor in zip(classes.tolist(), factors, strict=True):
+        if not (is_real(factor) and 0 < factor < math.inf):
+            raise ValueError(f"class_weight[{label!r}] must be a finite number > 0; got {factor!r}")
+    return np.asarray(weights * np.array(factors, dtype=np.float64)[np.searchsorted(classes, y)])
 
 
 def weigh_examples(

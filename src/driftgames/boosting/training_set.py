@@ -122,6 +122,10 @@ class EstimatorTrainingSet:
             self._last = hypothesis, votes_of(hypothesis, self._X, self._classes)
         return self._last[1]
 
+    def to_values(self, chosen: list[Any]) -> Any:
+        """Return the one classifier of a list: it takes values already."""
+        return chosen[0]
+
     def _seeded(self, seed: int) -> Any:
         fresh = clone(self._estimator)
         if "random_state" in fresh.get_params():

@@ -137,11 +137,13 @@ def fit(
             fail(f"{data}: fitting needs labels; the file has none")
         booster.set_params(n_jobs=jobs)
         try:
-            _fit_in_steps(booster, examples, rounds, save_every, model)
+            _fit_with_checkpoints(booster, examples, rounds, save_every, model)
         except MemoryError as lack:
             rows, columns = examples.X.shape
             fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
-    error = booster.history_["training_error"][-1] if booster.n_iter_ else float("nan")
+    error = (1 - abs(booster._default_vote)) / 2
+    if booster.n_iter_:
+        error = booster.history_["training_error"][-1]
     typer.echo(f"{model}: {booster.n_iter_} rounds, training error {error:.2%}")
 
 
@@ -286,35 +288,44 @@ def _check_settings(
         fail(f"--rounds is {rounds}, but {path} has {booster.n_iter_} rounds already")
 
 
-def _fit_in_steps(
+def _fit_with_checkpoints(
     booster: Any, examples: Examples, rounds: int, save_every: int, path: Path
 ) -> None:
-    """Fit so many rounds at a time, and write the model after each step."""
+    """Fit, and write the model after so many rounds and at the end."""
     import warnings
 
     from driftgames.boosting import NoEdgeWarning
     from driftgames.core.progress import progress
 
-    done = booster.n_iter_ if _is_fitted(booster) else 0
+    done = saved = booster.n_iter_ if _is_fitted(booster) else 0
+    if done == rounds and (booster.calibration_ is not None or not booster.calibrate):
+        return
+
+    def checkpoint(t: int, stage: Any) -> None:
+        nonlocal saved
+        advance(1)
+        # a file holds all rounds so far: growing steps keep the total linear
+        if t - saved >= max(save_every, saved // 4) and t < rounds:
+            _write(stage.model(), examples.names, path)
+            saved = t
+
     with progress("boosting", total=rounds) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", NoEdgeWarning)  # a line below says it
         advance(done)
-        while done < rounds:
-            # each fit replays the stumps so far: growing steps keep the total linear
-            target = min(done + max(save_every, done // 4), rounds)
-            try:
-                booster.set_params(n_estimators=target, warm_start=True).fit(examples.X, examples.y)
-                _write(booster, examples.names, path)
-            except KeyboardInterrupt:
-                _stop(path, done)
-            advance(booster.n_iter_ - done)
-            done = booster.n_iter_
-            if done < target:
-                break
+        booster.set_params(n_estimators=rounds, warm_start=True)
+        try:
+            booster.fit(examples.X, examples.y, callbacks=[checkpoint])
+        except KeyboardInterrupt:
+            _stop(path, saved)
+        _write(booster, examples.names, path)
+    done = booster.n_iter_
     if done < rounds:
         kind = "stump" if booster.max_depth == 1 else "tree"
         early = booster.ended_early_
         why = f"no {kind} has an edge" if early else f"the last {kind} makes no mistake"
+        if done == 0:
+            heavier = booster.classes_.tolist()[int(booster._default_vote > 0)]
+            why += f"; every prediction is {heavier}, the class of more weight"
         typer.echo(f"the fit ended after {done} of {rounds} rounds: {why}", err=True)
 
 
