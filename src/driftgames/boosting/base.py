@@ -190,6 +190,18 @@ class BaseBooster(BoostingRounds):
         names = getattr(self, "feature_names_in_", None)
         return self._additive.plot(names, n_features=n_features, show_missing=show_missing)
 
+    def plot_calibration(self, X: Any, y: Any, *, n_bins: int = 10) -> Figure:
+        """Draw how often ``classes_[1]`` comes true where it is given a probability.
+
+        The examples should be new ones: probabilities of training examples are too sure.
+        """
+        from driftgames.plots.calibration import plot_calibration
+
+        self.margins(X, y)  # checks the labels
+        probabilities, hits = self.predict_proba(X)[:, 1], np.asarray(y) == self.classes_[1]
+        label = str(self.classes_[1])
+        return plot_calibration(probabilities, hits, n_bins=n_bins, label=label)
+
     def explain(self, x: Any) -> Explanation:
         """Return the vote of each feature on one example.
 
