@@ -23,8 +23,8 @@ from bench.harness import Tell, best_of, peak_memory, silent, why_absent
 from driftgames import datasets
 from driftgames.boosting import NHBoostDTClassifier
 from driftgames.boosting.binned_training_set import bin_examples
+from driftgames.boosting.chips import CountedChips
 from driftgames.boosting.potential_boost import PotentialWeights
-from driftgames.boosting.rounds import CountedChips
 from driftgames.boosting.tree_growth import TreeShape
 from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.cli._output import console
@@ -40,7 +40,9 @@ NOISE = (0.0, 0.05, 0.1, 0.2, 0.4)
 
 def driftgames(X: Any, y: Any, *, threads: int = 1, trees: int = TREES) -> Callable[[], Any]:
     """NH-Boost.DT with trees of eight leaves."""
-    model = NHBoostDTClassifier(trees, max_depth=None, max_leaves=LEAVES, n_jobs=threads)
+    model = NHBoostDTClassifier(
+        trees, max_depth=None, max_leaves=LEAVES, calibrate=False, n_jobs=threads
+    )
     return lambda: model.fit(X, y)
 
 

@@ -22,7 +22,7 @@ from driftgames.boosting import (
     PotentialBoostClassifier,
     rounds,
 )
-from driftgames.boosting.rounds import CountedChips
+from driftgames.boosting.chips import CountedChips
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, RecipePotential, TwoNorm
 
 SETTINGS = {
@@ -30,9 +30,10 @@ SETTINGS = {
     "potential boost": {"potential": TwoNorm()},
 }
 MODELS = {
-    name: kind(**{"n_estimators": 30, **SETTINGS.get(name, {})}) for name, kind in BOOSTERS.items()
+    name: kind(**{"n_estimators": 30, "calibrate": False, **SETTINGS.get(name, {})})
+    for name, kind in BOOSTERS.items()
 }
-MODELS["exponential"] = PotentialBoostClassifier(Exponential(0.3), 30)
+MODELS["exponential"] = PotentialBoostClassifier(Exponential(0.3), 30, calibrate=False)
 
 
 @pytest.fixture(params=MODELS)
@@ -249,7 +250,8 @@ class Watching(DecisionTreeClassifier):
 def test_other_weak_learners_see_only_examples_that_weigh(data):
     X, y = data
     Watching.seen.clear()
-    booster = NHBoostDTClassifier(25, estimator=Watching(max_depth=2)).fit(X, y)
+    booster = NHBoostDTClassifier(25, estimator=Watching(max_depth=2), calibrate=False)
+    booster.fit(X, y)
     assert all((weights > 0).all() for weights in Watching.seen)
     assert all(weights.sum() == pytest.approx(1.0) for weights in Watching.seen)
     zero = np.append(0.0, booster.history_["zero_fraction"][:-1])
@@ -264,8 +266,9 @@ def test_other_weak_learners_see_only_examples_that_weigh(data):
 @pytest.mark.parametrize("cls", [NHBoostClassifier, AdaBoostClassifier])
 def test_trees_of_depth_one_do_as_well_as_stumps(cls):
     X, y = load_breast_cancer(return_X_y=True)
-    trees = cls(20, estimator=DecisionTreeClassifier(max_depth=1, random_state=0)).fit(X, y)
-    stumps = cls(20).fit(X, y)
+    trees = cls(20, estimator=DecisionTreeClassifier(max_depth=1, random_state=0), calibrate=False)
+    trees.fit(X, y)
+    stumps = cls(20, calibrate=False).fit(X, y)
     assert stumps.history_["edge"][0] == pytest.approx(trees.history_["edge"][0], abs=0.01)
     assert abs(stumps.score(X, y) - trees.score(X, y)) < 0.02
 
@@ -273,7 +276,7 @@ def test_trees_of_depth_one_do_as_well_as_stumps(cls):
 def test_random_learners_are_seeded_and_go_on_alike(data):
     X, y = data
     learner = DecisionTreeClassifier(max_depth=2, max_features=1)
-    settings = {"estimator": learner, "random_state": 7}
+    settings = {"estimator": learner, "random_state": 7, "calibrate": False}
     whole = NHBoostDTClassifier(12, **settings).fit(X, y)
     parts = NHBoostDTClassifier(5, warm_start=True, **settings).fit(X, y)
     parts.set_params(n_estimators=12).fit(X, y)
@@ -284,7 +287,7 @@ def test_random_learners_are_seeded_and_go_on_alike(data):
 
 def test_linear_learners_work_too(data):
     X, y = data
-    booster = NHBoostDTClassifier(15, estimator=LogisticRegression()).fit(X, y)
+    booster = NHBoostDTClassifier(15, estimator=LogisticRegression(), calibrate=False).fit(X, y)
     assert booster.score(X, y) > 0.7
     assert len(booster.estimators_) == booster.n_iter_
 

@@ -14,10 +14,10 @@ from driftgames.boosting import Stumps
 from driftgames.boosting.adaboost import ExponentialChips
 from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
 from driftgames.boosting.bins import DenseBins, SparseBins
+from driftgames.boosting.chips import SUM_BITS, CountedChips
 from driftgames.boosting.mistake_counts import RowCounts
 from driftgames.boosting.nh_boost import NormalHedgeWeights
 from driftgames.boosting.potential_boost import PotentialWeights
-from driftgames.boosting.rounds import SUM_BITS, CountedChips
 from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.boosting.tally import Tally
 from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm

@@ -50,7 +50,7 @@ def built(monkeypatch):
 
 def test_the_tables_are_built_once_for_each_fit(data, built):
     X, y = data
-    booster = NHBoostDTClassifier(9, warm_start=True).fit(X, y)
+    booster = NHBoostDTClassifier(9, warm_start=True, calibrate=False).fit(X, y)
     for use in (booster.predict, booster.decision_function, booster.predict_proba):
         use(X)
     booster.explain(X[0])
@@ -63,7 +63,7 @@ def test_the_tables_are_built_once_for_each_fit(data, built):
 
 def test_copies_and_pickles_hold_no_tables_and_build_their_own(data, built):
     X, y = data
-    booster = AdaBoostClassifier(9).fit(X, y)
+    booster = AdaBoostClassifier(9, calibrate=False).fit(X, y)
     assert b"AdditiveModel" not in pickle.dumps(booster)
     for again in (pickle.loads(pickle.dumps(booster)), copy.deepcopy(booster), copy.copy(booster)):
         np.testing.assert_array_equal(again.decision_function(X), booster.decision_function(X))

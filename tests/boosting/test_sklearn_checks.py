@@ -107,7 +107,9 @@ def test_pipeline_and_cross_validation(cancer):
 
 
 def test_grid_search_over_rounds_and_constants(cancer):
-    search = GridSearchCV(NHBoostDTClassifier(), {"n_estimators": [5, 40], "d": [3.0, 6.0]}, cv=3)
+    search = GridSearchCV(
+        NHBoostDTClassifier(calibrate=False), {"n_estimators": [5, 40], "d": [3.0, 6.0]}, cv=3
+    )
     search.fit(*cancer)
     assert search.best_params_["n_estimators"] == 40
     assert search.best_score_ > 0.94
@@ -115,7 +117,7 @@ def test_grid_search_over_rounds_and_constants(cancer):
 
 def test_calibration_sharpens_probabilities(cancer):
     X, y = cancer
-    booster = NHBoostDTClassifier(50)
+    booster = NHBoostDTClassifier(50, calibrate=False)
     calibrated = CalibratedClassifierCV(booster, cv=3).fit(X, y)
     plain = booster.fit(X, y).predict_proba(X)[:, 1]
     better = calibrated.predict_proba(X)[:, 1]

@@ -21,6 +21,7 @@ from driftgames.boosting import (
     BoostByMajorityClassifier,
     NHBoostDTClassifier,
 )
+from driftgames.boosting.chips import CountedChips
 from driftgames.boosting.persistence import encode_model, load_model
 from driftgames.cli.boost import ALGORITHMS, app
 from driftgames.datasets.libsvm import format_libsvm
@@ -111,19 +112,20 @@ def test_every_algorithm_saved_in_parts_is_the_one_fitted_at_once(
 def test_a_fit_that_is_stopped_goes_on_and_ends_in_the_same_model(svm, data, tmp_path, monkeypatch):
     model = tmp_path / "m.json"
     arguments = ["fit", svm, "--rounds", 20, "--save-every", 6, "--model", model]
-    fit, parts = NHBoostDTClassifier.fit, []
+    move, moves = CountedChips.move, []
 
-    def stop_in_the_third_part(self, *data):
-        parts.append(self.n_estimators)
-        if len(parts) == 3:
+    def stop_in_round_15(self, hypothesis, edge):
+        moves.append(edge)
+        if len(moves) == 15:
             raise KeyboardInterrupt
-        return fit(self, *data)
+        return move(self, hypothesis, edge)
 
-    monkeypatch.setattr(NHBoostDTClassifier, "fit", stop_in_the_third_part)
+    monkeypatch.setattr(CountedChips, "move", stop_in_round_15)
     assert "--resume goes on" in run(*arguments, code=130).stderr
     assert load_model(model).n_iter_ == 12
+    assert len(moves) == 15  # no round is played twice
+    monkeypatch.undo()
     run(*arguments, "--resume")
-    assert parts == [6, 12, 18, 18, 20]
     whole = NHBoostDTClassifier(20, n_jobs=1).fit(*data)
     assert encode_model(load_model(model)) == encode_model(whole)
 
@@ -136,7 +138,7 @@ def test_a_fit_that_is_stopped_in_its_first_part_says_that_nothing_was_written(
     if before is not None:
         model.write_text(before)
 
-    def stop(self, *data):
+    def stop(self, *data, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(NHBoostDTClassifier, "fit", stop)
@@ -146,7 +148,7 @@ def test_a_fit_that_is_stopped_in_its_first_part_says_that_nothing_was_written(
 
 
 def test_data_that_do_not_fit_in_memory_are_named_with_their_size(svm, tmp_path, monkeypatch):
-    def exhaust(self, *data):
+    def exhaust(self, *data, **options):
         raise MemoryError("no room")
 
     monkeypatch.setattr(NHBoostDTClassifier, "fit", exhaust)
@@ -159,7 +161,7 @@ def test_a_resumed_fit_that_is_stopped_says_how_many_rounds_there_are(svm, tmp_p
     model = tmp_path / "m.json"
     run("fit", svm, "--rounds", 5, "--model", model)
 
-    def stop(self, *data):
+    def stop(self, *data, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(NHBoostDTClassifier, "fit", stop)
@@ -291,6 +293,12 @@ def test_a_fit_that_ends_early_says_so(tmp_path):
     done = run("fit", path, "--rounds", 5, "--model", tmp_path / "m.json")
     assert "ended after 0 of 5 rounds: no stump has an edge" in done.stderr
     assert "NHBoostDTClassifier" in run("inspect", tmp_path / "m.json").output
+    path.write_text("1,b\n1,b\n1,a\n1,b\n")
+    done = run("fit", path, "--rounds", 5, "--model", tmp_path / "m.json")
+    assert "every prediction is b, the class of more weight" in done.stderr
+    assert "0 rounds, training error 25.00%" in done.stdout
+    done = run("predict", path, "--model", tmp_path / "m.json")
+    assert done.stdout.split() == ["b"] * 4
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 
 from driftgames._kernels.elementary import log_all
 from driftgames.boosting.base import BaseBooster, Run
-from driftgames.boosting.rounds import SUM_BITS, Chips
+from driftgames.boosting.chips import SUM_BITS, Chips
 from driftgames.boosting.training_set import TrainingSet
 from driftgames.certificates.margins import MarginCertificate, Margins
 

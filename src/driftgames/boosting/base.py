@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction, draw_shapes
 from driftgames.boosting.bins import Array
+from driftgames.boosting.monitoring import cast_votes
 from driftgames.boosting.pair_model import PairModel
-from driftgames.boosting.pair_training_set import IS_LABEL
 from driftgames.boosting.rounds import BoostingRounds
-from driftgames.boosting.training_set import votes_of
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
@@ -67,7 +66,14 @@ class BaseBooster(BoostingRounds):
     n_iter_ : int
         How many rounds were played.
     ended_early_ : bool
-        Whether the fit ended because no weak hypothesis had an edge.
+        Whether the fit ended because no weak hypothesis had an edge. After no round every
+        prediction is the class of more weight.
+    evals_result_ : dict of dicts of arrays
+        The ``log_loss`` and the ``error`` on each ``eval_set`` of `fit` after each round.
+    validation_score_ : array
+        With early stopping, the score before the first round and after each.
+    calibration_ : Calibration or None
+        The sigmoid from votes to probabilities; None with ``calibrate=False``.
     """
 
     @abstractmethod
@@ -99,14 +105,19 @@ class BaseBooster(BoostingRounds):
         With more than two classes there is a column of votes for each class.
         """
         check_is_fitted(self)
-        X = self._check_input(X)
+        return self._votes(self._check_input(X))
+
+    def _votes(self, X: Any) -> FloatArray:
+        """Return the decision function of columns that the weak hypotheses ask about."""
+        if self.n_iter_ == 0:
+            return np.broadcast_to(self._default_vote, self._shape_of_votes(X)).copy()
         if self._tables is not None:
             votes = self._tables.scores(X, n_threads=self._count_threads())
         else:
             votes = np.zeros(self._shape_of_votes(X))
             for weight, vote in zip(self.estimator_weights_, self._each_vote(X), strict=True):
                 votes += weight * vote
-        return np.asarray(votes / (self.estimator_weights_.sum() or 1.0))
+        return np.asarray(votes / self.estimator_weights_.sum())
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Yield the normalised vote after 1, 2, ... rounds."""
@@ -125,24 +136,14 @@ class BaseBooster(BoostingRounds):
     def _each_vote(self, X: Any) -> Iterator[FloatArray]:
         """Yield the vote of each weak hypothesis on every row, in order."""
         if self._tables is None:
-            for h in self.estimators_:
-                if isinstance(h, list):
-                    up = np.column_stack([votes_of(each, X, IS_LABEL) for each in h])
-                else:
-                    up = votes_of(h, X, self.classes_)
-                yield np.where(up, 1.0, -1.0)
-        elif isinstance(self._tables, PairModel):
-            for t in range(self.n_iter_):
-                pairs = replace(self._tables, trees=self.trees_[t : t + 1], vote_weights=[1.0])
-                yield pairs.scores(X, n_threads=self._count_threads())
-        elif isinstance(self._tables, TreeModel):
-            for t in range(self.n_iter_):
-                tree = TreeModel(self.trees_[t : t + 1], [1.0], self._n_columns)
-                yield tree.scores(X, n_threads=self._count_threads()).astype(np.float64)
+            hypotheses: Any = self.estimators_
         else:
-            columns = X.tocsc() if scipy.sparse.issparse(X) else X  # a stump reads one column
-            for t in range(self.n_iter_):
-                yield self.stumps_[t : t + 1].votes(columns)[:, 0].astype(np.float64)
+            kept: Any = self.stumps_ if isinstance(self._tables, AdditiveModel) else self.trees_
+            hypotheses = (kept[t : t + 1] for t in range(self.n_iter_))
+            if kept is self.stumps_ and scipy.sparse.issparse(X):
+                X = X.tocsc()  # a stump reads one column
+        for hypothesis in hypotheses:
+            yield cast_votes(hypothesis, X, self.classes_, n_threads=self._count_threads())
 
     def predict(self, X: Any) -> Array:
         """Return the label that the vote is for; a tie is for the first of the tied labels."""
@@ -158,12 +159,17 @@ class BaseBooster(BoostingRounds):
         return np.asarray(self.classes_[first_of_largest])
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the share of the vote that each class has.
+        """Return the probability of each class: the sigmoid of the vote in ``calibration_``.
 
-        It orders examples well and is not calibrated; `sklearn.calibration` does that. With more
-        than two classes it is the share of all votes of +1, and equal if there are none.
+        `predict` follows the vote. Where the examples say clearly that classes of a tied vote are
+        not equally likely, as with a ``class_weight``, `predict` may return a less likely class.
+        With ``calibrate=False`` this is the share of the vote, which orders examples well and is no
+        probability: for more than two classes the share of all votes of +1, and equal if there
+        are none.
         """
         votes = self.decision_function(X)
+        if self.calibration_ is not None:
+            return self.calibration_.probabilities(votes)
         if votes.ndim == 2:
             shares = (1.0 + votes) / 2.0
             shares[~shares.any(axis=1)] = 1.0
@@ -244,6 +250,20 @@ class BaseBooster(BoostingRounds):
         names = getattr(self, "feature_names_in_", None)
         shapes = self.shape_functions_.values()
         return draw_shapes(shapes, names, n_features=n_features, show_missing=show_missing)
+
+    def plot_calibration(self, X: Any, y: Any, *, label: Any = None, n_bins: int = 10) -> Figure:
+        """Draw how often a class comes true where it is given a probability.
+
+        ``label`` is the class. Default: the last of ``classes_``. The examples should be new ones:
+        probabilities of training examples are too sure.
+        """
+        from driftgames.plots.calibration import plot_calibration
+
+        self.margins(X, y)  # checks the labels
+        labels = self.classes_.tolist()
+        at = len(labels) - 1 if label is None else labels.index(label)
+        probabilities, hits = self.predict_proba(X)[:, at], np.asarray(y) == self.classes_[at]
+        return plot_calibration(probabilities, hits, n_bins=n_bins, label=str(labels[at]))
 
     def explain(self, x: Any, label: Any = None) -> Explanation:
         """Return the vote of each feature on one example, for one class.

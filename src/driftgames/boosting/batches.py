@@ -19,7 +19,7 @@ from driftgames.boosting.bins import Array
 from driftgames.boosting.cut_summary import CutSummary
 from driftgames.boosting.cuts import Cuts
 from driftgames.boosting.row_sample import hash_rows
-from driftgames.boosting.sample_weights import SampleWeights, weigh_examples
+from driftgames.boosting.sample_weights import SampleWeights, check_weights, weigh_examples
 from driftgames.boosting.sources import Source
 from driftgames.core.progress import progress
 from driftgames.core.typing import IntArray
@@ -99,7 +99,8 @@ class BatchReader:
                     f"{k} has {np.size(given[-1])} weights for {labels[-1].size} labels"
                 )
         y, weights = np.concatenate(labels), np.concatenate(given)
-        _, _, heavy = weigh_examples(y, y, weights, self.check_classes(y))
+        checked = check_weights(weights, y, y, self.check_classes(y))
+        _, _, heavy = weigh_examples(y, y, checked)
         integers = np.zeros(y.size, dtype=np.int64)
         integers[weights > 0] = heavy.of_each
         return SampleWeights(integers, heavy.integer_weights)

@@ -75,6 +75,12 @@ class BinnedTrainingSet:
         return np.arange(self.n_rows) >= self.split
 
     @property
+    def masses(self) -> list[int]:
+        """The mass of each class."""
+        held: list[int] = self.counts[:, : self.offsets[1]].sum(axis=1).tolist()
+        return held
+
+    @property
     def n_codes(self) -> int:
         """How many bins there are that rows may list."""
         return int(self.offsets[-1] - np.count_nonzero(self.implicit >= 0))

@@ -137,6 +137,17 @@ class CategoryEncoder:
             features.append(CategoryColumn(categories_held, not known.all(), ranks))
         return cls(tuple(features)), codes
 
+    def recode(self, codes: FloatArray, categories: tuple[Categories | None, ...]) -> FloatArray:
+        """Return codes among these ``categories`` as codes of the encoder."""
+        codes = codes.copy(order="K")
+        for j, (mine, old) in enumerate(zip(self.categories, categories, strict=True)):
+            if mine is not None and old is not None:
+                at = {category: float(k) for k, category in enumerate(mine)}
+                known = ~np.isnan(codes[:, j])
+                table = np.array([at.get(each, UNKNOWN) for each in old])
+                codes[known, j] = table[codes[known, j].astype(np.int64)]
+        return codes
+
     @cached_property
     def feature(self) -> IntArray:
         """The feature that each column belongs to."""

@@ -14,6 +14,7 @@ import numpy as np
 from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.cuts import MOST_BINS
 from driftgames.boosting.history import COLUMNS
+from driftgames.boosting.parameters import LATER
 from driftgames.boosting.tree_growth import CRITERIA, DEFAULTS
 from driftgames.core.checks import is_real
 from driftgames.core.description import is_described
@@ -24,6 +25,7 @@ from driftgames.core.schema import (
     SHARE,
     STRING,
     Requirement,
+    between,
     dotted,
     integer,
     list_of,
@@ -31,7 +33,7 @@ from driftgames.core.schema import (
 )
 from driftgames.core.typing import Content
 
-LEFT_OUT = DEFAULTS | {"categorical_features": "from_dtype"}
+LEFT_OUT = DEFAULTS | LATER
 """The parameters that a file leaves out where they have these default values."""
 
 _MOST_FEATURES = 2**31 - 1  # what the stumps' feature numbers can hold
@@ -88,10 +90,19 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
         **{f"history.{name}": list_of(n_rounds, SHARE) for name in COLUMNS},
         "history.edge": list_of(n_rounds, _EDGE),
         "ended_early": one_of(True, False),
+        "default_vote": list_of(_n_votes(members), _VOTE),
+        **_calibration_schema(members),
     }
     if n_rounds == 0:
         return schema | {"margins": NULL}
     return schema | {"margins.values": _MARGINS, "margins.masses": list_of(n_margins, integer(1))}
+
+
+def _calibration_schema(members: dict[str, Any]) -> dict[str, Requirement]:
+    if "calibration" in members:
+        return {"calibration": NULL}
+    n = _n_votes(members)
+    return {"calibration.slope": list_of(n, _SLOPE), "calibration.intercept": list_of(n, _FINITE)}
 
 
 def _count_columns(members: dict[str, Any]) -> int:
@@ -104,6 +115,12 @@ def _count_columns(members: dict[str, Any]) -> int:
 def _n_classes(members: dict[str, Any]) -> int:
     labels = members.get("classes.values")
     return len(labels) if isinstance(labels, list) else 2
+
+
+def _n_votes(members: dict[str, Any]) -> int:
+    """Return the number of votes on an example: one for two classes, else one for each."""
+    n = _n_classes(members)
+    return 1 if n == 2 else n
 
 
 def _stump_schema(n_columns: int, n_rounds: int) -> dict[str, Requirement]:
@@ -147,6 +164,12 @@ def _is_label_type(value: Any) -> bool:
     return isinstance(value, str) and dtype.kind in "biufUO" and dtype.itemsize <= _MOST_BYTES
 
 
+def _is_class_weight(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) != 2 or not _LABEL.allows(value[0]):
+        return False
+    return is_real(value[1]) and 0 < value[1] <= LARGEST
+
+
 def _is_ascending(value: Any) -> bool:
     if not isinstance(value, list) or not value or not all(map(is_real, value)):
         return False
@@ -184,7 +207,11 @@ _THRESHOLD = Requirement(
     lambda v: v == "inf" or (is_real(v) and -LARGEST <= v <= LARGEST),
 )
 _CATEGORIES = Requirement("an object of values, missing and ranks", _is_category_column).or_null
+_FINITE = between(-LARGEST, LARGEST)
+_SLOPE = between(0, LARGEST)
+_VOTE = between(-1, 1)
 _PARAMETERS = {
+    "calibrate": one_of(True, False),
     "categorical_features": Requirement(
         "a string or a list of names, positions or truth values",
         lambda v: (
@@ -192,8 +219,15 @@ _PARAMETERS = {
             or (isinstance(v, list) and all(isinstance(each, (str, int)) for each in v))
         ),
     ).or_null,
+    "class_weight": Requirement(
+        '"balanced", or a list of pairs of a label and a number',
+        lambda v: v == "balanced" or (isinstance(v, list) and all(map(_is_class_weight, v))),
+    ).or_null,
     "criterion": one_of(*CRITERIA),
     "d": Requirement("a finite number > 0", lambda v: is_real(v) and 0 < v <= LARGEST),
+    "early_stopping": Requirement(
+        'true, false or "auto"', lambda v: v in (True, False, "auto") and type(v) in (bool, str)
+    ),
     "edge": Requirement("a number in (0, 0.5)", lambda v: is_real(v) and 0 < v < 0.5),
     "estimator": NULL,
     "horizon": integer(1).or_null,
@@ -202,9 +236,16 @@ _PARAMETERS = {
     "max_leaves": integer(2).or_null,
     "min_samples_leaf": integer(1),
     "n_estimators": integer(1),
+    "n_iter_no_change": integer(1),
     "n_jobs": Requirement("an integer other than 0", lambda v: type(v) is int and v != 0).or_null,
     "potential": Requirement("a potential", is_described).or_null,
     "random_state": integer(0).or_null,
+    "scoring": STRING.or_null,
+    "tol": between(0, LARGEST),
+    "validation_fraction": Requirement(
+        "a number in (0, 1) or an integer from 1",
+        lambda v: is_real(v) and (0 < v < 1 or (type(v) is int and v >= 1)),
+    ).or_null,
     "verbose": Requirement("an integer, true or false", lambda v: isinstance(v, int)),
     "warm_start": Requirement("true or false", lambda v: v in (True, False)),
 }

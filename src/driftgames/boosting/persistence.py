@@ -7,6 +7,7 @@ the saved one did, and goes on fitting (``warm_start``) as the saved one would h
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.bins import Array
+from driftgames.boosting.calibration import Calibration
 from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.history import COLUMNS
 from driftgames.boosting.model_schema import LEFT_OUT, check_model
@@ -29,7 +31,8 @@ from driftgames.core.typing import Content, Path
 from driftgames.potentials import Potential
 
 FORMAT = "driftgames.boosting"
-VERSION = 2
+VERSION = 3
+OLDEST = 2
 
 _CLASSES = {each.__name__: each for each in BOOSTERS.values()}
 _STUMP_ARRAYS = ("feature", "threshold", "left_vote", "missing_vote")
@@ -49,7 +52,7 @@ def load_model(path: Path) -> BaseBooster:
     A file that is cut short, changed, of another version or of another kind raises
     `DocumentError`, which says which of these it is.
     """
-    content = read_document(path, FORMAT, VERSION)
+    content = read_document(path, FORMAT, VERSION, oldest=OLDEST)
     try:
         return decode_model(content)
     except ValueError as error:
@@ -66,7 +69,7 @@ def encode_model(model: BaseBooster) -> Content:
         )
     check_settings(model)  # the file could not tell which settings the hypotheses are from
     names = getattr(model, "feature_names_in_", None)
-    margins = model._margins
+    margins, calibration = model._margins, model.calibration_
     content: Content = {
         "estimator": type(model).__name__,
         "parameters": {
@@ -85,6 +88,10 @@ def encode_model(model: BaseBooster) -> Content:
         "margins": None
         if margins is None
         else {"values": margins.values.tolist(), "masses": margins.masses.tolist()},
+        "default_vote": model._default_vote.tolist(),
+        "calibration": None
+        if calibration is None
+        else {name: getattr(calibration, name).tolist() for name in ("slope", "intercept")},
     }
     _check(content)  # a file that would be refused is not written
     return content
@@ -119,6 +126,10 @@ def decode_model(content: Content) -> BaseBooster:
     model._margins = None
     if (margins := content["margins"]) is not None:
         model._margins = Margins(_numbers(margins["values"]), np.array(margins["masses"]))
+    model._default_vote = _numbers(content["default_vote"])
+    model.calibration_ = None
+    if (calibration := content["calibration"]) is not None:
+        model.calibration_ = Calibration(**{k: _numbers(v) for k, v in calibration.items()})
     model.n_features_in_ = content["n_features_in"]
     if content["feature_names_in"] is not None:
         model.feature_names_in_ = np.array(content["feature_names_in"], dtype=object)
@@ -148,6 +159,8 @@ def _check(content: Content) -> None:
 
 def _encode_parameter(name: str, value: Any) -> Any:
     """Return a parameter as JSON: a plain value, or a potential by its name and arguments."""
+    if name == "class_weight" and isinstance(value, Mapping):
+        return [[label, weight] for label, weight in value.items()]
     try:
         encoded = encode(value.tolist() if isinstance(value, np.ndarray) else value)
     except TypeError:
@@ -158,6 +171,8 @@ def _encode_parameter(name: str, value: Any) -> Any:
 
 
 def _decode_parameter(name: str, value: Any) -> Any:
+    if name == "class_weight" and isinstance(value, list):
+        return dict(value)
     if not is_described(value):
         return value
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from driftgames.boosting.base import BaseBooster, Run
-from driftgames.boosting.rounds import Chips, CountedChips, MistakeWeights
+from driftgames.boosting.chips import Chips, CountedChips, MistakeWeights
 from driftgames.boosting.training_set import TrainingSet
 from driftgames.certificates.margins import MarginCertificate
 from driftgames.core.typing import FloatArray, IntArray

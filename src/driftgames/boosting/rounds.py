@@ -1,48 +1,30 @@
-"""The rounds of boosting: bin the examples, then weigh them, choose a hypothesis and move them.
-
-Weights are integers in fixed point. The binary point is chosen in each round so that their sum is
-just below 2**62. Sums of them are exact, and so is every comparison between hypotheses: neither the
-order of the examples nor the number of threads changes a bit.
-"""
+"""The rounds of boosting: bin the examples, then weigh them, choose a hypothesis and move them."""
 
 from __future__ import annotations
 
-import numbers
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_array, check_X_y, get_tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from driftgames._kernels.sums import dot
 from driftgames.boosting.additive import AdditiveModel
 from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
 from driftgames.boosting.bins import Array
+from driftgames.boosting.booster_input import BoosterInput, find_classes, two_classes
+from driftgames.boosting.calibration import Calibration, cross_fit
 from driftgames.boosting.categories import CategoryEncoder
-from driftgames.boosting.cuts import MOST_BINS
-from driftgames.boosting.frames import Categories, check_types, code_columns, find_categories
+from driftgames.boosting.chips import Chips
 from driftgames.boosting.history import COLUMNS, History, Round
+from driftgames.boosting.monitoring import Callback, EvaluationSet, Stopping, Watch, name_sets
 from driftgames.boosting.pair_model import PairModel
-from driftgames.boosting.pair_training_set import (
-    EstimatorPairs,
-    PairCounts,
-    TreePairs,
-)
-from driftgames.boosting.parameters import SharedParameters
-from driftgames.boosting.sample_weights import SampleWeights, weigh_examples
-from driftgames.boosting.sparse_input import check_sparse
-from driftgames.boosting.stump_kernels import scale_weights
+from driftgames.boosting.pair_training_set import EstimatorPairs, TreePairs
+from driftgames.boosting.sample_weights import check_weights, weigh_classes, weigh_examples
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import EstimatorTrainingSet, TrainingSet, draw_seeds
-from driftgames.boosting.tree_growth import DEFAULTS, TreeShape
+from driftgames.boosting.tree_growth import TreeShape
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.trees import NO_TREES, Trees
@@ -53,164 +35,27 @@ from driftgames.boosting.warm_start import (
     replay,
 )
 from driftgames.certificates.margins import Margins
-from driftgames.core.checks import check_integer, float_errors
+from driftgames.core.checks import check_flag, check_integer, float_errors
 from driftgames.core.progress import progress
-from driftgames.core.threads import count_threads
 from driftgames.core.typing import FloatArray, IntArray
-
-SUM_BITS = 61
-"""The number of bits in the sum of the weights of all examples."""
-
-INPUT: dict[str, Any] = {
-    "accept_sparse": "csr",
-    "dtype": (np.float64, np.float32),
-    "ensure_all_finite": "allow-nan",
-}
-"""The input that scikit-learn's checks allow."""
 
 BATCH_ROWS = 65_536
 """The number of rows that `fit_batches` works on at a time."""
-
-_FREE = {"estimator", "n_estimators", "n_jobs", "random_state", "verbose", "warm_start"}
-"""Settings that may change when a fit goes on. An `estimator` may be replaced by another one."""
 
 
 class NoEdgeWarning(UserWarning):
     """A fit ended early because no weak hypothesis had a positive edge."""
 
 
-class Chips(ABC):
-    """The examples during a fit: their positions, their weights and the next hypothesis."""
-
-    n_rounds: int = 0
-    finished: bool = False
-    """Whether another round would change nothing."""
-
-    @abstractmethod
-    def choose(self) -> tuple[float, Any]:
-        """Return the edge of the next hypothesis, and the hypothesis. [LS14, Alg. 6]"""
-
-    @abstractmethod
-    def move(self, hypothesis: Any, edge: float) -> float:
-        """Move the chips by a hypothesis and return the weight of its vote."""
-
-    @abstractmethod
-    def move_again(self, hypothesis: Any, edge: float) -> tuple[float, float]:
-        """Move by a hypothesis of an earlier fit; return its vote, and its edge found anew."""
-
-    @property
-    @abstractmethod
-    def zero_fraction(self) -> float:
-        """The share of examples that weigh zero in the next round."""
-
-    @property
-    @abstractmethod
-    def training_error(self) -> float:
-        """The share of examples that the vote so far gets wrong; a tie is a vote for -1."""
-
-    @abstractmethod
-    def margins(self) -> Margins:
-        """Return the margins of the examples: the right votes less the wrong, over all."""
-
-
-Watch = Callable[[Chips, list[Round]], None]
-"""Is called after every round with the examples and the rounds so far."""
-
-
-class MistakeWeights(ABC):
-    r"""Weights of examples from their numbers of mistakes alone.
-
-    With one vote per round an example that has erred ``k`` times in ``t - 1`` rounds stands at
-    :math:`s = (t-1)/2 - k - \sum_\tau \gamma_\tau`, in whichever rounds it erred.
-    """
-
-    @abstractmethod
-    def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
-        """Return the weights in round ``t``, up to a factor; all zero means all equal.
-
-        ``mistakes`` ascends by ones, ``masses`` tells how many examples have made each of these
-        numbers, and ``edge_sum`` is the sum of the edges so far.
-        """
-
-
-class CountedChips(Chips):
-    """Examples that weigh by their number of mistakes; every vote weighs 1."""
-
-    def __init__(self, rule: MistakeWeights, training_set: TrainingSet) -> None:
-        self._rule = rule
-        self._integer_weights = training_set.integer_weights
-        self._counts = training_set.count_mistakes()
-        self._edge_sum = 0.0
-        self._total = int(self._counts.masses()[1].sum())
-        self._weigh()
-
-    def _weigh(self) -> None:
-        """Weigh the examples for the next round."""
-        self._first, masses = self._counts.masses()
-        self._held = masses[0] + masses[1]
-        mistakes = np.arange(self._first, self._first + self._held.size)
-        weights = self._rule.weights(mistakes, self.n_rounds + 1, self._edge_sum, self._held)
-        self._weights = np.empty(weights.size)
-        self._zeros, self._wrong = scale_weights(
-            weights, masses, self._first, self.n_rounds, SUM_BITS, self._weights
-        )
-
-    def choose(self) -> tuple[float, Any]:
-        """Return the best hypothesis for the rule's weights."""
-        integers = self._integer_weights
-        weights = np.rint(self._weights).astype(np.int64) if integers else self._weights
-        value, norm, hypothesis = self._counts.best(self._first, weights)
-        return value / (2 * norm), hypothesis
-
-    def move(self, hypothesis: Any, edge: float) -> float:
-        """Count the mistakes of a hypothesis."""
-        self._counts = self._counts.move(hypothesis)
-        self._edge_sum += edge
-        self.n_rounds += 1
-        self._weigh()
-        return 1.0
-
-    def move_again(self, hypothesis: Any, edge: float) -> tuple[float, float]:
-        """Find the edge from the mass that moved."""
-        first, held, weights = self._first, self._held, self._weights
-        vote = self.move(hypothesis, edge)
-        after = np.zeros(held.size + 1, dtype=np.int64)
-        begin = self._first - first
-        after[begin : begin + self._held.size] = self._held
-        erred = np.cumsum(held - after[:-1])  # an error moves an example to the next number
-        value = dot(weights, (held - 2 * erred).astype(np.float64))
-        return vote, value / (2 * dot(weights, held.astype(np.float64)))
-
-    @property
-    def zero_fraction(self) -> float:
-        """The share of mass at numbers of mistakes that weigh zero."""
-        return self._zeros / self._total
-
-    @property
-    def training_error(self) -> float:
-        """The share of mass that the vote gets wrong."""
-        if isinstance(self._counts, PairCounts):
-            return self._counts.error
-        return self._wrong / self._total
-
-    def margins(self) -> Margins:
-        """Return a margin for each number of mistakes."""
-        mistakes = np.arange(self._first, self._first + self._held.size)[::-1]
-        held = self._held[::-1]
-        margins = (self.n_rounds - 2 * mistakes) / self.n_rounds
-        return Margins(margins[held > 0], held[held > 0])
-
-
-class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # sklearn is untyped
+class BoostingRounds(BoosterInput):
     """A classifier that is fitted in rounds; `BaseBooster` adds its predictions."""
-
-    n_estimators: int
 
     stumps_: Stumps
     trees_: Trees
     estimators_: list[Any]
-    encoder_: CategoryEncoder | None = None  # where there are no categories
     history_: History
+    calibration_: Calibration | None
+    _default_vote: FloatArray  # one for two classes, else one for each
     _margins: Margins | None  # None after no round
     _tables: AdditiveModel | TreeModel | PairModel | None  # None after a fit with an `estimator`
 
@@ -218,7 +63,16 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
     def _start(self, training_set: TrainingSet) -> Chips:
         """Return the examples as chips before the first round."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        eval_names: Sequence[str] | None = None,
+        callbacks: Sequence[Callback] = (),
+    ) -> Self:
         """Fit the booster.
 
         With ``warm_start`` a fitted booster goes on from the rounds played already. They are
@@ -233,6 +87,14 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
             Labels of two values or more.
         sample_weight : array, shape (n_samples,), optional
             A prior over the examples; an example of weight 2 counts as two.
+        eval_set : pair (X, y) or list of such pairs, optional
+            Examples on which each round is evaluated: ``evals_result_[name]`` has the
+            ``log_loss`` and the ``error`` after each.
+        eval_names : list of str, optional
+            Their names. Default: ``valid_0``, ``valid_1`` and so on.
+        callbacks : list of callables
+            Each is called after a round with its number and a `Stage`. The fit stops where one
+            returns True.
 
         Returns
         -------
@@ -241,23 +103,44 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         """
         with self._kept_on_error():
             n_estimators, max_bins, shape, goes_on = self._check_settings()
+            pairs = name_sets(eval_set, eval_names)
             X, y, categories = self._check_examples(X, y, reset=not goes_on)
-            classes = _find_classes(y)
+            classes = find_classes(y)
             if goes_on:
                 check_continuation(self, classes, n_estimators)
-            weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
-            if sample_weight is not None:
-                with float_errors("sample_weight"):
-                    X, y, weights = weigh_examples(X, y, sample_weight, classes)
+            with float_errors("sample_weight"):
+                given = X, y, check_weights(sample_weight, X, y, classes)
+            X, y, weights = weigh_examples(
+                X, y, weigh_classes(self.class_weight, y, classes, given[2])
+            )
+            # hold out the examples that tell when to stop
+            stopping = Stopping.of(self, y.size)
+            unseen = None
+            if stopping is not None and not pairs and stopping.validation_fraction is not None:
+                held = stopping.hold_out(X, y, weights.of_each, classes)
+                unseen = X[held], y[held], weights.of_each[held]
+                X, y = X[~held], y[~held]
+                weights = weights._replace(of_each=weights.of_each[~held])
             labels = np.searchsorted(classes, y)
             encoder = None
             if categories is not None:
                 grows = self.estimator is None and shape is not None and not shape.is_stump
                 encoder, X = CategoryEncoder.learn(X, categories, labels, weights, ranked=grows)
+                if unseen is not None:
+                    unseen = encoder.recode(unseen[0], categories), *unseen[1:]
             if goes_on:
                 check_categories(self, encoder)
             self.encoder_ = encoder
             X = self._expand(X, self.estimator)
+            sets = self._evaluation_sets(pairs, classes)
+            validation = None
+            if unseen is not None:
+                rows = self._expand(unseen[0], self.estimator)
+                validation = EvaluationSet(rows, unseen[1], classes, unseen[2])
+            elif stopping is not None:
+                training = EvaluationSet(X, y, classes, weights.of_each)
+                validation = next(iter(sets.values()), training)
+            watch = Watch(sets, callbacks, stopping, validation)
             with self._threads() as (pool, n_threads):
                 # bin the examples
                 training_set: TrainingSet
@@ -287,7 +170,12 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
                         training_set = EstimatorPairs(
                             self.estimator, X, labels, classes.size, *weights, seeds
                         )
-                self._boost(training_set, classes, earlier, n_estimators)
+                lean = lean_of(
+                    [int(weights.of_each[labels == k].sum()) for k in range(classes.size)]
+                )
+                self._boost(training_set, classes, earlier, n_estimators, lean, watch)
+            if check_flag("calibrate", self.calibrate):
+                self.calibration_ = cross_fit(self, *given)
         return self
 
     def fit_batches(
@@ -302,7 +190,9 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
     ) -> Self:
         """Fit the booster to examples that come in batches, and need not fit in memory.
 
-        The model is that of `fit` on all rows, to the bit, for any size and order of the batches.
+        The model is that of `fit` on all rows, to the bit, for any size and order of the batches,
+        if both have ``calibrate=False``: a fit in batches does not calibrate, and `predict_proba`
+        returns the share of the vote. It neither stops early nor weighs classes.
         The source is read twice: once for the cuts, once for the bins, two bytes for each value. A
         source with sample weights is read once more before that. docs/scale.md has figures.
 
@@ -339,6 +229,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
                     "fit_batches is for the built-in stumps and trees; "
                     f"got estimator={self.estimator!r}"
                 )
+            self._refuse_settings("fit_batches")
             opened = open_source(
                 source,
                 label=label,
@@ -364,10 +255,16 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
             with self._threads() as (pool, n_threads):
                 binned = reader.bin(classes, cuts, pool=pool, n_shares=n_threads)
                 training_set, earlier = self._on_bins(binned, shape, goes_on=goes_on)
-                self._boost(training_set, classes, earlier, n_estimators)
+                self._boost(training_set, classes, earlier, n_estimators, lean_of(binned.masses))
             if opened.names is not None:
                 self.feature_names_in_ = np.array(opened.names, dtype=object)
         return self
+
+    def _refuse_settings(self, where: str) -> None:
+        """Raise ValueError for settings that need all examples at hand one by one."""
+        for name in ("class_weight", "early_stopping"):
+            if (value := getattr(self, name)) not in (None, False):
+                raise ValueError(f"{where} does not take {name}; got {name}={value!r}")
 
     @contextmanager
     def _kept_on_error(self) -> Iterator[None]:
@@ -378,22 +275,6 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         except BaseException:
             self.__dict__ = before
             raise
-
-    @contextmanager
-    def _threads(self) -> Iterator[tuple[ThreadPoolExecutor | None, int]]:
-        """Give a pool of threads, or None for one thread, and their number."""
-        n_threads = self._count_threads()
-        with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
-            yield pool, n_threads
-
-    def _check_settings(self) -> tuple[int, int, TreeShape | None, bool]:
-        """Return the rounds, the bins, the shape of trees, and whether an earlier fit goes on."""
-        n_estimators = check_integer("n_estimators", self.n_estimators, least=1)
-        max_bins = check_integer("max_bins", self.max_bins, least=2)
-        if max_bins > MOST_BINS:
-            raise ValueError(f"max_bins must be at most {MOST_BINS}; got {max_bins}")
-        goes_on = bool(self.warm_start and self.__sklearn_is_fitted__())
-        return n_estimators, max_bins, self._tree_shape(), goes_on
 
     def _on_bins(
         self,
@@ -425,31 +306,60 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         classes: Array,
         earlier: list[Any],
         n_estimators: int,
+        lean: FloatArray,
         watch: Watch | None = None,
     ) -> None:
-        """Weigh the examples, choose a hypothesis, move them; and again."""
+        """Weigh the examples, choose a hypothesis, move them; and again.
+
+        ``lean`` is the vote if there is no round.
+        """
+        watch = watch or Watch({}, ())
         self._settings = self._binding_settings()
         chips = self._start(training_set)
-        rounds = self._play(chips, earlier, n_estimators, watch)
-        self.ended_early_ = len(rounds) < n_estimators and not chips.finished
+        self.classes_ = classes
+
+        def model(rounds: list[Round]) -> Any:
+            fitted = object.__new__(type(self))
+            fitted.__dict__.update(self.__dict__)
+            fitted.ended_early_ = False
+            fitted._keep(training_set, chips, rounds, lean)
+            return fitted
+
+        rounds = self._play(chips, earlier, n_estimators, training_set, watch, model)
+        self._keep(training_set, chips, rounds, lean)
+        if self.trees_.n_nodes.size and not self.trees_.left.any():
+            rounds = []  # constant votes for one class and the other
+            self._keep(training_set, chips, rounds, lean)
+        self.ended_early_ = len(rounds) < n_estimators and not (chips.finished or watch.stopped)
         if self.ended_early_:
-            warnings.warn(
+            message = (
                 f"no weak hypothesis had a positive edge in round {len(rounds) + 1}: the fit ended "
-                f"after {len(rounds)} of {n_estimators} rounds",
-                NoEdgeWarning,
-                stacklevel=3,
+                f"after {len(rounds)} of {n_estimators} rounds"
             )
-        self._keep(training_set, classes, chips, rounds)
+            if not rounds:
+                heavier = classes.tolist()[heaviest(lean)]
+                message += f", and {heavier!r}, the class of most weight, is predicted everywhere"
+            warnings.warn(message, NoEdgeWarning, stacklevel=3)
+        for name in ("evals_result_", "validation_score_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if watch.sets:
+            self.evals_result_ = {
+                name: {part: np.array(values) for part, values in result.items()}
+                for name, result in watch.evals_result.items()
+            }
+        if watch.stopping is not None:
+            self.validation_score_ = np.array(watch.scores)
 
     def _keep(
-        self, training_set: TrainingSet, classes: Array, chips: Chips, rounds: list[Round]
+        self, training_set: TrainingSet, chips: Chips, rounds: list[Round], lean: FloatArray
     ) -> None:
-        """Keep what predictions and certificates need."""
-        self.classes_ = classes
+        """Keep what predictions and certificates need of these rounds."""
         self.n_iter_ = len(rounds)
         self.estimator_weights_ = _column(rounds, "vote_weight")
         self.history_ = {name: _column(rounds, name) for name in COLUMNS}
         self._margins = chips.margins() if rounds else None
+        self._default_vote = np.zeros_like(lean) if rounds else lean
+        self.calibration_ = None
         self.stumps_, self.trees_ = Stumps.none(), NO_TREES
         self.__dict__.pop("estimators_", None)  # of an earlier fit
         chosen = training_set.to_values([each.hypothesis for each in rounds])
@@ -461,25 +371,63 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
             self.estimators_ = chosen
         self._add_up()
 
+    def _evaluation_sets(
+        self, pairs: dict[str, tuple[Any, Any]], classes: Array
+    ) -> dict[str, EvaluationSet]:
+        """Return the sets that are evaluated after each round, checked."""
+        sets = {}
+        for name, (X, y) in pairs.items():
+            rows, labels = self._check_input(X), np.asarray(y)
+            if labels.shape != (rows.shape[0],):
+                raise ValueError(
+                    f"{name} must have one label for each of its {rows.shape[0]} rows; got labels "
+                    f"of shape {labels.shape}"
+                )
+            if not np.isin(labels, classes).all():
+                strange = labels[~np.isin(labels, classes)].tolist()[0]
+                raise ValueError(
+                    f"{name} must hold the classes {classes.tolist()}; got {strange!r}"
+                )
+            sets[name] = EvaluationSet(rows, labels, classes)
+        return sets
+
     def _play(
-        self, chips: Chips, earlier: list[Any], n_rounds: int, watch: Watch | None
+        self,
+        chips: Chips,
+        earlier: list[Any],
+        n_rounds: int,
+        training_set: TrainingSet,
+        watch: Watch,
+        model: Callable[[list[Round]], Any],
     ) -> list[Round]:
         """Replay the earlier rounds, then play until no hypothesis has an edge."""
         bar = progress("boosting", n_rounds) if self.verbose else nullcontext(_no_progress)
+        rounds: list[Round] = []
+
+        def see(played: Round, *, told: bool) -> None:
+            rounds.append(played)
+            watch.see(
+                lambda: training_set.to_values([played.hypothesis]),
+                played,
+                lambda: model(rounds),
+                told=(len(rounds), n_rounds) if told else None,
+            )
+
         with bar as advance:
-            rounds = replay(chips, earlier, self.history_) if earlier else []
+            watch.begin(lambda: model([]))
+            for played in replay(chips, earlier, self.history_) if earlier else []:
+                see(played, told=False)
             advance(len(rounds))
-            while len(rounds) < n_rounds and not chips.finished:
+            while len(rounds) < n_rounds and not (chips.finished or watch.stopped):
                 edge, hypothesis = chips.choose()
                 if edge <= 0:
                     break
                 vote = chips.move(hypothesis, edge)
-                rounds.append(
-                    Round(hypothesis, edge, vote, chips.zero_fraction, chips.training_error)
+                see(
+                    Round(hypothesis, edge, vote, chips.zero_fraction, chips.training_error),
+                    told=True,
                 )
                 advance(1)
-                if watch is not None:
-                    watch(chips, rounds)
         return rounds
 
     def _add_up(self) -> None:
@@ -494,114 +442,21 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         elif not hasattr(self, "estimators_"):
             self._tables = self.stumps_.add_up(self.estimator_weights_, n_features=self._n_columns)
 
-    def _tree_shape(self) -> TreeShape | None:
-        """Return the shape of the weak hypotheses, checked; None for that of the default stump."""
-        settings = {name: getattr(self, name) for name in DEFAULTS}
-        if repr(settings) == repr(DEFAULTS):  # True, 1 and 1.0 differ
-            return None
-        shape = TreeShape(**settings)
-        if self.estimator is not None:
-            raise ValueError(
-                "max_depth, max_leaves, min_samples_leaf and criterion are for the built-in trees; "
-                f"got {shape} beside estimator={self.estimator!r}"
-            )
-        return shape
 
-    def _binding_settings(self) -> dict[str, Any]:
-        """Return the settings that the rounds played depend on."""
-        settings = self.get_params(deep=False)
-        if isinstance(settings["categorical_features"], np.ndarray):
-            settings["categorical_features"] = settings["categorical_features"].tolist()
-        return {name: value for name, value in settings.items() if name not in _FREE}
+def lean_of(held: Sequence[int]) -> FloatArray:
+    """Return the vote where no hypothesis votes, from the mass of each class.
 
-    def _check_input(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
-        """Return examples to predict, as the columns that the weak hypotheses ask about."""
-        if reset or self.encoder_ is None:
-            check_types(X, None)
-            return self._validate(X, y, reset=reset)
-        validate_data(self, X, reset=False, skip_check_array=True)  # names, number of columns
-        check_types(X, [feature is not None for feature in self.encoder_.features])
-        return self._encode(X)
-
-    def _validate(self, X: Any, y: Any, *, reset: bool) -> Any:
-        if issparse(X):
-            check_sparse(X)
-        with float_errors("X and y"):
-            return validate_data(self, X, y, reset=reset, **INPUT)
-
-    def _encode(self, X: Any) -> Any:
-        """Do the same as `_check_input` without a look at the names of columns."""
-        if self.encoder_ is not None:
-            X, _ = code_columns(X, self.encoder_.categories)
-        estimators = getattr(self, "estimators_", None)
-        return self._expand(check_array(X, **INPUT), estimators[0] if estimators else None)
-
-    def _check_examples(
-        self, X: Any, y: Any, *, reset: bool
-    ) -> tuple[Any, Array, tuple[Categories | None, ...] | None]:
-        """Return the examples of a fit, categories as codes, and the categories if there are any.
-
-        `frames.code_columns` says what the codes are.
-        """
-        setting, categorical = self.categorical_features, None
-        by_type = isinstance(setting, str) and setting == "from_dtype"
-        if not (by_type and isinstance(X, np.ndarray)):  # an array has one type
-            categorical = find_categories(X, setting)
-            check_types(X, categorical)
-        if categorical is None:
-            return *self._validate(X, y, reset=reset), None
-        validate_data(self, X, reset=reset, skip_check_array=True)  # names, number of columns
-        codes, categories = code_columns(X, (None,) * categorical.size, learn=categorical)
-        return *check_X_y(codes, y, estimator=self, **INPUT), categories
-
-    def _expand(self, X: Any, estimator: Any) -> Any:
-        """Return the columns of the weak hypotheses; an ``estimator`` may want them dense."""
-        if self.encoder_ is None:
-            return X
-        columns = self.encoder_.expand(X)
-        sparse = estimator is None or get_tags(estimator).input_tags.sparse
-        return columns if sparse or not issparse(columns) else columns.toarray()
-
-    @property
-    def _n_columns(self) -> int:
-        """The number of columns that the weak hypotheses ask about."""
-        return int(self.n_features_in_ if self.encoder_ is None else self.encoder_.n_columns)
-
-    def _count_threads(self) -> int:
-        """Return the number of threads, checked."""
-        n_jobs: Any = self.n_jobs
-        if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
-            raise ValueError(f"n_jobs must be an integer or None; got {n_jobs!r}")
-        return count_threads(None if n_jobs is None else int(n_jobs))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "classes_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        if self.estimator is not None:
-            own = get_tags(self.estimator).input_tags
-            tags.input_tags.sparse, tags.input_tags.allow_nan = own.sparse, own.allow_nan
-        return tags
+    For two classes it is the share of class 1 less that of class 0, for more twice the share of
+    each class less 1.
+    """
+    if len(held) == 2:
+        return np.array([(held[1] - held[0]) / sum(held)])
+    return np.array([2 * each / sum(held) - 1 for each in held])
 
 
-def _find_classes(y: Array) -> Array:
-    """Return the labels in order; raise ValueError if there are fewer than two."""
-    check_classification_targets(y)
-    classes = np.unique(y)
-    if classes.size < 2:
-        raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")
-    return classes
-
-
-def two_classes(y: Array) -> Array:
-    """Return the two labels in order; raise ValueError if there are fewer or more."""
-    classes = _find_classes(y)
-    if classes.size > 2:
-        raise ValueError(f"y must hold two classes in batches; got {classes.size} classes")
-    return classes
+def heaviest(lean: FloatArray) -> int:
+    """Return the number of the class that `lean_of` votes for."""
+    return int(lean[0] > 0) if lean.size == 1 else int(lean.argmax())
 
 
 def _column(rounds: list[Round], name: str) -> FloatArray:

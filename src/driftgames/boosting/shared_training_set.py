@@ -65,6 +65,11 @@ class SharedTrainingSet:
                 self._bins, shape, lambda questions: exchange.ask("divide", questions)
             )
 
+    @property
+    def masses(self) -> list[int]:
+        """The mass of each class."""
+        return self._bins.masses
+
     def count_mistakes(self) -> SharedCounts:
         """Return the counts before the first round."""
         return SharedCounts(self, self._exchange)

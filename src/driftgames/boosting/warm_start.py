@@ -12,7 +12,8 @@ from driftgames.boosting.history import COLUMNS, History, Round
 
 if TYPE_CHECKING:
     from driftgames.boosting.categories import CategoryEncoder
-    from driftgames.boosting.rounds import BoostingRounds, Chips
+    from driftgames.boosting.chips import Chips
+    from driftgames.boosting.rounds import BoostingRounds
 
 _ROUNDING = 1e-9  # the difference between edges that are added up in different orders
 

@@ -153,7 +153,8 @@ def fit(
                     typer.echo(f"{data}: read as categories: {', '.join(names)}", err=True)
         if is_parquet(data):
             titles = _take_names(booster) if _is_fitted(booster) else None
-            _fit_batches(booster.set_params(n_jobs=jobs), data, label, titles, rounds)
+            booster.set_params(n_jobs=jobs, calibrate=False)
+            _fit_batches(booster, data, label, titles, rounds)
             _write(booster, None, model)
             _say_error(model, booster)
             return
@@ -161,7 +162,7 @@ def fit(
             fail(f"{data}: fitting needs labels; the file has none")
         booster.set_params(n_jobs=jobs)
         try:
-            _fit_in_steps(booster, examples, rounds, save_every, model)
+            _fit_with_checkpoints(booster, examples, rounds, save_every, model)
         except MemoryError as lack:
             rows, columns = examples.X.shape
             fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
@@ -310,35 +311,45 @@ def _check_settings(
         fail(f"--rounds is {rounds}, but {path} has {booster.n_iter_} rounds already")
 
 
-def _fit_in_steps(
+def _fit_with_checkpoints(
     booster: Any, examples: Examples, rounds: int, save_every: int, path: Path
 ) -> None:
-    """Fit so many rounds at a time, and write the model after each step."""
+    """Fit, and write the model after so many rounds and at the end."""
     import warnings
 
     from driftgames.boosting import NoEdgeWarning
+    from driftgames.boosting.rounds import heaviest
     from driftgames.core.progress import progress
 
-    done = booster.n_iter_ if _is_fitted(booster) else 0
+    done = saved = booster.n_iter_ if _is_fitted(booster) else 0
+    if done == rounds and (booster.calibration_ is not None or not booster.calibrate):
+        return
+
+    def checkpoint(t: int, stage: Any) -> None:
+        nonlocal saved
+        advance(1)
+        # a file holds all rounds so far: growing steps keep the total linear
+        if t - saved >= max(save_every, saved // 4) and t < rounds:
+            _write(stage.model(), examples.names, path)
+            saved = t
+
     with progress("boosting", total=rounds) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", NoEdgeWarning)  # a line below says it
         advance(done)
-        while done < rounds:
-            # each fit replays the stumps so far: growing steps keep the total linear
-            target = min(done + max(save_every, done // 4), rounds)
-            try:
-                booster.set_params(n_estimators=target, warm_start=True).fit(examples.X, examples.y)
-                _write(booster, examples.names, path)
-            except KeyboardInterrupt:
-                _stop(path, done)
-            advance(booster.n_iter_ - done)
-            done = booster.n_iter_
-            if done < target:
-                break
+        booster.set_params(n_estimators=rounds, warm_start=True)
+        try:
+            booster.fit(examples.X, examples.y, callbacks=[checkpoint])
+        except KeyboardInterrupt:
+            _stop(path, saved)
+        _write(booster, examples.names, path)
+    done = booster.n_iter_
     if done < rounds:
         kind = "stump" if booster.max_depth == 1 else "tree"
         early = booster.ended_early_
         why = f"no {kind} has an edge" if early else f"the last {kind} makes no mistake"
+        if done == 0:
+            heavier = booster.classes_.tolist()[heaviest(booster._default_vote)]
+            why += f"; every prediction is {heavier}, the class of most weight"
         typer.echo(f"the fit ended after {done} of {rounds} rounds: {why}", err=True)
 
 
@@ -367,7 +378,10 @@ def _fit_batches(
 
 
 def _say_error(path: Path, booster: Any) -> None:
-    error = booster.history_["training_error"][-1] if booster.n_iter_ else float("nan")
+    lean = booster._default_vote
+    error = (1 - max(abs(lean[0]) if lean.size == 1 else lean.max(), 0.0)) / 2
+    if booster.n_iter_:
+        error = booster.history_["training_error"][-1]
     typer.echo(f"{path}: {booster.n_iter_} rounds, training error {error:.2%}")
 
 

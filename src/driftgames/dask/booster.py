@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 import dask
 from driftgames.boosting.base import BaseBooster
-from driftgames.boosting.history import Round
+from driftgames.boosting.monitoring import Stage, Watch
 from driftgames.boosting.persistence import load_model
 from driftgames.boosting.registry import BOOSTERS
-from driftgames.boosting.rounds import Chips
+from driftgames.boosting.rounds import lean_of
 from driftgames.boosting.shared_training_set import SharedTrainingSet
 from driftgames.boosting.warm_start import check_continuation
 from driftgames.core.checks import check_integer, is_real
@@ -64,7 +64,7 @@ class DaskBooster(BaseBooster):
     checkpoint: Path | None = None
     checkpoint_every: int = 50
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Fit the booster.
 
         Parameters
@@ -87,6 +87,7 @@ class DaskBooster(BaseBooster):
                 "only the built-in stumps and trees are distributed; "
                 f"got estimator={self.estimator!r}"
             )
+        self._refuse_settings("a fit on a cluster")
         client = self._find_client()
         local = self._begin()
         goes_on = local.__sklearn_is_fitted__()
@@ -112,14 +113,13 @@ class DaskBooster(BaseBooster):
             if goes_on:
                 earlier = shared.to_bins(local.stumps_ if shape is None else local.trees_)
 
-            def save(chips: Chips, rounds: list[Round]) -> None:
-                if self.checkpoint is not None and len(rounds) % every == 0:
-                    local.ended_early_ = False
-                    local._keep(shared, classes, chips, rounds)
-                    local.save(self.checkpoint)
+            def save(t: int, stage: Stage) -> None:
+                if self.checkpoint is not None and t % every == 0:
+                    stage.model().save(self.checkpoint)
 
             begun = time.perf_counter()
-            local._boost(shared, classes, earlier, n_estimators, save)
+            lean = lean_of(shared.masses)
+            local._boost(shared, classes, earlier, n_estimators, lean, Watch({}, [save]))
             seconds = time.perf_counter() - begun
             work = exchange.busiest()
         self._take(local)

@@ -12,9 +12,9 @@ from distributed import Client
 
 from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.bins import Array
+from driftgames.boosting.booster_input import two_classes
 from driftgames.boosting.cut_summary import CutSummary
 from driftgames.boosting.cuts import Cuts
-from driftgames.boosting.rounds import two_classes
 from driftgames.boosting.sample_weights import WeightScale
 from driftgames.dask import partitions
 from driftgames.dask.exchange import ClusterWatch

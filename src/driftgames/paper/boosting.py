@@ -86,11 +86,11 @@ def boosters() -> dict[str, Callable[[int], Any]]:
     )
 
     return {
-        "AdaBoost": lambda rounds: AdaBoostClassifier(n_estimators=rounds),
-        "NH-Boost": lambda rounds: NHBoostClassifier(n_estimators=rounds),
-        AS_PROVED: lambda rounds: NHBoostDTClassifier(n_estimators=rounds),
+        "AdaBoost": lambda rounds: AdaBoostClassifier(n_estimators=rounds, calibrate=False),
+        "NH-Boost": lambda rounds: NHBoostClassifier(n_estimators=rounds, calibrate=False),
+        AS_PROVED: lambda rounds: NHBoostDTClassifier(n_estimators=rounds, calibrate=False),
         AS_PUBLISHED: lambda rounds: PotentialBoostClassifier(
-            NormalHedgeDT(d=4, lag=1), n_estimators=rounds
+            NormalHedgeDT(d=4, lag=1), n_estimators=rounds, calibrate=False
         ),
     }
 

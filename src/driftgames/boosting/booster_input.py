@@ -1,0 +1,181 @@
+"""What a booster is given: its settings, its examples and its threads, checked."""
+
+from __future__ import annotations
+
+import numbers
+from abc import ABC
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_array, check_X_y, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from driftgames.boosting.bins import Array
+from driftgames.boosting.categories import CategoryEncoder
+from driftgames.boosting.cuts import MOST_BINS
+from driftgames.boosting.frames import Categories, check_types, code_columns, find_categories
+from driftgames.boosting.parameters import SharedParameters
+from driftgames.boosting.sparse_input import check_sparse
+from driftgames.boosting.tree_growth import DEFAULTS, TreeShape
+from driftgames.core.checks import check_integer, float_errors
+from driftgames.core.threads import count_threads
+
+INPUT: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": (np.float64, np.float32),
+    "ensure_all_finite": "allow-nan",
+}
+"""The input that scikit-learn's checks allow."""
+
+_FREE = {
+    "calibrate",
+    "estimator",
+    "n_estimators",
+    "n_iter_no_change",
+    "n_jobs",
+    "random_state",
+    "scoring",
+    "tol",
+    "verbose",
+    "warm_start",
+}
+"""Settings that may change when a fit goes on. An `estimator` may be replaced by another one."""
+
+
+class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # sklearn is untyped
+    """A classifier that checks its settings and its examples."""
+
+    n_estimators: int
+    encoder_: CategoryEncoder | None = None  # where there are no categories
+    n_features_in_: int
+
+    def _check_settings(self) -> tuple[int, int, TreeShape | None, bool]:
+        """Return the rounds, the bins, the shape of trees, and whether an earlier fit goes on."""
+        n_estimators = check_integer("n_estimators", self.n_estimators, least=1)
+        max_bins = check_integer("max_bins", self.max_bins, least=2)
+        if max_bins > MOST_BINS:
+            raise ValueError(f"max_bins must be at most {MOST_BINS}; got {max_bins}")
+        goes_on = bool(self.warm_start and self.__sklearn_is_fitted__())
+        return n_estimators, max_bins, self._tree_shape(), goes_on
+
+    def _tree_shape(self) -> TreeShape | None:
+        """Return the shape of the weak hypotheses, checked; None for that of the default stump."""
+        settings = {name: getattr(self, name) for name in DEFAULTS}
+        if repr(settings) == repr(DEFAULTS):  # True, 1 and 1.0 differ
+            return None
+        shape = TreeShape(**settings)
+        if self.estimator is not None:
+            raise ValueError(
+                "max_depth, max_leaves, min_samples_leaf and criterion are for the built-in trees; "
+                f"got {shape} beside estimator={self.estimator!r}"
+            )
+        return shape
+
+    def _binding_settings(self) -> dict[str, Any]:
+        """Return the settings that the rounds played depend on."""
+        settings = self.get_params(deep=False)
+        if isinstance(settings["categorical_features"], np.ndarray):
+            settings["categorical_features"] = settings["categorical_features"].tolist()
+        return {name: value for name, value in settings.items() if name not in _FREE}
+
+    def _check_input(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
+        """Return examples to predict, as the columns that the weak hypotheses ask about."""
+        if reset or self.encoder_ is None:
+            check_types(X, None)
+            return self._validate(X, y, reset=reset)
+        validate_data(self, X, reset=False, skip_check_array=True)  # names, number of columns
+        check_types(X, [feature is not None for feature in self.encoder_.features])
+        return self._encode(X)
+
+    def _validate(self, X: Any, y: Any, *, reset: bool) -> Any:
+        if issparse(X):
+            check_sparse(X)
+        with float_errors("X and y"):
+            return validate_data(self, X, y, reset=reset, **INPUT)
+
+    def _encode(self, X: Any) -> Any:
+        """Do the same as `_check_input` without a look at the names of columns."""
+        if self.encoder_ is not None:
+            X, _ = code_columns(X, self.encoder_.categories)
+        estimators = getattr(self, "estimators_", None)
+        return self._expand(check_array(X, **INPUT), estimators[0] if estimators else None)
+
+    def _check_examples(
+        self, X: Any, y: Any, *, reset: bool
+    ) -> tuple[Any, Array, tuple[Categories | None, ...] | None]:
+        """Return the examples of a fit, categories as codes, and the categories if there are any.
+
+        `frames.code_columns` says what the codes are.
+        """
+        setting, categorical = self.categorical_features, None
+        by_type = isinstance(setting, str) and setting == "from_dtype"
+        if not (by_type and isinstance(X, np.ndarray)):  # an array has one type
+            categorical = find_categories(X, setting)
+            check_types(X, categorical)
+        if categorical is None:
+            return *self._validate(X, y, reset=reset), None
+        validate_data(self, X, reset=reset, skip_check_array=True)  # names, number of columns
+        codes, categories = code_columns(X, (None,) * categorical.size, learn=categorical)
+        return *check_X_y(codes, y, estimator=self, **INPUT), categories
+
+    def _expand(self, X: Any, estimator: Any) -> Any:
+        """Return the columns of the weak hypotheses; an ``estimator`` may want them dense."""
+        if self.encoder_ is None:
+            return X
+        columns = self.encoder_.expand(X)
+        sparse = estimator is None or get_tags(estimator).input_tags.sparse
+        return columns if sparse or not issparse(columns) else columns.toarray()
+
+    @property
+    def _n_columns(self) -> int:
+        """The number of columns that the weak hypotheses ask about."""
+        return int(self.n_features_in_ if self.encoder_ is None else self.encoder_.n_columns)
+
+    def _count_threads(self) -> int:
+        """Return the number of threads, checked."""
+        n_jobs: Any = self.n_jobs
+        if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
+            raise ValueError(f"n_jobs must be an integer or None; got {n_jobs!r}")
+        return count_threads(None if n_jobs is None else int(n_jobs))
+
+    @contextmanager
+    def _threads(self) -> Iterator[tuple[ThreadPoolExecutor | None, int]]:
+        """Give a pool of threads, or None for one thread, and their number."""
+        n_threads = self._count_threads()
+        with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
+            yield pool, n_threads
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classes_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        if self.estimator is not None:
+            own = get_tags(self.estimator).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = own.sparse, own.allow_nan
+        return tags
+
+
+def find_classes(y: Array) -> Array:
+    """Return the labels in order; raise ValueError if there are fewer than two."""
+    check_classification_targets(y)
+    classes = np.unique(y)
+    if classes.size < 2:
+        raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")
+    return classes
+
+
+def two_classes(y: Array) -> Array:
+    """Return the two labels in order; raise ValueError if there are fewer or more."""
+    classes = find_classes(y)
+    if classes.size > 2:
+        raise ValueError(f"y must hold two classes in batches; got {classes.size} classes")
+    return classes

@@ -1,0 +1,259 @@
+"""What is watched while a booster is fitted: evaluation sets, early stopping and callbacks."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.metrics import check_scoring
+
+from driftgames._kernels.elementary import log_all
+from driftgames._kernels.sums import dot
+from driftgames.boosting.bins import Array
+from driftgames.boosting.calibration import Calibration, fit_sigmoid
+from driftgames.boosting.folds import deal_ranks, hold_out
+from driftgames.boosting.history import Round
+from driftgames.boosting.pair_model import PairModel
+from driftgames.boosting.pair_training_set import IS_LABEL
+from driftgames.boosting.stumps import Stumps
+from driftgames.boosting.training_set import votes_of
+from driftgames.boosting.tree_model import TreeModel
+from driftgames.boosting.trees import Trees
+from driftgames.core.checks import check_flag, check_integer, is_real
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from driftgames.boosting.base import BaseBooster
+
+MANY = 10_000
+"""Beyond so many examples ``early_stopping="auto"`` stops early, as in scikit-learn."""
+
+Callback = Callable[[int, "Stage"], Any]
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When a fit stops early: the meanings are those of HistGradientBoostingClassifier."""
+
+    validation_fraction: float | int | None
+    n_iter_no_change: int
+    scoring: Any
+    tol: float
+
+    @classmethod
+    def of(cls, booster: BaseBooster, n_examples: int) -> Stopping | None:
+        """Return a booster's settings, checked; None if it does not stop early."""
+        early = booster.early_stopping
+        if not (isinstance(early, str) and early == "auto"):
+            check_flag("early_stopping", early)
+        share: Any = booster.validation_fraction
+        whole = isinstance(share, numbers.Integral) and not isinstance(share, bool)
+        if whole:
+            check_integer("validation_fraction", share, least=1)
+        elif share is not None and not (is_real(share) and 0 < share < 1):
+            raise ValueError(
+                "validation_fraction must be a number in (0, 1), a number of examples or None; "
+                f"got {share!r}"
+            )
+        check_integer("n_iter_no_change", booster.n_iter_no_change, least=1)
+        if not (is_real(booster.tol) and booster.tol >= 0):
+            raise ValueError(f"tol must be a number >= 0; got {booster.tol!r}")
+        if early is False or (early == "auto" and n_examples <= MANY):
+            return None
+        return cls(share, booster.n_iter_no_change, booster.scoring, booster.tol)
+
+    def share(self, n_examples: int) -> float:
+        """Return the share of the examples that is held out."""
+        share = self.validation_fraction or 0.0
+        return share if share < 1 else share / n_examples
+
+    def hold_out(self, X: Any, y: Array, masses: IntArray, classes: Array) -> BoolArray:
+        """Return which examples are held out; every class keeps examples to train on."""
+        held = hold_out(deal_ranks(X, y, masses)[0], self.share(y.size))
+        if not np.array_equal(np.unique(y[~held]), classes) or not held.any():
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction!r} of {y.size} examples must leave "
+                "examples of each class to train on, and one to hold out"
+            )
+        return held
+
+    def is_over(self, scores: Sequence[float]) -> bool:
+        """Whether none of the last scores is better than the one before them, beyond ``tol``."""
+        n = self.n_iter_no_change
+        return len(scores) > n and max(scores[-n:]) <= scores[-n - 1] + self.tol
+
+
+class EvaluationSet:
+    """Examples on which the vote is followed round by round.
+
+    The ``log_loss`` of a round is that of the best sigmoid of the vote on these examples, and
+    ``error`` is the share that the vote gets wrong.
+    """
+
+    def __init__(self, X: Any, y: Array, classes: Array, masses: IntArray | None = None) -> None:
+        self.X, self.y, self._classes = X, y, classes
+        self.masses = np.ones(y.size, dtype=np.int64) if masses is None else masses
+        self._labels = np.searchsorted(classes, y)
+        self._columns = X.tocsc() if scipy.sparse.issparse(X) else X  # a stump reads one column
+        self._votes = np.zeros(y.size if classes.size == 2 else (y.size, classes.size))
+        self._total = 0.0
+        self._scale = y.size / int(self.masses.sum())
+        self.result: dict[str, list[float]] = {"log_loss": [], "error": []}
+
+    def add(self, hypothesis: Any, weight: float) -> None:
+        """Add the votes of a round."""
+        rows = self._columns if isinstance(hypothesis, Stumps) else self.X
+        self._votes += weight * cast_votes(hypothesis, rows, self._classes)
+        self._total += weight
+        self.result["log_loss"].append(self.log_loss())
+        several = self._votes.ndim == 2
+        predicted = self._votes.argmax(axis=1) if several else (self._votes > 0).astype(np.intp)
+        wrong = self.masses[predicted != self._labels].sum()
+        self.result["error"].append(int(wrong) / int(self.masses.sum()))
+
+    def log_loss(self) -> float:
+        """Return the log-loss after the rounds so far."""
+        votes = self._votes / (self._total or 1.0)
+        if votes.ndim == 1:
+            return fit_sigmoid(votes, self._labels == 1, self.masses, self._scale)[2]
+        best = Calibration.fit(votes, self._labels, self.masses, self._scale)
+        own = best.probabilities(votes)[np.arange(self._labels.size), self._labels]
+        return -dot(self.masses.astype(np.float64), log_all(own)) / int(self.masses.sum())
+
+    def score(self, scoring: Any, model: Callable[[], BaseBooster]) -> float:
+        """Return the score after the rounds so far: the higher, the better."""
+        if isinstance(scoring, str) and scoring == "loss":
+            return -self.log_loss()
+        fitted = model()
+        # the examples are columns without names here, and categories are encoded
+        fitted.__dict__.pop("feature_names_in_", None)
+        fitted.encoder_, fitted.n_features_in_ = None, self.X.shape[1]
+        weights = {"sample_weight": self.masses} if np.ptp(self.masses) else {}
+        return float(check_scoring(fitted, scoring)(fitted, self.X, self.y, **weights))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a callback sees of a fit after a round.
+
+    Parameters
+    ----------
+    n_estimators : int
+        The number of rounds planned.
+    edge, zero_fraction, training_error : float
+        The numbers of the round, as in ``history_``.
+    evals_result : dict
+        The numbers of each evaluation set up to this round, as in ``evals_result_``.
+    model : callable
+        Returns a booster of the rounds so far, to predict with or to save. It is not calibrated.
+    """
+
+    n_estimators: int
+    edge: float
+    zero_fraction: float
+    training_error: float
+    evals_result: dict[str, dict[str, list[float]]]
+    model: Callable[[], BaseBooster]
+
+
+class Watch:
+    """Follows a fit and says when it stops.
+
+    Parameters
+    ----------
+    sets : dict
+        The evaluation sets by name.
+    callbacks : sequence of callables
+        Called with the number of the round and a `Stage`; a fit stops where one returns True.
+    stopping : Stopping, optional
+        When to stop early. Default: never.
+    validation : EvaluationSet, optional
+        The set that decides on it.
+    """
+
+    def __init__(
+        self,
+        sets: dict[str, EvaluationSet],
+        callbacks: Sequence[Callback],
+        stopping: Stopping | None = None,
+        validation: EvaluationSet | None = None,
+    ) -> None:
+        self.sets, self.stopping, self.validation = sets, stopping, validation
+        self._callbacks = callbacks
+        self.scores: list[float] = []
+        self.stopped = False
+
+    @property
+    def evals_result(self) -> dict[str, dict[str, list[float]]]:
+        """The numbers of each evaluation set, one for each round."""
+        return {name: each.result for name, each in self.sets.items()}
+
+    def begin(self, model: Callable[[], BaseBooster]) -> None:
+        """Score the vote before the first round."""
+        if self.stopping is not None and self.validation is not None:
+            self.scores.append(self.validation.score(self.stopping.scoring, model))
+
+    def see(
+        self,
+        hypothesis: Callable[[], Any],
+        played: Round,
+        model: Callable[[], BaseBooster],
+        *,
+        told: tuple[int, int] | None,
+    ) -> None:
+        """Follow a round; ``told`` is its number and that of all rounds for the callbacks."""
+        sets = list(self.sets.values())
+        if self.validation is not None and self.validation not in sets:
+            sets.append(self.validation)
+        if sets:
+            kept = hypothesis()
+            cast = kept[0] if isinstance(kept, list) else kept
+            for each in sets:
+                each.add(cast, played.vote_weight)
+        if self.stopping is not None and self.validation is not None:
+            self.scores.append(self.validation.score(self.stopping.scoring, model))
+            self.stopped |= self.stopping.is_over(self.scores)
+        if told is not None and self._callbacks:
+            numbers_of_round = played.edge, played.zero_fraction, played.training_error
+            stage = Stage(told[1], *numbers_of_round, self.evals_result, model)
+            for callback in self._callbacks:
+                self.stopped |= bool(callback(told[0], stage) is True)
+
+
+def cast_votes(hypothesis: Any, X: Any, classes: Array, *, n_threads: int = 1) -> FloatArray:
+    """Return the votes of one weak hypothesis: -1 or +1 on each row.
+
+    With more than two classes there is a column for each.
+    """
+    if isinstance(hypothesis, Stumps):
+        return hypothesis.votes(X)[:, 0].astype(np.float64)
+    if isinstance(hypothesis, Trees) and classes.size > 2:
+        pairs = PairModel(hypothesis, [1.0], X.shape[1], classes.size)
+        return pairs.scores(X, n_threads=n_threads)
+    if isinstance(hypothesis, Trees):
+        tree = TreeModel(hypothesis, [1.0], X.shape[1])
+        return tree.scores(X, n_threads=n_threads).astype(np.float64)
+    if isinstance(hypothesis, list):
+        up: Array = np.column_stack([votes_of(each, X, IS_LABEL) for each in hypothesis])
+    else:
+        up = votes_of(hypothesis, X, classes)
+    return np.where(up, 1.0, -1.0)
+
+
+def name_sets(eval_set: Any, eval_names: Sequence[str] | None) -> dict[str, tuple[Any, Any]]:
+    """Return the pairs of an ``eval_set`` by name: one pair, or a sequence of them."""
+    if eval_set is None:
+        return {}
+    pairs = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else list(eval_set)
+    if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
+        raise ValueError("eval_set must be a pair (X, y) or a list of such pairs")
+    names = [f"valid_{k}" for k in range(len(pairs))] if eval_names is None else list(eval_names)
+    if len(names) != len(pairs) or len(set(names)) != len(names):
+        raise ValueError(
+            f"eval_names must be {len(pairs)} different names, one for each set; got {names!r}"
+        )
+    return dict(zip(names, pairs, strict=True))

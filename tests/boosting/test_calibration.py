@@ -1,0 +1,168 @@
+"""Calibrated probabilities: what they are fitted to, what they reach and what they depend on."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import log_loss
+
+from driftgames.boosting import BOOSTERS, NHBoostDTClassifier, calibration
+from driftgames.boosting.calibration import Calibration, fit_sigmoid
+from driftgames.boosting.folds import deal_ranks, hold_out
+from driftgames.boosting.persistence import load_model
+from driftgames.potentials import TwoNorm
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4)).round(1)
+    return X, (X[:, 0] + np.sin(2 * X[:, 1]) + 0.8 * rng.normal(size=400) > 0).astype(int)
+
+
+def same(one, other):
+    np.testing.assert_array_equal(one.calibration_.slope, other.calibration_.slope)
+    np.testing.assert_array_equal(one.calibration_.intercept, other.calibration_.intercept)
+
+
+def test_the_sigmoid_has_the_least_log_loss_under_platts_targets():
+    rng = np.random.default_rng(1)
+    votes = rng.normal(size=300) / 9 + 0.3
+    positive = rng.random(300) < 1 / (1 + np.exp(2 - 9 * votes))
+    masses = rng.integers(1, 4, size=300)
+    n, m = masses[positive].sum(), masses[~positive].sum()
+    target = np.where(positive, (n + 1) / (n + 2), 1 / (m + 2))
+
+    def loss(ab):
+        z = ab[0] * votes + ab[1]
+        return np.sum(masses * (np.logaddexp(0, z) - target * z))
+
+    slope, intercept, mean = fit_sigmoid(votes, positive, masses)
+    found = minimize(loss, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-9})
+    np.testing.assert_allclose([slope, intercept], found.x, rtol=1e-5)
+    p = 1 / (1 + np.exp(-slope * votes - intercept))
+    assert mean == pytest.approx(log_loss(positive, p, sample_weight=masses))
+
+
+@pytest.mark.parametrize("votes", [[0.5, 0.5, -0.5, -0.5], [0.1] * 4])
+def test_a_vote_for_a_class_never_makes_it_less_likely(votes):
+    slope, intercept, _ = fit_sigmoid(
+        np.array(votes), np.array([False, False, True, False]), np.ones(4, dtype=np.int64)
+    )
+    assert slope == 0
+    assert intercept == pytest.approx(np.log((2 / 3 + 3 / 5) / (1 / 3 + 12 / 5)))
+
+
+def test_several_classes_have_a_sigmoid_each_and_sum_to_one():
+    votes = np.random.default_rng(2).normal(size=(90, 3)) / 3
+    labels = np.argmax(votes + np.random.default_rng(3).normal(size=(90, 3)) / 3, axis=1)
+    masses = np.ones(90, dtype=np.int64)
+    several = Calibration.fit(votes, labels, masses)
+    for k in range(3):
+        wanted = fit_sigmoid(votes[:, k], labels == k, masses)[:2]
+        assert (several.slope[k], several.intercept[k]) == wanted
+    p = several.probabilities(votes)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    assert log_loss(labels, p) < log_loss(labels, np.full((90, 3), 1 / 3))
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_log_loss_is_that_of_scikit_learns_calibration(name):
+    X, y = load_breast_cancer(return_X_y=True)
+    test = np.arange(y.size) % 2 == 0
+    booster = BOOSTERS[name](n_estimators=30)
+    if name == "potential boost":
+        booster.set_params(potential=TwoNorm())
+    loss = log_loss(y[test], booster.fit(X[~test], y[~test]).predict_proba(X[test]))
+    peer = CalibratedClassifierCV(clone(booster).set_params(calibrate=False), cv=5)
+    wanted = log_loss(y[test], peer.fit(X[~test], y[~test]).predict_proba(X[test]))
+    assert loss < 1.02 * wanted
+    booster.set_params(calibrate=False).fit(X[~test], y[~test])
+    assert booster.calibration_ is None
+    votes = booster.decision_function(X[test])
+    np.testing.assert_array_equal(booster.predict_proba(X[test])[:, 1], (1 + votes) / 2)
+    assert log_loss(y[test], booster.predict_proba(X[test])) > 1.5 * loss
+
+
+def test_votes_that_calibrate_come_from_boosters_that_did_not_see_the_example(data):
+    X, y = data
+    noise = np.random.default_rng(4).permutation(y)  # nothing can be learnt
+    booster = NHBoostDTClassifier(30, max_depth=3).fit(X, noise)
+    assert booster.score(X, noise) > 0.75
+    assert np.ptp(booster.predict_proba(X)[:, 1]) < 0.3
+
+
+def test_rows_in_any_order_and_layout_and_copies_as_weights_give_the_same_sigmoid(data):
+    X, y = data
+    order = np.random.default_rng(5).permutation(y.size)
+    copies = np.random.default_rng(6).integers(0, 3, size=y.size)
+    booster = NHBoostDTClassifier(9, n_jobs=2).fit(X, y)
+    same(booster, NHBoostDTClassifier(9).fit(sp.csr_matrix(X[order]), y[order]))
+    weighted = NHBoostDTClassifier(9).fit(X, y, sample_weight=2.5 * copies)
+    same(weighted, NHBoostDTClassifier(9).fit(np.repeat(X, copies, axis=0), np.repeat(y, copies)))
+    assert weighted.calibration_.slope != booster.calibration_.slope
+
+
+@pytest.mark.parametrize("intercept", [-1.0, 1.0])
+def test_the_likelier_class_is_the_predicted_one(data, intercept):
+    booster = NHBoostDTClassifier(8, calibrate=False).fit(*data)
+    votes = booster.decision_function(data[0])
+    booster.calibration_ = Calibration(np.array([4.0]), np.array([intercept]))
+    free, p = booster.calibration_.probabilities(votes), booster.predict_proba(data[0])
+    np.testing.assert_array_equal(p.argmax(axis=1), booster.predict(data[0]))
+    moved = free.argmax(axis=1) != booster.predict(data[0])
+    assert moved.any()
+    np.testing.assert_allclose(p[moved], 0.5, atol=1e-15)
+    np.testing.assert_array_equal(p[~moved], free[~moved])
+
+
+def test_a_fit_that_goes_on_and_a_file_keep_the_sigmoid(data, tmp_path):
+    X, y = data
+    whole = NHBoostDTClassifier(12).fit(X, y)
+    parts = NHBoostDTClassifier(5, calibrate=False, warm_start=True).fit(X, y)
+    parts.set_params(n_estimators=12, calibrate=True).fit(X, y).save(tmp_path / "m.json")
+    same(parts, whole)
+    loaded = load_model(tmp_path / "m.json")
+    same(loaded, whole)
+    np.testing.assert_array_equal(loaded.predict_proba(X), whole.predict_proba(X))
+
+
+def test_large_data_costs_one_fit_more_on_four_fifths(data, monkeypatch):
+    X, y = data
+    sizes = []
+    fit = NHBoostDTClassifier.fit
+
+    def count(self, X, y, sample_weight=None):
+        sizes.append(len(y))
+        return fit(self, X, y, sample_weight)
+
+    monkeypatch.setattr(NHBoostDTClassifier, "fit", count)
+    monkeypatch.setattr(calibration, "SMALL", 100)
+    NHBoostDTClassifier(5).fit(X, y)
+    assert len(sizes) == 1 + 5
+    assert sum(sizes) == pytest.approx(5 * y.size, abs=1)
+    sizes.clear()
+    monkeypatch.setattr(calibration, "LARGE", 400)
+    NHBoostDTClassifier(5).fit(X, y)
+    assert sizes == [400, pytest.approx(320, abs=9)]
+
+
+def test_copies_are_held_out_together_where_most_rows_differ():
+    X = np.repeat(np.arange(40.0), 2)[:, None]
+    ranks, least = deal_ranks(X, np.repeat([0, 1], 40))
+    np.testing.assert_array_equal(ranks[::2], ranks[1::2])
+    assert (sorted(set(ranks.tolist())), least) == (list(range(40)), 20)
+    table, least = deal_ranks(np.repeat(np.arange(8.0), 10)[:, None], np.repeat([0, 1], 40))
+    assert (sorted(table.tolist()), least) == (list(range(80)), 40)
+    assert hold_out(np.arange(1000), 0.1).sum() == 100
+
+
+def test_one_example_of_a_class_is_calibrated_by_the_prior():
+    X = np.arange(20.0)[:, None]
+    booster = NHBoostDTClassifier(5).fit(X, X[:, 0] > 18)
+    p = booster.predict_proba(X)[:, 1]
+    assert p[-1] == pytest.approx(2 / 3, abs=0.01)
+    assert p[0] == pytest.approx(1 / 21, abs=0.01)

@@ -1,0 +1,103 @@
+"""Weights of classes, and what is predicted where no hypothesis has an edge."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss, recall_score
+
+from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier, NoEdgeWarning
+from driftgames.boosting.persistence import encode_model, load_model
+
+
+@pytest.fixture(scope="module")
+def rare():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 3)).round(2)
+    y = X[:, 0] + X[:, 1] + 1.5 * rng.normal(size=1500) > 3.8
+    return X, np.where(y, "rare", "usual")
+
+
+def test_balanced_classes_are_found_and_probabilities_stay_those_of_the_data(rare):
+    X, y = rare
+    assert 0.02 < np.mean(y == "rare") < 0.06
+    train, test = slice(0, 900), slice(900, None)
+    plain = NHBoostDTClassifier(40).fit(X[train], y[train])
+    balanced = NHBoostDTClassifier(40, class_weight="balanced").fit(X[train], y[train])
+    recalls = [
+        recall_score(y[test], b.predict(X[test]), pos_label="rare") for b in (plain, balanced)
+    ]
+    assert recalls[0] < 0.1
+    assert recalls[1] > 0.5
+    losses = [log_loss(y[test], b.predict_proba(X[test])) for b in (plain, balanced)]
+    assert losses[1] < 1.05 * losses[0]
+    mean = balanced.predict_proba(X[test])[:, 0].mean()
+    assert mean == pytest.approx(np.mean(y[test] == "rare"), abs=0.02)
+
+
+@pytest.mark.parametrize("kind", [NHBoostDTClassifier, AdaBoostClassifier])
+def test_class_weights_are_factors_of_sample_weights(rare, kind):
+    X, y = rare[0][:300], rare[1][:300]
+    weights = np.random.default_rng(1).integers(1, 4, size=300)
+    by_class = kind(8, class_weight={"rare": 5}, calibrate=False).fit(X, y, weights)
+    by_hand = kind(8, calibrate=False).fit(X, y, np.where(y == "rare", 5 * weights, weights))
+    assert by_class.stumps_ == by_hand.stumps_
+    masses = [weights[y == label].sum() for label in ("rare", "usual")]
+    balanced = kind(8, class_weight="balanced", calibrate=False).fit(X, y, weights)
+    ratio = dict(zip(["rare", "usual"], [1 / mass for mass in masses], strict=True))
+    assert (
+        balanced.stumps_ == kind(8, class_weight=ratio, calibrate=False).fit(X, y, weights).stumps_
+    )
+
+
+def test_class_weights_are_saved_and_bind_a_fit_that_goes_on(rare, tmp_path):
+    X, y = rare[0][:300], rare[1][:300]
+    booster = NHBoostDTClassifier(6, class_weight={"rare": 5}, calibrate=False, warm_start=True)
+    booster.fit(X, y).save(tmp_path / "m.json")
+    loaded = load_model(tmp_path / "m.json")
+    assert loaded.class_weight == {"rare": 5}
+    assert encode_model(loaded) == encode_model(booster)
+    with pytest.raises(ValueError, match="class_weight was"):
+        loaded.set_params(class_weight="balanced", n_estimators=9).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ({"odd": 2.0}, r"must name the classes \['rare', 'usual'\]; got 'odd'"),
+        ({"rare": -1.0}, r"class_weight\['rare'\] must be a finite number > 0; got -1.0"),
+        ("equal", "class_weight must be a dict"),
+        (3, "class_weight must be a dict"),
+    ],
+)
+def test_bad_class_weights_are_named(rare, weight, message):
+    with pytest.raises(ValueError, match=message):
+        NHBoostDTClassifier(2, class_weight=weight).fit(*rare)
+
+
+@pytest.mark.parametrize("calibrate", [False, True])
+@pytest.mark.parametrize("heavier", ["a", "b"])
+def test_constant_features_give_the_heavier_class(heavier, calibrate, tmp_path):
+    X = np.ones((10, 2))
+    y = np.array(["a", "b"] * 2 + [heavier] * 6)
+    booster = NHBoostDTClassifier(5, calibrate=calibrate)
+    with pytest.warns(NoEdgeWarning, match=f"0 of 5 rounds, and .*{heavier}.* is predicted every"):
+        booster.fit(X, y)
+    booster.save(tmp_path / "m.json")
+    for model in (booster, load_model(tmp_path / "m.json")):
+        assert set(model.predict(X)) == {heavier}
+        p = model.predict_proba(X)[0, int(heavier == "b")]
+        smoothed = (8 * 9 / 10 + 2 / 4) / 10  # Platt's targets
+        assert p == pytest.approx(smoothed if calibrate else 0.8)
+        np.testing.assert_allclose(model.decision_function(X), 0.6 if heavier == "b" else -0.6)
+
+
+def test_the_weights_decide_which_class_is_heavier():
+    with pytest.warns(NoEdgeWarning, match="predicted everywhere"):
+        booster = NHBoostDTClassifier(5).fit(np.ones((3, 1)), [0, 0, 1], sample_weight=[1, 1, 3])
+    assert booster.predict([[1.0]]).tolist() == [1]
+
+
+@pytest.mark.parametrize("n_rounds", [1, 4, 5])
+def test_trees_without_a_question_give_the_heavier_class(n_rounds):
+    with pytest.warns(NoEdgeWarning, match="predicted everywhere"):
+        booster = NHBoostDTClassifier(n_rounds, max_depth=2).fit(np.ones((5, 1)), [0, 0, 1, 1, 1])
+    assert booster.predict([[1.0]]).tolist() == [1]
