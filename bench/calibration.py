@@ -23,7 +23,7 @@ from sklearn.metrics import log_loss
 from driftgames import datasets
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier, NoEdgeWarning
 from driftgames.boosting.calibration import fit_sigmoid
-from driftgames.boosting.row_hashes import row_hashes
+from driftgames.boosting.row_sample import hash_rows
 from driftgames.cli._output import console
 from driftgames.tables import Column, Table, draw_table
 
@@ -38,7 +38,7 @@ def sets() -> Iterator[tuple[str, Parts]]:
         yield name, (data.train.X, data.train.y, data.test.X, data.test.y)
     train = datasets.load("w8a").train
     # its test rows are training rows too: equal rows go to one half
-    yield "w8a, halves", halve(train.X, train.y, row_hashes(train.X) % 2 == 0)
+    yield "w8a, halves", halve(train.X, train.y, hash_rows(train.X) % 2 == 0)
     for name, load in (
         ("breast_cancer", bundled.load_breast_cancer),
         ("digits, odd or even", bundled.load_digits),

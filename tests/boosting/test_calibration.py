@@ -41,6 +41,7 @@ def test_the_sigmoid_has_the_least_log_loss_under_platts_targets():
         return np.sum(masses * (np.logaddexp(0, z) - target * z))
 
     slope, intercept, mean = fit_sigmoid(votes, positive, masses)
+    assert intercept != 0
     found = minimize(loss, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-9})
     np.testing.assert_allclose([slope, intercept], found.x, rtol=1e-5)
     p = 1 / (1 + np.exp(-slope * votes - intercept))
@@ -49,9 +50,8 @@ def test_the_sigmoid_has_the_least_log_loss_under_platts_targets():
 
 @pytest.mark.parametrize("votes", [[0.5, 0.5, -0.5, -0.5], [0.1] * 4])
 def test_a_vote_for_a_class_never_makes_it_less_likely(votes):
-    slope, intercept, _ = fit_sigmoid(
-        np.array(votes), np.array([False, False, True, False]), np.ones(4, dtype=np.int64)
-    )
+    positive = np.array([False, False, True, False])
+    slope, intercept, _ = fit_sigmoid(np.array(votes), positive, np.ones(4, dtype=np.int64))
     assert slope == 0
     assert intercept == pytest.approx(np.log((2 / 3 + 3 / 5) / (1 / 3 + 12 / 5)))
 
@@ -106,17 +106,19 @@ def test_rows_in_any_order_and_layout_and_copies_as_weights_give_the_same_sigmoi
     assert weighted.calibration_.slope != booster.calibration_.slope
 
 
-@pytest.mark.parametrize("intercept", [-1.0, 1.0])
-def test_the_likelier_class_is_the_predicted_one(data, intercept):
-    booster = NHBoostDTClassifier(8, calibrate=False).fit(*data)
-    votes = booster.decision_function(data[0])
-    booster.calibration_ = Calibration(np.array([4.0]), np.array([intercept]))
-    free, p = booster.calibration_.probabilities(votes), booster.predict_proba(data[0])
-    np.testing.assert_array_equal(p.argmax(axis=1), booster.predict(data[0]))
-    moved = free.argmax(axis=1) != booster.predict(data[0])
-    assert moved.any()
-    np.testing.assert_allclose(p[moved], 0.5, atol=1e-15)
-    np.testing.assert_array_equal(p[~moved], free[~moved])
+@pytest.mark.parametrize("n", [60, 6000])
+def test_only_a_sure_intercept_moves_the_likelier_class_off_the_vote(n):
+    rng = np.random.default_rng(2)
+    votes = rng.normal(size=n) / 5
+    positive = rng.random(n) < 1 / (1 + np.exp(-0.2 - 9 * votes))
+    slope, intercept, _ = fit_sigmoid(votes, positive, np.ones(n, dtype=np.int64))
+    assert slope == pytest.approx(9, rel=0.4)
+    if n == 60:
+        assert intercept == 0
+        p = Calibration(np.array([slope]), np.array([intercept])).probabilities(votes)
+        np.testing.assert_array_equal(p.argmax(axis=1), votes > 0)
+    else:
+        assert intercept == pytest.approx(0.2, abs=0.1)
 
 
 def test_a_fit_that_goes_on_and_a_file_keep_the_sigmoid(data, tmp_path):

@@ -34,7 +34,7 @@ SMALL = 10_000
 LARGE = 50_000
 """From so many examples on, only one of five parts is held out."""
 
-_JUST_ABOVE = 2.0**-50  # the least z whose two probabilities differ in their bits, about
+_SEVERAL = 10  # examples of each class, from which on a standard error tells something
 _MOST_STEPS = 100  # Newton's method needs some ten
 _MOST_HALVES = 30
 
@@ -70,11 +70,8 @@ class Calibration:
         slope, intercept = np.array(found).T
         return cls(slope, intercept)
 
-    def probabilities(self, votes: FloatArray, *, follow: bool = False) -> FloatArray:
+    def probabilities(self, votes: FloatArray) -> FloatArray:
         """Return the probability of every class.
-
-        With ``follow``, for two classes, the class that the vote is for is the likelier one: where
-        the sigmoid says otherwise, both have 1/2 up to rounding.
 
         >>> Calibration(np.array([4.0]), np.array([0.0])).probabilities(np.array([0.0, 1.0]))
         array([[0.5       , 0.5       ],
@@ -82,8 +79,6 @@ class Calibration:
         """
         if votes.ndim == 1:
             z = self.slope[0] * votes + self.intercept[0]
-            if follow:
-                z = np.where(votes > 0, np.maximum(z, _JUST_ABOVE), np.minimum(z, 0.0))
             return np.column_stack([_sigmoid(-z), _sigmoid(z)])
         shares = _sigmoid(self.slope * votes + self.intercept)
         return np.asarray(shares / row_dots(shares, np.ones_like(shares))[:, None])
@@ -96,8 +91,10 @@ def fit_sigmoid(
 
     Its targets are Platt's: of ``n`` examples of class 1, each counts ``(n + 1) / (n + 2)`` for
     it, and likewise for class 0. So probabilities stay inside (0, 1) where votes tell the classes
-    apart. A negative slope becomes 0: a vote for a class does not make it less likely. Examples
-    of equal votes are added up in integers, so that their order does not matter.
+    apart. A negative slope becomes 0: a vote for a class does not make it less likely. An intercept
+    within its standard error of 0 is 0, if there are ten examples of each class: the likelier class
+    is then the one that the vote is for.
+    Examples of equal votes are added up in integers, so that their order does not matter.
 
     >>> slope, intercept, loss = fit_sigmoid(
     ...     np.array([-0.5, -0.5, 0.5, 0.5]),
@@ -116,9 +113,13 @@ def fit_sigmoid(
     wanted = above * ((n_above + 1) / (n_above + 2)) + below / (n_below + 2)
     rate = total(wanted) / total(mass)
     flat = float(log_all(np.array([rate / (1 - rate)]))[0])
-    slope, intercept = _newton(at, mass, wanted, flat) if at.size > 1 else (0.0, flat)
-    if slope <= 0:
-        slope, intercept = 0.0, flat
+    slope, intercept = 0.0, flat
+    if at.size > 1:
+        slope, intercept, variance = _newton(at, mass, wanted, flat, True)
+        if intercept * intercept < variance and min(n_below, n_above) >= _SEVERAL:
+            slope, intercept, _ = _newton(at, mass, wanted, 0.0, False)
+        if slope <= 0:
+            slope, intercept = 0.0, flat
     loss = _loss(at, mass, above, slope, intercept, np.empty(at.size)) / total(mass)
     return slope, intercept, loss
 
@@ -190,13 +191,14 @@ def _sigmoid(z: FloatArray) -> FloatArray:
 
 @kernel
 def _newton(
-    votes: FloatArray, mass: FloatArray, wanted: FloatArray, intercept: float
-) -> tuple[float, float]:
-    """Return the slope and the intercept of the least loss, from a slope of 0 on.
+    votes: FloatArray, mass: FloatArray, wanted: FloatArray, intercept: float, free: bool
+) -> tuple[float, float, float]:
+    """Return the slope and the intercept of the least loss, and the variance of the intercept.
 
-    A step is halved until the loss falls; the search ends where it falls no more in its bits.
+    Only if the intercept is ``free`` does it change. The search begins with a slope of 0. A step is
+    halved until the loss falls; the search ends where it falls no more in its bits.
     """
-    slope = 0.0
+    slope = variance = 0.0
     gradient, curvature, scratch = np.empty((3, votes.size))
     loss = _loss(votes, mass, wanted, slope, intercept, scratch)
     for _ in range(_MOST_STEPS):
@@ -209,7 +211,8 @@ def _newton(
         curved = total(curvature)
         if curved == 0.0:
             break
-        centre = dot(curvature, votes) / curved  # about it, slope and intercept do not interact
+        # about the centre, slope and intercept do not interact
+        centre = dot(curvature, votes) / curved if free else 0.0
         for i in range(votes.size):
             scratch[i] = votes[i] - centre
         tilt = dot(gradient, scratch)
@@ -219,7 +222,8 @@ def _newton(
         if bent == 0.0:
             break
         step = -tilt / bent
-        shift = -total(gradient) / curved - centre * step
+        shift = -total(gradient) / curved - centre * step if free else 0.0
+        variance = 1.0 / curved + centre * centre / bent
         lower = False
         for _ in range(_MOST_HALVES):
             now = _loss(votes, mass, wanted, slope + step, intercept + shift, scratch)
@@ -230,7 +234,7 @@ def _newton(
             shift *= 0.5
         if not lower:
             break
-    return slope, intercept
+    return slope, intercept, variance
 
 
 @kernel
