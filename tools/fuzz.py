@@ -254,7 +254,7 @@ def follow(child: Any, tally: Tally, seconds: float, end: float | None) -> int:
     begun, case = None, 0
     while end is None or time.monotonic() < end:
         # a child may compile before its first case
-        ready, _, _ = select.select([child.stdout], [], [], 600.0 if begun is None else seconds)
+        ready, _, _ = select.select([child.stdout], [], [], 3600.0 if begun is None else seconds)
         line = child.stdout.readline() if ready else ""
         if line:
             said = json.loads(line)
