@@ -344,7 +344,7 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         n_jobs: Any = self.n_jobs
         if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
             raise ValueError(f"n_jobs must be an integer or None; got {n_jobs!r}")
-        return count_threads(n_jobs)
+        return count_threads(None if n_jobs is None else int(n_jobs))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")
