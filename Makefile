@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/data),)
 export DRIFTGAMES_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: test test-random reproduce bench lint clean
+.PHONY: test test-random fuzz reproduce bench lint constraints clean
 
 test: $(READY)
 	$(BIN)/ruff check .
@@ -26,6 +26,10 @@ test-random: $(READY)
 	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder \
 		-m hypothesis --hypothesis-seed=$$seed
 
+# Broken files of every kind, for as long as it is told: `make fuzz MINUTES=20 SEED=7`.
+fuzz: $(READY)
+	$(BIN)/python tools/fuzz.py --minutes $(or $(MINUTES),1) --seed $(or $(SEED),1)
+
 reproduce: $(READY)
 	$(BIN)/driftgames reproduce
 
@@ -40,8 +44,17 @@ lint: $(READY)
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -e '.[test]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[test]' \
+		|| $(BIN)/python -m pip install --quiet -e '.[test]'
 	touch $(READY)
+
+# The versions of this environment, for the Python that runs it.
+constraints: $(READY)
+	head -2 constraints.txt > constraints.new
+	$(BIN)/python -m pip freeze --exclude-editable \
+		| sed "s/$$/ ; python_version == \"$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')\"/" \
+		>> constraints.new
+	mv constraints.new constraints.txt
 
 clean:
 	rm -rf .venv report .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

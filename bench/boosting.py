@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -32,6 +32,7 @@ from driftgames.tables import Column, Row, Table
 ROUNDS = 200
 BINS = 64
 COLUMNS = 28
+_FIRST_FIT_LIMITS = {"cold": 6.0, "warm": 1.0}
 MOST_ROUNDS = 3000
 """How long we go on after the test error that LightGBM reaches in `ROUNDS`."""
 
@@ -251,8 +252,14 @@ def nonzero_weights(n_rows: int, repeats: int, tell: Tell) -> Table:
     return Table(title, columns, tuple(rows))
 
 
-def first_fit(repeats: int, tell: Tell) -> Table:
-    """Return what the first fit of a process costs beyond the second."""
+def first_fit(
+    repeats: int,
+    tell: Tell,
+    *,
+    settings: str = "",
+    limits: Mapping[str, float] = _FIRST_FIT_LIMITS,
+) -> Table:
+    """Return what the first fit of a process costs beyond the second, with these settings."""
     columns = (
         Column("kernel cache"),
         Column("import", "s"),
@@ -263,7 +270,7 @@ def first_fit(repeats: int, tell: Tell) -> Table:
     )
     rows: list[Row] = []
     for kind in ("dense", "sparse"):
-        code = _FIRST_FIT.format(sparse=kind == "sparse", rounds=ROUNDS)
+        code = _FIRST_FIT.format(sparse=kind == "sparse", rounds=ROUNDS, settings=settings)
         taken: dict[str, list[tuple[float, ...]]] = {"cold": [], "warm": []}
         for _ in range(repeats):
             with tempfile.TemporaryDirectory() as folder:
@@ -271,7 +278,7 @@ def first_fit(repeats: int, tell: Tell) -> Table:
                     tell(f"first fit in a new process, {kind}, {cache} cache")
                     printed = run_python(code, variables={"NUMBA_CACHE_DIR": folder})
                     found.append(tuple(float(word) for word in printed.split()))
-        for cache, most in (("cold", 6.0), ("warm", 1.0)):
+        for cache, most in limits.items():
             imported, first, second = min(taken[cache], key=lambda each: each[1] - each[2])
             rows.append((f"{cache}, {kind}", imported, first, second, first - second, most))
     title = "A new process: what the first fit costs beyond the second"
@@ -299,7 +306,7 @@ clock = [time.perf_counter()]
 from driftgames.boosting import NHBoostDTClassifier
 clock.append(time.perf_counter())
 for _ in range(2):
-    NHBoostDTClassifier(n_estimators={rounds}).fit(X, y)
+    NHBoostDTClassifier(n_estimators={rounds}, {settings}).fit(X, y)
     clock.append(time.perf_counter())
 print(*np.diff(clock))
 """

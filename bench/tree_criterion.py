@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 from sklearn import datasets as bundled
-from sklearn.model_selection import StratifiedKFold
 
+from bench.sets import Part, folds
 from driftgames import datasets
 from driftgames.boosting import NHBoostDTClassifier, NoEdgeWarning
 
@@ -24,11 +24,8 @@ CRITERIA = ("gini", "kearns-mansour")
 DEPTHS = (2, 3)
 PAPER_SETS = ("a9a", "census", "splice", "ocr49")
 
-Parts = list[tuple[Any, Any, Any, Any]]
-"""Training examples and labels, test examples and labels, for each fold."""
 
-
-def sets() -> Iterator[tuple[str, Parts]]:
+def sets() -> Iterator[tuple[str, list[Part]]]:
     """Yield every set by name."""
     for name in PAPER_SETS:
         data = datasets.load(name)
@@ -55,13 +52,7 @@ def sets() -> Iterator[tuple[str, Parts]]:
     )
 
 
-def folds(X: Any, y: Any) -> Parts:
-    """Divide a set into five parts, each of which is tested once."""
-    divider = StratifiedKFold(5, shuffle=True, random_state=0)
-    return [(X[a], y[a], X[b], y[b]) for a, b in divider.split(X, y)]
-
-
-def error(parts: Parts, rounds: int, **settings: Any) -> float:
+def error(parts: list[Part], rounds: int, **settings: Any) -> float:
     """Return the test error in per cent, over all folds."""
     wrong = total = 0
     for X, y, X_test, y_test in parts:

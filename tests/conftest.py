@@ -8,6 +8,7 @@ Tests on the paper's sets read them from the folder that DRIFTGAMES_DATA names. 
 ``../shared/data`` beside the repository. They skip if there is no such folder.
 """
 
+import gc
 import json
 import os
 from pathlib import Path
@@ -16,6 +17,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from driftgames.core.documents import write_document
+
+gc.disable()  # until all tests are collected: thousands of modules and tests, and no garbage
 
 NO_CLOCK = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
@@ -51,6 +54,9 @@ LONGEST = (
     "tests/test_golden.py",
     "tests/theorems/test_games.py",
     "tests/hedge/test_learners.py",
+    "tests/oco/test_coin_betting.py",
+    "tests/theorems/test_coin_betting.py",
+    "tests/boosting/test_sklearn_checks.py",
     "tests/bench/test_subjects.py",
     "tests/oco/test_continuous_hedge.py",
 )
@@ -61,3 +67,9 @@ def pytest_collection_modifyitems(items):
     """Put the tests of the longest files first; the order of the others stays."""
     rank = {name: at for at, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(item.nodeid.split("::")[0], len(LONGEST)))
+
+
+def pytest_collection_finish():
+    """Let garbage collections pass over what the collection of tests has made."""
+    gc.freeze()
+    gc.enable()

@@ -18,24 +18,34 @@ import pytest
 ROOT = Path(__file__).parents[1]
 STORED = json.loads((ROOT / "tests" / "golden.json").read_text())
 
+# Each processor has its compiled code, so a child process takes several settings at once. This
+# processor comes last: by then other tests have compiled most of its code.
 SETTINGS = {
+    "a generic processor, NumPy without newer instructions, two threads": {
+        "NUMBA_CPU_NAME": "generic",
+        "NPY_DISABLE_CPU_FEATURES": "X86_V4 X86_V3",
+        "DRIFTGAMES_GOLDEN_THREADS": "2",
+    },
+    "AVX2 without AVX-512, another BLAS core": {
+        "NUMBA_CPU_NAME": "haswell",
+        "OPENBLAS_CORETYPE": "Prescott",
+    },
     "this processor": {},
-    "two threads": {"DRIFTGAMES_GOLDEN_THREADS": "2"},
-    "NumPy without newer instructions": {"NPY_DISABLE_CPU_FEATURES": "X86_V4 X86_V3"},
-    "another BLAS core": {"OPENBLAS_CORETYPE": "Prescott"},
-    "AVX2 without AVX-512": {"NUMBA_CPU_NAME": "haswell"},
-    "a generic processor": {"NUMBA_CPU_NAME": "generic"},
 }
-FOR_X86 = {"NumPy without newer instructions", "another BLAS core", "AVX2 without AVX-512"}
+HINT = "to find the cause, run tools/golden.py with one of these variables at a time:"
+FOR_X86 = {"haswell", "Prescott", "X86_V4 X86_V3"}
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_long_runs_have_the_committed_digests(setting):
-    if setting in FOR_X86 and platform.machine() not in {"x86_64", "AMD64"}:
-        pytest.skip(f"this machine is a {platform.machine()}")
+    chosen = SETTINGS[setting]
+    if platform.machine() not in {"x86_64", "AMD64"}:
+        chosen = {name: value for name, value in chosen.items() if value not in FOR_X86}
+        if SETTINGS[setting] and not chosen:
+            pytest.skip(f"this machine is a {platform.machine()}")
     child = subprocess.run(
         [sys.executable, "-W", "ignore", str(ROOT / "tools" / "golden.py")],
-        env={**os.environ, **SETTINGS[setting]},
+        env={**os.environ, **chosen},
         capture_output=True,
         text=True,
         check=False,
@@ -44,4 +54,4 @@ def test_long_runs_have_the_committed_digests(setting):
     found = json.loads(child.stdout)
     assert list(found) == list(STORED), "a case is new or gone: python tools/golden.py --write"
     differ = [name for name in STORED if found[name] != STORED[name]]
-    assert not differ, f"other bits with {setting}: {differ}; {__doc__}"
+    assert not differ, f"other bits with {setting}: {differ}; {HINT} {chosen}; {__doc__}"

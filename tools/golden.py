@@ -146,14 +146,15 @@ def mixture(loss: str, asleep: float = 0.0, **settings: Any) -> Case:
     return play
 
 
-def booster(model: Any, *, weighted: bool = False) -> Case:
+def booster(model: Any, *, weighted: bool = False, n_classes: int = 2) -> Case:
     """Return a table that a booster is fitted to, with ties, gaps and overlapping classes."""
 
     def fit() -> Iterator[Any]:
         rng = np.random.default_rng(10)
         X = rng.random((1500, 6))
         X[:, 1] = np.floor(8.0 * X[:, 1])
-        y = X[:, 0] + X[:, 1] / 8.0 + X[:, 2] * X[:, 3] + 0.5 * rng.random(1500) > 1.45
+        score = X[:, 0] + X[:, 1] / 8.0 + X[:, 2] * X[:, 3] + 0.5 * rng.random(1500)
+        y = score > 1.45 if n_classes == 2 else np.minimum(np.floor(2.0 * score), n_classes - 1)
         X[rng.random(X.shape) < 0.05] = np.nan
         weights = 1.0 / (1.0 + np.arange(1500)) if weighted else None
         with warnings.catch_warnings():
@@ -235,6 +236,8 @@ def cases() -> dict[str, Case]:
         settled = {"max_leaves": 6, "min_samples_leaf": 5, "criterion": "kearns-mansour"}
         model = grown(max_depth=None, **settled)
         found[f"tree boosting, {name}, weights"] = booster(model, weighted=True)
+        model = grown(n_estimators=20, max_depth=2)
+        found[f"boosting of five classes, {name}"] = booster(model, n_classes=5)
     for name, make_potential in potentials.POTENTIALS.items():
         potential = make_potential(60, 0.1)
         found[f"game, {name}, greedy"] = game(potential, games.GreedyAdversary(potential))

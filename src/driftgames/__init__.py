@@ -11,7 +11,8 @@ Names are imported from their modules when first used, so that ``import driftgam
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False  # type checkers know the name; `typing` itself takes long to import
 
 __version__ = "0.1.0"
 

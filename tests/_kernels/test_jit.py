@@ -1,5 +1,9 @@
 """Loops bound to functions: each combination has its own name in the cache."""
 
+import os
+import subprocess
+import sys
+
 import numba
 import numpy as np
 
@@ -121,3 +125,19 @@ def test_a_kernel_rounds_alike_whoever_compiles_it_first(monkeypatch, tmp_path):
 
     calls(a, b, -1.0)
     assert called(a, b, -1.0) == _fused(a, b, -1.0) == 0.0
+
+
+def test_kernels_are_compiled_even_if_the_environment_forbids_it():
+    """They are written in vector intrinsics, which Python cannot run."""
+    code = (
+        "import numpy as np; from driftgames._kernels.sums import total; print(total(np.ones(9)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        timeout=60,
+    )
+    assert result.stdout == "9.0\n"
+    assert "NUMBA_DISABLE_JIT is not obeyed" in result.stderr

@@ -219,7 +219,7 @@ def test_rounds_between_two_probes_count_with_the_larger_growth(rate):
 def test_the_total_growth_of_three_probes():
     probes = [Probe(t, ("",) * 5, growth) for t, growth in ((1, 1.0), (4, 3.0), (10, 2.0))]
     # rounds 1, 2-3, 4, 5-9 and 10
-    assert _total_log_growth(probes, 10) == 1.0 + 2 * 3.0 + 3.0 + 5 * 3.0 + 2.0
+    assert _total_log_growth(probes) == 1.0 + 2 * 3.0 + 3.0 + 5 * 3.0 + 2.0
 
 
 @pytest.mark.parametrize(("n_arms", "horizon"), [(0, 5), (3, 0)])

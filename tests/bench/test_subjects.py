@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from bench import bandit, boosting, hedge, oco, peers, tree_criterion, tree_speed
+from bench import bandit, boosting, hedge, noise, oco, peers, tree_criterion, tree_speed
 from bench.harness import race, silent, why_absent
+from driftgames import datasets
 from driftgames.bandit import POLICIES
+from driftgames.boosting import NHBoostDTClassifier
 from driftgames.datasets import Dataset, Split
 from driftgames.hedge import LEARNERS
 
@@ -146,3 +148,26 @@ def test_trees_race_on_one_set(monkeypatch):
     monkeypatch.setattr(tree_speed, "TREES", 3)
     table = tree_speed.fit("small", *boosting.make_dense(300), 1)
     assert table.column("contestant")[:2] == ["driftgames, max_leaves=8", "driftgames, max_depth=3"]
+
+
+def test_label_noise_flips_training_labels_and_names_every_booster(monkeypatch):
+    y = np.where(np.arange(4000) % 3 == 0, 1, -1)
+    assert noise.flipped(y, 0.0, seed=0).tolist() == y.tolist()
+    assert np.mean(noise.flipped(y, 0.3, seed=0) != y) == pytest.approx(0.3, abs=0.03)
+    fits = []
+
+    class Recorded(NHBoostDTClassifier):
+        def fit(self, X, labels):
+            fits.append(labels)
+            return super().fit(X, labels)
+
+    data = datasets.load("digits49")
+    monkeypatch.setattr(noise, "BOOSTERS", {"ours": lambda: Recorded(3)})
+    monkeypatch.setattr(noise, "PEERS", {})
+    monkeypatch.setattr(noise.datasets, "load", lambda name: data)
+    table = noise.table("digits49", 2, lambda text: None)
+    assert table.column("booster") == ["ours"]
+    shares = [float(np.mean(labels != data.train.y)) for labels in fits]
+    np.testing.assert_allclose(shares, [0, 0.1, 0.1, 0.2, 0.2, 0.3, 0.3], atol=0.08)
+    clean = NHBoostDTClassifier(3).fit(data.train.X, data.train.y)
+    assert table.rows[0][1] == 100 * np.mean(clean.predict(data.test.X) != data.test.y)

@@ -22,6 +22,13 @@ X = np.random.default_rng(0).normal(size=(40, 3))
 Y = (X[:, 0] > 0).astype(int)
 
 
+def broken(form, member, at, value):
+    """Return a sparse matrix whose arrays contradict its shape."""
+    matrix = sp.csr_matrix(X).asformat(form)
+    getattr(matrix, member)[at] = value
+    return matrix
+
+
 class Failing(DecisionTreeClassifier):
     def fit(self, X, y, sample_weight=None):
         raise RuntimeError("the weak learner erred")
@@ -38,12 +45,20 @@ class Stranger(ClassifierMixin, BaseEstimator):
 
 BAD_FITS = {
     "one class": (X, np.ones(40), {}, {}, "one class only"),
-    "three classes": (X, np.arange(40) % 3, {}, {}, "OneVsRestClassifier"),
     "continuous labels": (X, X[:, 0], {}, {}, "Unknown label type"),
     "no rows": (X[:0], Y[:0], {}, {}, r"0 sample\(s\)"),
     "no features": (X[:, :0], Y, {}, {}, r"0 feature\(s\)"),
     "infinite": (np.where(X > 2, np.inf, X), Y, {}, {}, "infinity"),
     "sparse infinite": (sp.csr_matrix(np.where(X > 2, np.inf, X)), Y, {}, {}, "infinity"),
+    "a column that is not there": (broken("csr", "indices", 5, 3), Y, {}, {}, r"\[0, 3\); got 3"),
+    "a negative column": (broken("csr", "indices", 5, -1), Y, {}, {}, r"\[0, 3\); got -1"),
+    "a row beyond the entries": (broken("csr", "indptr", 40, 999), Y, {}, {}, "indptr of a sparse"),
+    "rows that fall": (broken("csr", "indptr", 7, 0), Y, {}, {}, "indptr of a sparse X must be 41"),
+    "CSC with a wrong row": (broken("csc", "indices", 0, 40), Y, {}, {}, "row numbers.* got 40"),
+    "COO with a wrong row": (broken("coo", "row", 0, 40), Y, {}, {}, "row numbers.* got 40"),
+    "blocks with a wrong column": (broken("bsr", "indices", 0, 9), Y, {}, {}, "column.* got 9"),
+    "an integer of 400 digits": ([[10**400], [0]], [0, 1], {}, {}, "X and y must be numbers that"),
+    "a weight of 400 digits": (X, Y, {}, {"sample_weight": [10**400] * 40}, "sample_weight must"),
     "rows that differ": (X, Y[:-1], {}, {}, "inconsistent numbers of samples"),
     "negative weights": (X, Y, {}, {"sample_weight": -np.ones(40)}, "Negative values"),
     "all weights zero": (
@@ -126,6 +141,8 @@ def test_prediction_wants_the_features_of_the_fit():
             predict(X[:, :2])
     with pytest.raises(ValueError, match="infinity"):
         booster.predict(np.full((1, 3), np.inf))
+    with pytest.raises(ValueError, match=r"column numbers of a sparse X must lie in \[0, 3\)"):
+        booster.predict(broken("csr", "indices", 0, 2**30))
 
 
 def test_prediction_wants_a_number_of_threads():

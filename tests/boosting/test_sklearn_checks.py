@@ -77,9 +77,9 @@ def test_scikit_learn_checks_of_a_class(booster):
     assert ran == OF_A_CLASS, "scikit-learn has renamed a check"
 
 
-def test_the_tags_say_binary_sparse_and_missing():
+def test_the_tags_say_any_number_of_classes_sparse_and_missing():
     tags = get_tags(NHBoostDTClassifier())
-    assert not tags.classifier_tags.multi_class
+    assert tags.classifier_tags.multi_class
     assert tags.input_tags.sparse
     assert tags.input_tags.allow_nan
 
@@ -89,7 +89,7 @@ def test_the_tags_say_binary_sparse_and_missing():
 )
 def test_the_tags_of_another_weak_learner_are_handed_over(estimator):
     tags, own = get_tags(NHBoostDTClassifier(estimator=estimator)), get_tags(estimator)
-    assert not tags.classifier_tags.multi_class
+    assert tags.classifier_tags.multi_class
     assert tags.input_tags.sparse == own.input_tags.sparse
     assert tags.input_tags.allow_nan == own.input_tags.allow_nan
 
@@ -122,7 +122,7 @@ def test_calibration_sharpens_probabilities(cancer):
     assert np.mean((better - y) ** 2) < np.mean((plain - y) ** 2)
 
 
-def test_one_against_the_rest_makes_many_classes():
+def test_one_against_the_rest_makes_many_classes_too():
     X, y = load_iris(return_X_y=True)
     booster = OneVsRestClassifier(NHBoostDTClassifier(30)).fit(X, y)
     assert booster.score(X, y) > 0.94

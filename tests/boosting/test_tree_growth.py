@@ -7,11 +7,13 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 from driftgames.boosting import binned_training_set, tree_growth
 from driftgames.boosting.binned_training_set import bin_examples
 from driftgames.boosting.bins import DenseBins, SparseBins
 from driftgames.boosting.tree_growth import CRITERIA, TreeShape
+from driftgames.boosting.tree_kernels import same_shares
 from driftgames.boosting.tree_training_set import TreeTrainingSet
 
 
@@ -240,25 +242,47 @@ def test_a_question_may_be_whether_the_value_is_missing():
     assert nodes == [(0, np.inf, 0, 1, 0), (-1, 0.0, 0, 0, -1), (-1, 0.0, 0, 0, 1)]
 
 
-def test_only_rows_of_weight_are_summed_and_of_two_sides_the_smaller(monkeypatch):
+def test_only_rows_of_weight_are_summed_and_of_two_sides_the_smaller():
     rng = np.random.default_rng(1)
     X = rng.integers(0, 9, (200, 3)).astype(float)
     y = X[:, 0] + X[:, 1] + 4 * rng.random(200) > 10
     data = bin_examples(X, y, np.ones(200, dtype=np.int64), 255)
     assert isinstance(data.bins, DenseBins)
     weights = rng.integers(0, 2, 200)
-    summed = []
-
-    def record(rows, *rest):
-        summed.append(rows.copy())
-        sum_dense(rows, *rest)
-
-    sum_dense = tree_growth.kernels.sum_dense
-    monkeypatch.setattr(tree_growth.kernels, "sum_dense", record)
-    _, _, tree = TreeTrainingSet(data, TreeShape(2)).best(weights)
+    wanted = TreeTrainingSet(data, TreeShape(2)).best(weights)
+    data.bins.codes[weights == 0] = 0  # what these rows list is not read
+    grower = tree_growth.TreeGrower(data, TreeShape(2))
+    assert grower.grow(weights) == wanted
+    tree = wanted[2]
     assert len(tree) == 7
-    root, side = (np.concatenate(summed[k : k + 2]) for k in (0, 2))  # both classes
-    np.testing.assert_array_equal(root, np.flatnonzero(weights))
-    assert len(summed) == 4  # the leaves below are not summed
-    assert set(side) < set(root)
-    assert side.size <= root.size / 2
+    n_left = np.count_nonzero(data.bins.columns[tree[0].feature][weights > 0] <= tree[0].cut)
+    n_rows = np.count_nonzero(weights)
+    assert 0 < n_left < n_rows
+    # the root and its smaller side; the leaves below are not summed
+    assert grower.n_summed == n_rows + min(n_left, n_rows - n_left)
+
+
+@pytest.mark.parametrize("n_shares", [1, 2])
+def test_a_tree_may_have_more_leaves_than_the_arrays_hold_at_first(monkeypatch, n_shares):
+    monkeypatch.setattr(tree_growth, "_FEW_SUMS", 0)
+    monkeypatch.setattr(tree_growth, "_LEAVES", 2)
+    rng = np.random.default_rng(2)
+    X, y = rng.random((400, 2)), rng.random(400) < 0.5
+    ones = np.ones(400, dtype=np.int64)
+    nodes, value, votes = grown(X, y, ones, TreeShape(None, 300), n_shares=n_shares)
+    assert len(nodes) > 255
+    assert value == 400
+    np.testing.assert_array_equal(votes > 0, y)
+
+
+@njit
+def compare(lower, upper, lower_all, upper_all):
+    return same_shares(lower, upper, lower_all, upper_all)
+
+
+def test_shares_are_compared_in_exact_integers():
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        a, b, c = (int(x) for x in rng.integers(1, 2**30, 3))
+        for lower, upper in ((a * b, a * c), (a * b + 1, a * c), (a * b, a * c + 1)):
+            assert compare(lower, upper, b, c) == (lower * c == upper * b)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import io
 import json
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -222,6 +226,37 @@ def test_csv_columns_have_names_and_may_come_in_another_order(csv, tmp_path):
     assert load_model(model).stumps_ == NHBoostDTClassifier(20).fit(X, labels).stumps_
 
 
+@pytest.mark.parametrize("depth", [1, 2])
+def test_strings_are_categories(tmp_path, depth):
+    rng = np.random.default_rng(2)
+    towns, size = rng.choice(["Rome", "Oslo", "Lima", "?"], 120), rng.integers(0, 9, 120)
+    labels = np.where((towns == "Oslo") ^ (size > 6), "in", "out")
+    path, model, other = tmp_path / "t.csv", tmp_path / "m.json", tmp_path / "other.csv"
+    rows = [f"{t},{s},{y}" for t, s, y in zip(towns, size, labels, strict=True)]
+    path.write_text("\n".join(["town,size,where", *rows]) + "\n")
+    done = run("fit", path, "--rounds", 8, "--depth", depth, "--model", model)
+    assert done.stderr == f"{path}: read as categories: town\n"
+    frame = pd.DataFrame({"town": np.where(towns == "?", None, towns), "size": size})
+    wanted = NHBoostDTClassifier(20, max_depth=depth).fit(frame, labels)
+    run("fit", path, "--rounds", 20, "--model", model, "--resume")
+    loaded = load_model(model)
+    assert loaded.encoder_ == wanted.encoder_
+    assert loaded.feature_names_in_.tolist() == ["town", "size"]
+    rows = [f"{s},{t}" for t, s in zip(towns, size, strict=True)]
+    other.write_text("\n".join(["size,town", "8,Bonn", *rows]))
+    strange = pd.concat([pd.DataFrame({"town": ["Bonn"], "size": [8]}), frame])
+    predicted = run("predict", other, "--model", model).stdout.split()
+    assert predicted == wanted.predict(strange).tolist()
+    shown = run("inspect", model, "--data", path).output
+    assert re.search(r"features that vote\W+2\b", shown)
+    if depth == 1:
+        n_stumps = (wanted.encoder_.feature[wanted.stumps_.feature] == 0).sum()
+        assert re.search(rf"town\W+{n_stumps}\b", shown)
+    other.write_text("size,town\nbig,Rome\n")
+    refused = run("predict", other, "--model", model, code=2).stderr
+    assert "line 2, column 1: 'big' is not a number" in refused
+
+
 def test_inspect_shows_rounds_features_margins_and_the_certificate(csv, tmp_path):
     path, X, labels = csv
     model, plot = tmp_path / "m.json", tmp_path / "shapes.svg"
@@ -263,7 +298,6 @@ def test_a_fit_that_ends_early_says_so(tmp_path):
     [
         ("1 1:1\n", [], "one class only"),
         ("1 1:1\n-1 2:x\n", [], "line 2"),
-        ("1 1:1\n2 1:1\n3 1:1\n", [], "multiclass"),
         (
             "1 1:1\n-1 999999999999999:1\n",
             [],
@@ -331,6 +365,52 @@ def test_trees_are_fitted_resumed_and_inspected(data, svm, tmp_path):
     assert "--plot draws the votes of stumps" in done.stderr
 
 
+def test_a_loop_of_links_is_named_and_stays(svm, tmp_path):
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    assert f"error: {one}: " in run("fit", svm, "--model", one, code=2).stderr
+    assert f"error: {one}: " in run("predict", svm, "--model", one, code=2).stderr
+    assert one.is_symlink()
+
+
+def test_labels_reach_a_pipe_as_they_are_and_a_terminal_with_escapes(csv, tmp_path, monkeypatch):
+    path = tmp_path / "red.csv"
+    path.write_text(csv[0].read_text().replace("spam", "spam\x1b[31m"))
+    model = tmp_path / "m.json"
+    run("fit", path, "--label", "kind", "--rounds", 5, "--model", model)
+    assert "spam\x1b[31m\n" in run("predict", path, "--model", model).stdout
+    assert "\x1b" not in run("inspect", model).output
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr("driftgames.cli.boost.sys", SimpleNamespace(stdout=terminal))
+    run("predict", path, "--model", model)
+    assert "\x1b" not in terminal.getvalue()
+    assert "spam\\x1b[31m\n" in terminal.getvalue()
+
+
+def test_several_classes_are_fitted_predicted_and_inspected(tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.random((90, 2))
+    y = (3 * X[:, 0]).astype(int)
+    path, model = tmp_path / "train.svm", tmp_path / "m.json"
+    path.write_bytes(format_libsvm(X, y))
+    done = run("fit", path, "--model", model, "--rounds", 6, "--save-every", 4)
+    assert "6 rounds, training error 0.00%" in done.stdout
+    booster = load_model(model)
+    assert encode_model(booster) == encode_model(NHBoostDTClassifier(6, n_jobs=1).fit(X, y))
+    assert list(map(int, run("predict", path, "--model", model).stdout.split())) == y.tolist()
+    for what, method in (("score", "decision_function"), ("probability", "predict_proba")):
+        lines = run("predict", path, "--model", model, "--what", what).stdout.splitlines()
+        found = [[float(x) for x in line.split()] for line in lines]
+        np.testing.assert_array_equal(found, getattr(booster, method)(X))
+    shown = run("inspect", model, "--data", path).stdout
+    assert "0, 1, 2" in shown
+    assert "pairs of an example and one of 3 labels" in shown
+    done = run("inspect", model, "--plot", tmp_path / "p.svg", code=2)
+    assert "--plot draws the votes of stumps for two classes" in done.stderr
+
+
 def test_parquet_files_are_fitted_in_batches(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
@@ -347,3 +427,23 @@ def test_parquet_files_are_fitted_in_batches(tmp_path):
     done = run("fit", pattern, "--model", model, "--label", "z", code=2)
     assert "has no label column 'z'; it has a, b, c, label" in " ".join(done.output.split())
     assert "no.parquet" in run("fit", tmp_path / "no.parquet", "--model", model, code=2).output
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_reported_with_the_name_of_the_file(svm, tmp_path, monkeypatch):
+    model = tmp_path / "m.json"
+    run("fit", svm, "--rounds", 3, "--model", model)
+    done = run("predict", svm, "--model", model, "--output", "/dev/full", code=2)
+    assert done.stderr == "error: /dev/full: No space left on device\n"
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    for arguments in (
+        ("fit", svm, "--rounds", 3, "--model", tmp_path / "new.json"),
+        ("inspect", model, "--plot", tmp_path / "new.svg"),
+    ):
+        done = run(*arguments, code=2)
+        assert done.stderr == f"error: {arguments[-1]}: No space left on device\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json", "train.svm.gz"]

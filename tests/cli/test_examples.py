@@ -110,13 +110,35 @@ def test_for_a_fitted_model_columns_go_by_name_and_labels_may_be_absent(write):
     assert read_examples(path, n_features=1).y.tolist() == [2, 4]
 
 
+def test_a_column_with_a_word_in_it_holds_categories(write):
+    path = write("a.csv", "x,z,w,y\n1, two ,?,0\n?,3,5,1\n")
+    examples = read_examples(path)
+    assert examples.categories == [1]
+    assert examples.X.tolist()[0][:2] == [1.0, "two"]
+    assert np.isnan(examples.X[1, 0])
+    assert examples.X[1, 1:].tolist() == ["3", 5.0]
+    model = read_examples(path, n_features=2, names=["w", "z"], categories=[0, 1])
+    assert model.X.tolist() == [[None, "two"], ["5", "3"]]
+    assert read_examples(write("b.csv", "1,2\n3,4\n")).X.dtype == float
+
+
 @pytest.mark.parametrize(
     ("name", "text", "options", "message"),
     [
         ("a.csv", "x,y\n1,0\n2\n", {}, "line 3: has 1 cells, the first 2"),
-        ("a.csv", "x,z,y\n1,two,0\n", {}, "line 2, column 2: 'two' is not a number"),
+        (
+            "a.csv",
+            "x,z,y\n1,two,0\n",
+            {"categories": []},
+            "line 2, column 2: 'two' is not a number",
+        ),
         ("a.csv", "x,z,y\n", {}, "has no examples"),
-        ("a.csv", "x,z,y\n\n1,2,0\n\n1,two,0\n", {}, "line 5, column 2: 'two' is not a number"),
+        (
+            "a.csv",
+            "x,z,y\n\n1,2,0\n\n1,two,0\n",
+            {"categories": [0]},
+            "line 5, column 2: 'two' is not a number",
+        ),
         ("a.csv", 'x,y\n"1\n",0\n\n2\n', {}, "line 5: has 1 cells, the first 2"),
         ("a.csv", "x,z,x,y,z\n1,2,3,4,5\n", {}, "line 1: the header names 'x', 'z' twice"),
         ("a.csv", "y,x,y\n1,2,3\n", {"label": "y"}, "the header names 'y' twice"),

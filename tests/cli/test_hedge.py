@@ -557,3 +557,37 @@ def test_killed_streams_that_go_on_lose_nothing_and_count_nothing_twice(tmp_path
     assert process.returncode == 0
     assert StreamState.load(state).learner == played(losses, names=NAMES)
     assert "400 rounds, 3 actions" in out
+
+
+def test_a_line_without_an_end_is_refused_before_it_is_read_whole(tmp_path, monkeypatch):
+    monkeypatch.setenv("DRIFTGAMES_MOST_BYTES", "1600")
+    path = tmp_path / "losses.csv.xz"
+    path.write_bytes(lzma.compress(b"0.5,0.5\n" + b"0" * 5000))
+    result = run(path)
+    assert result.exit_code == 2
+    assert "losses.csv.xz: line 2 has more than 100 bytes" in result.output
+    assert run("-", text="0" * 5000).exit_code == 2
+
+
+@pytest.mark.parametrize("header", [b"(" * 60, b"\xff" * 60, b"{'descr': '<f8'}", b""])
+def test_a_broken_npy_header_is_one_clear_line(tmp_path, header):
+    path = tmp_path / "losses.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    result = run(path)
+    assert result.exit_code == 2
+    assert "losses.npy: cannot be read" in result.output
+
+
+def test_escape_sequences_in_names_are_shown_and_not_sent_to_the_terminal(tmp_path):
+    names = ("plain", "red\x1b[31m", "turned\u202e")
+    result = run(write_csv(tmp_path / "l.csv", make_losses(), names))
+    assert result.exit_code == 0
+    assert "\x1b" not in result.output
+    assert "\u202e" not in result.output
+    assert r"red\x1b[31m" in result.output
+    result = run(write_csv(tmp_path / "l.csv", make_losses(), ("a", "b\x1b[2J", "b\x1b[2J")))
+    assert result.exit_code == 2
+    assert "\x1b" not in result.output
+    result = run(tmp_path / "no\x1b[2J.csv")
+    assert "\x1b" not in result.output
+    assert r"no\x1b[2J.csv: No such file" in result.output

@@ -1,4 +1,5 @@
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -104,3 +105,35 @@ def test_numbers_of_any_kind_become_floats(values):
     assert type(numbers) is np.ndarray
     assert numbers.dtype == np.float64
     assert numbers.tolist() == [float(value) for value in values]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [10**400, -(10**400), Fraction(10**400), 10**5000],
+    ids=["large", "small", "fraction", "no digits are shown"],
+)
+def test_numbers_that_no_float_holds_are_refused(value):
+    for check in (
+        lambda: checks.check_positive("rate", value),
+        lambda: checks.check_number("rate", value),
+        lambda: checks.check_between("rate", value, 0, 1),
+        lambda: checks.check_fraction("rate", value),
+        lambda: checks.check_interval("rate", (0, value)),
+        lambda: checks.check_vector("rate", [0.5, value]),
+        lambda: checks.check_fractions("rate", value),
+        lambda: checks.check_horizons(value),
+        lambda: checks.check_integer("rate", value, least=1),
+    ):
+        with pytest.raises(ValueError, match=r"must (be|lie) .*; got"):
+            check()
+
+
+@pytest.mark.parametrize("text", ["NaN", "sNaN", "Infinity"])
+def test_decimals_that_are_no_numbers_are_refused(text):
+    for check in (
+        lambda: checks.check_positive("rate", Decimal(text)),
+        lambda: checks.check_interval("rate", (0, Decimal(text))),
+        lambda: checks.check_vector("rate", [0.5, Decimal(text)]),
+    ):
+        with pytest.raises(ValueError, match=r"rate must be .*; got"):
+            check()

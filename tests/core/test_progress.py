@@ -26,3 +26,12 @@ def test_short_work_a_file_and_silence_see_none(monkeypatch):
     assert "rounds" not in steps(monkeypatch, Terminal(), patience=60.0)
     assert steps(monkeypatch, io.StringIO(), patience=-1.0) == ""
     assert steps(monkeypatch, Terminal(), patience=-1.0, show=False) == ""
+
+
+def test_without_standard_error_there_is_none_and_no_error(monkeypatch):
+    closed = Terminal()
+    closed.close()
+    for stream in (None, closed):
+        monkeypatch.setattr("sys.stderr", stream)
+        with progress("rounds", 3) as advance:
+            advance(3)

@@ -82,6 +82,28 @@ def without_length(handler):
     handler.wfile.write(BODY)
 
 
+def with_length(length):
+    def answer(handler):
+        announced = str(len(BODY)) if "mirror" in handler.path else length
+        handler.send_response(200)
+        handler.send_header("Content-Length", announced)
+        handler.end_headers()
+        handler.wfile.write(BODY)
+
+    return answer
+
+
+def trickling(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(BODY)))
+    handler.end_headers()
+    with contextlib.suppress(OSError):
+        for at in range(60):
+            handler.wfile.write(BODY[at : at + 1])
+            handler.wfile.flush()
+            time.sleep(0.02)
+
+
 @pytest.fixture
 def server():
     server = Server()
@@ -233,4 +255,33 @@ def test_a_terminal_shows_a_bar_of_the_announced_bytes(get, monkeypatch):
     get()
 
     assert moves[0] == ("data.svm", len(BODY), True)
-    assert sum(moves[1 : moves.index(moves[0], 1)]) >= len(BODY)
+    assert sum(moves[1:]) == len(BODY)
+
+
+@pytest.mark.parametrize("length", ["many", "5, 7", "-5", "²", "9" * 30, "10"])
+def test_a_bad_announced_length_does_not_skip_the_mirrors(get, server, length):
+    server.script = [with_length(length)] * 3
+
+    assert get(urls=[server.url, server.url + "?mirror"]).read_bytes() == BODY
+
+
+@pytest.mark.parametrize("answer", [whole, without_length])
+def test_more_bytes_than_the_limit_are_given_up(get, server, tmp_path, monkeypatch, answer):
+    monkeypatch.setenv("DRIFTGAMES_MOST_BYTES", str(len(BODY) - 1))
+    server.script = [answer]
+
+    with pytest.raises(DownloadError, match="more than 279,999 bytes; DRIFTGAMES_MOST_BYTES"):
+        get()
+
+    assert left_in(tmp_path) == []
+    assert len(server.asked) == 1
+
+
+def test_a_server_that_sends_single_bytes_is_given_up_at_the_deadline(get, server, tmp_path):
+    server.script = [trickling] * 3
+
+    with pytest.raises(DownloadError, match=r"bytes when the time was over; not done within 0.3 s"):
+        get(urls=[server.url, server.url + "?mirror"], deadline=0.3)
+
+    assert left_in(tmp_path) == []
+    assert len(server.asked) == 1

@@ -167,3 +167,18 @@ def test_small_losses_make_a_small_certificate():
     small.run(L * 0.01)
     assert small.certificate().promised[0] < 0.2 * large.certificate().promised[0]
     assert (large.certificate().promised <= large.bound(1000, large.certificate().epsilons)).all()
+
+
+def test_actions_without_weight_are_played_by_their_prior():
+    h = AdaNormalHedge(3, prior=[0.5, 0.3, 0.2])
+    for _ in range(20):
+        h.update([0.0, 1.0, 1.0])
+    assert (h.positions[1:] >= 1.0).all()  # such actions weigh nothing
+    awake = [False, True, True]
+    assert h.distribution(awake=awake) == pytest.approx([0.0, 0.6, 0.4])
+    assert h.update([0.0, 1.0, 0.5], awake=awake) == pytest.approx(0.8)
+
+
+def test_regret_is_to_actions_with_a_prior():
+    run = AdaNormalHedge(3, prior=[0.5, 0.5, 0.0]).run([[1.0, 1.0, 0.0]] * 5)
+    assert run.regret == pytest.approx(np.zeros(5))

@@ -422,3 +422,11 @@ def test_a_file_that_no_mixture_wrote_is_refused(part, name, value, message):
     content[part] = {**content[part], name: value}
     with pytest.raises(DocumentError, match=message):
         ExpertMixture.from_content(content)
+
+
+def test_numbers_that_no_float_holds_are_refused():
+    mixture = ExpertMixture("square").partial_fit([[0.0, 1.0]], [0.5])
+    with pytest.raises(ValueError, match="X and y must be numbers that fit in a float64"):
+        mixture.partial_fit([[10**400, 1.0]], [0.5])
+    with pytest.raises(ValueError, match="X must be numbers that fit in a float64"):
+        mixture.predict([[10**400, 1.0]])

@@ -262,18 +262,16 @@ def test_rounding_does_not_break_the_certificate_of_a_long_run():
 
 
 def net_log_wealth(b, X, cost):
-    """Return the log-wealth of a constant rebalanced portfolio that pays, by bisection."""
-    wealth, held = 0.0, np.zeros(b.size)
+    """Return the log-wealth of constant rebalanced portfolios that pay, by bisection."""
+    wealth, held = np.zeros(b.shape[:-1]), np.zeros(b.shape)
     for row in X:
-        low, high = 0.0, 1.0
+        low, high = np.zeros(b.shape[:-1]), np.ones(b.shape[:-1])
         for _ in range(60):
             middle = (low + high) / 2
-            if middle + cost * np.abs(middle * b - held).sum() > 1:
-                high = middle
-            else:
-                low = middle
+            above = middle + cost * np.abs(middle[..., None] * b - held).sum(axis=-1) > 1
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
         wealth += np.log(low * (b @ row))
-        held = b * row / (b @ row)
+        held = b * row / (b @ row)[..., None]
     return wealth
 
 
@@ -283,7 +281,7 @@ def test_with_costs_points_are_weighed_by_what_they_have_left(cost):
     points = np.random.default_rng(11).dirichlet(np.ones(3), size=40)  # not whole tiles
     universal = UniversalPortfolio(3, points=points, cost=cost)
     universal.run(X)
-    net = np.array([net_log_wealth(b, X, cost) for b in points])
+    net = net_log_wealth(points, X, cost)
     assert universal.log_wealth - universal.positions == pytest.approx(net, abs=1e-9)
     # the weights of the next day are after paying for it
     drifted = points * X[-1] / (points @ X[-1])[:, None]
@@ -315,7 +313,7 @@ def test_blum_kalai_bound_holds_against_the_best_portfolio_that_pays(cost):
         universal = UniversalPortfolio(2, cost=cost)
         universal.run(X)
         grid = np.linspace(0, 1, 101)
-        best = max(net_log_wealth(np.array([b, 1 - b]), X, cost) for b in grid)
+        best = net_log_wealth(np.column_stack([grid, 1 - grid]), X, cost).max()
         regret = best - universal.log_wealth
         assert regret <= float(universal_portfolio(40, 2, cost=cost)) + 1e-9
         assert float(universal_portfolio(40, 2, cost=cost)) > float(universal_portfolio(40, 2))
@@ -326,7 +324,7 @@ def test_with_costs_two_assets_promise_what_their_nodes_keep():
     X = np.exp(np.random.default_rng(13).normal(0, 0.2, size=(7, 2)))
     universal, best = UniversalPortfolio(2, n_points=4, cost=0.05), best_constant_rebalanced(X)
     universal.run(X)
-    net = np.array([net_log_wealth(b, X, 0.05) for b in universal.points])
+    net = net_log_wealth(universal.points, X, 0.05)
     share = np.array([0.1739274226, 0.3260725774, 0.3260725774, 0.1739274226])  # of 4 nodes
     wanted = best.log_wealth - (net + np.log(share)).max()
     assert universal.regret_bound(best) == pytest.approx(wanted)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import choose
-from driftgames._kernels.jit import kernel
+from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames._kernels.lanes import LANES, fold, load, load_mask, spread, store
 from driftgames._kernels.sums import total as total_of
 from driftgames.core.typing import FloatArray
@@ -14,7 +14,7 @@ from driftgames.core.typing import FloatArray
 BLOCK = 256  # actions that a draw skips at once
 
 
-@kernel
+@inner_kernel
 def settle_weights(
     p: FloatArray,
     total: float,
@@ -43,7 +43,7 @@ def normalise(p: FloatArray, total: float, prior: FloatArray | None) -> None:
         p[i] /= total
 
 
-@kernel
+@inner_kernel
 def _put_to_sleep(p: FloatArray, awake: npt.NDArray[np.bool_]) -> float:
     """Set the weights of actions that sleep to zero and return the sum of the others."""
     total = spread(0.0)

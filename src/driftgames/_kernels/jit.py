@@ -8,11 +8,13 @@ in `driftgames._kernels.lanes`. A scalar function is always inlined into the loo
 
 from __future__ import annotations
 
+import warnings
 import zlib
 from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
 
+import numba
 import numpy as np
 from numba import njit
 
@@ -24,6 +26,14 @@ _COMMON: dict[str, Any] = {
     "fastmath": False,  # numba takes an option that is not given from the first caller compiled
     "no_cfunc_wrapper": True,  # no C code calls a kernel, and it compiles faster without
 }
+
+if numba.config.DISABLE_JIT:  # vector intrinsics exist in compiled code only
+    warnings.warn(
+        "NUMBA_DISABLE_JIT is not obeyed in this process: driftgames' kernels run compiled only",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    numba.config.DISABLE_JIT = 0
 
 
 def kernel(function: F) -> F:

@@ -43,7 +43,7 @@ def match_moments(
     whitened = _whitened(points - mean, covariance)
     dimension, n_points = whitened.shape
     rows, columns = np.triu_indices(dimension)
-    if n_points < 2 * (1 + dimension + rows.size):
+    if n_points < points_needed(dimension):
         return None
     features = np.empty((1 + dimension + rows.size, n_points))
     features[0] = 1.0
@@ -51,6 +51,11 @@ def match_moments(
     np.multiply(whitened[rows], whitened[columns], out=features[1 + dimension :])
     target = np.concatenate([[1.0], np.zeros(dimension), (rows == columns).astype(np.float64)])
     return _closest_to_equal(features, target)
+
+
+def points_needed(dimension: int) -> int:
+    """Return the least number of points whose moments can be matched: twice that of the moments."""
+    return 2 * (1 + dimension + dimension * (dimension + 1) // 2)
 
 
 def _whitened(centred: FloatArray, covariance: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.elementary import exp_all, log_all
-from driftgames._kernels.jit import kernel
+from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames.core.typing import FloatArray
 
 _MOST_STEPS = 200
@@ -94,12 +94,13 @@ def lowest_on_simplex(A: FloatArray, pull: FloatArray, q: FloatArray) -> None:
     """
     n = q.size
     free = np.empty(n, dtype=np.int64)
-    held = q > 0.0
+    held = np.empty(n, dtype=np.bool_)
     solved = np.empty((2, n))
     factor = np.empty((n, n))
     scale = 0.0
     for k in range(n):
         scale = max(scale, abs(pull[k]), A[k, k])
+        held[k] = q[k] > 0.0
     for _ in range(20 * n):
         m = 0
         for k in range(n):
@@ -144,7 +145,7 @@ def lowest_on_simplex(A: FloatArray, pull: FloatArray, q: FloatArray) -> None:
         held[best] = True
 
 
-@kernel
+@inner_kernel
 def _solve_held(
     A: FloatArray,
     pull: FloatArray,

@@ -10,6 +10,9 @@ from driftgames.core.checks import check_integer
 from driftgames.core.documents import DocumentError
 from driftgames.core.typing import FloatArray
 
+MOST_NUMBERS = 2**24
+"""How many numbers a set of points may have in all: it is made again when a state is read."""
+
 
 def check_power_of_two(name: str, value: int) -> int:
     """Return ``value`` if it is a power of two from 2 on, at which Sobol points are balanced."""
@@ -23,6 +26,11 @@ def sobol(dimension: int, n_points: int, rng: np.random.Generator) -> FloatArray
     """Return the points, one per row. They depend on SciPy's version and not on the machine."""
     from scipy.stats import qmc
 
+    if dimension * n_points > MOST_NUMBERS:
+        raise ValueError(
+            f"points must be at most {MOST_NUMBERS:,} numbers in all; got {n_points:,} points of "
+            f"{dimension:,} numbers"
+        )
     return np.asarray(qmc.Sobol(dimension, scramble=True, seed=rng).random(n_points))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from driftgames._kernels.arithmetic import choose, fma, lesser
-from driftgames._kernels.jit import kernel
+from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames._kernels.lanes import LANES, first, fold, fold_lesser, load, spread, store
 from driftgames.core.typing import FloatArray
 
@@ -101,6 +101,6 @@ def vecmat(p: FloatArray, A: FloatArray) -> FloatArray:
     return out
 
 
-@kernel
+@inner_kernel
 def _flat(A: FloatArray) -> FloatArray:
     return np.ascontiguousarray(A).reshape(-1)

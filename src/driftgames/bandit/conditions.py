@@ -149,7 +149,7 @@ def check_bandit_potential(phi: Potential, n_arms: int, horizon: int) -> BanditC
             break
     conditions = tuple(_conditions(probes))
     holds = all(condition.holds for condition in conditions)
-    total = _total_log_growth(probes, rounds) if holds else math.inf
+    total = _total_log_growth(probes) if holds else math.inf
     check = BanditCheck(phi, n, rounds, conditions, total, exact=False)
     _RECENT.append(check)
     return check
@@ -185,11 +185,9 @@ def _conditions(probes: list[Probe]) -> Iterator[Condition]:
         yield Condition(name, failures[0] if failures else "")
 
 
-def _total_log_growth(probes: list[Probe], horizon: int) -> float:
+def _total_log_growth(probes: list[Probe]) -> float:
     """Sum over all rounds; a round between two probes takes the larger growth of the two."""
     t = np.array([probe.t for probe in probes])
     growth: FloatArray = np.array([probe.log_growth for probe in probes])
-    rounds = np.arange(1, horizon + 1)
-    after = np.minimum(np.searchsorted(t, rounds), t.size - 1)
-    before = np.maximum(np.searchsorted(t, rounds, side="right") - 1, 0)
-    return float(np.maximum(growth[before], growth[after]).sum())
+    between = np.diff(t) - 1
+    return float(growth.sum() + between @ np.maximum(growth[:-1], growth[1:]))

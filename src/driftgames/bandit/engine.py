@@ -15,10 +15,8 @@ import numpy.typing as npt
 from driftgames.bandit import clock_kernels as clock
 from driftgames.bandit.types import Addresses, ArmArray, Respond
 from driftgames.core.checks import check_between, check_finite, check_range
+from driftgames.core.state import LAST_ROUND
 from driftgames.core.typing import FloatArray
-
-LAST_ROUND = 2.0**53
-"""A clock in floating point stops here."""
 
 
 class Engine(ABC):

@@ -13,6 +13,8 @@ from driftgames.bandit.policy import BanditPolicy
 from driftgames.bandit.types import Arm, Rounds
 from driftgames.certificates.bounds import exp3_ix
 from driftgames.core.checks import check_fraction, check_integer
+from driftgames.core.schema import NUMBER, Schema, integer
+from driftgames.core.state import LAST_ROUND
 from driftgames.core.typing import Content, FloatArray
 
 
@@ -88,3 +90,8 @@ class Exp3IX(BanditPolicy):
 
     def _arguments(self) -> Content:
         return {**super()._arguments(), "horizon": self.horizon, "delta": self.delta}
+
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        ours, state = super()._schema(arguments)
+        return {**ours, "horizon": integer(1, LAST_ROUND).or_null, "delta": NUMBER}, state

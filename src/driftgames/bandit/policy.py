@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from driftgames.bandit.delays import DelayedReplay, check_delays
 from driftgames.bandit.environments import Adaptive, Environment
-from driftgames.bandit.generators import child_of
 from driftgames.bandit.pulling import ArmPuller
 from driftgames.bandit.replay import (
     check_environment,
@@ -23,6 +22,7 @@ from driftgames.bandit.run import BanditRun, nothing_promised
 from driftgames.bandit.types import Rounds
 from driftgames.certificates import Certificate
 from driftgames.core.checks import check_fractions, check_horizons
+from driftgames.core.generators import child_of
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
 
@@ -59,8 +59,8 @@ class BanditPolicy(ArmPuller):
     `total_delay` and `bound`. Some bounds are known for feedback at once only. Then nothing is
     promised as soon as one pull is made while another one waits.
 
-    The generator gives one number per pull, as ``rng.random()`` does. Two threads must not use
-    one policy at the same time.
+    The generator gives one number per pull, as ``rng.random()`` does. Several threads may use one
+    policy: its calls happen one after another.
     """
 
     # ---------------------------------------------------------------- what a policy must give
@@ -136,7 +136,7 @@ class BanditPolicy(ArmPuller):
         points : int
             The number of rounds at which totals are kept for the curves.
         """
-        played, gaps = self.t, None
+        gaps = None
         if isinstance(source, Environment):
             rounds = check_environment(source, self._n_arms, horizon)
         else:
@@ -146,7 +146,8 @@ class BanditPolicy(ArmPuller):
         if late is not None and isinstance(source, Adaptive):
             raise ValueError("delays are for losses that do not react to the player")
         replay = self._engine.replay if late is None else DelayedReplay(self._engine, late)
-        with self._drawing_from(rng), self._all_or_nothing():
+        with self._lock, self._drawing_from(rng), self._all_or_nothing():
+            played = self.t
             if isinstance(source, Environment):
                 draws, gaps = environment_rng or child_of(self.rng), source.gaps
                 recorder = play_environment(

@@ -17,6 +17,8 @@ from driftgames.bandit.potential_engine import PotentialEngine
 from driftgames.bandit.types import Arm, Rounds
 from driftgames.certificates.bounds import exp3_delayed, exp3_scheduled, theorem_5
 from driftgames.core.checks import check_fraction, check_integer
+from driftgames.core.schema import NUMBER, Schema, integer, made_as
+from driftgames.core.state import LAST_ROUND
 from driftgames.core.typing import Content, FloatArray
 from driftgames.potentials import Exponential, NoBoundError, Potential
 
@@ -209,3 +211,13 @@ class PotentialBandit(BanditPolicy):
     def _arguments(self) -> Content:
         own = {"horizon": self.horizon, "epsilon": self.epsilon, "potential": self.potential}
         return {**super()._arguments(), **own}
+
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        ours, state = super()._schema(arguments)
+        return {
+            **ours,
+            "horizon": integer(1, LAST_ROUND).or_null,
+            "epsilon": NUMBER,
+            "potential": made_as(Potential).or_null,
+        }, state

@@ -13,7 +13,6 @@ import numpy as np
 from driftgames.bandit.arms import check_names, shorten, slot_from, slots_of
 from driftgames.bandit.clock_kernels import waiting
 from driftgames.bandit.engine import Engine
-from driftgames.bandit.generators import KNOWN, put_back
 from driftgames.bandit.pending import (
     Gammas,
     Pending,
@@ -25,8 +24,19 @@ from driftgames.bandit.pending import (
 from driftgames.bandit.types import Arm
 from driftgames.bandit.uniform_kernels import addresses_of
 from driftgames.core.checks import check_flag, check_integer, is_real
-from driftgames.core.documents import DocumentError
-from driftgames.core.state import Stateful
+from driftgames.core.generators import KNOWN, put_back
+from driftgames.core.schema import (
+    FLAG,
+    LIST,
+    OBJECT,
+    PAIR,
+    Requirement,
+    Schema,
+    array_of,
+    integer,
+    list_of,
+)
+from driftgames.core.state import LAST_ROUND, Stateful
 from driftgames.core.typing import Content, FloatArray
 from driftgames.core.units import Units
 
@@ -71,69 +81,72 @@ class ArmPuller(Stateful):
 
     def distribution(self) -> FloatArray:
         """Return the probabilities of the arms in the next round; reading changes nothing."""
-        return self._engine.distribution()
+        with self._lock:
+            return self._engine.distribution()
 
     def pull(self, rng: np.random.Generator | None = None) -> tuple[Any, float]:
         """Draw an arm; return it and its probability, which `update` needs."""
         if rng is None:
             rng = self.rng
-        if rng is not self._generator:
-            self._attach(rng)
-        pull: tuple[Any, float] = self._draw()
-        if self._names is not None:
-            pull = (self._names[pull[0]], pull[1])
-        pending = self._pending
-        pending[pull] = pending.get(pull, 0) + 1
-        if self._gamma is None:
-            add_gamma(self._gammas, pull, self._engine.gamma)
-        return pull
+        with self._lock:
+            if rng is not self._generator:
+                self._attach(rng)
+            pull: tuple[Any, float] = self._draw()
+            if self._names is not None:
+                pull = (self._names[pull[0]], pull[1])
+            pending = self._pending
+            pending[pull] = pending.get(pull, 0) + 1
+            if self._gamma is None:
+                add_gamma(self._gammas, pull, self._engine.gamma)
+            return pull
 
     def update(self, arm: Arm, loss: float, prob: float) -> None:
         """Take the loss (or the gain) of a pull of ``arm`` that had probability ``prob``."""
-        pull = (arm, prob)
-        pending = self._pending
-        try:
-            count = pending[pull]
-        except (KeyError, TypeError):
-            self._refuse(arm, prob)
-        try:
-            inside = self._low <= loss <= self._high
-        except (TypeError, ValueError):
-            inside = False
-        if not inside:
-            raise ValueError(
-                f"a {self._units.word} must lie in [{self._low:g}, {self._high:g}]; got {loss!r}"
-            )
-        slot: Any = arm
-        if self._slots is not None:
-            slot = self._slots[arm]
-        elif arm.__class__ is not int:
-            slot = slot_from(arm)
-        # the kernel was compiled for floats
-        if loss.__class__ is not float or prob.__class__ is not float:
-            loss, prob = _real(self._units.word, loss), float(prob)
-        if not self._plain:
-            loss = self._units.to_game(loss)
-        gamma = self._gamma
-        if gamma is None:
-            gamma = take_gamma(self._gammas, pull)
-        self._learn(slot, loss, prob + gamma)
-        if count == 1:
-            del pending[pull]
-        else:
-            pending[pull] = count - 1
+        with self._lock:
+            pull = (arm, prob)
+            pending = self._pending
+            try:
+                count = pending[pull]
+            except (KeyError, TypeError):
+                self._refuse(arm, prob)
+            try:
+                inside = self._low <= loss <= self._high
+            except (TypeError, ValueError):
+                inside = False
+            if not inside:
+                range_ = f"[{self._low:g}, {self._high:g}]"
+                raise ValueError(f"a {self._units.word} must lie in {range_}; got {loss!r}")
+            slot: Any = arm
+            if self._slots is not None:
+                slot = self._slots[arm]
+            elif arm.__class__ is not int:
+                slot = slot_from(arm)
+            # the kernel was compiled for floats
+            if loss.__class__ is not float or prob.__class__ is not float:
+                loss, prob = _real(self._units.word, loss), float(prob)
+            if not self._plain:
+                loss = self._units.to_game(loss)
+            gamma = self._gamma
+            if gamma is None:
+                gamma = take_gamma(self._gammas, pull)
+            self._learn(slot, loss, prob + gamma)
+            if count == 1:
+                del pending[pull]
+            else:
+                pending[pull] = count - 1
 
     def discard(self, arm: Arm, prob: float) -> None:
         """Remove a pull whose feedback will never come; the policy learns nothing from it."""
-        pull = (arm, prob)
-        try:
-            count = self._pending.pop(pull)
-        except (KeyError, TypeError):
-            self._refuse(arm, prob)
-        if count > 1:
-            self._pending[pull] = count - 1
-        if self._gamma is None:
-            take_gamma(self._gammas, pull)
+        with self._lock:
+            pull = (arm, prob)
+            try:
+                count = self._pending.pop(pull)
+            except (KeyError, TypeError):
+                self._refuse(arm, prob)
+            if count > 1:
+                self._pending[pull] = count - 1
+            if self._gamma is None:
+                take_gamma(self._gammas, pull)
 
     # ---------------------------------------------------------------- what it knows
 
@@ -192,13 +205,21 @@ class ArmPuller(Stateful):
         return super().content()
 
     @classmethod
-    def from_content(cls, content: Content, **given: Any) -> Self:
-        """Return the policy whose `content` this is."""
-        with contextlib.suppress(KeyError, TypeError):  # they are found again below
-            wanted, found = content["arguments"]["n_arms"], content["state"]["estimates"]["shape"]
-            if found != [wanted]:  # a constructor makes room for its arms
-                raise DocumentError(f"n_arms is {wanted}, and the estimates have shape {found}")
-        return super().from_content(content, **given)
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        n = arguments.get("n_arms")
+        name = Requirement("a string or an integer", lambda v: type(v) in (int, str))
+        return {
+            "n_arms": integer(1),
+            "names": list_of(n, name).or_null,
+            "loss_range": PAIR,
+            "gains": FLAG,
+        }, {
+            "estimates": array_of(n),
+            "numbers": array_of(None),
+            "n_ever": integer(1, LAST_ROUND),
+            "pending": LIST,
+            "generator": OBJECT,
+        }
 
     def _arguments(self) -> Content:
         return {

@@ -60,6 +60,9 @@ class AdaBoostClassifier(BaseBooster):
             "AdaBoost", run.margins, run.training_error, run.edges, run.vote_weights
         )
 
+    def _errors_per_pair(self, n_classes: int) -> float:
+        return math.sqrt(n_classes - 1)
+
 
 class ExponentialChips(Chips):
     r"""Examples that weigh :math:`e^{-F_i}`, where each vote adds to or takes from ``F_i``.

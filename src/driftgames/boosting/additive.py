@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -175,17 +175,8 @@ class AdditiveModel:
         show_missing: bool = False,
     ) -> Figure:
         """Draw the step functions that move the decision most, largest first."""
-        from driftgames.plots.shapes import plot_shapes
-
-        shapes = list(self.shape_functions.values())
-        labels = [f"x{j}" for j in range(self.n_features)] if names is None else np.asarray(names)
-        return plot_shapes(
-            [shape.thresholds for shape in shapes],
-            [shape.values for shape in shapes],
-            [str(labels[shape.feature]) for shape in shapes],
-            missing=[shape.missing for shape in shapes] if show_missing else None,
-            n_shapes=n_features,
-        )
+        shapes = self.shape_functions.values()
+        return draw_shapes(shapes, names, n_features=n_features, show_missing=show_missing)
 
     def _tables(self) -> list[tuple[int, FloatArray, FloatArray]]:
         ends = zip(self.features, self.offsets[:-1], self.offsets[1:], strict=True)
@@ -250,6 +241,27 @@ class AdditiveModel:
             )
 
         return score
+
+
+def draw_shapes(
+    shapes: Iterable[Any], names: npt.ArrayLike | None, *, n_features: int, show_missing: bool
+) -> Figure:
+    """Draw functions of features, as `AdditiveModel.plot` does.
+
+    The ``shapes`` are like `ShapeFunction`; they may have ``categories``.
+    """
+    from driftgames.plots.shapes import plot_shapes
+
+    shapes = list(shapes)
+    labels = None if names is None else np.asarray(names)
+    return plot_shapes(
+        [shape.thresholds for shape in shapes],
+        [shape.values for shape in shapes],
+        [f"x{s.feature}" if labels is None else str(labels[s.feature]) for s in shapes],
+        missing=[shape.missing for shape in shapes] if show_missing else None,
+        categories=[getattr(shape, "categories", None) for shape in shapes],
+        n_shapes=n_features,
+    )
 
 
 def _look_up(

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction
+from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction, draw_shapes
 from driftgames.boosting.bins import Array
-from driftgames.boosting.rounds import INPUT, BoostingRounds
+from driftgames.boosting.pair_model import PairModel
+from driftgames.boosting.pair_training_set import IS_LABEL
+from driftgames.boosting.rounds import BoostingRounds
 from driftgames.boosting.training_set import votes_of
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.certificates.margins import MarginCertificate, Margins
+from driftgames.certificates.pairs import PairCertificate
 from driftgames.core.typing import FloatArray, Path
 
 if TYPE_CHECKING:
@@ -39,15 +41,22 @@ class BaseBooster(BoostingRounds):
 
     Attributes
     ----------
-    classes_ : array of two labels
-        A vote of -1 is for the first, +1 for the second; a tied vote is for the first.
+    classes_ : array of labels
+        Of two, a vote of -1 is for the first, +1 for the second; a tied vote is for the first. Of
+        more, every hypothesis votes -1 or +1 for each of them (docs/classes.md).
     stumps_ : Stumps
-        The weak hypotheses in order; empty if they are trees or ``estimator`` was given.
+        The weak hypotheses in order; empty if they are trees, if there are more than two classes
+        or if ``estimator`` was given.
     trees_ : Trees
-        The weak hypotheses in order if they are trees; else empty.
+        The weak hypotheses in order if they are trees, or if there are more than two classes;
+        else empty.
+    encoder_ : CategoryEncoder or None
+        The columns that stumps and trees ask about, if there are categories: the features of
+        ``stumps_`` and ``trees_`` are then columns of ``encoder_``.
     estimators_ : list
         The fitted weak hypotheses in order, if ``estimator`` was given. A round in which only one
-        class has weight has a constant vote for it, of type `ConstantVote`.
+        class has weight has a constant vote for it, of type `ConstantVote`. With more than two
+        classes each entry is a list of one classifier for each class.
     estimator_weights_ : array
         The weight of each vote.
     history_ : dict of arrays
@@ -72,18 +81,29 @@ class BaseBooster(BoostingRounds):
         if self._margins is None:
             return None
         error = float(self.history_["training_error"][-1])
-        return self._certify(
+        certificate = self._certify(
             Run(self._margins, error, self.history_["edge"], self.estimator_weights_)
         )
+        n_classes = self.classes_.size
+        if n_classes == 2:
+            return certificate
+        return PairCertificate.of(certificate, n_classes, self._errors_per_pair(n_classes))
+
+    def _errors_per_pair(self, n_classes: int) -> float:
+        """Return how many times the bound on pairs bounds the errors; see `PairCertificate`."""
+        return 2.0 * (n_classes - 1)
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the normalised vote in [-1, 1]; above 0 it is for ``classes_[1]``."""
+        """Return the normalised vote in [-1, 1]; above 0 it is for ``classes_[1]``.
+
+        With more than two classes there is a column of votes for each class.
+        """
         check_is_fitted(self)
         X = self._check_input(X)
         if self._tables is not None:
             votes = self._tables.scores(X, n_threads=self._count_threads())
         else:
-            votes = np.zeros(X.shape[0])
+            votes = np.zeros(self._shape_of_votes(X))
             for weight, vote in zip(self.estimator_weights_, self._each_vote(X), strict=True):
                 votes += weight * vote
         return np.asarray(votes / (self.estimator_weights_.sum() or 1.0))
@@ -92,20 +112,32 @@ class BaseBooster(BoostingRounds):
         """Yield the normalised vote after 1, 2, ... rounds."""
         check_is_fitted(self)
         X = self._check_input(X)
-        votes, total = np.zeros(X.shape[0]), 0.0
+        votes, total = np.zeros(self._shape_of_votes(X)), 0.0
         for weight, vote in zip(self.estimator_weights_, self._each_vote(X), strict=True):
             votes += weight * vote
             total += weight
             yield votes / total
 
+    def _shape_of_votes(self, X: Any) -> tuple[int, ...]:
+        n_classes = self.classes_.size
+        return (X.shape[0],) if n_classes == 2 else (X.shape[0], n_classes)
+
     def _each_vote(self, X: Any) -> Iterator[FloatArray]:
         """Yield the vote of each weak hypothesis on every row, in order."""
         if self._tables is None:
             for h in self.estimators_:
-                yield np.where(votes_of(h, X, self.classes_), 1.0, -1.0)
+                if isinstance(h, list):
+                    up = np.column_stack([votes_of(each, X, IS_LABEL) for each in h])
+                else:
+                    up = votes_of(h, X, self.classes_)
+                yield np.where(up, 1.0, -1.0)
+        elif isinstance(self._tables, PairModel):
+            for t in range(self.n_iter_):
+                pairs = replace(self._tables, trees=self.trees_[t : t + 1], vote_weights=[1.0])
+                yield pairs.scores(X, n_threads=self._count_threads())
         elif isinstance(self._tables, TreeModel):
             for t in range(self.n_iter_):
-                tree = TreeModel(self.trees_[t : t + 1], [1.0], self.n_features_in_)
+                tree = TreeModel(self.trees_[t : t + 1], [1.0], self._n_columns)
                 yield tree.scores(X, n_threads=self._count_threads()).astype(np.float64)
         else:
             columns = X.tocsc() if scipy.sparse.issparse(X) else X  # a stump reads one column
@@ -113,46 +145,65 @@ class BaseBooster(BoostingRounds):
                 yield self.stumps_[t : t + 1].votes(columns)[:, 0].astype(np.float64)
 
     def predict(self, X: Any) -> Array:
-        """Return the label that the vote is for; a tie is for ``classes_[0]``."""
-        up = self.decision_function(X) > 0
-        return np.asarray(self.classes_[up.astype(np.intp)])
+        """Return the label that the vote is for; a tie is for the first of the tied labels."""
+        return self._labels(self.decision_function(X))
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Yield the predictions after 1, 2, ... rounds."""
         for votes in self.staged_decision_function(X):
-            yield self.classes_[(votes > 0).astype(np.intp)]
+            yield self._labels(votes)
+
+    def _labels(self, votes: FloatArray) -> Array:
+        first_of_largest = (votes > 0).astype(np.intp) if votes.ndim == 1 else votes.argmax(axis=1)
+        return np.asarray(self.classes_[first_of_largest])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the share of the vote that each class has.
 
-        It orders examples well and is not calibrated; `sklearn.calibration` does that.
+        It orders examples well and is not calibrated; `sklearn.calibration` does that. With more
+        than two classes it is the share of all votes of +1, and equal if there are none.
         """
-        for_second = (1.0 + self.decision_function(X)) / 2.0
+        votes = self.decision_function(X)
+        if votes.ndim == 2:
+            shares = (1.0 + votes) / 2.0
+            shares[~shares.any(axis=1)] = 1.0
+            return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        for_second = (1.0 + votes) / 2.0
         return np.column_stack([1.0 - for_second, for_second])
 
     def margins(self, X: Any, y: Any) -> FloatArray:
-        """Return ``y`` times the normalised vote: how clearly each example is right."""
+        """Return ``y`` times the normalised vote: how clearly each example is right.
+
+        With more than two classes it is half of the vote for the right class less the largest vote
+        for another one.
+        """
         votes = self.decision_function(X)
         labels = np.asarray(y)
-        if labels.shape != votes.shape:
-            raise ValueError(f"y must be one label per example, {votes.shape}; got {labels.shape}")
+        if labels.shape != votes.shape[:1]:
+            raise ValueError(
+                f"y must be one label per example, {votes.shape[:1]}; got {labels.shape}"
+            )
         known = np.isin(labels, self.classes_)
         if not known.all():
             raise ValueError(
                 f"y must hold the classes {self.classes_.tolist()}; got {labels[~known][0]!r}"
             )
-        return np.asarray(np.where(labels == self.classes_[1], votes, -votes))
+        if votes.ndim == 1:
+            return np.asarray(np.where(labels == self.classes_[1], votes, -votes))
+        own = labels[:, None] == self.classes_
+        return np.asarray((votes[own] - np.where(own, -np.inf, votes).max(axis=1)) / 2.0)
 
     @property
     def feature_importances_(self) -> FloatArray:
         """The share of all edges, times their votes, that each feature's stumps had.
 
-        The questions of a tree share its edge in proportion to their gains.
+        The questions of a tree share its edge in proportion to their gains. The classifiers of
+        several classes have equal shares.
         """
         check_is_fitted(self)
         gains = self.estimator_weights_ * self.history_["edge"]
-        importances = np.zeros(self.n_features_in_)
-        if isinstance(self._tables, TreeModel):
+        importances = np.zeros(self._n_columns)
+        if isinstance(self._tables, TreeModel | PairModel):
             trees = self.trees_
             asks = trees.left > 0
             of_tree = np.repeat(np.arange(len(trees)), trees.n_nodes)
@@ -163,36 +214,69 @@ class BaseBooster(BoostingRounds):
             np.add.at(importances, self.stumps_.feature, gains)
         else:
             for gain, h in zip(gains, self.estimators_, strict=True):
-                importances += gain * h.feature_importances_
+                for each in h if isinstance(h, list) else [h]:
+                    importances += gain * each.feature_importances_
+        if self.encoder_ is not None:
+            importances = np.add.reduceat(importances, self.encoder_.starts[:-1])
         return np.asarray(importances / (importances.sum() or 1.0))
 
     @property
-    def shape_functions_(self) -> dict[int, ShapeFunction]:
-        """The vote of each feature, as a step function of its value, by the feature's index."""
-        return self._additive.shape_functions
+    def shape_functions_(self) -> dict[Any, Any]:
+        """The vote of each feature, as a function of its value, by the feature's index.
+
+        It is a step function, or a `CategoryVotes` for a feature of categories. With more than two
+        classes there is one such `dict` for each class, by its label. The functions of a class and
+        the ``base`` of `explain` add up to the decision.
+        """
+        check_is_fitted(self)
+        if isinstance(self._tables, PairModel) and (self.trees_.n_nodes <= 3).all():
+            return {
+                label: self._of_features(self._tables.shape_functions(k))
+                for k, label in enumerate(self.classes_.tolist())
+            }
+        return self._of_features(self._additive.shape_functions)
+
+    def _of_features(self, columns: dict[int, ShapeFunction]) -> dict[int, Any]:
+        return columns if self.encoder_ is None else self.encoder_.shape_functions(columns)
 
     def plot_shapes(self, *, n_features: int = 12, show_missing: bool = False) -> Figure:
-        """Draw the step functions of the features that move the decision most."""
+        """Draw the votes of the features that move the decision most, as functions of the value."""
         names = getattr(self, "feature_names_in_", None)
-        return self._additive.plot(names, n_features=n_features, show_missing=show_missing)
+        shapes = self.shape_functions_.values()
+        return draw_shapes(shapes, names, n_features=n_features, show_missing=show_missing)
 
-    def explain(self, x: Any) -> Explanation:
-        """Return the vote of each feature on one example.
+    def explain(self, x: Any, label: Any = None) -> Explanation:
+        """Return the vote of each feature on one example, for one class.
 
         The votes add up to the decision. For stumps they are the step functions of
         ``shape_functions_``; `TreeModel.explain` says what they are for trees.
 
         ``x`` is one row of what `predict` takes, with the same checks, or a vector. The index of
         a pandas Series holds the names of its features. A bare vector has no names and is in the
-        order of the fit.
+        order of the fit. ``label`` is the class whose votes are explained. Default: of two
+        classes the second, of more the predicted one.
         """
         check_is_fitted(self)
-        tables = self._tables if isinstance(self._tables, TreeModel) else self._additive
         if hasattr(x, "iloc") and x.ndim == 1:
             x = x.to_frame().T
-        elif np.ndim(x) == 1:
-            return tables.explain(check_array(np.reshape(x, (1, -1)), **INPUT))
-        return tables.explain(self._check_input(x))
+        if np.ndim(x) == 1:
+            row = self._encode(np.array([x], dtype=None if self.encoder_ is None else object))
+        else:
+            row = self._check_input(x)
+        if label is not None and label not in self.classes_:
+            raise ValueError(f"label must be one of {self.classes_.tolist()}; got {label!r}")
+        if isinstance(self._tables, PairModel):
+            if label is None:
+                at = int(self._tables.scores(row)[0].argmax())
+            else:
+                at = int(np.searchsorted(self.classes_, label))
+            found = self._tables.of_class(at).explain(row)
+        else:
+            tables = self._tables if isinstance(self._tables, TreeModel) else self._additive
+            found = tables.explain(row)
+            if label is not None and label == self.classes_[0]:
+                found = replace(found, votes=-found.votes, base=-found.base)
+        return found if self.encoder_ is None else self.encoder_.explain(found)
 
     def save(self, path: Path) -> None:
         """Write the model to a JSON file, atomically; docs/model_format.md describes it."""
@@ -218,7 +302,12 @@ class BaseBooster(BoostingRounds):
                 "only a booster of the built-in stump is an additive model; "
                 "this one was fitted with another estimator"
             )
-        if isinstance(self._tables, TreeModel):
+        if isinstance(self._tables, PairModel) and (self.trees_.n_nodes <= 3).all():
+            raise AttributeError(
+                f"there is one additive model for each of {self.classes_.size} classes: "
+                "shape_functions_ has their step functions"
+            )
+        if not isinstance(self._tables, AdditiveModel):
             raise AttributeError(
                 "only a booster of the built-in stump is an additive model (max_depth=1); "
                 "this one was fitted with trees, whose questions interact"

@@ -86,8 +86,7 @@ class BinnedTrainingSet:
 
     def run(self, task: Callable[[int], T]) -> list[T]:
         """Run a task for every share of the rows, side by side if there is a pool."""
-        shares = range(self.n_shares)
-        return list(map(task, shares) if self.pool is None else self.pool.map(task, shares))
+        return run_shares(task, self.pool, self.n_shares)
 
     def count_mistakes(self) -> MistakeCounts:
         """Return a tally as long as it is cheaper than one number for each row."""
@@ -181,51 +180,92 @@ class BinnedTrainingSet:
         return [(j, index(j, theta), left, missing) for j, theta, left, missing in rows]
 
 
+def run_shares(task: Callable[[int], T], pool: Executor | None, n_shares: int) -> list[T]:
+    """Run a task for every share: the first one here, the others in the pool."""
+    if pool is None:
+        return list(map(task, range(n_shares)))
+    others = [pool.submit(task, p) for p in range(1, n_shares)]
+    return [task(0), *(other.result() for other in others)]
+
+
 def bin_examples(
-    X: Any, positive: BoolArray, sample_weights: IntArray, max_bins: int, **settings: Any
+    X: Any,
+    positive: BoolArray,
+    sample_weights: IntArray,
+    max_bins: int,
+    *,
+    pool: Executor | None = None,
+    n_shares: int = 1,
+    **settings: Any,
 ) -> BinnedTrainingSet:
     """Bin ``X``, an array or a CSR matrix, whose rows ``positive`` are of class 1.
 
-    ``settings`` are the last three parameters of `BinnedTrainingSet`.
+    The last parameters are those of `BinnedTrainingSet`.
     """
+    settings |= {"pool": pool, "n_shares": n_shares}
     if hasattr(X, "indptr"):
         if not X.has_canonical_format:  # an entry that is stored twice is the sum of both
             X = X.copy()
             X.sum_duplicates()
         cuts = cut_sparse(X, sample_weights, max_bins)
         return BinnedTrainingSet(cuts, *_bin_sparse(X, positive, sample_weights, cuts), **settings)
-    cuts = cut_dense(X, sample_weights, max_bins)
-    return BinnedTrainingSet(cuts, *_bin_dense(X, positive, sample_weights, cuts), **settings)
+    cuts = cut_dense(X, sample_weights, max_bins, map if pool is None else pool.map)
+
+    def run(task: Callable[[int, int], None], size: int) -> None:
+        ends = np.linspace(0, size, n_shares + 1).astype(np.int64).tolist()
+        run_shares(lambda p: task(ends[p], ends[p + 1]), pool, n_shares)
+
+    layout = _bin_dense(X, positive, sample_weights, cuts, run)
+    return BinnedTrainingSet(cuts, *layout, **settings)
 
 
 Layout = tuple[DenseBins | SparseBins, IntArray | None, int, IntArray, IntArray, IntArray]
 """Bins, order, split, sample weights, implicit bins and counts of a `BinnedTrainingSet`."""
 
 
-def _bin_dense(X: Array, positive: BoolArray, sample_weights: IntArray, cuts: Cuts) -> Layout:
+RunShares = Callable[[Callable[[int, int], None], int], None]
+"""It runs a task on shares of so many rows or columns. The task takes their begin and end."""
+
+
+def _at_once(task: Callable[[int, int], None], size: int) -> None:
+    task(0, size)
+
+
+def _bin_dense(
+    X: Array, positive: BoolArray, sample_weights: IntArray, cuts: Cuts, run: RunShares
+) -> Layout:
     order = np.argsort(positive, kind="stable")
     split = int(np.count_nonzero(~positive))
-    return lay_out_dense(bin_columns(X, order, cuts), order, split, sample_weights[order], cuts)
+    columns = bin_columns(X, order, cuts, run)
+    return lay_out_dense(columns, order, split, sample_weights[order], cuts, run)
 
 
-def bin_columns(X: Array, order: IntArray, cuts: Cuts) -> BitArray:
+def bin_columns(X: Array, order: IntArray, cuts: Cuts, run: RunShares = _at_once) -> BitArray:
     """Return the bin of every feature, one row of bytes for each, for the rows ``order``."""
     columns = np.empty(X.shape[::-1], dtype=np.uint8)
-    buffers = np.empty(_BLOCK), np.empty(_BLOCK, dtype=np.uint32)
-    missing_bins = (cuts.n_bins - 1).astype(np.uint8)
-    kernels.bin_dense(X, order, _padded(cuts), missing_bins, columns, *buffers)
+    padded, missing_bins = _padded(cuts), (cuts.n_bins - 1).astype(np.uint8)
+
+    def bin_rows(begin: int, end: int) -> None:
+        buffers = np.empty(_BLOCK), np.empty(_BLOCK, dtype=np.uint32)
+        kernels.bin_dense(X, order, padded, missing_bins, begin, end, columns, *buffers)
+
+    run(bin_rows, order.size)
     return columns
 
 
 def lay_out_dense(
-    columns: BitArray, order: IntArray | None, split: int, weights: IntArray, cuts: Cuts
+    columns: BitArray,
+    order: IntArray | None,
+    split: int,
+    weights: IntArray,
+    cuts: Cuts,
+    run: RunShares = _at_once,
 ) -> Layout:
     """Return the layout of rows whose bins are known, class 0 first: dense or sparse."""
     offsets = cuts.offsets
     counts = np.zeros((2, offsets[-1]), dtype=np.int64)
-    kernels.count_bins(columns, split, weights, offsets, counts)
-    rows = np.ascontiguousarray(columns.T)
-
+    _count_columns(columns, split, weights, offsets, counts, run)
+    rows = _turn(columns, run)
     commonest = _commonest(counts, offsets)
     inside = int(counts.sum(axis=0)[offsets[:-1] + commonest].sum())
     if inside <= (1 - _SPARSE_BELOW) * weights.sum() * len(columns):
@@ -243,6 +283,32 @@ def lay_out_dense(
     )
     order = None if order is None else order[again]
     return bins, order, split, weights[again], commonest, counts
+
+
+def _count_columns(
+    columns: BitArray,
+    split: int,
+    weights: IntArray,
+    offsets: IntArray,
+    counts: IntArray,
+    run: RunShares,
+) -> None:
+    def count(begin: int, end: int) -> None:
+        mine = offsets[begin : end + 1]
+        kernels.count_bins(columns[begin:end], split, weights, mine, counts)
+
+    run(count, len(columns))
+
+
+def _turn(columns: BitArray, run: RunShares) -> BitArray:
+    """Return the bins by rows instead of by columns."""
+    rows = np.empty(columns.shape[::-1], dtype=np.uint8)
+
+    def turn(begin: int, end: int) -> None:
+        rows[begin:end] = columns[:, begin:end].T
+
+    run(turn, len(rows))
+    return rows
 
 
 def _bin_sparse(X: Any, positive: BoolArray, sample_weights: IntArray, cuts: Cuts) -> Layout:

@@ -40,6 +40,11 @@ class BoostByMajorityClassifier(BaseBooster):
         The planned number of rounds. Default: ``n_estimators``. A fit in parts (``warm_start``)
         must give it, as the weights of the first round depend on it.
 
+    Notes
+    -----
+    An example whose vote can no longer be won weighs zero. With a small ``edge``, such as 0.02,
+    this makes the booster robust to wrong labels (``docs/noise.md``).
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

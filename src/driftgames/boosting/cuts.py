@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,11 +65,14 @@ class Cuts:
         return np.concatenate([[0], np.cumsum(self.n_bins)])
 
 
-def cut_dense(X: Array, sample_weights: IntArray, max_bins: int) -> Cuts:
+def cut_dense(
+    X: Array, sample_weights: IntArray, max_bins: int, each: Callable[..., Any] = map
+) -> Cuts:
     """Choose the cuts of an array: between any two values, if they are few, else by quantiles.
 
     A row of weight 2 counts as two rows. The order of the rows does not matter: beyond `SAMPLE`
     rows the quantiles are those of a `RowSample`, which is drawn by the contents of the rows.
+    ``each`` applies a function to the columns.
 
     >>> X = np.array([[1.0, 0.0], [2.0, 0.0], [4.0, np.nan]])
     >>> cut_dense(X, np.ones(3, dtype=np.int64), max_bins=255).thresholds
@@ -82,8 +86,10 @@ def cut_dense(X: Array, sample_weights: IntArray, max_bins: int) -> Cuts:
     parts = [midpoints(values[j, : sizes[j]]) for j in range(n_features)]
     if many.size:
         rows, weights = _sample(X, sample_weights)
-        for j, column in zip(many.tolist(), np.ascontiguousarray(rows[:, many].T), strict=True):
-            parts[j] = quantile_cuts(*count_values(column, weights), max_bins)
+        columns = np.ascontiguousarray(rows[:, many].T)
+        found = each(lambda x: quantile_cuts(*count_values(x, weights), max_bins), columns)
+        for j, part in zip(many.tolist(), found, strict=True):
+            parts[j] = part
     return Cuts.gather(parts, missing_columns(X))
 
 

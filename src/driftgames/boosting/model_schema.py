@@ -5,49 +5,37 @@ A member of a member has a dotted name, such as ``stumps.feature``.
 
 from __future__ import annotations
 
-import json
-import reprlib
-import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.cuts import MOST_BINS
 from driftgames.boosting.history import COLUMNS
 from driftgames.boosting.tree_growth import CRITERIA, DEFAULTS
 from driftgames.core.checks import is_real
 from driftgames.core.description import is_described
+from driftgames.core.schema import (
+    LARGEST,
+    LIST,
+    NULL,
+    SHARE,
+    STRING,
+    Requirement,
+    dotted,
+    integer,
+    list_of,
+    one_of,
+)
 from driftgames.core.typing import Content
 
-_LARGEST = sys.float_info.max
+LEFT_OUT = DEFAULTS | {"categorical_features": "from_dtype"}
+"""The parameters that a file leaves out where they have these default values."""
+
 _MOST_FEATURES = 2**31 - 1  # what the stumps' feature numbers can hold
 _MOST_BYTES = 2**20  # of a label: a file must not ask for more memory than it is long
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """A condition on a value, in words and as a test; for a list, also one on its entries."""
-
-    words: str
-    allows: Callable[[Any], bool]
-    entry: Requirement | None = None
-
-    def check(self, name: str, value: Any) -> None:
-        """Raise ValueError for a value, or the first entry of a list, that does not meet it."""
-        if not self.allows(value):
-            raise ValueError(f"{name} must be {self.words}; got {reprlib.repr(value)}")
-        if self.entry is not None and value is not None:
-            for i, each in enumerate(value):
-                self.entry.check(f"{name}[{i}]", each)
-
-    @property
-    def or_null(self) -> Requirement:
-        """The same requirement, which null meets too."""
-        words = f"{self.words}, or null"
-        return Requirement(words, lambda v: v is None or self.allows(v), self.entry)
 
 
 def check_model(content: Content, estimators: Mapping[str, Iterable[str]]) -> None:
@@ -55,18 +43,20 @@ def check_model(content: Content, estimators: Mapping[str, Iterable[str]]) -> No
 
     ``estimators`` gives the names of the parameters of each class that a file can hold.
     """
-    members = _by_name(content)
+    members = dotted(content)
     # the other requirements depend on these
-    _one_of(*estimators).check("estimator", members.get("estimator"))
+    one_of(*estimators).check("estimator", members.get("estimator"))
     _FEATURES.check("n_features_in", members.get("n_features_in"))
+    if "categories" in members:
+        list_of(members["n_features_in"], _CATEGORIES).check("categories", members["categories"])
     if "trees" in content:
         for name in ("trees.n_nodes", "trees.feature"):
-            _LIST.check(name, members.get(name))
+            LIST.check(name, members.get(name))
     else:
-        _LIST.check("stumps.feature", members.get("stumps.feature"))
+        LIST.check("stumps.feature", members.get("stumps.feature"))
     parameters = estimators[members["estimator"]]
     schema = _schema(members) | {f"parameters.{name}": _PARAMETERS[name] for name in parameters}
-    optional = {f"parameters.{name}" for name in DEFAULTS}  # a file leaves defaults out
+    optional = {"categories", *(f"parameters.{name}" for name in LEFT_OUT)}
     for name in schema:
         if name not in members and name not in optional:
             raise ValueError(f"{name} is missing")
@@ -76,82 +66,76 @@ def check_model(content: Content, estimators: Mapping[str, Iterable[str]]) -> No
         schema[name].check(name, value)
 
 
-def _by_name(content: Content) -> dict[str, Any]:
-    members: dict[str, Any] = {}
-    for name, value in content.items():
-        if isinstance(value, dict):
-            members |= {f"{name}.{part}": each for part, each in value.items()}
-        else:
-            members[name] = value
-    return members
-
-
 def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
     """Return the requirements on all members but the parameters."""
-    n_features = members["n_features_in"]
+    n_features, n_columns = members["n_features_in"], _count_columns(members)
+    if "trees.n_nodes" not in members and _n_classes(members) > 2:
+        list_of(0, _LABEL).check("stumps.feature", members["stumps.feature"])  # they have one vote
     of_trees = "trees.n_nodes" in members
     n_rounds = len(members["trees.n_nodes" if of_trees else "stumps.feature"])
     margins = members.get("margins.values")
     n_margins = len(margins) if isinstance(margins, list) else 0
     vote_weight = _WEIGHT if members["estimator"] == "AdaBoostClassifier" else _UNIT
     schema = {
-        "estimator": _STRING,
+        "estimator": STRING,
         "classes.dtype": _LABEL_TYPE,
-        "classes.values": _list(2, _LABEL),
+        "classes.values": _LABELS,
         "n_features_in": _FEATURES,
-        "feature_names_in": _list(n_features, _STRING).or_null,
-        **(_tree_schema(members, n_rounds) if of_trees else _stump_schema(n_features, n_rounds)),
-        "estimator_weights": _list(n_rounds, vote_weight),
-        **{f"history.{name}": _list(n_rounds, _SHARE) for name in COLUMNS},
-        "history.edge": _list(n_rounds, _EDGE),
-        "ended_early": _one_of(True, False),
+        "feature_names_in": list_of(n_features, STRING).or_null,
+        "categories": list_of(n_features, _CATEGORIES),
+        **(_tree_schema(members, n_rounds) if of_trees else _stump_schema(n_columns, n_rounds)),
+        "estimator_weights": list_of(n_rounds, vote_weight),
+        **{f"history.{name}": list_of(n_rounds, SHARE) for name in COLUMNS},
+        "history.edge": list_of(n_rounds, _EDGE),
+        "ended_early": one_of(True, False),
     }
     if n_rounds == 0:
-        return schema | {"margins": _NULL}
-    return schema | {"margins.values": _MARGINS, "margins.masses": _list(n_margins, _integer(1))}
+        return schema | {"margins": NULL}
+    return schema | {"margins.values": _MARGINS, "margins.masses": list_of(n_margins, integer(1))}
 
 
-def _stump_schema(n_features: int, n_rounds: int) -> dict[str, Requirement]:
+def _count_columns(members: dict[str, Any]) -> int:
+    """Return the number of columns that stumps and trees may ask about."""
+    if "categories" not in members:
+        return int(members["n_features_in"])
+    return CategoryEncoder.decode(members["categories"]).n_columns
+
+
+def _n_classes(members: dict[str, Any]) -> int:
+    labels = members.get("classes.values")
+    return len(labels) if isinstance(labels, list) else 2
+
+
+def _stump_schema(n_columns: int, n_rounds: int) -> dict[str, Requirement]:
     return {
-        "stumps.feature": _list(n_rounds, _integer(0, n_features - 1)),
-        "stumps.threshold": _list(n_rounds, _THRESHOLD),
-        "stumps.left_vote": _list(n_rounds, _one_of(1, -1)),
-        "stumps.missing_vote": _list(n_rounds, _one_of(1, -1)),
+        "stumps.feature": list_of(n_rounds, integer(0, n_columns - 1)),
+        "stumps.threshold": list_of(n_rounds, _THRESHOLD),
+        "stumps.left_vote": list_of(n_rounds, one_of(1, -1)),
+        "stumps.missing_vote": list_of(n_rounds, one_of(1, -1)),
     }
 
 
 def _tree_schema(members: dict[str, Any], n_rounds: int) -> dict[str, Requirement]:
     """Return the requirements on each node; `Trees` checks that nodes make up trees."""
     n_nodes = len(members["trees.feature"])
+    n_classes = _n_classes(members)
     return {
-        "trees.n_nodes": _list(n_rounds, _integer(1, n_nodes)),
-        "trees.feature": _list(n_nodes, _integer(-1, members["n_features_in"] - 1)),
-        "trees.threshold": _list(n_nodes, _THRESHOLD),
-        "trees.missing_left": _list(n_nodes, _one_of(0, 1)),
-        "trees.left": _list(n_nodes, _integer(0, n_nodes)),
-        "trees.vote": _list(n_nodes, _one_of(0, 1, -1)),
-        "trees.gain": _list(n_nodes, _SHARE),
+        "trees.n_nodes": list_of(n_rounds, integer(1, n_nodes)),
+        "trees.feature": list_of(n_nodes, integer(-1, _count_columns(members) - 1)),
+        "trees.threshold": list_of(n_nodes, _THRESHOLD),
+        "trees.missing_left": list_of(n_nodes, one_of(0, 1)),
+        "trees.left": list_of(n_nodes, integer(0, n_nodes)),
+        "trees.vote": list_of(n_nodes, one_of(0, 1, -1) if n_classes == 2 else _votes(n_classes)),
+        "trees.gain": list_of(n_nodes, SHARE),
     }
 
 
-def _one_of(*values: Any) -> Requirement:
-    kinds = {type(value) for value in values}  # JSON's true is not its 1
-    words = " or ".join(json.dumps(value) for value in values)
-    return Requirement(words, lambda v: type(v) in kinds and v in values)
-
-
-def _integer(low: int, high: int | None = None) -> Requirement:
-    words = f"an integer from {low}" + ("" if high is None else f" to {high}")
-    return Requirement(words, lambda v: type(v) is int and low <= v and (high is None or v <= high))
-
-
-def _between(low: float, high: float) -> Requirement:
-    return Requirement(f"a number in [{low}, {high}]", lambda v: is_real(v) and low <= v <= high)
-
-
-def _list(length: int, entry: Requirement) -> Requirement:
+def _votes(n_classes: int) -> Requirement:
+    """Return the requirement on the vote of a node where there are more than two classes."""
+    question, votes = one_of(0), list_of(n_classes, one_of(1, -1))
     return Requirement(
-        f"a list of {length}", lambda v: isinstance(v, list) and len(v) == length, entry
+        f"0 or {votes.words} votes of 1 or -1",
+        lambda v: question.allows(v) or (votes.allows(v) and all(map(one_of(1, -1).allows, v))),
     )
 
 
@@ -169,37 +153,58 @@ def _is_ascending(value: Any) -> bool:
     return value[0] >= -1 and value[-1] <= 1 and all(x < y for x, y in pairwise(value))
 
 
-_LIST = Requirement("a list", lambda v: isinstance(v, list))
-_NULL = Requirement("null", lambda v: v is None)
-_STRING = Requirement("a string", lambda v: isinstance(v, str))
+def _is_category_column(value: Any) -> bool:
+    """Whether the types are right; `CategoryColumn` checks what values and ranks must be."""
+    if not isinstance(value, dict) or set(value) != {"values", "missing", "ranks"}:
+        return False
+    lists = [value["values"], value["ranks"], *(value["ranks"] or ())]
+    if not all(isinstance(each, list) for each in lists):
+        return False
+    return (
+        all(isinstance(each, str | bool) or is_real(each) for each in value["values"])
+        and type(value["missing"]) is bool
+        and all(type(rank) is int for ranks in value["ranks"] for rank in ranks)
+    )
+
+
 _LABEL = Requirement(
     "a number, a string, true or false", lambda v: isinstance(v, (int, float, str))
 )
+_LABELS = Requirement(
+    "a list of two labels or more", lambda v: isinstance(v, list) and len(v) > 1, _LABEL
+)
 _LABEL_TYPE = Requirement("the NumPy type of numbers or of strings", _is_label_type)
-_FEATURES = _integer(1, _MOST_FEATURES)
-_SHARE = _between(0, 1)
+_FEATURES = integer(1, _MOST_FEATURES)
 _MARGINS = Requirement("a list of ascending numbers in [-1, 1]", _is_ascending)
 _EDGE = Requirement("a number in (0, 0.5]", lambda v: is_real(v) and 0 < v <= 0.5)
 _UNIT = Requirement("1", lambda v: is_real(v) and v == 1)
 _WEIGHT = Requirement("a number in (0, 2**53]", lambda v: is_real(v) and 0 < v <= 2**53)
 _THRESHOLD = Requirement(
     'a finite number or "inf"',
-    lambda v: v == "inf" or (is_real(v) and -_LARGEST <= v <= _LARGEST),
+    lambda v: v == "inf" or (is_real(v) and -LARGEST <= v <= LARGEST),
 )
+_CATEGORIES = Requirement("an object of values, missing and ranks", _is_category_column).or_null
 _PARAMETERS = {
-    "criterion": _one_of(*CRITERIA),
-    "d": Requirement("a finite number > 0", lambda v: is_real(v) and 0 < v <= _LARGEST),
+    "categorical_features": Requirement(
+        "a string or a list of names, positions or truth values",
+        lambda v: (
+            isinstance(v, str)
+            or (isinstance(v, list) and all(isinstance(each, (str, int)) for each in v))
+        ),
+    ).or_null,
+    "criterion": one_of(*CRITERIA),
+    "d": Requirement("a finite number > 0", lambda v: is_real(v) and 0 < v <= LARGEST),
     "edge": Requirement("a number in (0, 0.5)", lambda v: is_real(v) and 0 < v < 0.5),
-    "estimator": _NULL,
-    "horizon": _integer(1).or_null,
-    "max_bins": _integer(2, MOST_BINS),
-    "max_depth": _integer(1).or_null,
-    "max_leaves": _integer(2).or_null,
-    "min_samples_leaf": _integer(1),
-    "n_estimators": _integer(1),
+    "estimator": NULL,
+    "horizon": integer(1).or_null,
+    "max_bins": integer(2, MOST_BINS),
+    "max_depth": integer(1).or_null,
+    "max_leaves": integer(2).or_null,
+    "min_samples_leaf": integer(1),
+    "n_estimators": integer(1),
     "n_jobs": Requirement("an integer other than 0", lambda v: type(v) is int and v != 0).or_null,
     "potential": Requirement("a potential", is_described).or_null,
-    "random_state": _integer(0).or_null,
+    "random_state": integer(0).or_null,
     "verbose": Requirement("an integer, true or false", lambda v: isinstance(v, int)),
     "warm_start": Requirement("true or false", lambda v: v in (True, False)),
 }

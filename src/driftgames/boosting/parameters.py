@@ -9,7 +9,8 @@ from typing import Any
 _SHARED = """\
 estimator : classifier, optional
     The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``. It
-    sees only the examples of nonzero weight. Default: the exhaustive stump.
+    sees only the examples of nonzero weight. With more than two classes each round fits a
+    clone for each class. Default: the exhaustive stump.
 max_depth : int, optional
     The most questions on the way to a vote. Default: 1, a stump. With more, the weak
     hypotheses are trees (docs/trees.md). None sets no limit; then give ``max_leaves``.
@@ -22,8 +23,13 @@ criterion : {"gini", "kearns-mansour"}
 max_bins : int
     Bins per feature, from 2 to 255; exact if a feature has no more values than that.
     Missing values have a bin of their own.
+categorical_features : "from_dtype", list or None
+    The columns that hold categories (docs/categories.md). Default: those of a data frame that
+    are of category, enum or string type. A list holds names, positions or truth values. None: no
+    column.
 n_jobs : int, optional
-    Threads, as joblib counts them. The model does not depend on it.
+    Threads, as joblib counts them; one inside a worker of joblib or Dask. The model does not
+    depend on it.
 random_state : int, Generator or RandomState, optional
     Seeds the weak learners that take a seed; stumps draw nothing.
 verbose : int
@@ -47,6 +53,7 @@ class SharedParameters:
     min_samples_leaf: int = 1
     criterion: str = "gini"
     max_bins: int = 255
+    categorical_features: Any = "from_dtype"
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0

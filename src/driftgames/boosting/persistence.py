@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.bins import Array
+from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.history import COLUMNS
-from driftgames.boosting.model_schema import check_model
+from driftgames.boosting.model_schema import LEFT_OUT, check_model
 from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.stumps import Stumps
-from driftgames.boosting.tree_growth import DEFAULTS
 from driftgames.boosting.trees import DTYPES as TREE_ARRAYS
 from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.warm_start import check_settings
@@ -72,11 +72,12 @@ def encode_model(model: BaseBooster) -> Content:
         "parameters": {
             name: _encode_parameter(name, value)
             for name, value in model.get_params(deep=False).items()
-            if not (name in DEFAULTS and value == DEFAULTS[name])
+            if not (name in LEFT_OUT and np.array_equal(value, LEFT_OUT[name]))
         },
         "classes": _encode_labels(model.classes_),
         "n_features_in": int(model.n_features_in_),
         "feature_names_in": None if names is None else [str(name) for name in names],
+        **({} if model.encoder_ is None else {"categories": model.encoder_.encode()}),
         **_encode_hypotheses(model),
         "estimator_weights": model.estimator_weights_.tolist(),
         "history": {name: values.tolist() for name, values in model.history_.items()},
@@ -96,11 +97,18 @@ def decode_model(content: Content) -> BaseBooster:
         name: _decode_parameter(name, value) for name, value in content["parameters"].items()
     }
     model = _CLASSES[content["estimator"]](**parameters)
+    model.encoder_ = None
+    if "categories" in content:
+        model.encoder_ = CategoryEncoder.decode(content["categories"])
     model.stumps_, model.trees_ = Stumps.none(), NO_TREES
     arrays: Content
     if "trees" in content:
-        arrays = {name: _numbers(content["trees"][name]) for name in TREE_ARRAYS}
-        model.trees_ = Trees(**arrays)
+        n_classes = len(content["classes"]["values"])
+        arrays = {n: _numbers(content["trees"][n]) for n in TREE_ARRAYS if n != "vote"}
+        votes = content["trees"]["vote"]
+        if n_classes > 2:
+            votes = [vote if vote else [0] * n_classes for vote in votes]
+        model.trees_ = Trees(**arrays, vote=np.array(votes))
     else:
         arrays = {name: _numbers(content["stumps"][name]) for name in _STUMP_ARRAYS}
         model.stumps_ = Stumps(**arrays)
@@ -125,6 +133,9 @@ def _encode_hypotheses(model: BaseBooster) -> Content:
     kind: str
     if len(model.trees_):
         kind, arrays = "trees", {name: getattr(model.trees_, name).tolist() for name in TREE_ARRAYS}
+        if model.trees_.vote.ndim == 2:
+            asks = model.trees_.left > 0
+            arrays["vote"] = [0 if a else v for a, v in zip(asks, arrays["vote"], strict=True)]
     else:
         kind, arrays = "stumps", {n: getattr(model.stumps_, n).tolist() for n in _STUMP_ARRAYS}
     arrays["threshold"] = ["inf" if x == np.inf else x for x in arrays["threshold"]]
@@ -138,7 +149,7 @@ def _check(content: Content) -> None:
 def _encode_parameter(name: str, value: Any) -> Any:
     """Return a parameter as JSON: a plain value, or a potential by its name and arguments."""
     try:
-        encoded = encode(value)
+        encoded = encode(value.tolist() if isinstance(value, np.ndarray) else value)
     except TypeError:
         encoded = {"arguments": None}
     if isinstance(encoded, dict) and encoded["arguments"] is None:
@@ -181,7 +192,8 @@ def _decode_labels(encoded: Content) -> Array:
         same = False
     if not same:
         raise ValueError(
-            f"classes.values must be two labels of type {encoded['dtype']}, the lesser first; "
+            f"classes.values must be {'two' if len(values) == 2 else len(values)} labels of type "
+            f"{encoded['dtype']}, the lesser first; "
             f"got {reprlib.repr(values)}"
         )
     return labels

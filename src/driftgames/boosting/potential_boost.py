@@ -92,6 +92,9 @@ class NHBoostDTClassifier(_PotentialBooster):
     If all examples weigh zero, their weights become equal. Between stumps of equal edge the
     lowest feature wins, then the lowest threshold.
 
+    Wrong labels gain weight in every round and hurt more than in other boosters. `docs/noise.md`
+    shows how much, and what helps.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

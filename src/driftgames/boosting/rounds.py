@@ -16,9 +16,9 @@ from contextlib import contextmanager, nullcontext
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import get_tags
+from sklearn.utils import check_array, check_X_y, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -26,10 +26,19 @@ from driftgames._kernels.sums import dot
 from driftgames.boosting.additive import AdditiveModel
 from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
 from driftgames.boosting.bins import Array
+from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.cuts import MOST_BINS
+from driftgames.boosting.frames import Categories, check_types, code_columns, find_categories
 from driftgames.boosting.history import COLUMNS, History, Round
+from driftgames.boosting.pair_model import PairModel
+from driftgames.boosting.pair_training_set import (
+    EstimatorPairs,
+    PairCounts,
+    TreePairs,
+)
 from driftgames.boosting.parameters import SharedParameters
 from driftgames.boosting.sample_weights import SampleWeights, weigh_examples
+from driftgames.boosting.sparse_input import check_sparse
 from driftgames.boosting.stump_kernels import scale_weights
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import EstimatorTrainingSet, TrainingSet, draw_seeds
@@ -37,10 +46,16 @@ from driftgames.boosting.tree_growth import DEFAULTS, TreeShape
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.trees import NO_TREES, Trees
-from driftgames.boosting.warm_start import check_continuation, check_names, replay
+from driftgames.boosting.warm_start import (
+    check_categories,
+    check_continuation,
+    check_names,
+    replay,
+)
 from driftgames.certificates.margins import Margins
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import check_integer, float_errors
 from driftgames.core.progress import progress
+from driftgames.core.threads import count_threads
 from driftgames.core.typing import FloatArray, IntArray
 
 SUM_BITS = 61
@@ -174,6 +189,8 @@ class CountedChips(Chips):
     @property
     def training_error(self) -> float:
         """The share of mass that the vote gets wrong."""
+        if isinstance(self._counts, PairCounts):
+            return self._counts.error
         return self._wrong / self._total
 
     def margins(self) -> Margins:
@@ -192,9 +209,10 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
     stumps_: Stumps
     trees_: Trees
     estimators_: list[Any]
+    encoder_: CategoryEncoder | None = None  # where there are no categories
     history_: History
     _margins: Margins | None  # None after no round
-    _tables: AdditiveModel | TreeModel | None  # None after a fit with an `estimator`
+    _tables: AdditiveModel | TreeModel | PairModel | None  # None after a fit with an `estimator`
 
     @abstractmethod
     def _start(self, training_set: TrainingSet) -> Chips:
@@ -209,9 +227,10 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         Parameters
         ----------
         X : array, data frame or SciPy sparse matrix, shape (n_samples, n_features)
-            NaN is a missing value. Sparse matrices stay sparse.
+            NaN is a missing value. Sparse matrices stay sparse. A data frame may have columns
+            of categories; see ``categorical_features``.
         y : array, shape (n_samples,)
-            Labels of any two values.
+            Labels of two values or more.
         sample_weight : array, shape (n_samples,), optional
             A prior over the examples; an example of weight 2 counts as two.
 
@@ -222,13 +241,23 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         """
         with self._kept_on_error():
             n_estimators, max_bins, shape, goes_on = self._check_settings()
-            X, y = self._check_input(X, y, reset=not goes_on)
-            classes = two_classes(y)
+            X, y, categories = self._check_examples(X, y, reset=not goes_on)
+            classes = _find_classes(y)
             if goes_on:
                 check_continuation(self, classes, n_estimators)
             weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
             if sample_weight is not None:
-                X, y, weights = weigh_examples(X, y, sample_weight, classes)
+                with float_errors("sample_weight"):
+                    X, y, weights = weigh_examples(X, y, sample_weight, classes)
+            labels = np.searchsorted(classes, y)
+            encoder = None
+            if categories is not None:
+                grows = self.estimator is None and shape is not None and not shape.is_stump
+                encoder, X = CategoryEncoder.learn(X, categories, labels, weights, ranked=grows)
+            if goes_on:
+                check_categories(self, encoder)
+            self.encoder_ = encoder
+            X = self._expand(X, self.estimator)
             with self._threads() as (pool, n_threads):
                 # bin the examples
                 training_set: TrainingSet
@@ -236,21 +265,28 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
                 if self.estimator is None:
                     binned = bin_examples(
                         X,
-                        y == classes[1],
+                        labels == 1 if classes.size == 2 else np.zeros(y.size, dtype=bool),
                         weights.of_each,
                         max_bins,
                         integer_weights=weights.integer_weights,
                         pool=pool,
                         n_shares=n_threads,
                     )
-                    training_set, earlier = self._on_bins(binned, shape, goes_on=goes_on)
+                    training_set, earlier = self._on_bins(
+                        binned, shape, labels, classes.size, goes_on=goes_on
+                    )
                 else:
                     if goes_on:
                         earlier = self.estimators_
                     seeds = draw_seeds(self.random_state, used=len(earlier))
-                    training_set = EstimatorTrainingSet(
-                        self.estimator, X, y, classes, *weights, seeds
-                    )
+                    if classes.size == 2:
+                        training_set = EstimatorTrainingSet(
+                            self.estimator, X, y, classes, *weights, seeds
+                        )
+                    else:
+                        training_set = EstimatorPairs(
+                            self.estimator, X, labels, classes.size, *weights, seeds
+                        )
                 self._boost(training_set, classes, earlier, n_estimators)
         return self
 
@@ -311,6 +347,9 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
                 filter=filter,
                 batch_rows=batch_rows,
             )
+            if goes_on:
+                check_categories(self, None)
+            self.encoder_ = None
             if opened.names is not None and goes_on:
                 check_names(self.__dict__.pop("feature_names_in_", None), opened.names)
             reader = BatchReader(
@@ -357,11 +396,24 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         return n_estimators, max_bins, self._tree_shape(), goes_on
 
     def _on_bins(
-        self, binned: BinnedTrainingSet, shape: TreeShape | None, *, goes_on: bool
-    ) -> tuple[BinnedTrainingSet | TreeTrainingSet, list[Any]]:
-        """Return the training set of stumps or trees, and the hypotheses of an earlier fit."""
+        self,
+        binned: BinnedTrainingSet,
+        shape: TreeShape | None,
+        labels: IntArray | None = None,
+        n_classes: int = 2,
+        *,
+        goes_on: bool,
+    ) -> tuple[BinnedTrainingSet | TreeTrainingSet | TreePairs, list[Any]]:
+        """Return the training set of stumps or trees, and the hypotheses of an earlier fit.
+
+        ``labels``, which number the classes, are needed for more than two.
+        """
         if shape is not None:
             shape.check_examples(binned.n_rows)
+        if n_classes > 2:
+            assert labels is not None
+            pairs = TreePairs(binned, labels, n_classes, shape or TreeShape())
+            return pairs, pairs.to_bins(self.trees_) if goes_on else []
         if shape is None or shape.is_stump:
             return binned, binned.to_bins(self.stumps_) if goes_on else []
         of_trees = TreeTrainingSet(binned, shape)
@@ -433,12 +485,14 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
     def _add_up(self) -> None:
         """Build the tables that predictions read."""
         self._tables = None
-        if self.trees_.n_nodes.size:
-            self._tables = TreeModel(self.trees_, self.estimator_weights_, self.n_features_in_)
-        elif not hasattr(self, "estimators_"):
-            self._tables = self.stumps_.add_up(
-                self.estimator_weights_, n_features=self.n_features_in_
+        if self.classes_.size > 2 and not hasattr(self, "estimators_"):
+            self._tables = PairModel(
+                self.trees_, self.estimator_weights_, self._n_columns, self.classes_.size
             )
+        elif self.trees_.n_nodes.size:
+            self._tables = TreeModel(self.trees_, self.estimator_weights_, self._n_columns)
+        elif not hasattr(self, "estimators_"):
+            self._tables = self.stumps_.add_up(self.estimator_weights_, n_features=self._n_columns)
 
     def _tree_shape(self) -> TreeShape | None:
         """Return the shape of the weak hypotheses, checked; None for that of the default stump."""
@@ -456,24 +510,75 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
     def _binding_settings(self) -> dict[str, Any]:
         """Return the settings that the rounds played depend on."""
         settings = self.get_params(deep=False)
+        if isinstance(settings["categorical_features"], np.ndarray):
+            settings["categorical_features"] = settings["categorical_features"].tolist()
         return {name: value for name, value in settings.items() if name not in _FREE}
 
     def _check_input(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
-        return validate_data(self, X, y, reset=reset, **INPUT)
+        """Return examples to predict, as the columns that the weak hypotheses ask about."""
+        if reset or self.encoder_ is None:
+            check_types(X, None)
+            return self._validate(X, y, reset=reset)
+        validate_data(self, X, reset=False, skip_check_array=True)  # names, number of columns
+        check_types(X, [feature is not None for feature in self.encoder_.features])
+        return self._encode(X)
+
+    def _validate(self, X: Any, y: Any, *, reset: bool) -> Any:
+        if issparse(X):
+            check_sparse(X)
+        with float_errors("X and y"):
+            return validate_data(self, X, y, reset=reset, **INPUT)
+
+    def _encode(self, X: Any) -> Any:
+        """Do the same as `_check_input` without a look at the names of columns."""
+        if self.encoder_ is not None:
+            X, _ = code_columns(X, self.encoder_.categories)
+        estimators = getattr(self, "estimators_", None)
+        return self._expand(check_array(X, **INPUT), estimators[0] if estimators else None)
+
+    def _check_examples(
+        self, X: Any, y: Any, *, reset: bool
+    ) -> tuple[Any, Array, tuple[Categories | None, ...] | None]:
+        """Return the examples of a fit, categories as codes, and the categories if there are any.
+
+        `frames.code_columns` says what the codes are.
+        """
+        setting, categorical = self.categorical_features, None
+        by_type = isinstance(setting, str) and setting == "from_dtype"
+        if not (by_type and isinstance(X, np.ndarray)):  # an array has one type
+            categorical = find_categories(X, setting)
+            check_types(X, categorical)
+        if categorical is None:
+            return *self._validate(X, y, reset=reset), None
+        validate_data(self, X, reset=reset, skip_check_array=True)  # names, number of columns
+        codes, categories = code_columns(X, (None,) * categorical.size, learn=categorical)
+        return *check_X_y(codes, y, estimator=self, **INPUT), categories
+
+    def _expand(self, X: Any, estimator: Any) -> Any:
+        """Return the columns of the weak hypotheses; an ``estimator`` may want them dense."""
+        if self.encoder_ is None:
+            return X
+        columns = self.encoder_.expand(X)
+        sparse = estimator is None or get_tags(estimator).input_tags.sparse
+        return columns if sparse or not issparse(columns) else columns.toarray()
+
+    @property
+    def _n_columns(self) -> int:
+        """The number of columns that the weak hypotheses ask about."""
+        return int(self.n_features_in_ if self.encoder_ is None else self.encoder_.n_columns)
 
     def _count_threads(self) -> int:
-        """Return ``n_jobs`` as joblib counts it; the default is 1, or the number of its backend."""
+        """Return the number of threads, checked."""
         n_jobs: Any = self.n_jobs
         if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
             raise ValueError(f"n_jobs must be an integer or None; got {n_jobs!r}")
-        return int(effective_n_jobs(n_jobs))
+        return count_threads(None if n_jobs is None else int(n_jobs))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         if self.estimator is not None:
@@ -482,18 +587,20 @@ class BoostingRounds(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # 
         return tags
 
 
-def two_classes(y: Array) -> Array:
-    """Return the two labels in order; raise ValueError if there are fewer or more."""
+def _find_classes(y: Array) -> Array:
+    """Return the labels in order; raise ValueError if there are fewer than two."""
     check_classification_targets(y)
     classes = np.unique(y)
     if classes.size < 2:
-        raise ValueError(f"y must hold two classes; got one class only: {classes.tolist()}")
+        raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")
+    return classes
+
+
+def two_classes(y: Array) -> Array:
+    """Return the two labels in order; raise ValueError if there are fewer or more."""
+    classes = _find_classes(y)
     if classes.size > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: "
-            f"y holds {classes.size} classes. sklearn.multiclass.OneVsRestClassifier makes one "
-            "booster for each."
-        )
+        raise ValueError(f"y must hold two classes in batches; got {classes.size} classes")
     return classes
 
 

@@ -23,6 +23,8 @@ from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.vote_totals import RowVotes
 from driftgames.core.typing import BoolArray, IntArray
 
+_NO_COUNTS: IntArray = np.empty(0, dtype=np.int64)
+
 
 class Question(NamedTuple):
     """A question that divides the rows of node ``node`` into nodes ``2 node`` and ``2 node + 1``.
@@ -98,10 +100,11 @@ class TreeRows:
             mine = rows[c] if c < 2 else np.concatenate(rows)
             weights = self._weights if c < 2 else self._ones
             sums = np.zeros(data.n_codes, dtype=np.int64)
+            codes = data.bins.codes.ravel()
             if isinstance(data.bins, DenseBins):
-                kernels.sum_dense(mine, weights, data.offsets, data.bins.codes, sums)
+                kernels.sum_dense(mine, weights, codes, data.offsets, sums, _NO_COUNTS)
             else:
-                kernels.sum_sparse(mine, weights, data.bins.starts, data.bins.codes, sums)
+                kernels.sum_sparse(mine, weights, data.bins.starts, codes, sums, _NO_COUNTS)
             answer[c, -1] = weights[mine].sum()
             answer[c, :-1] = list_all_bins(data, sums, answer[c, -1])
         return answer
@@ -211,13 +214,16 @@ class SharedTreeGrower:
         """Find the best question of a leaf; its gain stays 0 if there is none."""
         if not self._may_divide(leaf) or leaf.sums is None:
             return
-        data, found = self._data, np.empty(5, dtype=np.int64)
+        data, found = self._data, np.empty(6, dtype=np.int64)
         score = kernels.best_split(
-            np.ascontiguousarray(leaf.sums[:, :-1]),
+            np.ascontiguousarray(leaf.sums[None, None, :, :-1]),
+            np.zeros(1, dtype=np.int64),
             np.ascontiguousarray(leaf.totals),
             data.offsets,
             data.implicit,
             data.cuts.missing,
+            0,
+            data.implicit.size,
             self._shape.min_samples_leaf,
             self._criterion,
             self._mine,

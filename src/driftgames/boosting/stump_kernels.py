@@ -18,16 +18,24 @@ from driftgames.boosting.bins import Array
 
 @kernel
 def bin_dense(
-    X: Array, order: Array, cuts: Array, missing: Array, out: Array, values: Array, at: Array
+    X: Array,
+    order: Array,
+    cuts: Array,
+    missing: Array,
+    first: int,
+    last: int,
+    out: Array,
+    values: Array,
+    at: Array,
 ) -> None:
-    """Write to ``out[j, i]`` the bin of feature ``j`` in row ``order[i]``.
+    """Write to ``out[j, i]`` the bin of feature ``j`` in row ``order[i]``, from first to last.
 
     ``cuts[j]`` ascends and is filled up with infinity to a power of two, less one; the bin is
     the number of cuts below the value. NaN goes to bin ``missing[j]``. ``values`` and ``at`` are
     scratch buffers for a block of rows.
     """
-    for begin in range(0, order.size, values.size):
-        size = min(values.size, order.size - begin)
+    for begin in range(first, last, values.size):
+        size = min(values.size, last - begin)
         for j in range(X.shape[1]):
             mine = cuts[j]
             for i in range(size):

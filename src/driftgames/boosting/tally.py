@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from driftgames._kernels.jit import inner_kernel, kernel
+from driftgames._kernels.memory import AHEAD, prefetch
 from driftgames.boosting.bins import Array, DenseBins, Stump
 from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
 from driftgames.boosting.stump_kernels import vote_by_bin
@@ -360,7 +361,9 @@ def _enter_sparse(
 ) -> None:
     last = np.uint64(book.shape[1] - 1)
     one = np.uint64(1)
-    for q in range(rows.size):
+    n_rows = np.uint64(rows.size)
+    for q in range(n_rows):
+        prefetch(codes, np.uint64(starts[np.uint64(rows[min(q + AHEAD, n_rows - one)])]))
         i = np.uint64(rows[q])
         r = np.uint64(levels[i])
         count = counts[i]
@@ -382,7 +385,12 @@ def _enter_dense(
 ) -> None:
     last = np.uint64(book.shape[1] - 1)
     one = np.uint64(1)
-    for q in range(rows.size):
+    n_rows, width = np.uint64(rows.size), np.uint64(codes.shape[1])
+    flat = codes.reshape(-1)
+    for q in range(n_rows):
+        ahead = np.uint64(rows[min(q + AHEAD, n_rows - one)]) * width
+        prefetch(flat, ahead)
+        prefetch(flat, ahead + width - one)
         i = np.uint64(rows[q])
         r = np.uint64(levels[i])
         count = counts[i]

@@ -1,4 +1,4 @@
-"""Loops that grow trees on binned rows, and that find the leaf of every row.
+"""Loops that grow trees on binned rows: collect rows, sum their weights, find a split, divide.
 
 Rows are sorted by class, as in `driftgames.boosting.stump_kernels`, and each class is summed by
 itself: one addition for each bin that a row lists. All sums are integers. Scores are floats that
@@ -9,70 +9,90 @@ Indices are unsigned: Numba then leaves out the code that makes negative ones co
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from driftgames._kernels.arithmetic import root
 from driftgames._kernels.jit import inner_kernel, kernel
+from driftgames._kernels.memory import AHEAD, prefetch
 from driftgames.boosting.bins import Array
 
 GINI, KEARNS_MANSOUR = 0, 1
 """The criteria by their numbers in the loops."""
 
 
-@kernel
-def collect(weights: Array, begin: int, end: int, heavy: Array, light: Array) -> tuple[int, int]:
-    """Write the rows from ``begin`` to ``end`` to ``heavy``, or to ``light`` if they weigh zero.
+@inner_kernel
+def collect(
+    weights: Array, begin: int, end: int, heavy: Array, light: Array, n_heavy: int, n_light: int
+) -> tuple[int, int, int]:
+    """Append the rows from ``begin`` to ``end`` to ``heavy``, or to ``light`` if they weigh zero.
 
-    Return the number of heavy rows and the sum of their weights. Both buffers need room for one
+    Return the new lengths of both lists and the sum of the weights. Both lists need room for one
     row more.
     """
-    n_heavy = np.uint64(0)
-    n_light = np.uint64(0)
+    to_heavy = np.uint64(n_heavy)
+    to_light = np.uint64(n_light)
     total = 0
     for i in range(np.uint64(begin), np.uint64(end)):
-        heavy[n_heavy] = i  # both are written and one is kept: the loop has no branch
-        light[n_light] = i
+        heavy[to_heavy] = i  # both are written and one is kept: the loop has no branch
+        light[to_light] = i
         weighs = np.uint64(weights[i] != 0)
-        n_heavy += weighs
-        n_light += np.uint64(1) - weighs
+        to_heavy += weighs
+        to_light += np.uint64(1) - weighs
         total += weights[i]
-    return int(n_heavy), total
+    return int(to_heavy), int(to_light), total
 
 
 @kernel
-def sum_dense(rows: Array, weights: Array, offsets: Array, codes: Array, out: Array) -> None:
-    """Add the weight of each row to ``out``, at its bin of every feature."""
+def sum_dense(
+    rows: Array, weights: Array, codes: Array, offsets: Array, out: Array, counts: Array
+) -> None:
+    """Add the weight of each row to ``out``, at its bin of every feature.
+
+    ``codes`` holds one bin of every feature for each row. ``counts``, if it has a size, counts the
+    rows in each bin.
+    """
     one = np.uint64(1)
-    n_features = np.uint64(codes.shape[1])
+    width = np.uint64(offsets.size - 1)
     n_rows = np.uint64(rows.size)
-    even = n_rows - n_rows % np.uint64(2)
-    for q in range(np.uint64(0), even, np.uint64(2)):  # two rows at a time are faster
-        i, k = np.uint64(rows[q]), np.uint64(rows[q + one])
-        weight, next_weight = weights[i], weights[k]
-        row, next_row = codes[i], codes[k]
-        for j in range(n_features):
-            begin = np.uint64(offsets[j])
-            out[begin + np.uint64(row[j])] += weight
-            out[begin + np.uint64(next_row[j])] += next_weight
-    for q in range(even, n_rows):
-        i = np.uint64(rows[q])
-        for j in range(n_features):
-            out[np.uint64(offsets[j]) + np.uint64(codes[i, j])] += weights[i]
-
-
-@kernel
-def sum_sparse(rows: Array, weights: Array, starts: Array, codes: Array, out: Array) -> None:
-    """Do the same as `sum_dense` for rows that list some bins."""
-    one = np.uint64(1)
-    for q in range(np.uint64(rows.size)):
+    for q in range(n_rows):
+        next_row = np.uint64(rows[min(q + AHEAD, n_rows - one)])
+        prefetch(weights, next_row)
+        prefetch(codes, next_row * width)
+        prefetch(codes, next_row * width + width - one)
         i = np.uint64(rows[q])
         weight = weights[i]
-        for e in range(np.uint64(starts[i]), np.uint64(starts[i + one])):
+        for j in range(width):
+            out[np.uint64(offsets[j]) + np.uint64(codes[i * width + j])] += weight
+        if counts.size > 0:
+            for j in range(width):
+                counts[np.uint64(offsets[j]) + np.uint64(codes[i * width + j])] += 1
+
+
+@kernel
+def sum_sparse(
+    rows: Array, weights: Array, starts: Array, codes: Array, out: Array, counts: Array
+) -> None:
+    """Do the same as `sum_dense` for rows that list some bins."""
+    one = np.uint64(1)
+    n_rows = np.uint64(rows.size)
+    for q in range(n_rows):
+        next_row = np.uint64(rows[min(q + AHEAD, n_rows - one)])
+        prefetch(weights, next_row)
+        prefetch(codes, np.uint64(starts[next_row]))
+        i = np.uint64(rows[q])
+        weight = weights[i]
+        begin, end = np.uint64(starts[i]), np.uint64(starts[i + one])
+        for e in range(begin, end):
             out[codes[e]] += weight
+        if counts.size > 0:
+            for e in range(begin, end):
+                counts[codes[e]] += 1
 
 
-@inner_kernel
-def _score(lower: int, upper: int, criterion: int) -> float:
+@kernel
+def node_score(lower: int, upper: int, criterion: int) -> float:
     """Return what a node of these sums of class 0 and class 1 adds to the score of a split."""
     weight = float(lower + upper)
     if weight == 0.0:
@@ -84,18 +104,15 @@ def _score(lower: int, upper: int, criterion: int) -> float:
 
 
 @kernel
-def node_score(lower: int, upper: int, criterion: int) -> float:
-    """Return the score of a node that is not split."""
-    return _score(lower, upper, criterion)
-
-
-@kernel
 def best_split(
     sums: Array,
+    slots: Array,
     totals: Array,
     offsets: Array,
     implicit: Array,
     missing: Array,
+    first_feature: int,
+    last_feature: int,
     least: int,
     criterion: int,
     mine: Array,
@@ -103,56 +120,70 @@ def best_split(
 ) -> float:
     """Return the best score of a split of one node, and write the split to ``found``.
 
-    ``sums[c]`` holds the sum of class ``c`` in each bin that rows list, and ``totals[c]`` the sum
-    over the node. ``sums[2]``, if it is there, counts rows: each side needs ``least`` of them.
-    Each side has a positive weight in any case. ``found`` becomes (feature, cut, whether missing
-    values go left, the totals of the left side). The feature is -1 if there is no split. ``mine``
-    is a scratch buffer for the sums of one feature.
+    ``sums[p, slots[p], c]`` holds the sum of class ``c`` in each bin that the rows of share ``p``
+    list, and ``totals[c]`` the sum over the node. Behind the classes the rows are counted, if they
+    are counted at all: each side needs ``least`` of them. Each side has a positive weight in any
+    case. Only features from ``first_feature`` to ``last_feature`` are asked about. ``found``
+    becomes (feature, cut, whether missing values go left, the totals of the left side). The feature
+    is -1 if there is no split. ``mine`` is a scratch buffer for the sums of one feature.
 
     Ties go to the lowest feature, then to the lowest cut, then to missing values on the left. If
     no missing value has weight, they go to the side of more weight (left if equal).
     """
-    n_sums = sums.shape[0]
+    n_sums = sums.shape[2]
     best = -1.0
     found[0] = -1
-    left = np.zeros(3, dtype=np.int64)
-    lost = np.zeros(3, dtype=np.int64)
-    at = 0
-    for j in range(implicit.size):
+    count = 0
+    lost_count = 0
+    at = offsets[first_feature]  # where the sums of the feature begin
+    for j in range(first_feature):
+        at -= implicit[j] >= 0
+    for j in range(first_feature, last_feature):
         n_bins = offsets[j + 1] - offsets[j]
-        listed = n_bins - 1 if implicit[j] >= 0 else n_bins
+        hidden = implicit[j]
         for c in range(n_sums):
-            rest = totals[c]
-            place = at
+            own = mine[c]
             for b in range(n_bins):
-                if b != implicit[j]:
-                    mine[c, b] = sums[c, place]
-                    rest -= sums[c, place]
-                    place += 1
-            if implicit[j] >= 0:
-                mine[c, implicit[j]] = rest
-            left[c] = 0
-            lost[c] = mine[c, n_bins - 1] if missing[j] else 0
-        at += listed
-        gone = lost[0] + lost[1] > 0
-        for b in range(n_bins - 1 if missing[j] else n_bins):
+                own[b] = 0
+            rest = totals[c]
+            for p in range(slots.size):
+                listed = sums[p, slots[p], c]
+                place = np.uint64(at)
+                for b in range(n_bins):
+                    if b != hidden:
+                        own[b] += listed[place]
+                        rest -= listed[place]
+                        place += np.uint64(1)
+            if hidden >= 0:
+                own[hidden] = rest
+        at += n_bins - (hidden >= 0)
+        n_known = n_bins - 1 if missing[j] else n_bins
+        lost_lower = mine[0, n_known] if missing[j] else 0
+        lost_upper = mine[1, n_known] if missing[j] else 0
+        gone = lost_lower + lost_upper > 0
+        left_lower = 0
+        left_upper = 0
+        if n_sums == 3:
+            lost_count = mine[2, n_known] if missing[j] else 0
+            count = 0
+        for b in range(n_known):
             if mine[0, b] == 0 and mine[1, b] == 0:
                 continue  # the same two sides as at the cut before
-            for c in range(n_sums):
-                left[c] += mine[c, b]
-            for side in range(2):  # missing values go left, then right
-                if side == 0 and not gone:
-                    continue
-                lower = left[0] + (lost[0] if side == 0 else 0)
-                upper = left[1] + (lost[1] if side == 0 else 0)
-                count = left[2] + (lost[2] if side == 0 else 0)
+            left_lower += mine[0, b]
+            left_upper += mine[1, b]
+            if n_sums == 3:
+                count += mine[2, b]
+            for side in range(0 if gone else 1, 2):  # missing values go left, then right
+                lower = left_lower + (lost_lower if side == 0 else 0)
+                upper = left_upper + (lost_upper if side == 0 else 0)
                 lower_right = totals[0] - lower
                 upper_right = totals[1] - upper
                 if lower_right + upper_right == 0:
                     continue
-                if n_sums == 3 and (count < least or totals[2] - count < least):
+                counted = count + (lost_count if side == 0 else 0)
+                if n_sums == 3 and (counted < least or totals[2] - counted < least):
                     continue
-                score = _score(lower, upper, criterion) + _score(
+                score = node_score(lower, upper, criterion) + node_score(
                     lower_right, upper_right, criterion
                 )
                 if score > best:
@@ -164,6 +195,7 @@ def best_split(
                         found[2] = lower + upper >= lower_right + upper_right
                     found[3] = lower
                     found[4] = upper
+                    found[5] = counted
     return best
 
 
@@ -184,20 +216,19 @@ def divide(rows: Array, column: Array, goes_left: Array, scratch: Array) -> int:
     return int(n_left)
 
 
-@kernel
-def vote_rows(
-    rows: Array, columns: Array, slots: Array, children: Array, up: Array, out: Array
-) -> None:
-    """Write a tree's vote on these rows: 1 for +1 and 0 for -1.
+@inner_kernel
+def same_shares(lower: int, upper: int, lower_all: int, upper_all: int) -> bool:
+    """Return whether ``lower / lower_all == upper / upper_all``, in exact integers."""
+    a, b = np.uint64(lower), np.uint64(upper_all)
+    c, d = np.uint64(upper), np.uint64(lower_all)
+    return bool(a * b == c * d and _high_product(a, b) == _high_product(c, d))
 
-    Node ``n`` asks about ``columns[slots[n]]`` and sends bin ``b`` to node ``children[n, b]``. A
-    leaf has the slot -1 and the vote ``up[n]``.
-    """
-    for q in range(np.uint64(rows.size)):
-        i = np.uint64(rows[q])
-        n = np.uint64(0)
-        slot = slots[n]
-        while slot >= 0:
-            n = np.uint64(children[n, columns[np.uint64(slot), i]])
-            slot = slots[n]
-        out[i] = up[n]
+
+@inner_kernel
+def _high_product(a: Any, b: Any) -> Any:
+    """Return the upper 64 bits of the product of two unsigned numbers of 64 bits."""
+    half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
+    low = (a & mask) * (b & mask)
+    middle = (a >> half) * (b & mask) + (low >> half)
+    other = (a & mask) * (b >> half) + (middle & mask)
+    return (a >> half) * (b >> half) + (middle >> half) + (other >> half)

@@ -37,7 +37,8 @@ class Trees:
     left : array of int32
         The number of the left node in the tree, counted from its root; 0 in a leaf.
     vote : array of int8
-        +1 or -1 in a leaf, and 0 in a question.
+        +1 or -1 in a leaf, and 0 in a question. With more than two classes, an array of one column
+        for each class.
     gain : array of float64
         What a question gained by the criterion, relative to the weight of all examples.
 
@@ -74,7 +75,8 @@ class Trees:
             object.__setattr__(self, name, column)
         sizes = {name: getattr(self, name).shape for name in DTYPES if name != "n_nodes"}
         total = int(self.n_nodes.sum())
-        if self.n_nodes.ndim != 1 or set(sizes.values()) != {(total,)}:
+        of_nodes = {size for name, size in sizes.items() if name != "vote"} | {sizes["vote"][:1]}
+        if self.n_nodes.ndim != 1 or of_nodes != {(total,)} or self.vote.ndim > 2:
             raise ValueError(f"the arrays of trees must have {total} entries each; got {sizes}")
         if np.isnan(self.threshold).any():
             raise ValueError("the threshold of a question must not be NaN")
@@ -95,7 +97,7 @@ class Trees:
             and (left[asks] > numbers[asks]).all()
         ):
             raise ValueError(f"left must join the nodes of tree {t} to a tree; got {left.tolist()}")
-        if not (np.abs(vote) == np.where(asks, 0, 1)).all():
+        if not (np.where(asks, 0, 1) == np.abs(vote).T).all():
             raise ValueError(
                 f"vote must be +1 or -1 in the leaves of tree {t} and 0 in its questions; "
                 f"got {vote.tolist()}"
@@ -149,6 +151,8 @@ class Trees:
 
     def votes(self, X: Any) -> VoteArray:
         """Return the vote of every tree on every row, of shape ``(n_rows, n_trees)``.
+
+        With more than two classes there is a third axis for the classes.
 
         The plain definition, for tests and small data. ``X`` is an array or a SciPy sparse matrix.
         """

@@ -11,6 +11,7 @@ from driftgames.boosting.bins import Array
 from driftgames.boosting.history import COLUMNS, History, Round
 
 if TYPE_CHECKING:
+    from driftgames.boosting.categories import CategoryEncoder
     from driftgames.boosting.rounds import BoostingRounds, Chips
 
 _ROUNDING = 1e-9  # the difference between edges that are added up in different orders
@@ -35,6 +36,15 @@ def check_continuation(booster: BoostingRounds, classes: Array, n_estimators: in
             f"warm_start goes on with {began}, as it began; got estimator={booster.estimator!r}"
         )
     check_settings(booster)
+
+
+def check_categories(booster: BoostingRounds, encoder: CategoryEncoder | None) -> None:
+    """Raise ValueError if the examples have other categories than those of the earlier fit."""
+    if encoder != booster.encoder_:
+        raise ValueError(
+            "warm_start goes on with the examples of the earlier fit: these have other categories, "
+            "or other labels for them"
+        )
 
 
 def check_names(was: Array | None, now: Sequence[str]) -> None:

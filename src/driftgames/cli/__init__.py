@@ -3,9 +3,36 @@
 Every command stands in a file of its own and imports what it needs when it runs.
 """
 
+import os
+import sys
+
+INTERRUPTED = 130
+"""The exit code of a command that was stopped by Ctrl-C."""
+
 
 def main() -> None:
     """Run the command line."""
-    from driftgames.cli.app import app
+    try:
+        _replace_missing_streams()
+        from driftgames.cli.app import app
 
-    app()
+        app()
+    except KeyboardInterrupt:  # while modules are imported; commands have their own answers
+        sys.stderr.write("stopped\n")
+        sys.exit(INTERRUPTED)
+
+
+def _replace_missing_streams() -> None:
+    """Open the null device where a standard stream is closed.
+
+    Otherwise the next file would take the number of the stream, and what is written to the stream
+    would end up in that file. ``sys.stdin`` stays None: a command that reads it says so.
+    """
+    was_silent = sys.stdout is None
+    for name in ("stdin", "stdout", "stderr"):  # a handle takes the lowest number that is free
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, os.O_RDWR)
+            if name != "stdin":
+                setattr(sys, name, os.fdopen(handle, "w", encoding="utf-8"))
+    if was_silent:
+        sys.stderr.write("standard output is closed: results are not shown\n")

@@ -17,11 +17,15 @@ from driftgames.datasets.files import DataError
 
 @dataclass(frozen=True)
 class Examples:
-    """The content of a file; ``y`` is None if it has no labels."""
+    """The content of a file; ``y`` is None if it has no labels.
+
+    ``categories`` are the positions of the columns of ``X`` that hold strings.
+    """
 
     X: Any
     y: npt.NDArray[Any] | None
     names: list[str] | None
+    categories: Sequence[int] = ()
 
 
 def read_examples(
@@ -31,6 +35,7 @@ def read_examples(
     header: bool | None = None,
     n_features: int | None = None,
     names: Sequence[str] | None = None,
+    categories: Sequence[int] | None = None,
 ) -> Examples:
     """Read a file with ``.csv`` in its name as CSV, and any other as LIBSVM text.
 
@@ -38,7 +43,8 @@ def read_examples(
     column. ``header`` says whether its first line names the columns. Default: seen from the
     line. A column without a title, such as the index that pandas writes, is left out.
     ``n_features`` and ``names`` are those of a fitted model: then labels may be absent, and
-    columns are found by name if both the model and the file have names.
+    columns are found by name if both the model and the file have names. ``categories`` are the
+    positions of its columns of strings. Default: the columns with a cell that is not a number.
     """
     if ".csv" not in [suffix.lower() for suffix in PurePath(path).suffixes]:
         from driftgames.datasets.libsvm import read_libsvm
@@ -60,9 +66,16 @@ def read_examples(
         if absent:
             raise DataError(f"{path}: has no column {absent[0]!r}, which the model needs")
         found = {name: found[name] for name in names}
-    X = _numbers(path, lines, columns if found is None else list(found.values()))
+    columns = columns if found is None else list(found.values())
+    if categories is None:
+        categories = [k for k, j in enumerate(columns) if _holds_words(lines, j)]
+    X = _numbers(path, lines, [j for k, j in enumerate(columns) if k not in categories])
+    if categories:
+        numbers, X = iter(X.T), np.empty((len(lines), len(columns)), dtype=object)
+        for k, j in enumerate(columns):
+            X[:, k] = _words(lines, j) if k in categories else next(numbers)
     y = None if at is None else tidy_labels([line.cells[at].strip() for line in lines])
-    return Examples(X, y, None if found is None else list(found))
+    return Examples(X, y, None if found is None else list(found), categories)
 
 
 def is_parquet(path: str) -> bool:
@@ -131,6 +144,15 @@ def _label_column(
         columns = [j for j in columns if titles[j] not in names]
         return columns[-1] if columns else None
     return columns[-1] if n_features is None or len(columns) > n_features else None
+
+
+def _holds_words(lines: list[Line], j: int) -> bool:
+    return any(not is_missing(line.cells[j]) and not is_number(line.cells[j]) for line in lines)
+
+
+def _words(lines: list[Line], j: int) -> list[str | None]:
+    cells = (line.cells[j].strip() for line in lines)
+    return [None if is_missing(cell) else cell for cell in cells]
 
 
 def _numbers(path: str, lines: list[Line], columns: list[int]) -> FloatArray:

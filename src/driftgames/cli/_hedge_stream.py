@@ -21,11 +21,19 @@ import numpy as np
 
 from driftgames.cli._loss_files import Block
 from driftgames.core.documents import DocumentError, read_document, write_document
-from driftgames.core.state import nested, restore_nested
+from driftgames.core.schema import DIGEST, OBJECT, STRING, check_members, integer
+from driftgames.core.state import LAST_ROUND, nested, restore_nested
 from driftgames.core.typing import FloatArray
 from driftgames.hedge import ExpertLearner
 
 KIND, VERSION = "driftgames.hedge-stream", 2
+_SCHEMA = {
+    "algorithm": STRING,
+    "horizon": integer(1, LAST_ROUND).or_null,
+    "rounds": integer(0, LAST_ROUND),
+    "digest": DIGEST,
+    "learner": OBJECT,
+}
 START = hashlib.sha256(b"driftgames.hedge-stream").digest()
 
 
@@ -59,15 +67,16 @@ class StreamState:
         seen = mark_of(path)
         content = read_document(path, KIND, VERSION)
         try:
+            check_members(content, _SCHEMA)
             learner = restore_nested(content["learner"], ExpertLearner)
-            digest = bytes.fromhex(content["digest"])
-            state = cls(content["algorithm"], learner, content["horizon"], digest, seen)
-            rounds = content["rounds"]
-        except (KeyError, TypeError, ValueError) as error:
+        except ValueError as error:
             raise DocumentError(f"{path}: not a whole stream state: {error}") from error
-        if rounds != learner.t:
-            raise DocumentError(f"{path}: {rounds} rounds, but the learner has played {learner.t}")
-        return state
+        if content["rounds"] != learner.t:
+            raise DocumentError(
+                f"{path}: {content['rounds']} rounds, but the learner has played {learner.t}"
+            )
+        digest = bytes.fromhex(content["digest"])
+        return cls(content["algorithm"], learner, content["horizon"], digest, seen)
 
 
 def mark_of(path: Path) -> tuple[int, int] | None:

@@ -11,7 +11,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ import typer
 from driftgames.cli._csv_lines import check_titles, is_missing, is_number
 from driftgames.core.checks import first_index
 from driftgames.core.typing import FloatArray
-from driftgames.datasets.files import DataError
+from driftgames.datasets.files import LIMIT_VARIABLE, DataError, most_bytes
 
 CELLS = 2_000_000
 """The most losses that a block holds; it holds one round at least."""
@@ -113,15 +113,17 @@ def open_losses(
     """
     path = Path(source)
     if source == "-":
-        stream = _whole_lines(sys.stdin.buffer) if whole_lines else sys.stdin.buffer
-        yield _open_csv(stream, "standard input", header, rounds, cell)
+        if sys.stdin is None or sys.stdin.closed:
+            raise DataError("standard input is closed; name a file, or give it a stream")
+        lines = _raw_lines(sys.stdin.buffer, "standard input")
+        yield _open_csv(_whole_lines(lines) if whole_lines else lines, header, rounds, cell)
     elif path.suffix == ".npy":
         yield _open_npy(path, rounds)
     elif path.suffix in {".parquet", ".pq"}:
         yield _open_parquet(path, rounds, cell)
     else:
         with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
-            yield _open_csv(stream, source, header, rounds, cell)
+            yield _open_csv(_raw_lines(stream, source), header, rounds, cell)
 
 
 def _block_size(rounds: int | None, n_actions: int) -> int:
@@ -134,9 +136,9 @@ def _place(row: str, column: int, names: tuple[str, ...] | None) -> str:
 
 
 def _open_csv(
-    stream: Iterable[bytes], source: str, header: bool | None, rounds: int | None, cell: CellRule
+    raw_lines: Iterator[bytes], header: bool | None, rounds: int | None, cell: CellRule
 ) -> LossFile:
-    lines = _text_lines(_raw_lines(stream, source))
+    lines = _text_lines(raw_lines)
     first = next(lines, None)
     if first is None:
         raise ValueError(f"no {cell.plural} came: the input is empty")
@@ -160,19 +162,32 @@ def _open_csv(
     return LossFile(None if names is None else tuple(names[j] for j in kept), len(kept), blocks)
 
 
-def _whole_lines(stream: Iterable[bytes]) -> Iterator[bytes]:
+def _whole_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the complete lines; the last number of an incomplete line may be cut."""
-    for raw in stream:
+    for raw in lines:
         if raw.endswith(b"\n"):
             yield raw
         else:
             typer.echo("the last line has no end and was not counted", err=True)
 
 
-def _raw_lines(stream: Iterable[bytes], source: str) -> Iterator[bytes]:
-    """Yield the lines of a stream; errors name the source."""
+def _raw_lines(stream: Any, source: str) -> Iterator[bytes]:
+    """Yield the lines of a stream; errors name the source.
+
+    A compressed file may hold one line without an end, so that lines have a limit too.
+    """
+    limit = most_bytes() // 16
     try:
-        yield from stream
+        for number in count(1):
+            line = stream.readline(limit + 1)
+            if not line:
+                return
+            if len(line) > limit:
+                raise DataError(
+                    f"{source}: line {number} has more than {limit:,} bytes, a sixteenth of what "
+                    f"{LIMIT_VARIABLE} sets"
+                )
+            yield line
     except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         raise DataError(f"{source}: cannot be read: {error}") from error
 
@@ -255,7 +270,9 @@ def _cells(row: str, text: str) -> list[str]:
 def _open_npy(path: Path, rounds: int | None) -> LossFile:
     try:
         matrix = np.lib.format.open_memmap(path, mode="r")
-    except ValueError as error:
+    except OSError:
+        raise
+    except Exception as error:  # a broken header makes NumPy raise errors of any kind
         raise DataError(f"{path}: cannot be read: {error}") from error
     real = np.issubdtype(matrix.dtype, np.floating) or np.issubdtype(matrix.dtype, np.integer)
     if matrix.ndim != 2 or 0 in matrix.shape or not real:

@@ -15,13 +15,42 @@ import numpy as np
 
 from driftgames.cli._hedge_stream import START, mark_of
 from driftgames.cli._loss_files import Block, LossFile
+from driftgames.core.checks import check_finite
 from driftgames.core.description import decode, encode
 from driftgames.core.documents import DocumentError, read_document, write_document
+from driftgames.core.schema import (
+    DIGEST,
+    LIST,
+    OBJECT,
+    STRING,
+    Schema,
+    array_of,
+    check_members,
+    integer,
+    list_of,
+)
+from driftgames.core.state import LAST_ROUND
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.losses import Loss
 from driftgames.hedge.mixture import ExpertMixture
 
 KIND, VERSION = "driftgames.mix-stream", 1
+_SCHEMA = {
+    "target": STRING,
+    "experts": LIST,
+    "rounds": integer(1, LAST_ROUND),
+    "digest": DIGEST,
+    "mixture": OBJECT,
+    "scores": OBJECT,
+}
+
+
+def _scores_schema(n: int) -> Schema:
+    return {
+        "rounds": array_of(n + 2),
+        "sums": array_of(3, n + 2),
+        "products": array_of(n, n),
+    }
 
 
 @dataclass
@@ -97,16 +126,27 @@ class MixState:
         seen = mark_of(path)
         content = read_document(path, KIND, VERSION)
         try:
+            check_members(content, _SCHEMA)
             mixture = ExpertMixture.from_content(content["mixture"])
-            scores = Scores(**decode(content["scores"]))
-            digest = bytes.fromhex(content["digest"])
-            experts = tuple(content["experts"])
-            state = cls(content["target"], experts, mixture, scores, digest, seen)
-            rounds = content["rounds"]
-        except (KeyError, TypeError, ValueError) as error:
+            n, scores = mixture.learner_.n_actions, decode(content["scores"])
+            list_of(n, STRING).check("experts", content["experts"])
+            check_members(scores, _scores_schema(n))
+            for name, array in scores.items():
+                check_finite(name, array)
+            state = cls(
+                content["target"],
+                tuple(content["experts"]),
+                mixture,
+                Scores(**scores),
+                bytes.fromhex(content["digest"]),
+                seen,
+            )
+        except (TypeError, ValueError) as error:
             raise DocumentError(f"{path}: not a whole state of a mixture: {error}") from error
-        if not rounds == state.t == mixture.learner_.t:
-            raise DocumentError(f"{path}: {rounds} rounds, but the mixture has {state.t}")
+        if not content["rounds"] == state.t == mixture.learner_.t:
+            raise DocumentError(
+                f"{path}: {content['rounds']} rounds, but the mixture has {state.t}"
+            )
         return state
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 
@@ -41,6 +42,8 @@ def check_outputs(*, plot: Path | None = None, **files: Path | None) -> None:
             continue
         if not path.parent.is_dir():
             raise ValueError(f"--{name}: there is no directory {path.parent}")
+        with contextlib.suppress(FileNotFoundError):
+            path.stat()  # a loop of links, or a folder that cannot be searched
         if path.is_dir():
             raise ValueError(f"--{name}: {path} is a directory")
         if (other := taken.setdefault(path.resolve(), name)) != name:

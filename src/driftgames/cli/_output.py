@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from driftgames.tables import visible
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-
-INTERRUPTED = 130
-"""The exit code of a command that was stopped by Ctrl-C."""
 
 
 def console() -> Console:
     """Return the console for results; plain text when standard output is not a terminal.
 
-    It prints every text as it is: names come from users and may contain brackets.
+    Names come from users. It prints their brackets as they are, and their control characters as
+    escapes.
     """
     from rich.console import Console
 
-    return Console(markup=False, emoji=False, highlight=False, soft_wrap=False)
+    class Screen(Console):
+        def print(self, *objects: Any, **options: Any) -> None:
+            shown = (visible(each) if isinstance(each, str) else each for each in objects)
+            super().print(*shown, **options)
+
+    return Screen(markup=False, emoji=False, highlight=False, soft_wrap=False)
 
 
 def make_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType:
@@ -33,16 +39,21 @@ def make_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]
     return draw_table(Table(title, columns, tuple(map(tuple, rows))))
 
 
+def say(line: str, *, err: bool = False) -> None:
+    """Print one line with control characters as escapes."""
+    typer.echo(visible(line), err=err)
+
+
 def fail(message: str) -> NoReturn:
     """Print one line that says what is wrong, and end with exit code 2."""
-    typer.echo(f"error: {message}", err=True)
+    say(f"error: {message}", err=True)
     raise typer.Exit(2)
 
 
 def reason(error: Exception) -> str:
     """Return the message of an error; one of the operating system begins with the file."""
-    if isinstance(error, OSError) and error.filename:
-        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and (error.filename or error.errno == errno.ENOSPC):
+        return f"{error.filename or 'standard output'}: {error.strerror}"
     return str(error)
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from driftgames.cli import INTERRUPTED
 from driftgames.cli._options import check_outputs
-from driftgames.cli._output import INTERRUPTED, clear_errors, console, fail, make_table
+from driftgames.cli._output import clear_errors, console, fail, make_table, say
+from driftgames.core.file_errors import naming
 from driftgames.core.registry import choose
 
 if TYPE_CHECKING:
@@ -119,6 +123,8 @@ def fit(
 ) -> None:
     """Fit a booster and write it to a file.
 
+    A column of a CSV file with cells that are not numbers holds categories.
+
     A fit that was stopped goes on with --resume and ends in the same model as a fit without
     a stop.
 
@@ -126,25 +132,31 @@ def fit(
     """
     from driftgames.boosting.persistence import load_model
     from driftgames.cli._examples import is_parquet, read_examples
+    from driftgames.core.locks import sole_writer
 
-    with clear_errors():
+    with clear_errors(), ExitStack() as held:
         check_outputs(model=model)
+        held.enter_context(sole_writer(model))
         settings = {"d": d, "edge": edge, "max_bins": bins, "max_depth": depth}
         if resume and model.exists():
             booster = load_model(model)
             _check_settings(model, booster, algorithm, rounds, settings)
-            names, n_features = _take_names(booster), booster.n_features_in_
+            if not is_parquet(data):
+                examples = read_examples(data, label=label, header=header, **_columns_of(booster))
         else:
             booster = _new_booster(algorithm, rounds, settings)
-            names, n_features = None, None
+            if not is_parquet(data):
+                examples = read_examples(data, label=label, header=header)
+                if examples.categories:
+                    booster.set_params(categorical_features=list(examples.categories))
+                    names = [_name(examples.names, j) for j in examples.categories]
+                    typer.echo(f"{data}: read as categories: {', '.join(names)}", err=True)
         if is_parquet(data):
-            _fit_batches(booster.set_params(n_jobs=jobs), data, label, names, rounds)
+            titles = _take_names(booster) if _is_fitted(booster) else None
+            _fit_batches(booster.set_params(n_jobs=jobs), data, label, titles, rounds)
             _write(booster, None, model)
             _say_error(model, booster)
             return
-        examples = read_examples(
-            data, label=label, header=header, n_features=n_features, names=names
-        )
         if examples.y is None:
             fail(f"{data}: fitting needs labels; the file has none")
         booster.set_params(n_jobs=jobs)
@@ -166,7 +178,8 @@ def predict(
         Output,
         typer.Option(
             "--what",
-            help="The label, the vote in [-1, 1], or the probability of the second class.",
+            help="The label, the vote in [-1, 1], or the probability of the second class. With "
+            "more than two classes votes and probabilities have a column for each.",
         ),
     ] = Output.LABEL,
     output: Annotated[
@@ -184,26 +197,27 @@ def predict(
     from driftgames.boosting.persistence import load_model
     from driftgames.cli._examples import read_examples
     from driftgames.core.documents import atomic_write
+    from driftgames.tables import visible
 
     with clear_errors():
         check_outputs(output=output)
         booster = load_model(model).set_params(n_jobs=jobs)
-        names, n_features = _take_names(booster), booster.n_features_in_
-        examples = read_examples(
-            data, label=label, header=header, n_features=n_features, names=names
-        )
+        examples = read_examples(data, label=label, header=header, **_columns_of(booster))
         X = examples.X
         if what is Output.SCORE:
             answers = booster.decision_function(X)
         elif what is Output.PROBABILITY:
-            answers = booster.predict_proba(X)[:, 1]
+            answers = booster.predict_proba(X)
+            answers = answers[:, 1] if booster.classes_.size == 2 else answers
         else:
             answers = booster.predict(X)
-        text = "".join(f"{answer}\n" for answer in answers.tolist())
+        text = "".join(f"{_line(answer)}\n" for answer in answers.tolist())
         if output is None:
-            typer.echo(text, nl=False)
+            # a file or a pipe gets the labels as they are; typer would remove colours
+            sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
+            sys.stdout.flush()
         else:
-            with atomic_write(output) as stream:
+            with naming(output), atomic_write(output) as stream:
                 stream.write(text.encode())
         if examples.y is not None and set(examples.y.tolist()) <= set(booster.classes_.tolist()):
             predicted = answers if what is Output.LABEL else booster.predict(X)
@@ -239,6 +253,8 @@ def inspect(
     with clear_errors():
         check_outputs(plot=plot)
         booster = load_model(model)
+        if plot is not None and booster.classes_.size > 2:
+            fail("--plot draws the votes of stumps for two classes; this model has more")
         if plot is not None and len(booster.trees_):
             fail("--plot draws the votes of stumps; the features of trees vote together")
         out = console()
@@ -246,14 +262,11 @@ def inspect(
         out.print(_features(booster, top))
         if plot is not None:
             save_figure(booster.plot_shapes(n_features=top), plot)
-            typer.echo(f"{plot}: what the features vote")
+            say(f"{plot}: what the features vote")
         if booster.certificate_ is not None:
             typer.echo(str(booster.certificate_))
         if data is not None:
-            names, n_features = _take_names(booster), booster.n_features_in_
-            examples = read_examples(
-                data, label=label, header=header, n_features=n_features, names=names
-            )
+            examples = read_examples(data, label=label, header=header, **_columns_of(booster))
             if examples.y is None:
                 fail(f"{data}: margins need labels; the file has none")
             out.print(_margins(data, booster.margins(examples.X, examples.y)))
@@ -361,9 +374,9 @@ def _say_error(path: Path, booster: Any) -> None:
 def _stop(path: Path, done: int) -> NoReturn:
     """End a fit that was interrupted; say how many rounds the model file holds."""
     if done:
-        typer.echo(f"stopped; {path} holds {done} rounds; --resume goes on", err=True)
+        say(f"stopped; {path} holds {done} rounds; --resume goes on", err=True)
     else:
-        typer.echo(f"stopped in the first rounds; nothing was written to {path}", err=True)
+        say(f"stopped in the first rounds; nothing was written to {path}", err=True)
     raise typer.Exit(INTERRUPTED)
 
 
@@ -376,7 +389,8 @@ def _write(booster: Any, names: list[str] | None, path: Path) -> None:
     booster.set_params(warm_start=False)
     if names is not None:
         booster.feature_names_in_ = np.array(names, dtype=object)
-    save_model(booster, path)
+    with naming(path):
+        save_model(booster, path)
     _take_names(booster)
 
 
@@ -384,6 +398,16 @@ def _take_names(booster: Any) -> list[str] | None:
     """Remove the feature names from a booster and return them: columns are matched here."""
     names = vars(booster).pop("feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
+
+
+def _columns_of(booster: Any) -> dict[str, Any]:
+    """Return what `read_examples` must know of a booster; take its names."""
+    categories = () if booster.encoder_ is None else booster.encoder_.categories
+    return {
+        "names": _take_names(booster),
+        "n_features": booster.n_features_in_,
+        "categories": [j for j, each in enumerate(categories) if each and isinstance(each[0], str)],
+    }
 
 
 def _summary(path: Path, booster: Any) -> RenderableType:
@@ -425,7 +449,7 @@ def _features(booster: Any, top: int) -> RenderableType:
     rows = tuple(
         (
             _name(names, j),
-            int((booster.stumps_.feature == j).sum()),
+            int((_asked(booster) == j).sum()),
             float(shapes[j].values.min()),
             float(shapes[j].values.max()),
         )
@@ -439,7 +463,13 @@ def _features(booster: Any, top: int) -> RenderableType:
 def _asked(booster: Any) -> Any:
     """Return the feature of every question of a model."""
     trees = booster.trees_
-    return trees.feature[trees.left > 0] if len(trees) else booster.stumps_.feature
+    asked = trees.feature[trees.left > 0] if len(trees) else booster.stumps_.feature
+    return asked if booster.encoder_ is None else booster.encoder_.feature[asked]
+
+
+def _line(answer: Any) -> str:
+    """Return a prediction as text: one value, or a column for each class."""
+    return " ".join(map(str, answer)) if isinstance(answer, list) else str(answer)
 
 
 def _name(names: Any, feature: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,7 @@ from driftgames.cli._options import (
     pair,
 )
 from driftgames.cli._output import clear_errors, console
+from driftgames.core.file_errors import naming
 
 if TYPE_CHECKING:
     from driftgames.cli._hedge_stream import StreamState
@@ -132,8 +134,8 @@ def hedge(
     the whole input again, or say which round the input begins with. The
     first line it prints then says how many rounds are counted. A last line
     of standard input without an end of line may be cut short: it is not
-    counted, and a message says so. A state is for one process at a time; a
-    process that finds the writes of another stops.
+    counted, and a message says so. A state is for one process at a time: a
+    second one stops at once and says so.
 
     Example: driftgames hedge losses.csv --epsilon 0.01,0.1 --plot regret.svg
 
@@ -142,13 +144,15 @@ def hedge(
     from driftgames.cli._hedge_report import History, draw, show
     from driftgames.cli._hedge_stream import StreamState, chain, new_rounds
     from driftgames.cli._loss_files import open_losses
+    from driftgames.core.locks import sole_writer
 
-    with clear_errors():
+    with clear_errors(), ExitStack() as held:
         import_file(imported)
         epsilons, begin = fractions("--epsilon", epsilon), first_round_of(first_round)
         shares = None if prior is None else numbers("--prior", prior)
         ends = pair("--loss-range", loss_range)
         check_outputs(plot=plot, state=state)
+        held.enter_context(sole_writer(state))
         asked = _LearnerOptions(algorithm, horizon, ends, gains, shares)
         streaming = losses == "-"
         saved = StreamState.load(state) if state is not None and state.exists() else None
@@ -169,7 +173,8 @@ def hedge(
                     history.run(learner, rounds)
                 if state is not None:
                     current.digest = chain(current.digest, rounds)
-                    current.save(state)
+                    with naming(state):
+                        current.save(state)
                 if answering:
                     _acknowledge(current, live)
         if learner.t == 0:

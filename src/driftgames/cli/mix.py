@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +10,7 @@ import typer
 
 from driftgames.cli._options import check_kept, check_outputs, first_round_of
 from driftgames.cli._output import clear_errors, console
+from driftgames.core.file_errors import naming
 
 if TYPE_CHECKING:
     from driftgames.cli._loss_files import LossFile
@@ -97,10 +99,12 @@ def mix(
     from driftgames.cli._loss_files import CellRule, open_losses
     from driftgames.cli._mix_report import Played, as_json, draw, make_table, show
     from driftgames.cli._mix_stream import MixState, Rounds
+    from driftgames.core.locks import sole_writer
 
-    with clear_errors():
+    with clear_errors(), ExitStack() as held:
         begin = first_round_of(first_round)
         check_outputs(plot=plot, state=state, json=json)
+        held.enter_context(sole_writer(state))
         asked = None if loss is None and quantile is None else _loss(loss, quantile)
         left_out = tuple(leave_out.split(",")) if leave_out else ()
         rule = CellRule("a forecast or an outcome", "forecasts", True, left_out)
@@ -130,7 +134,8 @@ def mix(
                         history.keep_if_due(mixture.learner_)
                 if state is not None:
                     current.digest = chain(current.digest, block)
-                    current.save(state)
+                    with naming(state):
+                        current.save(state)
                 if answering:
                     typer.echo(f"round={current.t} prediction={mixed[-1].item()!r}")
         if current.t == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +12,7 @@ import typer
 
 from driftgames.cli._options import check_kept, check_outputs
 from driftgames.cli._output import clear_errors, console, make_table
+from driftgames.core.file_errors import naming
 from driftgames.core.registry import choose
 
 if TYPE_CHECKING:
@@ -109,15 +111,17 @@ def portfolio(
     Example: driftgames portfolio prices.csv -a universal -a ons --cost 0.001 --plot wealth.svg
     """
     from driftgames.cli._prices import read_prices
+    from driftgames.core.locks import sole_writer
     from driftgames.portfolio import best_constant_rebalanced
 
-    with clear_errors():
+    with clear_errors(), ExitStack() as held:
         if (prices is None) != demo:
             raise ValueError("give either a table of prices or --demo")
         if from_one and (relatives or demo):
             other = "--demo" if demo else "--relatives"
             raise ValueError(f"--from-one is for a table of prices; it does not go with {other}")
         check_outputs(plot=plot, save=save)
+        held.enter_context(sole_writer(save))
         table = _demo(seed or 0) if prices is None else read_prices(prices, header=header)
         n_assets = len(table.assets)
         wanted = _Wanted(cost, span, seed)
@@ -138,7 +142,8 @@ def portfolio(
         best = best_constant_rebalanced(market.relatives)
         if save is not None:
             strategies[0].quote = market.quote
-            strategies[0].save(save)
+            with naming(save):
+                strategies[0].save(save)
         if plot is not None:
             from driftgames.plots.portfolio import plot_wealth
             from driftgames.plots.style import save_figure
@@ -207,6 +212,7 @@ def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
     """Return the name and the class of the strategy in a file; the class then checks the file."""
     import json
 
+    from driftgames.core.documents import DocumentError
     from driftgames.core.state import kind_of
     from driftgames.portfolio import STRATEGIES
 
@@ -219,7 +225,7 @@ def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
     for name, kind in kinds.items():
         if not isinstance(found, str) or found == kind_of(kind):
             return name, kind
-    raise ValueError(f"{path}: holds a {found!r}, which is not a portfolio strategy")
+    raise DocumentError(f"{path}: holds a {found!r}, which is not a portfolio strategy")
 
 
 def _best_row(best: BestConstantRebalanced, market: Market) -> list[str]:

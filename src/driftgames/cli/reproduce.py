@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from driftgames.cli._output import INTERRUPTED, clear_errors, console
+from driftgames.cli import INTERRUPTED
+from driftgames.cli._output import clear_errors, console
 
 
 def reproduce(

@@ -5,8 +5,10 @@ Python validates once at the public surface; kernels below it trust their input.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import numbers
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,28 +29,30 @@ def check_integer(name: str, value: object, *, least: int) -> int:
     """
     whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
     if not whole or int(value) < least:  # type: ignore[call-overload]
-        raise ValueError(f"{name} must be an integer >= {least}; got {value!r}")
+        raise ValueError(f"{name} must be an integer >= {least}; got {shown(value)}")
+    if int(value) >= 2**63:  # type: ignore[call-overload]
+        raise ValueError(f"{name} must be an integer below 2**63; got {shown(value)}")
     return int(value)  # type: ignore[call-overload, no-any-return]
 
 
 def check_positive(name: str, value: float) -> float:
     """Return ``value`` as a float, or say that it is not a finite number above 0."""
     if not (is_real(value) and math.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a finite number > 0; got {value!r}")
+        raise ValueError(f"{name} must be a finite number > 0; got {shown(value)}")
     return float(value)
 
 
 def check_between(name: str, value: float, low: float, high: float) -> float:
     """Return ``value`` as a float, or say that it lies outside ``[low, high]``."""
     if not (is_real(value) and low <= value <= high):
-        raise ValueError(f"{name} must lie in [{low:g}, {high:g}]; got {value!r}")
+        raise ValueError(f"{name} must lie in [{low:g}, {high:g}]; got {shown(value)}")
     return float(value)
 
 
 def check_number(name: str, value: float) -> float:
     """Return ``value`` as a float, or say that it is not a finite number."""
     if not (is_real(value) and math.isfinite(value)):
-        raise ValueError(f"{name} must be a finite number; got {value!r}")
+        raise ValueError(f"{name} must be a finite number; got {shown(value)}")
     return float(value)
 
 
@@ -63,14 +67,14 @@ def check_interval(name: str, value: object) -> tuple[float, float]:
     ends = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else ()
     finite = all(is_real(end) and abs(end) < math.inf for end in ends)
     if len(ends) != 2 or not finite or not 0 < ends[1] - ends[0] < math.inf:
-        raise ValueError(f"{name} must be (low, high), finite and low < high; got {value!r}")
+        raise ValueError(f"{name} must be (low, high), finite and low < high; got {shown(value)}")
     return float(ends[0]), float(ends[1])
 
 
 def check_flag(name: str, value: object) -> bool:
     """Return ``value`` as a bool, or say that it is not a truth value."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False; got {value!r}")
+        raise ValueError(f"{name} must be True or False; got {shown(value)}")
     return bool(value)
 
 
@@ -83,7 +87,7 @@ def check_fraction(name: str, value: float) -> float:
     ValueError: epsilon must lie in (0, 1]; got 0.0
     """
     if not (is_real(value) and 0 < value <= 1):
-        raise ValueError(f"{name} must lie in (0, 1]; got {value!r}")
+        raise ValueError(f"{name} must lie in (0, 1]; got {shown(value)}")
     return float(value)
 
 
@@ -101,7 +105,7 @@ def check_horizons(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
     horizons = np.asarray(values)
     whole = np.issubdtype(horizons.dtype, np.integer)
     if not whole or (horizons.size and horizons.min() < 1):
-        raise ValueError(f"horizon must be an integer >= 1; got {values!r}")
+        raise ValueError(f"horizon must be an integer >= 1; got {shown(values)}")
     return horizons.astype(np.int64, copy=False)
 
 
@@ -174,8 +178,17 @@ def as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
         if array.dtype.kind == "O" and any(isinstance(each, (str, bytes)) for each in array.flat):
             raise TypeError("NumPy would read them")
         return array.astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be numbers; got {values!r}") from error
+    except (TypeError, ValueError, ArithmeticError) as error:  # also what no float64 holds
+        raise ValueError(f"{name} must be numbers; got {shown(values)}") from error
+
+
+@contextlib.contextmanager
+def float_errors(name: str) -> Iterator[None]:
+    """Turn the errors of values that no float64 holds into a ValueError that names them."""
+    try:
+        yield
+    except ArithmeticError as error:  # an integer of 400 digits, or a signalling NaN of Decimal
+        raise ValueError(f"{name} must be numbers that fit in a float64; got {error}") from error
 
 
 def first_index(bad: npt.NDArray[np.bool_]) -> tuple[int, ...]:
@@ -184,8 +197,29 @@ def first_index(bad: npt.NDArray[np.bool_]) -> tuple[int, ...]:
 
 
 def is_real(value: object) -> bool:
-    """Whether ``value`` is a real number and not a truth value."""
-    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    """Whether ``value`` is a real number that fits in a float64, and not a truth value.
+
+    >>> is_real(3), is_real(True), is_real(10**400)
+    (True, False, False)
+    """
+    is_flag = isinstance(value, (bool, np.bool_))
+    if isinstance(value, numbers.Real) and not is_flag:
+        with contextlib.suppress(OverflowError):
+            float(value)
+            return True
+    return False
+
+
+def shown(value: object) -> str:
+    """Return ``repr(value)`` for a message; Python refuses to write integers of 4,301 digits.
+
+    >>> shown([10**5000])
+    'a list with more digits than Python shows'
+    """
+    try:
+        return repr(value)
+    except ValueError:
+        return f"a {type(value).__name__} with more digits than Python shows"
 
 
 def _plain(index: tuple[int, ...]) -> int | tuple[int, ...]:

@@ -20,6 +20,17 @@ import numpy as np
 from driftgames.core.documents import DocumentError, decode_array, encode_array
 from driftgames.core.typing import Content
 
+UNREADABLE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What content that was not written by this library may raise."""
+
 
 class Describable:
     """An object that follows from its class and its arguments.
@@ -84,7 +95,7 @@ def decode(value: Any) -> Any:
     if isinstance(value, dict):
         if value.keys() == {"dtype", "shape", "base64"}:
             return decode_array(value)
-        if value.keys() == {"name", "arguments"}:
+        if is_described(value):
             return restore(value)
         return {name: decode(each) for name, each in value.items()}
     return value
@@ -101,7 +112,9 @@ def describe(thing: Describable) -> Content:
 
 def is_described(value: Any) -> bool:
     """Whether this JSON is what `describe` returns."""
-    return isinstance(value, dict) and value.keys() == {"name", "arguments"}
+    if not isinstance(value, dict) or value.keys() != {"name", "arguments"}:
+        return False
+    return isinstance(value["name"], str) and isinstance(value["arguments"], dict | None)
 
 
 def restore(described: Content, argument: str = "") -> Any:
@@ -113,6 +126,8 @@ def restore(described: Content, argument: str = "") -> Any:
     driftgames.core.documents.DocumentError: it was made with Mine, which a file cannot hold; give
     it as potential=
     """
+    if not is_described(described):
+        raise DocumentError(f"not an object by name and arguments; got {reprlib.repr(described)}")
     name, arguments = described["name"], described["arguments"]
     if arguments is None:
         asked = f"; give it as {argument}=" if argument else ""
@@ -122,7 +137,21 @@ def restore(described: Content, argument: str = "") -> Any:
             f"it was made with {name}, which is not defined here; import the module that defines it"
         )
     kind: Any = Describable._kinds[name]
-    values = {key: decode(each) for key, each in arguments.items()}
-    if dataclasses.is_dataclass(kind):  # JSON has no tuples
-        values = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
-    return kind(**values)
+    try:
+        values = {key: decode(each) for key, each in arguments.items()}
+        if dataclasses.is_dataclass(kind):  # JSON has no tuples
+            values = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
+        return kind(**values)
+    except DocumentError as error:
+        raise DocumentError(f"{name}: {error}") from error
+    except UNREADABLE as error:
+        raise DocumentError(f"no {name} has these arguments: {explain(error)}") from error
+
+
+def explain(error: Exception) -> str:
+    """Return in words what content that was not written by this library has raised."""
+    if isinstance(error, KeyError):
+        return f"{error.args[0]} is missing"
+    if isinstance(error, MemoryError):
+        return "it asks for more memory than there is"
+    return str(error)

@@ -14,11 +14,16 @@ from __future__ import annotations
 import base64
 import contextlib
 import errno
+import glob
 import hashlib
 import json
+import math
 import os
+import re
+import reprlib
+import secrets
 import stat
-import tempfile
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -26,7 +31,10 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.core.locks import same_file, try_lock
 from driftgames.core.typing import Content
+
+_TEMPORARY = ".tmp"
 
 
 class DocumentError(ValueError):
@@ -82,7 +90,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a stream whose bytes replace ``path`` in one step, or not at all on an error.
 
     A link stays a link, and the file that it leads to is replaced; an old file's permissions
-    stay. A device or a pipe cannot be replaced and is written to.
+    stay. A device or a pipe cannot be replaced and is written to. When the block has ended, the
+    bytes and the name are on the disk. What a killed process left of ``path`` is removed.
     """
     given = Path(path)
     if given.is_dir():
@@ -93,8 +102,9 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         return
     target = Path(os.path.realpath(path))
     try:
-        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+        _remove_stale(target)
+        handle, name = _open_temporary(target, mode)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
     try:
@@ -102,8 +112,13 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, mode)  # mkstemp makes files that only the owner may read
-        os.replace(name, target)
+            if mode is not None:
+                os.chmod(name, mode)
+            if sys.platform != "win32":  # the lock ends with the block, and the name before it
+                os.replace(name, target)
+        if sys.platform == "win32":
+            os.replace(name, target)
+        _sync_folder(target.parent)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
@@ -123,10 +138,17 @@ def encode_array(array: npt.NDArray[Any]) -> Content:
 def decode_array(encoded: Content) -> npt.NDArray[Any]:
     """Return the array that `encode_array` was given; a fresh one, free to be changed."""
     try:
-        dtype = np.dtype(encoded["dtype"])
+        text, shape = encoded["dtype"], encoded["shape"]
+        if not isinstance(text, str) or not re.fullmatch(r"[<|][biuf]\d", text):
+            raise ValueError(f"dtype must be of numbers, little endian; got {reprlib.repr(text)}")
+        if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
+            raise ValueError(f"shape must be a list of sizes; got {reprlib.repr(shape)}")
         data = base64.b64decode(encoded["base64"], validate=True)
-        array = np.frombuffer(data, dtype=dtype).reshape(encoded["shape"])
-    except (KeyError, TypeError, ValueError) as error:
+        dtype = np.dtype(text)
+        if len(data) != math.prod(shape) * dtype.itemsize:
+            raise ValueError(f"{len(data)} bytes are not an array of shape {reprlib.repr(shape)}")
+        array = np.frombuffer(data, dtype=dtype).reshape(shape)
+    except (KeyError, OverflowError, TypeError, ValueError) as error:
         raise DocumentError(f"an array in the document cannot be read: {error}") from error
     return array.astype(dtype.newbyteorder("="))
 
@@ -137,7 +159,47 @@ def digest(content: Content) -> str:
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _open_temporary(target: Path, mode: int | None) -> tuple[int, str]:
+    """Create a file beside ``target`` and lock it; return its handle and its name.
+
+    The operating system gives a new file the mode that the umask says.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        name = str(target.with_name(f".{target.name}.{secrets.token_hex(6)}{_TEMPORARY}"))
+        handle = os.open(name, flags, 0o666 if mode is None else mode & 0o666)
+        if sys.platform == "win32" or (try_lock(handle) and same_file(handle, name)):
+            return handle, name
+        os.close(handle)  # another process took it for a stale one
+
+
+def _remove_stale(target: Path) -> None:
+    """Remove the temporary files of ``target`` whose process has ended: nobody locks them."""
+    for stale in target.parent.glob(f".{glob.escape(target.name)}.*{_TEMPORARY}"):
+        with contextlib.suppress(OSError):
+            if sys.platform == "win32":
+                os.unlink(stale)  # refused while a process has it open
+                continue
+            handle = os.open(stale, os.O_RDWR)
+            try:
+                if try_lock(handle):
+                    os.unlink(stale)
+            finally:
+                os.close(handle)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk, where the system can."""
+    if sys.platform == "win32":
+        return
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # a folder may be written to and not read
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(handle)

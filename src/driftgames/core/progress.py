@@ -18,13 +18,14 @@ def progress(
     """Yield ``advance(steps)``, which moves a bar of ``total`` steps; None if nobody knows.
 
     The bar appears after `PATIENCE` seconds when standard error is a terminal, and never
-    otherwise; ``show=False`` silences it.
+    otherwise; ``show=False`` silences it. A service may have no standard error, or a closed one.
 
     >>> with progress("rounds", total=3) as advance:
     ...     for _ in range(3):
     ...         advance(1)
     """
-    if not (show and sys.stderr.isatty()):
+    stream = sys.stderr
+    if not show or stream is None or stream.closed or not stream.isatty():
         yield lambda steps: None
         return
 

@@ -8,47 +8,59 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import reprlib
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from driftgames.core.checks import check_integer
 from driftgames.core.description import (
+    UNREADABLE,
     Describable,
     decode,
     describe,
     encode,
+    explain,
     is_described,
     register,
     restore,
 )
 from driftgames.core.documents import DocumentError, read_document, write_document
+from driftgames.core.schema import OBJECT, STRING, Schema, check_members
 from driftgames.core.typing import Content, Path
 
-UNREADABLE = (
-    AttributeError,
-    KeyError,
-    MemoryError,
-    OverflowError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
-"""What content that was not written by this library may raise."""
+LAST_ROUND = 2**53
+"""The last round that a clock in float64 can count."""
 
 
 class Stateful(ABC):
-    """Something whose future follows from its arguments and its state."""
+    """Something whose future follows from its arguments and its state.
+
+    Calls that read or change the state hold ``_lock``: calls from several threads happen one after
+    another, in any order. A thread that has the lock may take it again.
+    """
 
     VERSION: ClassVar[int] = 2
     """Of the file format, which docs/state_format.md describes."""
 
+    _lock: threading.RLock
     _stateful: ClassVar[dict[str, type[Stateful]]] = {}
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
         register(Stateful._stateful, cls)
+
+    def __new__(cls, *arguments: Any, **settings: Any) -> Self:
+        """Return an object with a lock of its own; copies and pickles have one too."""
+        made = super().__new__(cls)
+        made._lock = threading.RLock()
+        return made
+
+    def __getstate__(self) -> Content:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
 
     # ---------------------------------------------------------------- what a subclass must give
 
@@ -63,6 +75,15 @@ class Stateful(ABC):
     @abstractmethod
     def _set_state(self, state: Content) -> None:
         """Take this state over, or raise ValueError and change nothing."""
+
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        """Return what a file must hold: requirements on the arguments and on the state.
+
+        They are checked before an object is made. They must bound each size that the constructor
+        makes room for by an array of the file. Requirements on the state may use the arguments.
+        """
+        return {}, {}
 
     # ---------------------------------------------------------------- files
 
@@ -83,26 +104,43 @@ class Stateful(ABC):
             raise DocumentError(f"{path}: {error}") from error
 
     def content(self) -> Content:
-        """Return arguments and state as JSON."""
-        return {"arguments": encode(self._arguments()), "state": encode(self._get_state())}
+        """Return arguments and state as JSON; raise `DocumentError` if it could not be read."""
+        with self._lock:
+            content = {"arguments": encode(self._arguments()), "state": encode(self._get_state())}
+            try:
+                copy.deepcopy(self)._set_state(decode(content["state"]))
+            except ValueError as error:
+                raise DocumentError(
+                    f"the state of this {type(self).__name__} is broken, so it "
+                    f"cannot be saved: {error}"
+                ) from error
+        return content
 
     @classmethod
     def from_content(cls, content: Content, **given: Any) -> Self:
         """Return the object whose `content` this is."""
         try:
-            restored = cls(**_arguments_from(content["arguments"], given))
-            restored._set_state(decode(content["state"]))
+            for half in ("arguments", "state"):
+                OBJECT.check(half, content.get(half))
+            arguments = _arguments_from(content["arguments"], given)
+            state = decode(content["state"])
+            for members, schema in zip((arguments, state), cls._schema(arguments), strict=True):
+                # the constructor and `_set_state` say which members are missing
+                check_members(members, {name: schema[name] for name in schema if name in members})
+            restored = cls(**arguments)
+            restored._set_state(state)
         except DocumentError:
             raise
         except UNREADABLE as error:
-            raise DocumentError(f"not a whole {cls.__name__}: {error}") from error
+            raise DocumentError(f"not a whole {cls.__name__}: {explain(error)}") from error
         return restored
 
     # ---------------------------------------------------------------- copies and comparison
 
     def copy(self) -> Self:
         """Return an independent object in the same state."""
-        return copy.deepcopy(self)
+        with self._lock:
+            return copy.deepcopy(self)
 
     __copy__ = copy
 
@@ -117,13 +155,14 @@ class Stateful(ABC):
 
     @contextlib.contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Put the state back if the block raises."""
-        before = copy.deepcopy(self._get_state())
-        try:
-            yield
-        except BaseException:
-            self._set_state(before)
-            raise
+        """Hold the lock, and put the state back if the block raises."""
+        with self._lock:
+            before = copy.deepcopy(self._get_state())
+            try:
+                yield
+            except BaseException:
+                self._set_state(before)
+                raise
 
 
 def kind_of(stateful: type[Stateful]) -> str:
@@ -140,6 +179,7 @@ def restore_nested(content: Any, wanted: type[Any], **given: Any) -> Any:
     """Return the object that `nested` described, which must be one of the ``wanted`` class."""
     if not isinstance(content, dict) or "kind" not in content:
         raise DocumentError(f"not a {wanted.__name__}: it has no 'kind'")
+    STRING.check("kind", content["kind"])
     found = Stateful._stateful.get(content["kind"])
     if found is None or not issubclass(found, wanted):
         raise DocumentError(f"there is no {wanted.__name__} {content['kind']!r}")
@@ -179,12 +219,23 @@ def check_arrays(state: Content, own: Content) -> None:
             raise ValueError(f"{name} must be finite")
 
 
+def check_clock(name: str, value: object) -> int:
+    """Return the number of rounds played, or say that no clock can show it."""
+    t = check_integer(name, value, least=0)
+    if t > LAST_ROUND:
+        raise ValueError(f"{name} must be at most 2**53; got {reprlib.repr(value)}")
+    return t
+
+
 def _arguments_from(saved: Content, given: Content) -> Content:
     """Return the saved arguments; those that a file cannot hold must be given."""
     arguments = {}
     for name, value in saved.items():
         if name not in given:
-            arguments[name] = restore(value, name) if is_described(value) else decode(value)
+            try:
+                arguments[name] = restore(value, name) if is_described(value) else decode(value)
+            except DocumentError as error:
+                raise DocumentError(f"{name}: {error}") from error
             continue
         known = is_described(value) and isinstance(given[name], Describable)
         if not known or describe(given[name]) != value:

@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from driftgames.core.checks import check_positive
 from driftgames.core.progress import progress
-from driftgames.datasets.files import DataError
+from driftgames.datasets.files import LIMIT_VARIABLE, DataError, most_bytes
 from driftgames.datasets.search_path import CACHE_VARIABLE
 
 _CHUNK = 1 << 16
@@ -27,6 +28,7 @@ def download(
     sha256: str,
     *,
     timeout: float = 30.0,
+    deadline: float = 3600.0,
     retries: int = 2,
     pause: float = 1.0,
     show_progress: bool = True,
@@ -45,24 +47,32 @@ def download(
         asked again.
     timeout : float
         Seconds that the server may stay silent.
+    deadline : float
+        Seconds after which the download is given up, with all its addresses and tries.
     retries : int
         How often an address is tried again after a time-out, a cut-off body, a refused
         connection or a busy server. There are ``pause`` seconds before the first retry, and
         twice as many before each one after it.
+
+    A file of more bytes than `driftgames.datasets.files.MOST_BYTES` is given up.
     """
     path = Path(target)
     ready_folder(path.parent)
     failures: list[str] = []
+    ends = time.monotonic() + check_positive("deadline", deadline)
     for url in urls:
         for attempt in range(retries + 1):
             if attempt:
                 sleep(pause * 2 ** (attempt - 1))
-            failure, may_pass = _attempt(url, path, sha256, timeout, show_progress)
+            failure, may_pass = _attempt(url, path, sha256, timeout, ends, show_progress)
             if not failure:
                 return path
-            if not may_pass:
+            if not may_pass or time.monotonic() > ends:
                 break
         failures.append(f"{url}: {failure}")
+        if time.monotonic() > ends:
+            failures.append(f"not done within {deadline:g} s")
+            break
     raise DownloadError(f"{path.name} could not be downloaded: " + "; ".join(failures))
 
 
@@ -80,19 +90,23 @@ def ready_folder(folder: Path) -> None:
 
 
 def _attempt(
-    url: str, path: Path, sha256: str, timeout: float, show_progress: bool
+    url: str, path: Path, sha256: str, timeout: float, ends: float, show_progress: bool
 ) -> tuple[str, bool]:
     """Download once; return why it failed, empty if it did not, and whether that may pass."""
     import pooch
+    from urllib3.exceptions import HTTPError
 
-    bar = _Bar(path.name, show_progress)
-    downloader = pooch.HTTPDownloader(timeout=timeout, chunk_size=_CHUNK, progressbar=bar)
+    def write(address: str, output: str, _: object) -> None:
+        with open(output, "wb") as file:
+            for chunk in _chunks(address, path.name, timeout, ends, show_progress):
+                file.write(chunk)
+
     try:
-        with bar, _quiet(pooch.get_logger()):
-            pooch.retrieve(url, f"sha256:{sha256}", path.name, path.parent, downloader=downloader)
-    except ValueError as error:  # another sha256, or an address that is not http
+        with _quiet(pooch.get_logger()):
+            pooch.retrieve(url, f"sha256:{sha256}", path.name, path.parent, downloader=write)
+    except ValueError as error:  # another sha256, a bad header, too many bytes, or not http
         return str(error), False
-    except OSError as error:
+    except (OSError, HTTPError) as error:
         response = getattr(error, "response", None)  # errors of requests have one after an answer
         if response is not None:
             status = response.status_code
@@ -100,6 +114,32 @@ def _attempt(
         silent = "timed out" in str(error)
         return f"no answer within {timeout:g} s" if silent else str(error), True
     return "", False
+
+
+def _chunks(
+    url: str, name: str, timeout: float, ends: float, show_progress: bool
+) -> Iterator[bytes]:
+    """Yield the bytes of an address as they come, up to the limit and until the time ``ends``."""
+    import requests
+
+    most = most_bytes()
+    with requests.get(url, timeout=timeout, stream=True) as response:
+        response.raise_for_status()
+        length = response.headers.get("Content-Length", "")
+        total = int(length) if length.isdecimal() else 0  # a bad header: the sha256 decides
+        done = 0
+        with progress(name, total, show=show_progress and total > 0) as advance:
+            # one read of the line at a time: a server may send single bytes for hours
+            while chunk := response.raw.read1(_CHUNK, decode_content=True):
+                done += len(chunk)
+                if max(done, total) > most:
+                    raise ValueError(
+                        f"more than {most:,} bytes; {LIMIT_VARIABLE} sets another limit"
+                    )
+                if time.monotonic() > ends:
+                    raise OSError(f"{done:,} bytes when the time was over")
+                advance(len(chunk))
+                yield chunk
 
 
 @contextlib.contextmanager
@@ -111,24 +151,3 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
-
-
-class _Bar(contextlib.ExitStack):
-    """Our progress bar, with the members that pooch uses: total, update, reset and close."""
-
-    def __init__(self, name: str, show: bool) -> None:
-        super().__init__()
-        self.name, self.show, self.total = name, show, 0
-        self._advance: Callable[[int], None] | None = None
-
-    def update(self, size: int) -> None:
-        """Move on by so many bytes; without an announced total there is no bar."""
-        if self._advance is None:
-            bar = progress(self.name, self.total, show=self.show and self.total > 0)
-            self._advance = self.enter_context(bar)
-        self._advance(size)
-
-    def reset(self) -> None:
-        """Begin again, as pooch does when all bytes have come."""
-        self.close()
-        self._advance = None

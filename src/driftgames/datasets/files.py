@@ -5,20 +5,28 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
+import io
 import lzma
 import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+MOST_BYTES = 2**30
+"""The most bytes that compressed data may hold; ``DRIFTGAMES_MOST_BYTES`` sets another number."""
+
+LIMIT_VARIABLE = "DRIFTGAMES_MOST_BYTES"
 
 SUFFIXES = ("", ".xz", ".gz", ".bz2")
 """The endings that a file's name may have; the content decides how it is read."""
 
-_DECOMPRESSORS: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
-    b"\x1f\x8b": ("gzip", gzip.decompress),
-    b"\xfd7zXZ\x00": ("xz", lzma.decompress),
-    b"BZh": ("bzip2", bz2.decompress),
+_OPENERS: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
+    b"\x1f\x8b": ("gzip", gzip.open),
+    b"\xfd7zXZ\x00": ("xz", lzma.open),
+    b"BZh": ("bzip2", bz2.open),
 }
+_CHUNK = 1 << 20
 
 
 class DataError(ValueError):
@@ -33,16 +41,36 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 def decompress(data: bytes, name: str) -> bytes:
     """Return ``data`` decompressed; ``name`` is what an error calls it.
 
+    Data of more than `MOST_BYTES` is refused before it is decompressed further.
+
     >>> decompress(gzip.compress(b"+1 3:1"), "a.gz")
     b'+1 3:1'
     """
-    for magic, (kind, decompressor) in _DECOMPRESSORS.items():
+    for magic, (kind, opener) in _OPENERS.items():
         if data.startswith(magic):
+            limit = most_bytes()
+            whole = io.BytesIO()
             try:
-                return decompressor(data)
+                with opener(io.BytesIO(data)) as stream:
+                    while whole.tell() <= limit and (chunk := stream.read(_CHUNK)):
+                        whole.write(chunk)
             except (EOFError, OSError, ValueError, lzma.LZMAError, zlib.error) as error:
                 raise DataError(f"{name}: damaged or cut short {kind} data ({error})") from error
+            if whole.tell() > limit:
+                raise DataError(
+                    f"{name}: its {len(data):,} bytes of {kind} data hold more than {limit:,} "
+                    f"bytes; {LIMIT_VARIABLE} sets another limit"
+                )
+            return whole.getvalue()
     return data
+
+
+def most_bytes() -> int:
+    """Return the limit that ``DRIFTGAMES_MOST_BYTES`` sets. Default: `MOST_BYTES`."""
+    text = os.environ.get(LIMIT_VARIABLE, "")
+    if text and (not text.isdecimal() or int(text) < 1):
+        raise DataError(f"{LIMIT_VARIABLE} must be a number of bytes; got {text!r}")
+    return int(text) if text else MOST_BYTES
 
 
 def read_checked(path: str | os.PathLike[str], sha256: str) -> bytes:

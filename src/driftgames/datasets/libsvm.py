@@ -49,7 +49,8 @@ def read_libsvm(
     Parameters
     ----------
     path : path
-        The file; gzip, xz and bzip2 are read as they are.
+        The file; gzip, xz and bzip2 are read as they are, up to 1 GiB of content. The variable
+        ``DRIFTGAMES_MOST_BYTES`` sets another limit.
     n_features : int, optional
         The number of columns. Default: the largest index in the file. Give it when a test file
         may lack the last columns of its training file.

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import choose, lesser
 from driftgames._kernels.elementary import exp, log
-from driftgames._kernels.jit import kernel, scalar
+from driftgames._kernels.jit import inner_kernel, scalar
 from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, spread, store
 from driftgames.certificates import bounds
 from driftgames.core.typing import BoolArray, FloatArray
@@ -126,7 +126,7 @@ class AdaHedge(TwoPassLearner):
         return _PLAY_ROUNDS
 
 
-@kernel
+@inner_kernel
 def _weigh(
     cumulative: FloatArray,
     totals: FloatArray,
@@ -146,7 +146,7 @@ def _weigh(
     return fold(total)
 
 
-@kernel
+@inner_kernel
 def _learn(
     cumulative: FloatArray,
     totals: FloatArray,

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.arithmetic import choose, lesser, size
+from driftgames._kernels.arithmetic import lesser, size
 from driftgames._kernels.elementary import exp, expm1
-from driftgames._kernels.jit import kernel
-from driftgames._kernels.lanes import LANES, fold, load, spread, store
+from driftgames._kernels.jit import scalar
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.totals import LEARNER
-from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
+from driftgames.hedge.chipwise import ChipwiseLearner, PlayRounds, compile_rounds
 
 
-class AdaNormalHedge(TwoPassLearner):
+class AdaNormalHedge(ChipwiseLearner):
     r"""AdaNormalHedge (Luo and Schapire, 2015): parameter-free, good on easy data.
 
     .. math:: p_{t,i} \propto q_i\Bigl(e^{[R_i+1]_+^2/3(C_i+1)} - e^{[R_i-1]_+^2/3(C_i+1)}\Bigr)
@@ -57,55 +54,25 @@ class AdaNormalHedge(TwoPassLearner):
         return bounds.ada_normal_hedge(horizon, epsilon) * self._width
 
     def _promise(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
-        spread = self._mean_of_best(self._memory)
+        spread = self._mean_of_best(self._memory)  # C
         return bounds.ada_normal_hedge(horizon, epsilon, spread=spread) * self._width
-
-    @property
-    def _memory_size(self) -> int:
-        return self._n_actions  # C
 
     @property
     def _play_rounds(self) -> PlayRounds:
         return _PLAY_ROUNDS
 
 
-@kernel
-def _weigh(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    out: FloatArray,
-) -> float:
-    total = spread(0.0)
-    for i in range(0, out.size, LANES):
-        position = load(cumulative, i, np.inf) - totals[LEARNER]
-        rate = 1.0 / (3.0 * (load(memory, i, 0.0) + 1.0))
-        left, right = lesser(position - 1.0, 0.0), lesser(position + 1.0, 0.0)
-        # a product of two nonnegative numbers, so that no weight is -0
-        w = expm1((left - right) * (left + right) * rate) * exp(right * right * rate)
-        if prior is not None:
-            # an action with prior 0 is never played; its weight may overflow
-            share = load(prior, i, 0.0)
-            w = choose(share > 0.0, w * share, 0.0)
-        store(out, i, w)
-        total += w
-    return fold(total)
+@scalar
+def _weigh(regret: float, spread: float) -> float:
+    rate = 1.0 / (3.0 * (spread + 1.0))
+    left, right = lesser(-regret - 1.0, 0.0), lesser(-regret + 1.0, 0.0)
+    # a product of two nonnegative numbers, so that no weight is -0
+    return expm1((left - right) * (left + right) * rate) * exp(right * right * rate)
 
 
-@kernel
-def _learn(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    losses: FloatArray,
-    total: float,
-    learner_loss: float,
-) -> None:
-    for i in range(0, losses.size, LANES):
-        moved = size(learner_loss - load(losses, i, 0.0))
-        store(memory, i, load(memory, i, 0.0) + moved)
+@scalar
+def _learn(regret: float, spread: float) -> float:
+    return spread + size(regret)
 
 
 _PLAY_ROUNDS = compile_rounds(_weigh, _learn)

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from driftgames.certificates import Certificate
 from driftgames.core.checks import as_floats, check_integer, check_range
 from driftgames.core.progress import progress as progress_bar
-from driftgames.core.state import Stateful, check_arrays
+from driftgames.core.schema import FLAG, PAIR, STRING, Schema, array_of, integer, list_of, one_of
+from driftgames.core.state import LAST_ROUND, Stateful, check_arrays
 from driftgames.core.typing import BoolArray, Content, FloatArray
 from driftgames.hedge.checks import (
     check_dtype,
@@ -147,7 +148,8 @@ class ExpertLearner(Stateful):
         """Return the next distribution in float64."""
         mask = None if awake is None else self._check_awake(awake, (self._n_actions,))[None]
         played, empty = np.empty((1, self._n_actions)), np.empty(0)
-        self._replay(self._no_losses, mask, empty, empty, played)
+        with self._lock:
+            self._replay(self._no_losses, mask, empty, empty, played)
         return played.reshape(self._n_actions)
 
     def update(self, losses: npt.ArrayLike, *, awake: npt.ArrayLike | None = None) -> float:
@@ -165,10 +167,11 @@ class ExpertLearner(Stateful):
         if awake is not None:
             mask = self._check_awake(awake, row.shape)[None]
             row = self._ignore_sleepers(row, mask[0])
-        learner_loss, regret = self._round
-        if not self._replay(row[None], mask, learner_loss, regret, self._no_distributions):
-            check_range(self._units.plural, row, *self._scale[:2])
-        return learner_loss.item() * self._width + self._least
+        with self._lock:
+            learner_loss, regret = self._round
+            if not self._replay(row[None], mask, learner_loss, regret, self._no_distributions):
+                check_range(self._units.plural, row, *self._scale[:2])
+            return learner_loss.item() * self._width + self._least
 
     def run(
         self,
@@ -190,7 +193,7 @@ class ExpertLearner(Stateful):
                 f"got shape {matrix.shape}"
             )
         mask = None if awake is None else self._check_awake(awake, matrix.shape)
-        rounds, first = matrix.shape[0], self.t + 1
+        rounds = matrix.shape[0]
         learner_losses, regret = np.empty(rounds), np.empty(rounds)
         played = np.empty((rounds if distributions else 0, self._n_actions), self._dtype)
         step = max(1, _CHUNK // self._n_actions)
@@ -198,6 +201,7 @@ class ExpertLearner(Stateful):
             self._all_or_nothing(),
             progress_bar("rounds", rounds, show=progress) as advance,
         ):
+            first = self.t + 1
             for start in range(0, rounds, step):
                 part = slice(start, min(start + step, rounds))
                 self._play_part(matrix, mask, learner_losses, regret, played, part)
@@ -245,15 +249,16 @@ class ExpertLearner(Stateful):
 
         Both are in units of loss. [LS14, Thm. 2]
         """
-        return Certificate.of_run(
-            self.title,
-            self.t,
-            self._positions() * self._width,
-            0.0,
-            self._promise,
-            prior=self._prior,
-            caveat=self._caveat,
-        )
+        with self._lock:
+            return Certificate.of_run(
+                self.title,
+                self.t,
+                self._positions() * self._width,
+                0.0,
+                self._promise,
+                prior=self._prior,
+                caveat=self._caveat,
+            )
 
     @property
     def t(self) -> int:
@@ -322,14 +327,28 @@ class ExpertLearner(Stateful):
             "names": self._names,
         }
 
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        n = arguments.get("n_actions")
+        return {
+            "n_actions": integer(1),
+            "prior": array_of(n).or_null,
+            "loss_range": PAIR.or_null,
+            "gains": FLAG,
+            "dtype": one_of("float64", "float32"),
+            "names": list_of(n, STRING).or_null,
+        }, {"cumulative": array_of(n), "totals": array_of(4), "memory": array_of(None)}
+
     def _get_state(self) -> Content:
         return {"cumulative": self._cumulative, "totals": self._totals, "memory": self._memory}
 
     def _set_state(self, state: Content) -> None:
         check_arrays(state, self._get_state())
-        clock, learner, lowest, _ = state["totals"]
-        if clock < 0 or clock != np.floor(clock):
+        clock, learner, lowest, floor = state["totals"]
+        if not 0 <= clock <= LAST_ROUND or clock != np.floor(clock):
             raise ValueError(f"the clock must be an integer >= 0; got {clock:g}")
+        if floor < 0 or floor != np.floor(floor) or (self._is_bounded and floor > clock):
+            raise ValueError(f"the floor must be an integer in [0, {clock:g}]; got {floor:g}")
         occupied = self._occupied(state["cumulative"])
         if lowest != occupied.min():
             raise ValueError(f"the lowest total must be {occupied.min():g}; got {lowest:g}")

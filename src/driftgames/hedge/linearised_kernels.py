@@ -75,7 +75,8 @@ def _mix_rounds(
         advance(cumulative, totals, prior, memory, losses, whole, 0.0)
         mixed[r] = mean
         if len(played):
-            played[r] = p
+            for i in range(n):
+                played[r, i] = p[i]
 
 
 def compile_mixing(weigh: Weigh, learn: Learn) -> MixRounds:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +13,13 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import check_finite, check_flag, check_number
-from driftgames.core.description import describe, restore
+from driftgames.core.checks import (
+    check_finite,
+    check_flag,
+    check_range,
+    float_errors,
+)
+from driftgames.core.description import UNREADABLE, describe, explain, restore
 from driftgames.core.documents import (
     DocumentError,
     decode_array,
@@ -21,7 +27,17 @@ from driftgames.core.documents import (
     read_document,
     write_document,
 )
-from driftgames.core.state import UNREADABLE, nested, restore_nested
+from driftgames.core.schema import (
+    FLAG,
+    LIST,
+    NUMBER,
+    OBJECT,
+    STRING,
+    Requirement,
+    array_of,
+    check_members,
+)
+from driftgames.core.state import nested, restore_nested
 from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray, Path
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.checks import check_units
@@ -33,6 +49,20 @@ from driftgames.hedge.losses import Loss, LossFunction, Range, make_loss
 __all__ = ["ExpertMixture"]
 
 KIND, VERSION = "driftgames.ExpertMixture", 3
+_ARGUMENTS = {
+    "loss": OBJECT,
+    "learner": Requirement("a name, an object or null", lambda v: isinstance(v, str | dict | None)),
+    "outside": STRING,
+    "linearise": FLAG.or_null,
+}
+_STATE = {
+    "experts": LIST.or_null,
+    "linearised": FLAG,
+    "total_loss": NUMBER,
+    "expert_losses": OBJECT,
+    "rounds_awake": OBJECT,
+    "learner": OBJECT,
+}
 
 
 class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -147,7 +177,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def partial_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> ExpertMixture:
         """Play more rounds in order; batches of any size give the same result."""
-        self._play(X, y, fresh="learner_" not in vars(self))
+        self._play(X, y, fresh=None)
         return self
 
     def predict_then_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
@@ -155,7 +185,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Rounds are added to those played before, as with `partial_fit`.
         """
-        return self._play(X, y, fresh="learner_" not in vars(self))
+        return self._play(X, y, fresh=None)
 
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """Return the combinations of these predictions under the current weights.
@@ -164,7 +194,10 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ahead; `predict_then_fit` does not.
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        with float_errors("X"):
+            rows = validate_data(
+                self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"
+            )
         predictions, awake = self._experts(self.loss_, rows)
         mixed = self.loss_.combine(predictions, self.weights_)
         if awake is not None:
@@ -306,7 +339,11 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> ExpertMixture:
         """Return the mixture whose `content` this is; the arguments are those of `load`."""
         try:
+            for half in ("arguments", "state"):
+                OBJECT.check(half, content.get(half))
             arguments, state = content["arguments"], content["state"]
+            check_members(arguments, _ARGUMENTS)
+            check_members(state, _STATE)
             mixture = cls(
                 _saved_loss(arguments["loss"], loss),
                 learner=_saved_choice(arguments["learner"], learner),
@@ -316,7 +353,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             mixture.learner_ = restore_nested(state["learner"], ExpertLearner, **given)
             mixture.loss_ = make_loss(mixture.loss)
             mixture._set_totals(state)
-            mixture.linearised_ = check_flag("linearised", state["linearised"])
+            mixture.linearised_ = state["linearised"]
             found = _charged_range(mixture.loss_, mixture.linearised_)
             wanted, rounded = mixture.learner_.loss_range, (-math.inf, math.inf)
             if found is not None:
@@ -332,32 +369,41 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         except DocumentError:
             raise
         except UNREADABLE as error:
-            raise DocumentError(f"not a whole ExpertMixture: {error}") from error
+            raise DocumentError(f"not a whole ExpertMixture: {explain(error)}") from error
         mixture.n_features_in_ = mixture.learner_.n_actions
         if columns is not None:
             mixture.feature_names_in_ = np.array(columns, dtype=object)
         return mixture
 
-    def _play(self, X: npt.ArrayLike, y: npt.ArrayLike, *, fresh: bool) -> FloatArray:
-        before = self.__dict__.copy()
-        try:
-            return self._play_checked(X, y, fresh)
-        except Exception:
-            self.__dict__ = before
-            raise
+    def _play(self, X: npt.ArrayLike, y: npt.ArrayLike, *, fresh: bool | None) -> FloatArray:
+        """Play rounds; ``fresh=None`` begins only where nothing was played before."""
+        with self.__dict__.setdefault("_lock", threading.RLock()):  # as that of a `Stateful`
+            before = self.__dict__.copy()
+            if fresh is None:
+                fresh = "learner_" not in before
+            try:
+                return self._play_checked(X, y, fresh)
+            except Exception:
+                self.__dict__ = before
+                raise
+
+    def __getstate__(self) -> Content:
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_lock"}
 
     def _play_checked(self, X: npt.ArrayLike, y: npt.ArrayLike, fresh: bool) -> FloatArray:
         _check_outside(self.outside)
         loss = make_loss(self.loss, self.outcome_range, any_size=True) if fresh else self.loss_
-        rows, column = validate_data(
-            self,
-            X,
-            y,
-            reset=fresh,
-            dtype=np.float64,
-            y_numeric=True,
-            ensure_all_finite="allow-nan",
-        )
+        with float_errors("X and y"):
+            rows, column = validate_data(
+                self,
+                X,
+                y,
+                reset=fresh,
+                dtype=np.float64,
+                y_numeric=True,
+                ensure_all_finite="allow-nan",
+            )
         outcomes = loss.check_outcomes(column)
         predictions, awake = self._experts(loss, rows)
         linearised = self._choose_linearised(loss) if fresh else self.linearised_
@@ -407,13 +453,14 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.rounds_awake_ = counts + (len(lost) if awake is None else awake.sum(axis=0))
 
     def _set_totals(self, state: Content) -> None:
-        self.total_loss_ = check_number("total_loss", state["total_loss"])
+        n = self.learner_.n_actions
+        self.total_loss_ = float(state["total_loss"])
         self.expert_losses_ = decode_array(state["expert_losses"])
         self.rounds_awake_ = decode_array(state["rounds_awake"])
+        array_of(n).check("expert_losses", self.expert_losses_)
+        array_of(n, dtype=np.int64).check("rounds_awake", self.rounds_awake_)
         check_finite("expert_losses", self.expert_losses_)
-        n = self.learner_.n_actions
-        if self.expert_losses_.shape != (n,) or self.rounds_awake_.shape != (n,):
-            raise ValueError(f"expert_losses and rounds_awake must have {n} entries")
+        check_range("rounds_awake", self.rounds_awake_, 0, self.learner_.t)
 
     def _choose_linearised(self, loss: Loss) -> bool:
         if self.linearise is None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import lesser
-from driftgames._kernels.jit import kernel
+from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.lanes import LANES, load, store
 from driftgames._kernels.normal_hedge import weigh_normal_hedge
 from driftgames.certificates import bounds
@@ -61,7 +61,7 @@ class NormalHedge(TwoPassLearner):
         return _PLAY_ROUNDS
 
 
-@kernel
+@inner_kernel
 def _weigh(
     cumulative: FloatArray,
     totals: FloatArray,
@@ -81,7 +81,7 @@ def _weigh(
     return total
 
 
-@kernel
+@inner_kernel
 def _learn(
     cumulative: FloatArray,
     totals: FloatArray,

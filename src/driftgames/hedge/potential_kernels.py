@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import choose, fma, lesser
 from driftgames._kernels.distribution import draw, normalise
-from driftgames._kernels.jit import kernel, specialise
+from driftgames._kernels.jit import inner_kernel, kernel, specialise
 from driftgames._kernels.lanes import (
     LANES,
     any_of,
@@ -131,7 +131,7 @@ def _replay(
     return rounds
 
 
-@kernel
+@inner_kernel
 def _mean(row: npt.NDArray[Any], offset: float, factor: float, prior: FloatArray | None) -> float:
     """Return the loss of the prior, or of the uniform distribution if there is none."""
     total = spread(0.0)
@@ -145,5 +145,5 @@ def _mean(row: npt.NDArray[Any], offset: float, factor: float, prior: FloatArray
 def compile_replay(kernels: Kernels) -> Replay:
     """Return the loop for a potential with these compiled functions."""
     weight, exponent = kernels.game_weight, kernels.exponent
-    distribute = specialise(_distribute, kernel, weight=weight, exponent=exponent)
+    distribute = specialise(_distribute, inner_kernel, weight=weight, exponent=exponent)
     return specialise(_replay, kernel, weight=weight, exponent=exponent, distribute=distribute)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from driftgames._kernels.distribution import draw
 from driftgames._kernels.ranges import all_inside
 from driftgames._kernels.sums import dot
+from driftgames.core.schema import Schema, made_as
 from driftgames.core.typing import BoolArray, Content, FloatArray
 from driftgames.hedge.base import ExpertLearner, Floats
 from driftgames.hedge.potential_kernels import compile_replay
@@ -131,3 +132,8 @@ class PotentialLearner(ExpertLearner):
 
     def _arguments(self) -> Content:
         return {**super()._arguments(), "potential": self._potential}
+
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        ours, state = super()._schema(arguments)
+        return {**ours, "potential": made_as(Potential)}, state

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from driftgames._kernels.distribution import draw
 from driftgames.core.checks import check_fraction, check_fractions, check_integer
+from driftgames.core.schema import NUMBER, Schema, integer
 from driftgames.core.typing import Content, FloatArray
 from driftgames.hedge.potential_learner import PotentialLearner
 from driftgames.potentials import Potential
@@ -109,6 +110,11 @@ class RandomizedHedge(PotentialLearner):
 
     def _arguments(self) -> Content:
         return {**super()._arguments(), "delta": self._delta, "random_state": self._seed}
+
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        ours, state = super()._schema(arguments)
+        return {**ours, "delta": NUMBER, "random_state": integer(0)}, state
 
 
 def _as_seed(random_state: int | np.random.Generator | None) -> int:

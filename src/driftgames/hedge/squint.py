@@ -6,15 +6,14 @@ import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import choose, fma, root, size
 from driftgames._kernels.elementary import exp, scaled_erfc
-from driftgames._kernels.jit import kernel, scalar
-from driftgames._kernels.lanes import LANES, any_of, first, fold, load, spread, store
+from driftgames._kernels.jit import scalar
+from driftgames._kernels.lanes import any_of
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.totals import LEARNER
-from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
+from driftgames.hedge.chipwise import ChipwiseLearner, PlayRounds, compile_rounds
 
 
-class Squint(TwoPassLearner):
+class Squint(ChipwiseLearner):
     r"""Squint with the improper prior on learning rates (Koolen and van Erven, 2015).
 
     .. math:: p_{t,i} \propto q_i \int_0^{1/2} e^{\eta R_i - \eta^2 V_i}\,d\eta, \qquad
@@ -46,53 +45,12 @@ class Squint(TwoPassLearner):
         return bounds.squint(horizon, epsilon) * self._width
 
     def _promise(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
-        variance = self._mean_of_best(self._memory)
+        variance = self._mean_of_best(self._memory)  # V
         return bounds.squint(horizon, epsilon, variance=variance) * self._width
-
-    @property
-    def _memory_size(self) -> int:
-        return self._n_actions  # V
 
     @property
     def _play_rounds(self) -> PlayRounds:
         return _PLAY_ROUNDS
-
-
-@kernel
-def _weigh(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    out: FloatArray,
-) -> float:
-    n, lead = out.size, totals[LEARNER]
-    total = spread(0.0)
-    for i in range(0, n, LANES):
-        w = evidence(lead - load(cumulative, i, lead), load(memory, i, 1.0))
-        if prior is None:
-            w = choose(first(n - i), w, 0.0)
-        else:
-            share = load(prior, i, 0.0)
-            w = choose(share > 0.0, w * share, 0.0)
-        store(out, i, w)
-        total += w
-    return fold(total)
-
-
-@kernel
-def _learn(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    losses: FloatArray,
-    total: float,
-    learner_loss: float,
-) -> None:
-    for i in range(0, losses.size, LANES):
-        regret = learner_loss - load(losses, i, 0.0)
-        store(memory, i, fma(regret, regret, load(memory, i, 0.0)))
 
 
 # Gauss and Legendre on [0, 1/2]; NumPy's nodes come from an eigenvalue solver and may differ::
@@ -161,4 +119,9 @@ def evidence(regret: float, variance: float) -> float:
     return result
 
 
-_PLAY_ROUNDS = compile_rounds(_weigh, _learn)
+@scalar
+def _learn(regret: float, variance: float) -> float:
+    return fma(regret, regret, variance)
+
+
+_PLAY_ROUNDS = compile_rounds(evidence, _learn)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import choose, fma, lesser
 from driftgames._kernels.distribution import settle_weights
-from driftgames._kernels.jit import kernel, specialise
+from driftgames._kernels.jit import inner_kernel, kernel, specialise
 from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, load_mask, spread, store
 from driftgames._kernels.ranges import all_inside
 from driftgames.core.typing import BoolArray, FloatArray
@@ -155,7 +155,7 @@ def _advance(
 
 def compile_advance(learn: Learn) -> Advance:
     """Return the end of a round for a learner's ``learn``."""
-    return specialise(_advance, kernel, learn=learn)
+    return specialise(_advance, inner_kernel, learn=learn)
 
 
 def compile_rounds(weigh: Weigh, learn: Learn) -> PlayRounds:

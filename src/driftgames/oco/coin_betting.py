@@ -16,6 +16,7 @@ from driftgames.core.checks import (
     check_positive,
     check_vector,
 )
+from driftgames.core.schema import NUMBER, Schema, array_of
 from driftgames.core.state import check_arrays
 from driftgames.core.typing import BoolArray, Content, FloatArray
 from driftgames.oco.certificate import RegretCertificate
@@ -134,16 +135,17 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
                 f"coin betting needs the gradient of a loss; got {loss!r}; use LinearLoss, "
                 "QuadraticLoss, LogWealthLoss or DifferentiableLoss(function, gradient)"
             )
-        bet = self._bet()
-        point = self._domain.project(bet)
-        # copies, because a function may work in place
-        values = as_floats("losses", loss(point[np.newaxis].copy()))
-        own = float(check_vector("losses", values, 1)[0])
-        gradient = check_vector("gradient", loss.gradient_at(point.copy()), point.size)
-        gradient = gradient - self._domain.off_plane(gradient[np.newaxis])[0]
-        self._take_gradient(bet, point, gradient)
-        self._t += 1
-        self._learner_loss += own
+        with self._lock:
+            bet = self._bet()
+            point = self._domain.project(bet)
+            # copies, because a function may work in place
+            values = as_floats("losses", loss(point[np.newaxis].copy()))
+            own = float(check_vector("losses", values, 1)[0])
+            gradient = check_vector("gradient", loss.gradient_at(point.copy()), point.size)
+            gradient = gradient - self._domain.off_plane(gradient[np.newaxis])[0]
+            self._take_gradient(bet, point, gradient)
+            self._t += 1
+            self._learner_loss += own
         return own
 
     @property
@@ -197,7 +199,12 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
                 costs = gradient * (point - self._domain.lowest(gradient))
                 unbet += total(np.where(longer, costs, 0.0))
                 scale = np.where(longer, _power_of_two(sizes), scale)
-        if not np.isfinite([played, unbet, *gradients, *scale]).all():
+        if not (
+            math.isfinite(played)
+            and math.isfinite(unbet)
+            and np.isfinite(gradients).all()
+            and np.isfinite(scale).all()
+        ):
             raise ValueError("a gradient is too long: the totals of the run overflow")
         offset = self._offset()
         self._gradients, self._played, self._unbet = gradients, played, unbet
@@ -247,6 +254,13 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
             "stake": self._stake,
         }
 
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        ours, state = super()._schema(arguments)
+        n = getattr(arguments.get("domain"), "n_coordinates", None)
+        arrays = {name: array_of(n) for name in ("positions", "gradients")}
+        return {**ours, "stake": NUMBER}, {**state, **arrays, "ended": array_of(None, 3)}
+
     def _get_own_state(self) -> Content:
         return {name: getattr(self, f"_{name}") for name in (*_NUMBERS, *_ARRAYS, "ended")}
 
@@ -273,12 +287,18 @@ def _power_of_two(sizes: FloatArray) -> FloatArray:
     return np.asarray(np.ldexp(1.0, exponents - (fractions == 0.5)))
 
 
+def _ends(domain: ConvexSet, coordinate: int) -> tuple[float, float]:
+    """Return the lowest and the highest value of a coordinate in the set."""
+    axis = np.zeros(domain.n_coordinates)
+    axis[coordinate] = 1.0
+    return domain.lowest(axis)[coordinate], domain.lowest(-axis)[coordinate]
+
+
 def _reach(domain: ConvexSet) -> FloatArray:
     """Return for each coordinate how far from the middle a point of the set can lie."""
     if isinstance(domain, Box):
         low, high = domain.low, domain.high
     else:
-        axes = np.eye(domain.n_coordinates)
-        low = np.array([domain.lowest(axis) @ axis for axis in axes])
-        high = np.array([domain.lowest(-axis) @ axis for axis in axes])
+        ends = [_ends(domain, i) for i in range(domain.n_coordinates)]
+        low, high = np.array(ends).T
     return np.asarray(np.maximum(high - domain.middle, domain.middle - low))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from driftgames._kernels.sums import dot
 from driftgames.core.checks import as_floats, check_integer, check_range
+from driftgames.core.schema import PAIR, Requirement, Schema, integer, made_as
 from driftgames.core.typing import Content, FloatArray
 from driftgames.core.units import Units
 from driftgames.oco.certificate import ContinuousCertificate
@@ -112,15 +113,16 @@ class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
         """
         if not callable(loss):
             raise ValueError(f"a loss must be a function of points; got {loss!r}")
-        point = self.predict()
-        values, own = self._evaluate(loss, point)
         chips, to_game = self._population, self._units.to_game
         # fixed chips call no loss while they move, so they cannot fail
         fixed = isinstance(chips, FixedPopulation)
-        with nullcontext() if fixed else self._all_or_nothing():
-            chips.move(loss, to_game(values), to_game(own), self._t + 1)
-        self._t += 1
-        self._learner_loss += own
+        with self._lock:
+            point = self.predict()
+            values, own = self._evaluate(loss, point)
+            with nullcontext() if fixed else self._all_or_nothing():
+                chips.move(loss, to_game(values), to_game(own), self._t + 1)
+            self._t += 1
+            self._learner_loss += own
         return own
 
     @property
@@ -189,6 +191,25 @@ class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
             "random_state": self._random_state,
         }
 
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        ours, state = super()._schema(arguments)
+        domain, integration = arguments.get("domain"), arguments.get("integration")
+        n_chips = n_coordinates = None
+        if isinstance(integration, Integration) and isinstance(domain, ConvexSet):
+            n_chips, n_coordinates = integration.count(domain), domain.n_coordinates
+
+        population = Requirement(
+            "an object with a total", lambda v: _has_sizes(v, n_chips, n_coordinates)
+        )
+        return {
+            **ours,
+            "potential": made_as(Potential),
+            "integration": made_as(Integration),
+            "loss_range": PAIR,
+            "random_state": integer(0),
+        }, {**state, "population": population}
+
     def _get_own_state(self) -> Content:
         return {"population": self._population.get_state()}
 
@@ -238,6 +259,21 @@ class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
                     f"the loss is not convex: it is {values[n]:g} at the mean of the density, "
                     f"above its mean {mean:g}"
                 )
+
+
+def _has_sizes(population: Any, n_chips: int | None, n_coordinates: int | None) -> bool:
+    """Whether this is the state of a population; a wrong size is a ValueError that names it."""
+    if not isinstance(population, dict) or not isinstance(population.get("total"), dict):
+        return False
+    gradient = np.shape(population["total"].get("gradient", ()))
+    if n_coordinates is not None and gradient != (n_coordinates,):
+        found = gradient[0] if len(gradient) == 1 else gradient
+        raise ValueError(f"losses must be of {n_coordinates} coordinates; got {found}")
+    for name, shape in (("positions", (n_chips,)), ("walkers", (n_chips, n_coordinates))):
+        found = np.shape(population.get(name, ()))
+        if name in population and n_chips is not None and found != shape:
+            raise ValueError(f"{name} must be of shape {shape}; got {found}")
+    return True
 
 
 def _default_for(domain: ConvexSet) -> Integration:

@@ -16,6 +16,8 @@ from driftgames.core.checks import (
     check_number,
     check_positive,
 )
+from driftgames.core.generators import put_back
+from driftgames.core.schema import OBJECT
 from driftgames.core.typing import Content, FloatArray
 from driftgames.core.units import Units
 from driftgames.oco.convex_set import ConvexSet
@@ -25,6 +27,7 @@ from driftgames.oco.losses import LossFunction
 from driftgames.potentials import Potential
 
 _QUANTILE_POINTS = 2048
+MOST_STEPS = 10_000
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,13 @@ class HitAndRun(Integration):
         check_integer("n_walkers", self.n_walkers, least=2)
         if self.n_steps is not None:
             check_integer("n_steps", self.n_steps, least=1)
+            if self.n_steps > MOST_STEPS:
+                raise ValueError(f"n_steps must be at most {MOST_STEPS:,}; got {self.n_steps}")
         check_positive("least_effective", self.least_effective)
+
+    def count(self, domain: ConvexSet) -> int:
+        """Return the number of walkers."""
+        return self.n_walkers
 
     def populate(
         self,
@@ -175,7 +184,8 @@ class Walkers(Population):
         learner_total = check_number("learner_total", state["learner_total"])
         inverse_size = check_positive("inverse_size", state["inverse_size"])
         warned = check_flag("warned", state["warned"])
-        self._rng.bit_generator.state = state["generator"]
+        OBJECT.check("generator", state["generator"])
+        self._rng = put_back(self._rng, state["generator"])
         self.points, self.total, self._learner_total = points, total, learner_total
         self._inverse_size, self._warned = inverse_size, warned
 

@@ -93,6 +93,10 @@ class Population(ABC):
 class Integration(Describable, ABC):
     """A strategy to integrate over a convex set."""
 
+    def count(self, domain: ConvexSet) -> int | None:
+        """Return the number of chips on this set. Default: None, unknown."""
+        return None
+
     @abstractmethod
     def populate(
         self,
@@ -131,6 +135,11 @@ class Grid(Integration):
             check_integer("per_axis", self.per_axis, least=3)
             if self.per_axis % 3:
                 raise ValueError(f"per_axis must be a multiple of 3; got {self.per_axis}")
+
+    def count(self, domain: ConvexSet) -> int:
+        """Return the number of cells."""
+        m = self.per_axis or self._DEFAULTS.get(domain.dimension, 3)
+        return int(m ** min(domain.dimension, 3))
 
     def populate(
         self,
@@ -177,6 +186,10 @@ class Points(Integration):
 
     def __post_init__(self) -> None:
         check_power_of_two("n_points", self.n_points)
+
+    def count(self, domain: ConvexSet) -> int:
+        """Return the number of points."""
+        return self.n_points
 
     def populate(
         self,

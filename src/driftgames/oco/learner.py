@@ -9,8 +9,9 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from driftgames.core.checks import check_integer, check_number
-from driftgames.core.state import Stateful
+from driftgames.core.checks import check_number
+from driftgames.core.schema import NUMBER, Schema, made_as
+from driftgames.core.state import Stateful, check_clock
 from driftgames.core.typing import Content, FloatArray, IntArray
 from driftgames.oco.certificate import ContinuousCertificate, RegretCertificate
 from driftgames.oco.convex_set import ConvexSet
@@ -88,10 +89,10 @@ class ConvexLearner(Stateful, Generic[LossT, CertificateT]):
 
     def run(self, losses: Iterable[LossT]) -> Run[CertificateT]:
         """Take one loss per round. A bad loss leaves the learner as it was before the first."""
-        first_round = self._t + 1
         with self._all_or_nothing():
+            first_round = self._t + 1
             own = np.array([self.update(loss) for loss in losses], dtype=np.float64)
-        return Run(self.title, first_round, own, self.copy())
+            return Run(self.title, first_round, own, self.copy())
 
     @property
     def t(self) -> int:
@@ -113,11 +114,15 @@ class ConvexLearner(Stateful, Generic[LossT, CertificateT]):
     def _set_own_state(self, state: Content) -> None:
         """Take it over, or raise ValueError and change nothing."""
 
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        return {"domain": made_as(ConvexSet)}, {"learner_loss": NUMBER}
+
     def _get_state(self) -> Content:
         return {"t": self._t, "learner_loss": self._learner_loss, **self._get_own_state()}
 
     def _set_state(self, state: Content) -> None:
-        t = check_integer("t", state["t"], least=0)
+        t = check_clock("t", state["t"])
         learner_loss = check_number("learner_loss", state["learner_loss"])
         self._set_own_state(state)
         self._t, self._learner_loss = t, learner_loss

@@ -73,8 +73,8 @@ class Store:
             return None
         if content.get("identity") != json.loads(json.dumps(task.identity)):
             return None
-        result: Content = content["result"]
-        return result
+        result = content.get("result")
+        return result if isinstance(result, dict) else None
 
     def put(self, task: Task, result: Content) -> None:
         """Store the result of a task, in one step."""

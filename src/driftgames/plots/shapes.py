@@ -11,10 +11,13 @@ import numpy.typing as npt
 
 from driftgames.core.checks import as_floats, check_integer
 from driftgames.core.typing import FloatArray
-from driftgames.plots.style import new_axes
+from driftgames.plots.style import new_axes, shown_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+_MOST_LABELS = 20
 
 
 def plot_shapes(
@@ -23,6 +26,7 @@ def plot_shapes(
     names: Sequence[str],
     *,
     missing: Sequence[float] | None = None,
+    categories: Sequence[Sequence[Any] | None] | None = None,
     n_shapes: int = 12,
     label: str = "vote",
 ) -> Figure:
@@ -31,7 +35,8 @@ def plot_shapes(
     ``values[j]`` has one entry more than ``thresholds[j]``: the vote up to the first threshold,
     between each two, and beyond the last. Above the dashed line a feature votes for the
     positive class, below it against. An open circle at the right is the vote where the value is
-    missing. Lines are black and areas grey, for print.
+    missing. Lines are black and areas grey, for print. Where ``categories[j]`` is given, each step
+    is the vote for one of them.
 
     Examples
     --------
@@ -55,9 +60,18 @@ def plot_shapes(
     reach = 1.1 * float(np.abs(np.concatenate([*heights, [0.0]])).max()) or 1.0
     for place, j in enumerate(order, start=1):
         _, axes = new_axes(figure.add_subplot(down, across, place))
-        _draw(axes, cuts[j], votes[j], None if missing is None else float(missing[j]))
+        labels = None if categories is None else categories[j]
+        _draw(
+            axes,
+            cuts[j],
+            votes[j],
+            None if missing is None else float(missing[j]),
+            margin=None if labels is None else 1.0,
+        )
+        if labels is not None:
+            _name_steps(axes, labels)
         axes.set_ylim(-reach, reach)
-        axes.set_title(names[j], fontsize="small")
+        axes.set_title(shown_name(names[j]), fontsize="small")
         if (place - 1) % across:
             axes.set_yticklabels([])
         else:
@@ -81,10 +95,21 @@ def _check_shapes(
             )
 
 
-def _draw(axes: Any, cuts: FloatArray, votes: FloatArray, missing: float | None) -> None:
+def _name_steps(axes: Any, labels: Sequence[Any]) -> None:
+    """Write the categories under their steps, or their number if there is no room."""
+    if len(labels) > _MOST_LABELS:
+        axes.set_xticks([])
+        axes.set_xlabel(f"{len(labels):,} categories", fontsize="x-small")
+    else:
+        axes.set_xticks(range(len(labels)), [str(label) for label in labels], rotation=90)
+
+
+def _draw(
+    axes: Any, cuts: FloatArray, votes: FloatArray, missing: float | None, margin: float | None
+) -> None:
     finite = cuts[np.isfinite(cuts)]
     low, high = (float(finite[0]), float(finite[-1])) if finite.size else (0.0, 0.0)
-    margin = 0.1 * (high - low) or 0.5
+    margin = margin or 0.1 * (high - low) or 0.5
     edges = np.concatenate([[low - margin], np.clip(cuts, low, high), [high + margin]])
     axes.stairs(votes, edges, baseline=0.0, fill=True, color="0.85")
     axes.stairs(votes, edges, baseline=None, color="black", linewidth=1.2)

@@ -12,6 +12,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from driftgames.core.documents import atomic_write
+from driftgames.core.file_errors import naming
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,8 +54,15 @@ def bound_style(name: str, style: Style) -> Style:
 
 
 def shown_name(name: str) -> str:
-    """Return a name as a legend shows it: matplotlib hides labels that begin with ``_``."""
-    return f" {name}" if name.startswith("_") else name
+    r"""Return a name as a figure shows it.
+
+    Matplotlib hides labels that begin with ``_`` and reads what stands between two ``$`` as a
+    formula.
+
+    >>> shown_name("$AAPL_$"), shown_name("_cash")
+    ('\\$AAPL_\\$', ' _cash')
+    """
+    return (f" {name}" if name.startswith("_") else name).replace("$", r"\$")
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
@@ -63,7 +71,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     if ending not in {"svg", "pdf", "png"}:
         raise ValueError(f"a plot must end in .svg, .pdf or .png; got {os.fspath(path)!r}")
     content = render(figure, ending)
-    with atomic_write(path) as stream:
+    with naming(path), atomic_write(path) as stream:
         stream.write(content)
 
 

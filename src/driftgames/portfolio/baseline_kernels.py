@@ -23,7 +23,9 @@ def exponentiated_gradient(
                 gain += portfolios[day - 1, k] * relatives[day - 1, k]
             for k in range(n_assets):
                 logits[k] += eta * relatives[day - 1, k] / gain
-        highest = logits.max()
+        highest = logits[0]
+        for k in range(1, n_assets):
+            highest = max(highest, logits[k])
         total = 0.0
         for k in range(n_assets):
             portfolios[day, k] = exp(logits[k] - highest)

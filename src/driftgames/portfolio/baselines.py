@@ -7,11 +7,18 @@ import math
 import numpy as np
 
 from driftgames._kernels.elementary import exp_all, log_all
+from driftgames._kernels.moments import cholesky
 from driftgames._kernels.sums import matvec
 from driftgames.core.checks import check_between, check_fraction, check_integer, check_positive
+from driftgames.core.schema import NUMBER, Schema, array_of
+from driftgames.core.state import check_arrays
 from driftgames.core.typing import Content, FloatArray
 from driftgames.portfolio import baseline_kernels as kernels
 from driftgames.portfolio.strategy import PortfolioStrategy
+
+_STEPS = (1e-9, 1e9)  # of Newton's method; the solutions of its equations keep digits
+_ROUNDING = 1e-9
+_LARGEST_RATE = 1e6  # one day then decides alone, and the sums of many days stay finite
 
 
 class UniformRebalancing(PortfolioStrategy):
@@ -74,7 +81,7 @@ class ExponentiatedGradient(PortfolioStrategy):
 
     def __init__(self, n_assets: int, *, eta: float = 0.05, cost: float = 0.0) -> None:
         super().__init__(n_assets, cost=cost)
-        self._eta = check_positive("eta", eta)
+        self._eta = check_between("eta", check_positive("eta", eta), 0.0, _LARGEST_RATE)
         self._logits = np.zeros(self._n_assets)
 
     @classmethod
@@ -95,6 +102,11 @@ class ExponentiatedGradient(PortfolioStrategy):
 
     def _arguments(self) -> Content:
         return super()._arguments() | {"eta": self._eta}
+
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        ours, state = super()._schema(arguments)
+        return {**ours, "eta": NUMBER}, state
 
 
 class OnlineNewtonStep(PortfolioStrategy):
@@ -135,8 +147,8 @@ class OnlineNewtonStep(PortfolioStrategy):
         cost: float = 0.0,
     ) -> None:
         super().__init__(n_assets, cost=cost)
-        self._beta = check_positive("beta", beta)
-        self._delta = check_positive("delta", delta)
+        self._beta = check_between("beta", beta, *_STEPS)
+        self._delta = check_between("delta", delta, *_STEPS)
         self._mix = check_between("mix", mix, 0.0, 1.0)
         self._curvature = np.eye(self._n_assets)
         self._gradients = np.zeros(self._n_assets)
@@ -166,3 +178,23 @@ class OnlineNewtonStep(PortfolioStrategy):
     def _arguments(self) -> Content:
         own = {"beta": self._beta, "delta": self._delta, "mix": self._mix}
         return super()._arguments() | own
+
+    def _set_state(self, state: Content) -> None:
+        check_arrays(state, self._get_state())
+        A = state["curvature"]
+        sizes = np.sqrt(np.abs(np.diag(A)))
+        with np.errstate(all="ignore"):
+            scaled = A / sizes / sizes[:, np.newaxis]
+        # rounding errors of many days stay far below the spare part of the diagonal
+        spare = scaled + _ROUNDING * np.eye(self._n_assets)
+        factor = cholesky(np.nan_to_num(spare, nan=0.0), 0.0)
+        if not (np.array_equal(A, A.T) and (np.diag(A) >= 1).all() and np.diag(factor).all()):
+            raise ValueError("curvature must be the identity and a sum of squares")
+        super()._set_state(state)
+
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        ours, state = super()._schema(arguments)
+        n = arguments.get("n_assets")
+        settings = dict.fromkeys(("beta", "delta", "mix"), NUMBER)
+        return {**ours, **settings}, {**state, "curvature": array_of(n, n)}

@@ -16,12 +16,16 @@ from driftgames.core.checks import (
     check_between,
     check_integer,
     check_number,
+    check_range,
     check_vector,
 )
-from driftgames.core.state import Stateful, check_arrays
+from driftgames.core.schema import LIST, NUMBER, OBJECT, Schema, array_of, integer
+from driftgames.core.state import Stateful, check_arrays, check_clock
 from driftgames.core.typing import Content, FloatArray
 from driftgames.portfolio.relatives import check_prices, check_relatives, check_spread
 from driftgames.portfolio.trading_kernels import trade
+
+_LARGEST = 1e100  # no sum of many days is larger
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +117,7 @@ class PortfolioStrategy(Stateful):
     """The arrays that the next decision depends on; ``name`` is the attribute ``_name``."""
 
     def __init__(self, n_assets: int, *, cost: float = 0.0) -> None:
-        if n_assets == 1:
+        if isinstance(n_assets, int) and n_assets == 1:
             raise ValueError("a portfolio needs at least two assets; got one")
         self._n_assets = check_integer("n_assets", n_assets, least=2)
         self._cost = check_between("cost", cost, 0.0, 0.5)
@@ -131,7 +135,8 @@ class PortfolioStrategy(Stateful):
 
     def predict(self) -> FloatArray:
         """Return the portfolio for the next day."""
-        portfolio: FloatArray = self._play(np.empty((0, self._n_assets)))[0]
+        with self._lock:
+            portfolio: FloatArray = self._play(np.empty((0, self._n_assets)))[0]
         return portfolio
 
     def update(self, relatives: npt.ArrayLike) -> float:
@@ -142,9 +147,10 @@ class PortfolioStrategy(Stateful):
                 f"relatives of a day must be one relative per asset; got shape {day.shape}; "
                 "use run for several days"
             )
-        before = self._log_wealth
-        self.run(day[np.newaxis])
-        return float(exp_all(np.array([self._log_wealth - before]))[0])
+        with self._lock:
+            before = self._log_wealth
+            self.run(day[np.newaxis])
+            return float(exp_all(np.array([self._log_wealth - before]))[0])
 
     def run(self, relatives: npt.ArrayLike) -> PortfolioRun:
         """Trade through a matrix of relatives, one row per day.
@@ -153,12 +159,13 @@ class PortfolioStrategy(Stateful):
         """
         matrix = check_relatives(relatives, self._n_assets)
         check_spread(matrix, self._largest_spread)
-        portfolios = np.ascontiguousarray(self._play(matrix)[:-1])
         log_wealth = np.empty(matrix.shape[0])
-        trade(portfolios, matrix, self._cost, self._held, self._log_wealth, log_wealth)
-        self._t += matrix.shape[0]
-        if matrix.shape[0]:
-            self._log_wealth, self.quote = float(log_wealth[-1]), None
+        with self._lock:
+            portfolios = np.ascontiguousarray(self._play(matrix)[:-1])
+            trade(portfolios, matrix, self._cost, self._held, self._log_wealth, log_wealth)
+            self._t += matrix.shape[0]
+            if matrix.shape[0]:
+                self._log_wealth, self.quote = float(log_wealth[-1]), None
         return PortfolioRun(self.title, log_wealth, portfolios)
 
     @property
@@ -191,6 +198,13 @@ class PortfolioStrategy(Stateful):
     def _arguments(self) -> Content:
         return {"n_assets": self._n_assets, "cost": self._cost}
 
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        n = arguments.get("n_assets")
+        arrays = {name: array_of(n) for name in ("held", *cls._array_names)}
+        ours = {"n_assets": integer(2), "cost": NUMBER}
+        return ours, {**arrays, "log_wealth": NUMBER, "quote": OBJECT.or_null}
+
     def _get_state(self) -> Content:
         quote = self.quote
         return {
@@ -203,9 +217,16 @@ class PortfolioStrategy(Stateful):
 
     def _set_state(self, state: Content) -> None:
         check_arrays(state, self._get_state())
-        t = check_integer("t", state["t"], least=0)
+        t = check_clock("t", state["t"])
         log_wealth = check_number("log_wealth", state["log_wealth"])
         quote = _quote_from(state["quote"], self._n_assets)
+        check_range("held", state["held"], 0.0, 1.0 + 1e-9)
+        twin = self.copy()
+        for name in self._array_names:
+            check_range(name, state[name], -_LARGEST, _LARGEST)
+            setattr(twin, f"_{name}", state[name].copy())
+        if not np.isfinite(twin.predict()).all():
+            raise ValueError("no portfolio follows from this state")
         self._t, self._log_wealth, self._held, self.quote = t, log_wealth, state["held"], quote
         for name in self._array_names:
             setattr(self, f"_{name}", state[name])
@@ -218,7 +239,9 @@ def _quote_from(saved: Any, n_assets: int) -> Quote | None:
     if prices is not None:
         prices = check_vector("prices", prices, n_assets)
         prices = check_prices("prices", prices[np.newaxis])[0]
-    assets = tuple(map(str, saved.get("assets", ())))  # older files have no names
+    named = saved.get("assets", [])  # older files have no names
+    LIST.check("assets", named)
+    assets = tuple(map(str, named))
     if assets and not len(assets) == len(set(assets)) == n_assets:
         raise ValueError(f"assets must be {n_assets} different names; got {', '.join(assets)}")
     return Quote(prices, str(saved["date"]), assets)

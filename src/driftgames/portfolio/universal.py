@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.elementary import log_all
-from driftgames._kernels.moments import match_moments
+from driftgames._kernels.moments import match_moments, points_needed
 from driftgames._kernels.simplex import simplex_covariance, simplex_from_cube
 from driftgames._kernels.sobol import check_fingerprint, check_power_of_two, fingerprint, sobol
 from driftgames._kernels.sums import dot, matvec, vecmat
@@ -19,6 +19,7 @@ from driftgames.core.checks import (
     check_positive,
     first_index,
 )
+from driftgames.core.schema import NUMBER, STRING, Schema, array_of, integer, made_as
 from driftgames.core.typing import Content, FloatArray
 from driftgames.portfolio import universal_kernels as kernels
 from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced
@@ -28,6 +29,7 @@ from driftgames.potentials import Potential
 
 N_POINTS = 2048
 N_NODES = 512  # for two assets; exact for any market of up to 1023 days
+MOST_NODES = 8192  # the time that it takes to find them grows with the square of their number
 
 
 class UniversalPortfolio(PortfolioStrategy):
@@ -260,12 +262,17 @@ class UniversalPortfolio(PortfolioStrategy):
     def _place(self, n_points: int | None) -> tuple[FloatArray, FloatArray]:
         if self._n_assets == 2:
             n = N_NODES if n_points is None else check_integer("n_points", n_points, least=2)
+            if n > MOST_NODES:
+                raise ValueError(f"n_points must be at most {MOST_NODES} for two assets; got {n}")
             first, weights = gauss_legendre(n)
             return np.column_stack([first, 1.0 - first]), weights
         n = N_POINTS if n_points is None else check_power_of_two("n_points", n_points)
         rng = np.random.default_rng(self._random_state)
         points = simplex_from_cube(sobol(self._n_assets - 1, n, rng))
-        matched = match_moments(points, _equal(self._n_assets), simplex_covariance(self._n_assets))
+        matched = None
+        if n >= points_needed(self._n_assets - 1):
+            covariance = simplex_covariance(self._n_assets)
+            matched = match_moments(points, _equal(self._n_assets), covariance)
         return points, _equal(n) if matched is None else matched
 
     def _check_points(self, points: npt.ArrayLike) -> FloatArray:
@@ -296,6 +303,22 @@ class UniversalPortfolio(PortfolioStrategy):
             "span": None if self._potential is None else self._span,
             "random_state": self._random_state,
         }
+
+    @classmethod
+    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
+        ours, state = super()._schema(arguments)
+        own = arguments.get("points")
+        n = arguments.get("n_points") if own is None else len(own)
+        rows = -(-n // kernels.WIDTH) if type(n) is int else None
+        return {
+            **ours,
+            "points": array_of(None, arguments.get("n_assets")).or_null,
+            "prior": array_of(n).or_null,
+            "n_points": integer(2).or_null,
+            "potential": made_as(Potential).or_null,
+            "span": NUMBER.or_null,
+            "random_state": integer(0),
+        }, {**state, "positions": array_of(rows, kernels.WIDTH), "points": STRING}
 
     def _get_state(self) -> Content:
         return super()._get_state() | {"points": fingerprint(self._points)}

@@ -28,6 +28,9 @@ from driftgames.potentials.compiled import (
     compile_kernels,
 )
 
+_EXACT_RATE = 1e9  # above it, the rounding error of a position times eta may exceed 1
+_LARGEST_RATE = 1e30  # two positions differ by 2**-53 or more: above 1e19 one has all the weight
+
 
 @dataclass(frozen=True)
 class Exponential(CompiledPotential):
@@ -91,7 +94,7 @@ class Exponential(CompiledPotential):
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         r"""Return :math:`(\ln(1/\epsilon) + T \ln\cosh\eta) / \eta`. [LS14, Thm. 2]"""
         rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
-        return np.asarray((log_all(1 / epsilons) + rounds * self._log_cosh()) / self.eta)
+        return np.asarray(log_all(1 / epsilons) / self.eta + rounds * (self._log_cosh() / self.eta))
 
     def hedge_bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         r"""Return :math:`\ln(1/\epsilon)/\eta + \min(\eta/8, \ln\cosh(\eta)/\eta)\,T`.
@@ -111,8 +114,8 @@ class Exponential(CompiledPotential):
 
     @property
     def theta(self) -> Theta:
-        """``(eta,)``."""
-        return (self.eta,)
+        """``(eta,)``, at most 1e30: a larger eta weighs floats in the same way."""
+        return (min(self.eta, _LARGEST_RATE),)
 
     def _log_cosh(self) -> float:
         # cosh(x) = 1 + 2 sinh(x/2)^2, which keeps its digits for small eta; a large one overflows
@@ -138,6 +141,8 @@ def _weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
 @scalar
 def _game_weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
     (eta,) = theta
+    if eta > _EXACT_RATE:
+        return exp(_exponent(s, t, theta) - log_scale)  # exactly 1 for the lowest chip
     # without the factor that all chips share
     return exp(fma(-eta, s, eta - log_scale))
 

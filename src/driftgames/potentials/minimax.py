@@ -110,6 +110,8 @@ class MinimaxPotential(Potential):
     adaptive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        if not callable(self.loss):
+            raise ValueError(f"loss must be a function; got {self.loss!r}")
         check_integer("horizon", self.horizon, least=1)
         moves = np.unique(check_vector("moves", list(self.moves)))
         if moves.size < 2:

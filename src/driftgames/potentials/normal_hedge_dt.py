@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import fma, lesser
-from driftgames._kernels.elementary import exp, exp_all, expm1, expm1_all, log1p_all, sinh
+from driftgames._kernels.elementary import exp, exp_all, expm1, expm1_all, log1p_all, log_all, sinh
 from driftgames._kernels.jit import scalar
 from driftgames.core.checks import (
     as_floats,
@@ -26,6 +26,10 @@ from driftgames.potentials.compiled import (
     Theta,
     compile_kernels,
 )
+
+_EXACT_D = 1e-6  # below it, the rounding error of an exponent may exceed 1
+_SMALLEST_D = 1e-60  # two squares of positions differ so much over d t that one has all the weight
+_ADDED_UP = 4096  # terms of a sum; the bound on the others is then as exact as they are
 
 
 @dataclass(frozen=True)
@@ -101,10 +105,49 @@ class NormalHedgeDT(CompiledPotential):
         return np.asarray(np.sqrt(self.d * rounds * log1p_all(self.one_less_b(rounds) / epsilons)))
 
     def one_less_b(self, horizon: npt.ArrayLike, since: int = 0) -> FloatArray:
-        r"""Return :math:`\tfrac12\sum_{\tau=t+1}^{T}(e^{4/(d\tau)} - 1)`, where ``t = since``."""
+        r"""Return :math:`\tfrac12\sum_{\tau=t+1}^{T} f(\tau)`, where ``t = since``.
+
+        With :math:`f(x) = e^{c/x} - 1` and :math:`c = 4/d`. The first 4096 terms are added up. For
+        a longer sum the result is an upper bound, from the formula of Euler and Maclaurin:
+
+        .. math:: \sum_{\tau=m+1}^{T} f(\tau) = \int_m^T f + \frac{f(T) - f(m)}2
+                  + \frac{f'(T) - f'(m)}{12} + R, \qquad -\frac{|f^{(3)}(m)|}{720} \le R \le 0
+
+        f is a sum of positive multiples of :math:`x^{-k}`, so its derivatives alternate in sign.
+        Then the remainder R lies between 0 and the first term that is left out, which is
+        :math:`-(f^{(3)}(T) - f^{(3)}(m))/720` and negative. At ``m = 4096`` and ``d >= 3`` its size
+        is below :math:`10^{-16}`. The integral is, term by term,
+
+        .. math:: \int_m^T f = c\ln\frac Tm
+                  + \sum_{k\ge2} \frac{c^k}{k!\,(k-1)}\bigl(m^{1-k} - T^{1-k}\bigr)
+
+        A factor of :math:`1 + 2^{-44}` covers all rounding errors.
+        """
         rounds = np.asarray(horizon)
-        terms = expm1_all(4.0 / (self.d * np.arange(since + 1, int(rounds.max()) + 1)))
-        return np.asarray(np.concatenate([[0.0], np.cumsum(terms)])[rounds - since] / 2)
+        last = int(rounds.max(initial=since))
+        middle = min(last, since + _ADDED_UP)
+        terms = expm1_all(4.0 / (self.d * np.arange(since + 1, middle + 1)))
+        sums = np.concatenate([[0.0], np.cumsum(terms)])[np.minimum(rounds, middle) - since]
+        if last > middle and np.isfinite(sums).all():
+            beyond = np.maximum(rounds, middle)  # nothing is left of a short sum
+            longer = (sums + self._sum_beyond(middle, beyond)) * (1 + 2.0**-44)
+            sums = np.where(rounds > middle, longer, sums)
+        return np.asarray(sums / 2)
+
+    def _sum_beyond(self, m: int, rounds: npt.NDArray[Any]) -> FloatArray:
+        """Return an upper bound on the sum of f over ``m + 1, ..., T``; `one_less_b` proves it."""
+        c, ratio = 4.0 / self.d, m / rounds
+        near, far = c / m, c / rounds
+        ends = (expm1_all(far) - expm1(near)) / 2
+        slopes = (near * exp(near) / m - far * exp_all(far) / rounds) / 12
+        term, power, k = c, np.ones(rounds.shape), 1
+        integral = -c * log_all(ratio)
+        # m near^k / k! falls at last; what is left out is far below the rounding errors
+        while k < 2 * near + 4 or term > 2.0**-60 * c:
+            k += 1
+            term, power = term * near / k, power * ratio
+            integral = integral + term / (k - 1) * (1.0 - power)
+        return np.asarray(integral + ends + slopes)
 
     @property
     def kernels(self) -> Kernels:
@@ -113,8 +156,8 @@ class NormalHedgeDT(CompiledPotential):
 
     @property
     def theta(self) -> Theta:
-        """``(d, lag)``."""
-        return (self.d, float(self.lag))
+        """``(d, lag)``, d at least 1e-60: a smaller one weighs floats in the same way."""
+        return (max(self.d, _SMALLEST_D), float(self.lag))
 
     def _exponent(self, s: FloatArray, t: int) -> FloatArray:
         return np.minimum(s, 0.0) ** 2 * _rate(float(t), self.theta)
@@ -138,6 +181,8 @@ def _weight(s: float, t: float, log_scale: float, theta: Theta) -> float:
     left, right = lesser(s - 1.0, 0.0), lesser(s + 1.0, 0.0)
     # a difference of squares by its factors: right - left is exact where both are below 0
     narrowed = expm1((right - left) * (right + left) * rate)
+    if theta[0] < _EXACT_D:
+        return 0.5 * (0.0 - narrowed) * exp(_exponent(s, t, theta) - log_scale)
     return 0.5 * (0.0 - narrowed) * exp(fma(left * left, rate, -log_scale))  # 0 - keeps +0
 
 

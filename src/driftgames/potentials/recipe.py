@@ -52,6 +52,8 @@ class RecipePotential(Potential):
     registry_name: ClassVar[str | None] = "recipe"
 
     def __post_init__(self) -> None:
+        if not callable(self.phi_T):
+            raise ValueError(f"phi_T must be a function; got {self.phi_T!r}")
         reach = check_integer("horizon", self.horizon, least=1) + 1
         at = np.linspace(-reach, reach, 16 * reach + 1)
         phi = as_floats("phi_T", self.phi_T(at))

@@ -4,7 +4,7 @@ Commands, the reproduction and the benchmarks all return or print a `Table`. A `
 its numbers are written; the rows hold raw numbers, which JSON and CSV keep.
 """
 
-from driftgames.tables.cells import MISSING, cell_text
+from driftgames.tables.cells import MISSING, cell_text, visible
 from driftgames.tables.export import as_rows, write_json
 from driftgames.tables.table import Cell, Column, Row, Table
 from driftgames.tables.terminal import draw_table
@@ -18,5 +18,6 @@ __all__ = [
     "as_rows",
     "cell_text",
     "draw_table",
+    "visible",
     "write_json",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Sequence
 
 from driftgames.tables.table import Cell, Column
@@ -30,6 +31,24 @@ def cell_text(cell: Cell, column: Column) -> str:
     if isinstance(cell, int):
         return f"{cell:,d}"
     return format(cell, column.form or ".4g")
+
+
+def visible(text: str) -> str:
+    r"""Return a text for a terminal: control characters are written as escapes.
+
+    Names come from files, and a terminal would obey the sequences in them.
+
+    >>> visible("price\x1b[2J")
+    'price\\x1b[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        each
+        if each.isprintable() or each in "\n\t" or unicodedata.category(each) == "Zs"
+        else each.encode("unicode_escape").decode()
+        for each in text
+    )
 
 
 def _scaled(*steps: tuple[float, str]) -> Callable[[float], str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from driftgames.tables.cells import MISSING, cell_text
+from driftgames.tables.cells import MISSING, cell_text, visible
 from driftgames.tables.table import Column, Row, Table
 
 if TYPE_CHECKING:
@@ -33,17 +33,17 @@ def draw_table(table: Table) -> RenderableType:
     columns = drawn_columns(table)
     for column in columns:
         grid.add_column(
-            Text(column.header),
+            Text(visible(column.header)),
             justify="right" if column.flush_right else "left",
             no_wrap=grouped and not column.flush_right,
             overflow="fold",
         )
     for row in zip(*(column.cells for column in columns), strict=True):
-        grid.add_row(*map(Text, row))
+        grid.add_row(*(Text(visible(cell)) for cell in row))
     group = _only_group(table)
     title = f"{table.title}: {group}" if group else table.title
-    notes = [Text(note, style="dim") for note in table.notes]
-    return Group(Text(title, style="bold"), grid, *notes)
+    notes = [Text(visible(note), style="dim") for note in table.notes]
+    return Group(Text(visible(title), style="bold"), grid, *notes)
 
 
 def drawn_columns(table: Table) -> list[DrawnColumn]:

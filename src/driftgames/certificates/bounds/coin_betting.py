@@ -13,7 +13,6 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import digamma, gammaln
 
 from driftgames.core.checks import as_floats, check_positive
 from driftgames.core.typing import FloatArray
@@ -33,6 +32,8 @@ def log_krichevsky_trofimov(positions: npt.ArrayLike, clock: npt.ArrayLike) -> F
     >>> round(float(np.exp(log_krichevsky_trofimov(2.0, 2.0))), 12)
     1.5
     """
+    from scipy.special import gammaln  # slow to import
+
     x, S = as_floats("positions", positions), as_floats("clock", clock)
     if not (np.abs(x) <= S).all():
         raise ValueError("positions must lie within the clock of 0")
@@ -57,6 +58,8 @@ def coin_betting(clock: npt.ArrayLike, stake: float = 1.0) -> FloatArray:
     >>> round(float(coin_betting(10_000.0)), 1)
     377.2
     """
+    from scipy.special import digamma  # slow to import
+
     S, epsilon = as_floats("clock", clock), check_positive("stake", stake)
     if not ((S >= 0) & np.isfinite(S)).all():
         raise ValueError(f"clock must be finite and nonnegative; got {clock!r}")

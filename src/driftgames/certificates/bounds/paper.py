@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln, logsumexp
 
 from driftgames.core.checks import (
     check_fraction,
@@ -82,9 +81,10 @@ def relaxed_game_value(horizon: int, radius: int) -> float:
         raise ValueError(f"T - R must be even and nonnegative; got T={T}, R={R}")
     if T < 1000:
         return float(Fraction(sum(math.comb(T + 1, j) for j in range((T - R) // 2 + 1)), 2**T))
-    j = np.arange((T - R) // 2 + 1)
-    log_binomials = gammaln(T + 2) - gammaln(j + 1) - gammaln(T + 2 - j)
-    return float(np.exp(logsumexp(log_binomials) - T * math.log(2)))
+    from scipy.special import betainc
+
+    fewest = (T - R) // 2
+    return 2 * float(betainc(T + 1 - fewest, fewest + 1, 0.5))  # the tail of a binomial
 
 
 def relaxed_game_hoeffding(horizon: int, radius: float) -> float:

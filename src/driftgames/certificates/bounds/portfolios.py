@@ -21,7 +21,6 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln
 
 from driftgames.core.checks import (
     check_between,
@@ -54,6 +53,8 @@ def universal_portfolio(horizon: npt.ArrayLike, n_assets: int, cost: float = 0.0
     >>> round(float(universal_portfolio(1000, 2, cost=0.01)), 4)
     6.9287
     """
+    from scipy.special import gammaln  # slow to import
+
     rounds, n = check_horizons(horizon), check_integer("n_assets", n_assets, least=2)
     c = check_between("cost", cost, 0.0, 0.5)
     days = rounds * (1.0 + 2.0 * c / (1.0 - c))

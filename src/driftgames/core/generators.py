@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from driftgames.core.description import UNREADABLE, explain
 from driftgames.core.documents import DocumentError
 from driftgames.core.typing import Content
 
@@ -22,9 +23,14 @@ def generator_in(state: Content) -> np.random.Generator:
     name = state.get("bit_generator")
     if name not in KNOWN:
         raise DocumentError(f"there is no bit generator {name!r}; there are {', '.join(KNOWN)}")
-    _check_state(name, state)
     bits: np.random.BitGenerator = getattr(np.random, name)()
-    bits.state = state
+    try:
+        _check_state(name, state)
+        bits.state = state
+    except UNREADABLE as error:
+        raise DocumentError(
+            f"generator: no {name} can be in this state: {explain(error)}"
+        ) from error
     return np.random.Generator(bits)
 
 
@@ -39,7 +45,7 @@ def _check_state(name: str, state: Content) -> None:
         "PCG64DXSM": lambda: state["state"]["inc"] % 2 == 1,
     }
     if name in rules and not rules[name]():
-        raise DocumentError(f"no {name} can be in the state of this file")
+        raise ValueError("a number of it is out of range")
 
 
 def put_back(rng: np.random.Generator, state: Content) -> np.random.Generator:

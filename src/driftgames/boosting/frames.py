@@ -1,0 +1,203 @@
+"""Columns of data frames and arrays: which of them hold categories, and the codes of these.
+
+Data frames are those that narwhals knows: pandas, polars, pyarrow and others.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import reprlib
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from scipy.sparse import issparse
+
+from driftgames.core.typing import BoolArray, FloatArray
+
+Category = str | bool | int | float
+"""A value of a category column, as a model file holds it."""
+
+Categories = tuple[Category, ...]
+
+UNKNOWN = -1.0
+"""The code of a value that the fit did not see."""
+
+_OF_CATEGORIES = (nw.Categorical, nw.Enum, nw.String)
+_MISSING_TYPES = ("NAType", "NaTType")  # of pandas, which need not be installed
+
+
+def find_categories(X: Any, setting: Any) -> BoolArray | None:
+    """Return which columns of ``X`` hold categories; None if none does.
+
+    ``setting`` is the parameter ``categorical_features`` of a booster.
+    """
+    if isinstance(setting, str) and setting != "from_dtype":
+        raise ValueError(
+            'categorical_features must be "from_dtype", a list of names, of positions or of truth '
+            f"values, or None; got {setting!r}"
+        )
+    frame = _as_frame(X)
+    if setting is None or (frame is None and isinstance(setting, str)):
+        return None
+    if frame is not None and isinstance(setting, str):
+        chosen = np.array([dtype in _OF_CATEGORIES for dtype in frame.schema.values()], dtype=bool)
+    else:
+        shape = np.shape(X) if frame is None else frame.shape
+        if len(shape) != 2:
+            return None  # scikit-learn says what is wrong
+        chosen = _choose(setting, shape[1], [] if frame is None else list(frame.columns))
+    if chosen.any() and issparse(X):
+        raise ValueError("categorical_features needs a data frame or an array; X is sparse")
+    return chosen if chosen.any() else None
+
+
+def check_types(X: Any, categorical: Sequence[bool] | BoolArray | None) -> None:
+    """Raise ValueError for a data frame with a column of dates, times or lists.
+
+    Such a column may be a category; ``categorical`` says which ones are.
+    """
+    frame = _as_frame(X)
+    for j, (name, dtype) in enumerate(() if frame is None else frame.schema.items()):
+        of_numbers = categorical is None or not categorical[j]
+        if of_numbers and (dtype.is_temporal() or dtype.is_nested()):
+            raise ValueError(
+                f"column {name!r} is of type {dtype}: turn it into numbers, or name it in "
+                "categorical_features"
+            )
+
+
+def code_columns(
+    X: Any, categories: Sequence[Categories | None], *, learn: BoolArray | None = None
+) -> tuple[FloatArray, tuple[Categories | None, ...]]:
+    """Return the columns of ``X`` as numbers, category columns by their codes, and the categories.
+
+    The code of a category is its place among the ``categories`` of its column, that of a missing
+    value is NaN, and that of any other value is `UNKNOWN`. A column that ``learn`` marks has the
+    categories found in it: in the order of its type if that is ordered (Enum), else sorted.
+    """
+    frame = _as_frame(X)
+    table: Any = np.asarray(X, dtype=getattr(X, "dtype", object)) if frame is None else frame
+    if len(table.shape) != 2 or table.shape[1] != len(categories):
+        raise ValueError(f"X must have {len(categories)} columns; got the shape {table.shape}")
+    codes = np.empty(table.shape, dtype=np.float64, order="F")
+    found = list(categories)
+    for j, mine in enumerate(categories):
+        column = table[:, j]
+        name = f"column {j if frame is None else repr(frame.columns[j])}"
+        learns = learn is not None and learn[j]
+        if mine is None and not learns:
+            codes[:, j] = _numbers(column, name)
+            continue
+        raw = column.tolist() if frame is None else column.to_list()
+        plain = _plain_values(raw, name)
+        if learns:
+            mine = found[j] = _order(plain.values(), getattr(column.dtype, "categories", ()))
+        _check_kind([*(mine or ()), *plain.values()], name)
+        at = {category: float(k) for k, category in enumerate(mine or ())}
+        code = {v: np.nan if c is None else at.get(c, UNKNOWN) for v, c in plain.items()}
+        codes[:, j] = [code[v] for v in raw]
+    return codes, tuple(found)
+
+
+def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
+    if isinstance(X, np.ndarray):  # the usual case, quickly
+        return None
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _choose(setting: Any, n_features: int, names: list[Any]) -> BoolArray:
+    """Return the columns that a list of names, of positions or of truth values names."""
+    listed = np.asarray(setting)
+    if listed.dtype == bool:
+        if listed.shape != (n_features,):
+            raise ValueError(
+                f"categorical_features must have a truth value for each of {n_features} columns; "
+                f"got {setting!r}"
+            )
+        return listed
+    chosen = np.zeros(n_features, dtype=bool)
+    for each in listed.ravel().tolist():
+        if each in names:
+            chosen[names.index(each)] = True
+        elif isinstance(each, int) and 0 <= each < n_features:
+            chosen[each] = True
+        else:
+            raise ValueError(
+                f"categorical_features must hold names or positions of the {n_features} columns"
+                f"{f' {names}' if names else ''}; got {each!r}"
+            )
+    return chosen
+
+
+def _plain_values(raw: Iterable[Any], name: str) -> dict[Any, Category | None]:
+    """Return the category of each distinct value, as a file can hold it; None if it is missing.
+
+    >>> _plain_values(["a", 2.0, None, float("inf")], "x")
+    Traceback (most recent call last):
+    ...
+    ValueError: x holds inf; a category must be a string or a finite number
+    """
+    plain: dict[Any, Category | None] = {}
+    try:
+        distinct = dict.fromkeys(raw)
+    except TypeError as error:
+        raise TypeError(f"{name} must hold strings or numbers ({error})") from error
+    for value in distinct:
+        if _is_missing(value):
+            plain[value] = None
+        elif isinstance(value, str | bool | np.bool_):
+            plain[value] = str(value) if isinstance(value, str) else bool(value)
+        elif isinstance(value, numbers.Real | Decimal):
+            if not math.isfinite(value):
+                raise ValueError(
+                    f"{name} holds {value}; a category must be a string or a finite number"
+                )
+            whole = isinstance(value, numbers.Integral) or float(value).is_integer()
+            plain[value] = int(value) if whole else float(value)  # type: ignore[arg-type]
+        else:  # an interval, a date
+            plain[value] = str(value)
+    return plain
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas.NA."""
+    return value is None or type(value).__name__ in _MISSING_TYPES or bool(value != value)
+
+
+def _order(found: Iterable[Category | None], ordered: Iterable[Any]) -> Categories:
+    """Return the distinct categories: those of an ordered type in its order, others sorted."""
+    there = {category for category in found if category is not None}
+    if ordered:
+        return tuple(c for c in _plain_values(ordered, "").values() if c in there)
+    return tuple(sorted(there, key=lambda c: (isinstance(c, str), c)))
+
+
+def _check_kind(values: Iterable[Category | None], name: str) -> None:
+    """Raise ValueError if some categories are strings and others are numbers."""
+    first: dict[bool, Category] = {}
+    for value in values:
+        if value is not None:
+            first.setdefault(isinstance(value, str), value)
+    if len(first) == 2:
+        raise ValueError(
+            f"{name} must hold categories of one kind, strings or numbers; got "
+            f"{reprlib.repr(first[True])} and {first[False]!r}"
+        )
+
+
+def _numbers(column: Any, name: str) -> FloatArray:
+    """Return a column of an array or a data frame as floats; a missing value is NaN."""
+    try:
+        if isinstance(column, np.ndarray):
+            return column.astype(np.float64)
+        if column.dtype in (nw.Object, *_OF_CATEGORIES):
+            values = [np.nan if _is_missing(value) else value for value in column.to_list()]
+            return np.array(values, dtype=np.float64)
+        return np.asarray(column.cast(nw.Float64).to_numpy())
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers ({error})") from error

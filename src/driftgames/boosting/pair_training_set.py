@@ -1,0 +1,267 @@
+r"""More than two classes: chips are pairs of an example and a label.
+
+The pair :math:`(i, l)` has the label :math:`Y_{il} = +1` if example ``i`` is of class ``l``, else
+-1, and a weak hypothesis votes :math:`h(x, l) \in \{-1, +1\}` for every label. Boosting of the
+pairs is boosting of two classes, with the same chips, weights and theorems: this is the reduction
+of AdaBoost.MH (Schapire and Singer, 1999).
+
+An example has :math:`K - 1` pairs of a wrong label and one of the right one. The right one counts
+:math:`K - 1` times: otherwise a vote of -1 for every label would have a large edge and say nothing.
+
+Pairs are numbered row by row: pair ``(i, l)`` has the number ``i K + l``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from driftgames.boosting.binned_training_set import BinnedTrainingSet
+from driftgames.boosting.bins import Array, BitArray
+from driftgames.boosting.mistake_counts import RowCounts
+from driftgames.boosting.pair_growth import PairGrower, PairNode, PairTree
+from driftgames.boosting.pair_kernels import count_errors
+from driftgames.boosting.training_set import ConstantVote, EstimatorTrainingSet
+from driftgames.boosting.tree_growth import TreeShape
+from driftgames.boosting.trees import Trees
+from driftgames.boosting.vote_totals import RowVotes, Standing
+from driftgames.core.typing import BoolArray, IntArray
+
+IS_LABEL = np.array([False, True])
+"""The classes of the question whether an example has a label."""
+
+
+class PairTrainingSet(ABC):
+    """Examples as pairs; subclasses have the weak learner.
+
+    Parameters
+    ----------
+    labels : array of int64
+        The class of each example, from 0.
+    n_classes : int
+        How many classes there are.
+    example_weights : array of int64
+        How much each example counts.
+    integer_weights : bool
+        Whether these are the sample weights exactly.
+    """
+
+    def __init__(
+        self, labels: IntArray, n_classes: int, example_weights: IntArray, integer_weights: bool
+    ) -> None:
+        self.labels = labels
+        self.n_classes = n_classes
+        self.example_weights = example_weights
+        self.integer_weights = integer_weights
+        self.positive: BoolArray = (labels[:, None] == np.arange(n_classes)).reshape(-1)
+        copies = np.where(self.positive, n_classes - 1, 1)
+        self.sample_weights: IntArray = copies * np.repeat(example_weights, n_classes)
+
+    @abstractmethod
+    def best(self, weights: IntArray) -> tuple[int, int, Any]:
+        """Return ``sum w Y h``, ``sum w`` and the hypothesis ``h`` found for weights of pairs."""
+
+    @abstractmethod
+    def votes(self, hypothesis: Any) -> BitArray:
+        """Return the vote on every pair: 1 for +1 and 0 for -1."""
+
+    @abstractmethod
+    def to_values(self, chosen: list[Any]) -> Any:
+        """Return the hypotheses chosen as the model keeps them: `Trees` or a list."""
+
+    def count_mistakes(self) -> PairCounts:
+        """Return one number of mistakes for each pair."""
+        return PairCounts(self)
+
+    def add_votes(self) -> PairVotes:
+        """Return one total for each pair."""
+        return PairVotes(self)
+
+    def wrong(self, scores: Array) -> int:
+        """Return the mass of the examples whose largest score is of a wrong class.
+
+        ``scores`` has one number for each pair. A tie is for the lowest class.
+        """
+        wrong = scores.reshape(-1, self.n_classes).argmax(axis=1) != self.labels
+        return int(self.example_weights[wrong].sum())
+
+
+class PairCounts(RowCounts):
+    """One number of mistakes for each pair."""
+
+    def __init__(self, training_set: PairTrainingSet) -> None:
+        super().__init__(training_set)
+        self._pairs = training_set
+        self._n_rounds = 0
+        self._wrong = 0
+
+    def move(self, hypothesis: Any) -> PairCounts:
+        """Count the mistakes of a hypothesis."""
+        self._n_rounds += 1
+        self._wrong = count_errors(
+            self._pairs.votes(hypothesis),
+            self._pairs.labels,
+            self._pairs.example_weights,
+            self._pairs.n_classes,
+            self._n_rounds,
+            self._mistakes,
+        )
+        return self
+
+    @property
+    def error(self) -> float:
+        """The share of examples that the vote so far gets wrong."""
+        return self._wrong / int(self._pairs.example_weights.sum())
+
+
+class PairVotes(RowVotes):
+    """One total for each pair; the mass is that of examples."""
+
+    _training_set: PairTrainingSet
+
+    def masses(self) -> tuple[int, int]:
+        """Return the number of copies of pairs, and the sum of the sample weights."""
+        return int(self._copies.sum()), int(self._training_set.example_weights.sum())
+
+    def standing(self) -> Standing:
+        """Return the lowest total of a pair, and the mass of examples that the vote gets wrong."""
+        lowest = float((self._sign * self._votes).min())
+        return Standing(lowest, self._training_set.wrong(self._votes))
+
+
+class TreePairs(PairTrainingSet):
+    """Pairs of binned examples, and a weak learner that grows trees on them.
+
+    A stump is a tree of one question: its two sides vote for every label.
+
+    Parameters
+    ----------
+    data : BinnedTrainingSet
+        The examples in bins.
+    labels : array of int64
+        The class of each example, in the order in which they were binned.
+    n_classes : int
+        How many classes there are.
+    shape : TreeShape
+        How large trees may grow.
+    """
+
+    def __init__(
+        self, data: BinnedTrainingSet, labels: IntArray, n_classes: int, shape: TreeShape
+    ) -> None:
+        in_rows = labels[data.order]
+        super().__init__(in_rows, n_classes, data.sample_weights, data.integer_weights)
+        self._data = data
+        self._grower = PairGrower(data, in_rows, n_classes, shape)
+
+    def best(self, weights: IntArray) -> tuple[int, int, PairTree]:
+        """Return the sums for the tree that is grown on these weights."""
+        return self._grower.grow(weights)
+
+    def votes(self, tree: PairTree) -> BitArray:
+        """Return a tree's vote on every pair."""
+        up = np.zeros((len(tree), self.n_classes), dtype=np.uint8)
+        for n, node in enumerate(tree):
+            if not node.left:
+                up[n] = np.array(node.votes) > 0
+        return up[self._grower.leaves(tree)].reshape(-1)
+
+    def to_values(self, chosen: list[PairTree]) -> Trees:
+        """Return trees on bins as trees on feature values."""
+        cuts = self._data.cuts
+        nodes = [node for tree in chosen for node in tree]
+        feature = np.array([node.feature for node in nodes], dtype=np.int64)
+        cut = np.array([node.cut for node in nodes], dtype=np.int64)
+        left = np.array([node.left for node in nodes], dtype=np.int64)
+        threshold = np.zeros(feature.size)
+        asks = left > 0
+        at = cuts.starts[feature[asks]] + cut[asks]
+        beyond = at == cuts.starts[feature[asks] + 1]  # it asks whether the value is missing
+        threshold[asks] = np.append(cuts.thresholds, np.inf)[np.where(beyond, -1, at)]
+        vote = np.zeros((feature.size, self.n_classes))
+        for n, node in enumerate(nodes):
+            vote[n] = node.votes or 0
+        sizes = np.array([len(tree) for tree in chosen])
+        missing_left = np.array([node.missing_left for node in nodes])
+        gain = np.array([node.gain for node in nodes])
+        return Trees(sizes, feature, threshold, missing_left, left, vote, gain)  # type: ignore[arg-type]
+
+    def to_bins(self, trees: Trees) -> list[PairTree]:
+        """Return trees on feature values as trees on bins."""
+        index = self._data.cuts.index
+        rows = zip(
+            trees.feature.tolist(),
+            trees.threshold.tolist(),
+            trees.missing_left.tolist(),
+            trees.left.tolist(),
+            trees.vote.tolist(),
+            trees.gain.tolist(),
+            strict=True,
+        )
+        nodes = [
+            PairNode(j, index(j, theta), missing, left, gain=gain)
+            if left
+            else PairNode(votes=tuple(votes))
+            for j, theta, missing, left, votes, gain in rows
+        ]
+        return [tuple(nodes[a:b]) for a, b in pairwise(trees.starts.tolist())]
+
+
+class EstimatorPairs(PairTrainingSet):
+    """Pairs for a scikit-learn classifier: one clone for each label votes whether it is the label.
+
+    The clones of a round are one weak hypothesis. A label whose pairs all weigh zero has the
+    constant vote -1.
+
+    Parameters
+    ----------
+    estimator, X, seeds
+        As for `EstimatorTrainingSet`; each clone takes a seed of its own.
+    labels, n_classes, example_weights, integer_weights
+        As for `PairTrainingSet`.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        labels: IntArray,
+        n_classes: int,
+        example_weights: IntArray,
+        integer_weights: bool,
+        seeds: Iterator[int],
+    ) -> None:
+        super().__init__(labels, n_classes, example_weights, integer_weights)
+        self._X = X
+        given = example_weights, integer_weights, seeds
+        self._of_label = [
+            EstimatorTrainingSet(estimator, X, labels == label, IS_LABEL, *given)
+            for label in range(n_classes)
+        ]
+
+    def best(self, weights: IntArray) -> tuple[int, int, list[Any]]:
+        """Return the sums for clones that are fitted to the pairs of nonzero weight."""
+        value = norm = 0
+        hypothesis = []
+        for one, mine in zip(self._of_label, weights.reshape(-1, self.n_classes).T, strict=True):
+            if mine.any():
+                gained, weight, fitted = one.best(mine)
+                value, norm = value + gained, norm + weight
+            else:
+                fitted = ConstantVote(strategy="constant", constant=False)
+                fitted.fit(self._X[:1], IS_LABEL[:1])
+            hypothesis.append(fitted)
+        return value, norm, hypothesis
+
+    def votes(self, hypothesis: list[Any]) -> BitArray:
+        """Return the votes of the clones of a round on every pair."""
+        each = zip(self._of_label, hypothesis, strict=True)
+        return np.stack([one.votes(fitted) for one, fitted in each], axis=1).reshape(-1)
+
+    def to_values(self, chosen: list[Any]) -> list[Any]:
+        """Return the hypotheses as they are."""
+        return chosen

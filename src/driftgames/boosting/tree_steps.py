@@ -1,0 +1,414 @@
+"""The steps in which a tree grows; one thread takes all of them, several take them together.
+
+`BEGIN` lists the rows of a share and sums the root, which `PLANT` makes a leaf. Then `FIND` looks
+for the best question of each new leaf, `CHOOSE` takes the leaf of the largest gain, `DIVIDE`
+divides its rows, and so on.
+
+Each share has lists of rows and sums of its own, so that shares never wait for each other within a
+step. Of the two sides of a question each share sums the smaller; the other is the difference.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from driftgames._kernels.jit import inner_kernel, kernel
+from driftgames.boosting import tree_kernels as kernels
+from driftgames.boosting.bins import Array
+from driftgames.boosting.tree_state import (
+    ASKED,
+    BLOCK,
+    N_LEAVES,
+    N_NODES,
+    N_WAITING,
+    SLOT,
+    Examples,
+    Growth,
+)
+
+BEGIN, PLANT, FIND, CHOOSE, DIVIDE, ASK, FOLLOW, DONE, FULL = range(9)
+"""The steps; after `DONE` the tree is grown, and at `FULL` the arrays must be made larger."""
+
+SHARED = (BEGIN, FIND, DIVIDE, FOLLOW)
+"""The steps that every share takes."""
+
+
+@kernel
+def take_steps(
+    step: int,
+    alone: bool,
+    p: int,
+    examples: Examples,
+    growth: Growth,
+    weights: Array,
+    table: Array,
+    mistakes: Array,
+) -> int:
+    """Take a step for share ``p`` and return the next one; if ``alone``, go on to the end.
+
+    All steps are one kernel: it compiles faster than one kernel for each of them.
+    """
+    while step < DONE:
+        if step == BEGIN:
+            _begin(p, examples, growth, weights, table, mistakes)
+            step = PLANT
+        elif step == PLANT:
+            _plant(growth)
+            step = FIND
+        elif step == FIND:
+            _find(p, examples, growth)
+            step = CHOOSE
+        elif step == CHOOSE:
+            step = _choose(growth)
+        elif step == ASK:
+            _ask(examples, growth)
+            step = DIVIDE
+        elif step == DIVIDE:
+            _divide(p, examples, growth)
+            _sum_sides(p, examples, growth, weights)
+            step = FIND
+        else:
+            _divide(p, examples, growth)
+            step = DONE
+        if not alone:
+            break
+    return step
+
+
+@inner_kernel
+def _begin(
+    p: int, examples: Examples, growth: Growth, weights: Array, table: Array, mistakes: Array
+) -> None:
+    """List the rows of a share and sum those that have weight.
+
+    If ``table`` has a size, row ``i`` weighs ``table[mistakes[i]]`` times its sample weight, and
+    that is written to ``weights``.
+    """
+    n_shares = growth.parts.shape[0]
+    heavy, light = growth.lists[p, 0], growth.lists[p, 1]
+    n_heavy = 0
+    n_light = 0
+    for c in range(2):
+        bounds = growth.bounds[p, 0]
+        bounds[c, 0] = n_heavy
+        bounds[c + 2, 0] = n_light
+        first = examples.split if c == 1 else 0
+        end = weights.size if c == 1 else examples.split
+        total = 0
+        for start in range(first + p * BLOCK, end, n_shares * BLOCK):
+            stop = min(start + BLOCK, end)
+            if table.size > 0:
+                for i in range(np.uint64(start), np.uint64(stop)):
+                    weights[i] = table[np.uint64(mistakes[i])] * examples.sample_weights[i]
+            n_heavy, n_light, added = kernels.collect(
+                weights, start, stop, heavy, light, n_heavy, n_light
+            )
+            total += added
+        bounds[c, 1] = n_heavy
+        bounds[c + 2, 1] = n_light
+        growth.parts[p, c] = total
+    growth.parts[p, 2] = n_heavy
+    growth.parts[p, 3] = 0
+    growth.n_free[p] = growth.sums.shape[1] - 1
+    for s in range(growth.n_free[p]):
+        growth.free[p, s] = s + 1
+    growth.slots[p, 0] = 0
+    _sum(p, 0, 0, examples, growth, weights)
+
+
+@inner_kernel
+def _plant(growth: Growth) -> None:
+    """Make the root a leaf."""
+    for c in range(3):
+        growth.totals[0, c] = 0
+        for p in range(growth.parts.shape[0]):
+            growth.totals[0, c] += growth.parts[p, c]
+    growth.depths[0] = 0
+    growth.votes[0] = _vote(growth.totals[0], -1)
+    growth.questions[0, 3] = 0
+    growth.at[N_NODES] = 1
+    growth.at[N_LEAVES] = 1
+    growth.at[N_WAITING] = 0
+    growth.fresh[0] = 0 if _may_split(growth.shape, 0, growth.totals[0]) else -1
+    growth.fresh[1] = -1
+
+
+@inner_kernel
+def _find(p: int, examples: Examples, growth: Growth) -> None:
+    """Find the best questions of the fresh nodes about the features of a share."""
+    n_shares = growth.parts.shape[0]
+    n_features = examples.implicit.size
+    for k in range(2):
+        node = growth.fresh[k]
+        if node >= 0:
+            growth.scores[p, k] = kernels.best_split(
+                growth.sums,
+                growth.slots[:, node],
+                growth.totals[node],
+                examples.offsets,
+                examples.implicit,
+                examples.missing,
+                n_features * p // n_shares,
+                n_features * (p + 1) // n_shares,
+                growth.shape[2],
+                growth.shape[3],
+                growth.mine[p],
+                growth.found[p, k],
+            )
+
+
+@inner_kernel
+def _choose(growth: Growth) -> int:
+    """Choose the next leaf to be split and make its two sides."""
+    at = growth.at
+    for k in range(2):
+        node = growth.fresh[k]
+        if node >= 0:
+            growth.gains[node] = _gain(
+                growth.scores[:, k],
+                growth.found[:, k],
+                growth.totals[node],
+                growth.shape[3],
+                growth.splits[node],
+            )
+        if node >= 0 and growth.gains[node] > 0.0:
+            _push(growth.waiting, at[N_WAITING], growth.gains, node)
+            at[N_WAITING] += 1
+        elif node >= 0:
+            for p in range(growth.slots.shape[0]):
+                _give_back(growth.free, growth.n_free, p, growth.slots[p, node])
+        growth.fresh[k] = -1
+    most = growth.shape[1]
+    if at[N_WAITING] == 0 or at[N_LEAVES] == most:
+        return DONE
+    if at[N_NODES] + 2 > growth.votes.size or growth.n_free[0] == 0:
+        return FULL
+    node = _pop(growth.waiting, at[N_WAITING], growth.gains)
+    at[N_WAITING] -= 1
+    left = at[N_NODES]
+    at[N_NODES] += 2
+    at[N_LEAVES] += 1
+    split = growth.splits[node]
+    for k in range(3):
+        growth.questions[node, k] = split[k]
+        growth.totals[left, k] = split[3 + k]
+        growth.totals[left + 1, k] = growth.totals[node, k] - split[3 + k]
+    growth.questions[node, 3] = left
+    for k in range(2):
+        totals, depth = growth.totals[left + k], growth.depths[node] + 1
+        growth.depths[left + k] = depth
+        growth.votes[left + k] = _vote(totals, growth.votes[node])
+        growth.questions[left + k, 3] = 0
+        if at[N_LEAVES] != most and _may_split(growth.shape, depth, totals):
+            growth.fresh[k] = left + k  # others need no sums
+    at[ASKED] = node
+    return ASK
+
+
+@inner_kernel
+def _ask(examples: Examples, growth: Growth) -> None:
+    """Look up which rows the question of the node asked sends left."""
+    node = growth.at[ASKED]
+    feature, cut = growth.questions[node, 0], growth.questions[node, 1]
+    growth.at[SLOT] = _column(examples, feature)
+    for b in range(256):
+        growth.goes_left[b] = b <= cut
+    if examples.missing[feature]:
+        last = examples.offsets[feature + 1] - examples.offsets[feature] - 1
+        growth.goes_left[last] = growth.questions[node, 2]
+
+
+@inner_kernel
+def _divide(p: int, examples: Examples, growth: Growth) -> None:
+    """Divide the rows of a share by the question of the node asked."""
+    node = growth.at[ASKED]
+    left = growth.questions[node, 3]
+    column = examples.columns[growth.at[SLOT]]
+    scratch = growth.lists[p, 2]
+    for g in range(4):
+        first, end = growth.bounds[p, node, g, 0], growth.bounds[p, node, g, 1]
+        middle = first + kernels.divide(
+            growth.lists[p, g // 2, first:end], column, growth.goes_left, scratch
+        )
+        growth.bounds[p, left, g, 0] = first
+        growth.bounds[p, left, g, 1] = middle
+        growth.bounds[p, left + 1, g, 0] = middle
+        growth.bounds[p, left + 1, g, 1] = end
+
+
+@inner_kernel
+def _sum_sides(p: int, examples: Examples, growth: Growth, weights: Array) -> None:
+    """Sum the sides that are fresh, of a share and of the node asked."""
+    node = growth.at[ASKED]
+    left = growth.questions[node, 3]
+    slot = growth.slots[p, node]
+    if growth.fresh[0] < 0 and growth.fresh[1] < 0:
+        _give_back(growth.free, growth.n_free, p, slot)
+        return
+    bounds = growth.bounds[p]
+    smaller = 0 if _n_rows(bounds, left) <= _n_rows(bounds, left + 1) else 1
+    taken = _take(growth.free, growth.n_free, p)
+    _sum(p, left + smaller, taken, examples, growth, weights)
+    if growth.fresh[1 - smaller] >= 0:
+        for c in range(growth.sums.shape[2]):
+            for b in range(growth.sums.shape[3]):
+                growth.sums[p, slot, c, b] -= growth.sums[p, taken, c, b]
+        growth.slots[p, left + 1 - smaller] = slot
+    else:
+        _give_back(growth.free, growth.n_free, p, slot)
+    if growth.fresh[smaller] >= 0:
+        growth.slots[p, left + smaller] = taken
+    else:
+        _give_back(growth.free, growth.n_free, p, taken)
+
+
+@kernel
+def write_votes(p: int, growth: Growth, votes: Array) -> None:
+    """Write the tree's vote on each row of a share: 1 for +1 and 0 for -1."""
+    for node in range(growth.at[N_NODES]):
+        if growth.questions[node, 3] == 0:
+            for g in range(4):
+                for q in range(growth.bounds[p, node, g, 0], growth.bounds[p, node, g, 1]):
+                    votes[np.uint64(growth.lists[p, g // 2, q])] = growth.votes[node] > 0
+
+
+@kernel
+def count_mistakes(
+    p: int, growth: Growth, sample_weights: Array, mistakes: Array, moved: Array
+) -> None:
+    """Count the mistakes of the tree on the rows of a share.
+
+    ``moved[c, k]`` becomes the mass of class ``c`` that had ``k`` mistakes and made another one.
+    """
+    for k in range(moved.shape[1]):
+        moved[0, k] = 0
+        moved[1, k] = 0
+    for node in range(growth.at[N_NODES]):
+        if growth.questions[node, 3] == 0:
+            c = 0 if growth.votes[node] > 0 else 1  # the class that errs
+            for g in (c, c + 2):
+                for q in range(growth.bounds[p, node, g, 0], growth.bounds[p, node, g, 1]):
+                    i = np.uint64(growth.lists[p, g // 2, q])
+                    moved[c, np.uint64(mistakes[i])] += sample_weights[i]
+                    mistakes[i] += 1
+
+
+@inner_kernel
+def _sum(p: int, node: int, slot: int, examples: Examples, growth: Growth, weights: Array) -> None:
+    """Write the sums of a share and a node to a slot."""
+    sums = growth.sums[p, slot]
+    for c in range(sums.shape[0]):
+        for b in range(sums.shape[1]):
+            sums[c, b] = 0
+    counts = sums[2] if sums.shape[0] == 3 else sums[0, :0]
+    growth.parts[p, 3] += _n_rows(growth.bounds[p], node)
+    for c in range(2):
+        rows = growth.lists[p, 0, growth.bounds[p, node, c, 0] : growth.bounds[p, node, c, 1]]
+        if examples.width > 0:
+            kernels.sum_dense(rows, weights, examples.codes, examples.offsets, sums[c], counts)
+        else:
+            kernels.sum_sparse(rows, weights, examples.starts, examples.codes, sums[c], counts)
+
+
+@inner_kernel
+def _column(examples: Examples, feature: int) -> int:
+    """Return the column that holds a feature; if none does, the oldest is written over."""
+    slot = examples.slot_of[feature]
+    if slot >= 0:
+        return int(slot)
+    n_slots = examples.columns.shape[0]
+    slot = examples.owners[n_slots]
+    examples.owners[n_slots] = (slot + 1) % n_slots
+    if examples.owners[slot] >= 0:
+        examples.slot_of[examples.owners[slot]] = -1
+    examples.owners[slot] = feature
+    examples.slot_of[feature] = slot
+    column = examples.columns[slot]
+    for i in range(column.size):
+        column[i] = examples.implicit[feature]
+    for e in range(examples.list_starts[feature], examples.list_starts[feature + 1]):
+        column[np.uint64(examples.listed[e])] = examples.listed_bins[e]
+    return int(slot)
+
+
+@inner_kernel
+def _may_split(shape: Array, depth: int, totals: Array) -> bool:
+    """Return whether a node may be split if a question is found."""
+    shallow = shape[0] < 0 or depth < shape[0]
+    enough = shape[2] == 1 or totals[2] >= 2 * shape[2]
+    return bool(shallow and totals[0] > 0 and totals[1] > 0 and enough)
+
+
+@inner_kernel
+def _vote(totals: Array, vote_above: int) -> int:
+    """Return the vote of a leaf: that of more weight; of equal weights, that of the node above."""
+    return int(1 if totals[1] > totals[0] else -1 if totals[1] < totals[0] else vote_above)
+
+
+@inner_kernel
+def _gain(scores: Array, found: Array, totals: Array, criterion: int, split: Array) -> float:
+    """Write the best of the splits found by the shares to ``split`` and return its gain."""
+    best = -1.0
+    for p in range(scores.size):  # the features of the first share come first
+        if scores[p] > best:
+            best = scores[p]
+            for k in range(split.size):
+                split[k] = found[p, k]
+    # equal shares on both sides are no gain, whatever rounding says
+    if best < 0.0 or kernels.same_shares(split[3], split[4], totals[0], totals[1]):
+        return 0.0
+    return best - kernels.node_score(totals[0], totals[1], criterion)
+
+
+@inner_kernel
+def _n_rows(bounds: Array, node: int) -> int:
+    """Return the number of rows of nonzero weight, of both classes."""
+    return int(bounds[node, 0, 1] - bounds[node, 0, 0] + bounds[node, 1, 1] - bounds[node, 1, 0])
+
+
+@inner_kernel
+def _take(free: Array, n_free: Array, p: int) -> int:
+    """Return a free slot of a share."""
+    n_free[p] -= 1
+    return int(free[p, n_free[p]])
+
+
+@inner_kernel
+def _give_back(free: Array, n_free: Array, p: int, slot: int) -> None:
+    """Make a slot of a share free."""
+    free[p, n_free[p]] = slot
+    n_free[p] += 1
+
+
+@inner_kernel
+def _before(gains: Array, a: int, b: int) -> bool:
+    """Return whether leaf ``a`` is split before leaf ``b``."""
+    return bool(gains[a] > gains[b] or (gains[a] == gains[b] and a < b))
+
+
+@inner_kernel
+def _push(heap: Array, size: int, gains: Array, node: int) -> None:
+    """Add a leaf to a heap of so many."""
+    k = size
+    while k > 0 and _before(gains, node, heap[(k - 1) // 2]):
+        heap[k] = heap[(k - 1) // 2]
+        k = (k - 1) // 2
+    heap[k] = node
+
+
+@inner_kernel
+def _pop(heap: Array, size: int, gains: Array) -> int:
+    """Take the first leaf from a heap of so many."""
+    first = heap[0]
+    last = heap[size - 1]
+    k = 0
+    while 2 * k + 2 < size:
+        below = 2 * k + 1
+        if 2 * k + 3 < size and _before(gains, heap[below + 1], heap[below]):
+            below += 1
+        if not _before(gains, heap[below], last):
+            break
+        heap[k] = heap[below]
+        k = below
+    heap[k] = last
+    return int(first)
