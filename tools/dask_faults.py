@@ -58,7 +58,7 @@ def fit(
     done = threading.Event()
 
     def work() -> None:
-        while harm is not None and not done.wait(random.uniform(0.2, 4.0)):
+        while harm is not None and not done.wait(random.uniform(0.1, 3.0)):
             harm()
 
     thread = threading.Thread(target=work)
@@ -123,7 +123,7 @@ def main(
     """Do everything to a cluster that can happen to one."""
     random.seed(seed)
     options: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
-    with LocalCluster(4, **options) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=4, **options) as cluster, Client(cluster) as client:
         for parts in (2, 7, 50):
             seconds, _ = fit(*CASES[0], parts, None)
             typer.echo(f"4 workers, {parts} partitions: the same model in {seconds:.1f} s")

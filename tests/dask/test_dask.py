@@ -35,7 +35,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of a cluster whose workers 
 def client():
     """A cluster of two processes for the whole module."""
     options = {"threads_per_worker": 1, "dashboard_address": None, "processes": True}
-    with LocalCluster(2, **options) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         yield client
 
 

@@ -35,8 +35,8 @@ class BinnedTrainingSet:
         The thresholds between the bins.
     bins : DenseBins or SparseBins
         The bins of every row.
-    order : array
-        The number of the example in each row.
+    order : array, optional
+        The number of the example in each row; None if the examples came in parts.
     split : int
         The number of rows of class 0.
     sample_weights : array of int64
@@ -55,7 +55,7 @@ class BinnedTrainingSet:
 
     cuts: Cuts
     bins: DenseBins | SparseBins
-    order: IntArray
+    order: IntArray | None
     split: int
     sample_weights: IntArray
     implicit: IntArray
@@ -88,7 +88,7 @@ class BinnedTrainingSet:
     @property
     def n_rows(self) -> int:
         """The number of examples."""
-        return int(self.order.size)
+        return int(self.sample_weights.size)
 
     def run(self, task: Callable[[int], T]) -> list[T]:
         """Run a task for every share of the rows, side by side if there is a pool."""
@@ -225,7 +225,7 @@ def bin_examples(
     return BinnedTrainingSet(cuts, *layout, **settings)
 
 
-Layout = tuple[DenseBins | SparseBins, IntArray, int, IntArray, IntArray, IntArray]
+Layout = tuple[DenseBins | SparseBins, IntArray | None, int, IntArray, IntArray, IntArray]
 """Bins, order, split, sample weights, implicit bins and counts of a `BinnedTrainingSet`."""
 
 
@@ -261,7 +261,7 @@ def bin_columns(X: Array, order: IntArray, cuts: Cuts, run: RunShares = _at_once
 
 def lay_out_dense(
     columns: BitArray,
-    order: IntArray,
+    order: IntArray | None,
     split: int,
     weights: IntArray,
     cuts: Cuts,
@@ -278,16 +278,17 @@ def lay_out_dense(
         implicit = np.full(len(columns), -1, dtype=np.int64)
         return DenseBins(rows, columns), order, split, weights, implicit, counts
     del columns
-    sizes = np.empty(order.size, dtype=np.int64)
+    sizes = np.empty(weights.size, dtype=np.int64)
     kernels.measure_dense(rows, commonest, sizes)
-    again = _by_class_and_size(np.arange(order.size) >= split, sizes)
+    again = _by_class_and_size(np.arange(weights.size) >= split, sizes)
     bins = _sparse_bins(
         sizes[again],
         offsets,
         commonest,
         lambda codes: kernels.list_dense(rows, commonest, offsets, again, codes),
     )
-    return bins, order[again], split, weights[again], commonest, counts
+    order = None if order is None else order[again]
+    return bins, order, split, weights[again], commonest, counts
 
 
 def _count_columns(
