@@ -47,6 +47,8 @@ class BinnedTrainingSet:
         The mass of each class in each bin.
     integer_weights : bool
         Whether the sample weights are integers exactly.
+    monotonic : array of int64, optional
+        The sign of the step that the vote may take on each feature, 0 for any. Default: any.
     pool : Executor, optional
         Works on the shares of the rows side by side.
     n_shares : int
@@ -61,6 +63,7 @@ class BinnedTrainingSet:
     implicit: IntArray
     counts: IntArray
     integer_weights: bool = True
+    monotonic: IntArray | None = None
     pool: Executor | None = None
     n_shares: int = 1
 
@@ -68,6 +71,12 @@ class BinnedTrainingSet:
     def offsets(self) -> IntArray:
         """Where the bins of each feature begin, numbered over all features, and their end."""
         return self.cuts.offsets
+
+    @cached_property
+    def directions(self) -> IntArray:
+        """The constraint of each feature: -1, 0 or 1."""
+        free = np.zeros(self.implicit.size, dtype=np.int64)
+        return free if self.monotonic is None else self.monotonic
 
     @cached_property
     def positive(self) -> BoolArray:
@@ -139,7 +148,14 @@ class BinnedTrainingSet:
         """
         mine, found = np.empty(256, dtype=np.int64), np.empty(5, dtype=np.int64)
         kernels.best_stump(
-            sums, self.offsets, self.implicit, self.cuts.missing, self.counts, mine, found
+            sums,
+            self.offsets,
+            self.implicit,
+            self.cuts.missing,
+            self.counts,
+            self.directions,
+            mine,
+            found,
         )
         value, feature, cut, left_vote, missing_vote = found.tolist()
         return value, int(sums[-1]), (feature, cut, left_vote, missing_vote)
