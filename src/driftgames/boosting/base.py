@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction, draw_shapes
 from driftgames.boosting.bins import Array
+from driftgames.boosting.by_feature import ByFeature
 from driftgames.boosting.monitoring import cast_votes
 from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.rounds import BoostingRounds
@@ -228,7 +229,7 @@ class BaseBooster(BoostingRounds):
 
     @property
     def shape_functions_(self) -> dict[Any, Any]:
-        """The vote of each feature, as a function of its value, by the feature's index.
+        """The vote of each feature, as a function of its value, by the feature's index or name.
 
         It is a step function, or a `CategoryVotes` for a feature of categories. With more than two
         classes there is one such `dict` for each class, by its label. The functions of a class and
@@ -242,8 +243,12 @@ class BaseBooster(BoostingRounds):
             }
         return self._of_features(self._additive.shape_functions)
 
-    def _of_features(self, columns: dict[int, ShapeFunction]) -> dict[int, Any]:
-        return columns if self.encoder_ is None else self.encoder_.shape_functions(columns)
+    def _of_features(self, columns: dict[int, ShapeFunction]) -> ByFeature[Any]:
+        found: Any = columns if self.encoder_ is None else self.encoder_.shape_functions(columns)
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            found = {j: replace(shape, name=str(names[j])) for j, shape in found.items()}
+        return ByFeature(found, names)
 
     def plot_shapes(self, *, n_features: int = 12, show_missing: bool = False) -> Figure:
         """Draw the votes of the features that move the decision most, as functions of the value."""
@@ -296,7 +301,9 @@ class BaseBooster(BoostingRounds):
             found = tables.explain(row)
             if label is not None and label == self.classes_[0]:
                 found = replace(found, votes=-found.votes, base=-found.base)
-        return found if self.encoder_ is None else self.encoder_.explain(found)
+        if self.encoder_ is not None:
+            found = self.encoder_.explain(found)
+        return replace(found, names=getattr(self, "feature_names_in_", None))
 
     def save(self, path: Path) -> None:
         """Write the model to a JSON file, atomically; docs/model_format.md describes it."""
