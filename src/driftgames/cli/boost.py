@@ -13,7 +13,6 @@ import typer
 from driftgames.cli import INTERRUPTED
 from driftgames.cli._options import check_outputs
 from driftgames.cli._output import clear_errors, console, fail, make_table, say
-from driftgames.core.file_errors import naming
 from driftgames.core.registry import choose
 
 if TYPE_CHECKING:
@@ -218,7 +217,7 @@ def predict(
             sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
             sys.stdout.flush()
         else:
-            with naming(output), atomic_write(output) as stream:
+            with atomic_write(output) as stream:
                 stream.write(text.encode())
         if examples.y is not None and set(examples.y.tolist()) <= set(booster.classes_.tolist()):
             predicted = answers if what is Output.LABEL else booster.predict(X)
@@ -403,8 +402,7 @@ def _write(booster: Any, names: list[str] | None, path: Path) -> None:
     booster.set_params(warm_start=False)
     if names is not None:
         booster.feature_names_in_ = np.array(names, dtype=object)
-    with naming(path):
-        save_model(booster, path)
+    save_model(booster, path)
     _take_names(booster)
 
 

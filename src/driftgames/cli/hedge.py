@@ -19,7 +19,6 @@ from driftgames.cli._options import (
     pair,
 )
 from driftgames.cli._output import clear_errors, console
-from driftgames.core.file_errors import naming
 
 if TYPE_CHECKING:
     from driftgames.cli._hedge_stream import StreamState
@@ -173,8 +172,7 @@ def hedge(
                     history.run(learner, rounds)
                 if state is not None:
                     current.digest = chain(current.digest, rounds)
-                    with naming(state):
-                        current.save(state)
+                    current.save(state)
                 if answering:
                     _acknowledge(current, live)
         if learner.t == 0:

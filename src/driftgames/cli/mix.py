@@ -10,7 +10,6 @@ import typer
 
 from driftgames.cli._options import check_kept, check_outputs, first_round_of
 from driftgames.cli._output import clear_errors, console
-from driftgames.core.file_errors import naming
 
 if TYPE_CHECKING:
     from driftgames.cli._loss_files import LossFile
@@ -134,8 +133,7 @@ def mix(
                         history.keep_if_due(mixture.learner_)
                 if state is not None:
                     current.digest = chain(current.digest, block)
-                    with naming(state):
-                        current.save(state)
+                    current.save(state)
                 if answering:
                     typer.echo(f"round={current.t} prediction={mixed[-1].item()!r}")
         if current.t == 0:
