@@ -26,7 +26,7 @@ from distributed import Client, LocalCluster
 
 from driftgames.dask import DaskAdaBoostClassifier, DaskNHBoostDTClassifier
 
-LIMIT = 180.0
+LIMIT = 600.0
 """Seconds that a fit may take, with all that is done to its workers."""
 
 N_ROWS, ROUNDS = 20_000, 60
@@ -52,13 +52,13 @@ def fit(
     settings: dict[str, Any],
     parts: int,
     harm: Callable[[], Any] | None,
-    timeout: float = 60.0,
+    timeout: float = 120.0,
 ) -> Any:
     """Fit while ``harm`` is done; check the model, the time and that no actor is left."""
     done = threading.Event()
 
     def work() -> None:
-        while harm is not None and not done.wait(random.uniform(0.1, 3.0)):
+        while harm is not None and not done.wait(random.uniform(0.5, 10.0)):
             harm()
 
     thread = threading.Thread(target=work)

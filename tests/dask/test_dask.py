@@ -206,7 +206,7 @@ BAD = {
         _arrays((N,))[1],
     ],
     "y must be a dask array": lambda: [_arrays((N,))[0], Y],
-    "y must hold two classes; got one class only: \\['up'\\]": lambda: [
+    "y must hold two classes or more; got one class only: \\['up'\\]": lambda: [
         _arrays((175, 175))[0],
         da.from_array(np.full(N, "up"), chunks=175),
     ],
