@@ -311,6 +311,19 @@ class BaseBooster(BoostingRounds):
 
         save_model(self, path)
 
+    def to_onnx(self, path: Path, *, dtype: str = "float32") -> None:
+        """Write the model as an ONNX file, which other languages run; needs the extra ``onnx``.
+
+        Its outputs are ``label``, ``votes`` and ``probabilities``. Its input is ``X``, a matrix of
+        type ``dtype``. After a fit with categories there is one input of shape (n, 1) for each
+        feature, by its name; a category that is a string may be missing, which is ``""``.
+        On numbers of that type the graph gives the same labels. Votes and probabilities are
+        rounded to float32, or with ``dtype="float64"`` to float64 where all votes are integers.
+        """
+        from driftgames.boosting.onnx_export import export_onnx
+
+        export_onnx(self, path, dtype=dtype)
+
     @classmethod
     def load(cls, path: Path) -> Self:
         """Return the model that `save` wrote; with ``warm_start`` it can go on fitting."""
