@@ -32,6 +32,8 @@ ALGORITHMS = (
     "adanormalhedge",
     "adahedge",
     "squint",
+    "adanormalhedge.tv",
+    "fixed-share",
 )
 """The names of `LEARNERS`, the default first. They are written out to keep --help quick."""
 
