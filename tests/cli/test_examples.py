@@ -5,9 +5,14 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+from io import BytesIO
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
+from pyarrow import feather
 
 from driftgames.cli._examples import read_examples
 from driftgames.datasets.files import DataError
@@ -122,31 +127,115 @@ def test_a_column_with_a_word_in_it_holds_categories(write):
     assert read_examples(write("b.csv", "1,2\n3,4\n")).X.dtype == float
 
 
+MIXED = [["", "when", "size", "town", "y"], ["0", "2020-01-31", "1.5", "Oslo", "in"]]
+MIXED += [["1", "2020-02-01", "", "NA", "out"], ["2", "?", "2", "Rome", ""]]
+
+
+def check_mixed(examples):
+    assert examples.names == ["when", "size", "town"]
+    assert (examples.categories, examples.dates) == ([2], [0])
+    np.testing.assert_array_equal(examples.X[:, 0].astype(float), [18292, 18293, np.nan])
+    np.testing.assert_array_equal(examples.X[:, 1].astype(float), [1.5, np.nan, 2])
+    assert examples.X[:, 2].tolist() == ["Oslo", None, "Rome"]
+    assert examples.y.tolist() == ["in", "out"]
+    assert examples.known.tolist() == [True, True, False]
+    assert examples.labelled().X.shape == (2, 3)
+
+
+@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
+def test_every_separator_is_read_by_the_same_rules(write, sep):
+    text = "\n".join(sep.join(cells) for cells in [*MIXED, [""] * 5, []])
+    if sep == ";":
+        text = text.replace("1.5", "1,5")  # a decimal comma
+    given = {"sep": "|"} if sep == "|" else {}
+    check_mixed(read_examples(write("a.csv", text), **given))
+    check_mixed(read_examples(write("a.txt", text), **given))  # by its first line
+    assert read_examples(write("a.csv", text), leave_out="town", **given).categories == []
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "feather"])
+def test_tables_of_arrow_are_read_by_the_same_rules(tmp_path, ending):
+    when = np.array(["2020-01-31", "2020-02-01", "NaT"], dtype="datetime64[D]")
+    table = pa.table(
+        {
+            "__index_level_0__": [0, 1, 2],
+            "when": when,
+            "size": [1.5, None, 2],
+            "town": pa.array(["Oslo", None, "Rome"]).dictionary_encode(),
+            "y": ["in", "out", None],
+        }
+    )
+    path = tmp_path / f"a.{ending}"
+    if ending == "parquet":
+        pa.parquet.write_table(table, path)
+    else:
+        feather.write_feather(table, path)
+    check_mixed(read_examples(str(path)))
+
+
+def test_a_pattern_joins_tables_with_the_same_columns(write, tmp_path):
+    write("1.csv", "x,y\n1,a\n")
+    write("2.csv", "x,y\n2,b\n3,a\n")
+    examples = read_examples(str(tmp_path / "*.csv"))
+    assert examples.X[:, 0].tolist() == [1, 2, 3]
+    assert examples.y.tolist() == ["a", "b", "a"]
+    other = write("3.csv", "y,x\n2,b\n")
+    with pytest.raises(DataError, match=f"{other}: must have the columns of"):
+        read_examples(str(tmp_path / "*.csv"))
+
+
+def test_standard_input_may_be_compressed_or_libsvm(monkeypatch):
+    for text in (b"x,y\n1,5\n2,6\n", b"5 1:1\n6 1:2\n"):
+        for content in (text, gzip.compress(text)):
+            monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=BytesIO(content), closed=False))
+            examples = read_examples("-")
+            assert examples.X.sum() == 3
+            assert examples.y.tolist() == [5, 6]
+
+
+def test_dates_with_two_meanings_are_refused(write):
+    text = "when,y\n{},0\n02/03/2020,1\n"
+    with pytest.raises(DataError, match=r"\(when\): a date such as '01/02/2020' has two meanings"):
+        read_examples(write("a.csv", text.format("01/02/2020")))
+    examples = read_examples(write("a.csv", text.format("31/12/2019")))
+    assert np.diff(examples.X[:, 0]) == 62
+
+
 @pytest.mark.parametrize(
     ("name", "text", "options", "message"),
     [
-        ("a.csv", "x,y\n1,0\n2\n", {}, "line 3: has 1 cells, the first 2"),
+        ("a.csv", "x,y\n1,0\n2\n", {}, "line 3: 1 cells, where 2 were expected"),
         (
             "a.csv",
             "x,z,y\n1,two,0\n",
             {"categories": []},
-            "line 2, column 2: 'two' is not a number",
+            "line 2, column 2 .z.: 'two' is not a number",
         ),
         ("a.csv", "x,z,y\n", {}, "has no examples"),
         (
             "a.csv",
             "x,z,y\n\n1,2,0\n\n1,two,0\n",
             {"categories": [0]},
-            "line 5, column 2: 'two' is not a number",
+            "line 5, column 2 .z.: 'two' is not a number",
         ),
-        ("a.csv", 'x,y\n"1\n",0\n\n2\n', {}, "line 5: has 1 cells, the first 2"),
+        ("a.csv", 'x,y\n"1\n",0\n\n2\n', {}, "line 5: 1 cells, where 2 were expected"),
         ("a.csv", "x,z,x,y,z\n1,2,3,4,5\n", {}, "line 1: the header names 'x', 'z' twice"),
         ("a.csv", "y,x,y\n1,2,3\n", {"label": "y"}, "the header names 'y' twice"),
         ("a.csv", f"x,y\n1,{'0' * 140_000}\n", {}, "line 2: field larger than field limit"),
         ("a.csv", "", {}, "is empty"),
         ("a.csv", b"\xff\xfe\x00", {}, "is not UTF-8"),
-        ("a.csv", "x,y\n1,0\n", {"label": "class"}, "no label column 'class'; it has x, y"),
-        ("a.csv", "1,0\n", {"label": "9"}, "no label column '9', as columns 1 to 2 are"),
+        (
+            "a.csv",
+            "x,y\n1,0\n",
+            {"label": "class"},
+            "no column 'class'; it has x, y",
+        ),
+        (
+            "a.csv",
+            "1,0\n",
+            {"label": "9"},
+            "no column '9'; it has columns 1 to 2",
+        ),
         ("a.csv", "x,y\n1,0\n", {"names": ["w"], "n_features": 1}, "no column 'w'"),
         ("a.svm", "1 0:1\n", {}, "line 1"),
         ("a.svm", "1 3:1\n", {"n_features": 2}, "n_features=2"),

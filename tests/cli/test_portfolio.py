@@ -3,8 +3,10 @@
 import re
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import typer
+from pyarrow import feather
 from typer.testing import CliRunner
 
 from driftgames.cli.portfolio import ALGORITHMS, portfolio
@@ -493,16 +495,22 @@ def test_normal_hedge_dt_runs(prices):
 
 
 BAD = {
-    "nan": ("a,b\n1.0,2.0\n1.0,nan\n", "prices must be finite; got nan"),
+    "nan": ("a,b\n1.0,2.0\n1.0,nan\n", "line 3, column 2 (b): a price must be finite; got nan"),
     "zero": ("a,b\n1.0,2.0\n1.0,0\n", "prices must be above 0; got 0"),
     "negative": ("a,b\n1.0,2.0\n1.0,-3\n", "prices must be above 0; got -3"),
     "one asset": ("a\n1.0\n2.0\n", "prices must be of at least two assets; got 1"),
     "one day": ("a,b\n1.0,2.0\n", "prices must cover at least two days"),
-    "words": ("a,b\n1.0,2.0\n1.0,many\n", "line 3: 'many' is not a number"),
-    "short line": ("a,b\n1.0,2.0\n1.0\n", "line 3: has 1 cells, the first 2"),
+    "words": (
+        "a,b\n1.0,2.0\n1.0,many\n",
+        "(b): a price must be a number; got 'many'",
+    ),
+    "short line": ("a,b\n1.0,2.0\n1.0\n", "line 3: 1 cells, where 2 were expected"),
     "empty": ("", "is empty"),
     "no days": ("a,b\n", "has no line of prices"),
-    "empty cell": ("a,b\n,2.0\n1.0,2.0\n", "line 2: '' is not a number"),
+    "empty cell": (
+        "a,b\n,2.0\n1.0,2.0\n",
+        "line 2, column 1 (a): a price must be",
+    ),
     "names": ("a,b,a\n1.0,2.0,3.0\n1.0,2.0,3.0\n", "line 1: the header names 'a' twice"),
     "long cell": (f"a,b\n1.0,{'1' * 140_000}\n", "line 2: field larger than field limit"),
     "not text": (b"\xff\xfe\x00\x01", "is not UTF-8 text"),
@@ -577,3 +585,18 @@ def test_years_and_falling_counts_are_dates_too(tmp_path, first):
     path = tmp_path / "p.csv"
     path.write_text(first)
     assert "1 period, 2 assets" in run(path, "-a", "uniform").output
+
+
+def test_semicolons_arrow_and_standard_input_give_the_same_table(prices, tmp_path):
+    path, table = prices
+    wanted = run(path, "-a", "hold").output
+    text = path.read_text().replace(",", ";").replace(".", ",")
+    assert CliRunner().invoke(app, ["-", "-a", "hold"], input=text).output == wanted
+    dates = [line.split(",")[0] for line in path.read_text().splitlines()[1:]]
+    columns = {"date": dates, **dict(zip(("ant", "bee", "cow"), table.T, strict=True))}
+    feather.write_feather(pa.table(columns), tmp_path / "p.arrow")
+    assert run(tmp_path / "p.arrow", "-a", "hold").output == wanted
+    extra = path.read_text().replace("\n", ",note\n")
+    (tmp_path / "extra.csv").write_text(extra)
+    assert "(note): a price must be a number" in run(tmp_path / "extra.csv").stderr
+    assert run(tmp_path / "extra.csv", "-a", "hold", "--leave-out", "note").output == wanted

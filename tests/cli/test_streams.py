@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from driftgames.cli import main
-from driftgames.cli._loss_files import open_losses
+from driftgames.cli._tables import open_table
 from driftgames.datasets.files import DataError
 
 posix = pytest.mark.skipif(os.name != "posix", reason="closes streams by their numbers")
@@ -51,7 +51,7 @@ def test_a_closed_standard_input_is_named(monkeypatch, tmp_path):
     closed.close()
     for stream in (None, closed):
         monkeypatch.setattr("sys.stdin", stream)
-        with pytest.raises(DataError, match="standard input is closed"), open_losses("-"):
+        with pytest.raises(DataError, match="standard input is closed"), open_table("-"):
             pass
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import pairwise
-
-from driftgames.cli._csv_lines import is_number
 
 FORMATS = (
     "%Y-%m",
@@ -44,38 +43,44 @@ def rises(dates: Sequence[str]) -> bool | None:
     ...
     ValueError: dates must rise or fall from line to line; got '2020-01-02' before '2020-01-01'
     """
-    readings = _readings(dates)
-    if not readings:
+    found = readings(dates)
+    if not found:
         return None
-    for keys in readings:
+    for keys in found:
         if all(a < b for a, b in pairwise(keys)):
             return True
-    for keys in readings:
+    for keys in found:
         if all(a > b for a, b in pairwise(keys)):
             return False
-    keys = readings[0]
+    keys = found[0]
     falling = keys[0] > keys[-1]
     steps = zip(pairwise(dates), pairwise(keys), strict=True)
     before, after = next(pair for pair, (a, b) in steps if not (a > b if falling else a < b))
     raise ValueError(f"dates must rise or fall from line to line; got {before!r} before {after!r}")
 
 
-def _readings(dates: Sequence[str]) -> list[list[float]]:
-    """Return the dates as numbers, once for each format that fits all of them."""
+def readings(dates: Sequence[str], *, iso: bool = False) -> list[list[float]]:
+    """Return the dates in seconds, or as plain numbers, once for each format that fits all.
+
+    With ``iso`` the format is ISO 8601.
+    """
     cells = [date.strip() for date in dates]
-    if all(map(is_number, cells)):
-        return [[float(cell) for cell in cells]]
+    if any("_" in cell for cell in cells):  # Python reads 1_000 as a number
+        return []
+    if not iso:
+        with suppress(ValueError):
+            return [[float(cell) for cell in cells]]
     try:
         return [[_number(datetime.fromisoformat(cell)) for cell in cells]]
     except ValueError:
         pass
-    readings = []
-    for form in FORMATS:
+    found = []
+    for form in () if iso else FORMATS:
         try:
-            readings.append([_number(datetime.strptime(cell, form)) for cell in cells])
+            found.append([_number(datetime.strptime(cell, form)) for cell in cells])
         except ValueError:
             continue
-    return readings
+    return found
 
 
 def _number(moment: datetime) -> float:

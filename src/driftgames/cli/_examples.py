@@ -1,89 +1,118 @@
-"""Examples from files: LIBSVM text or CSV, plain or compressed."""
+"""Examples from tables or LIBSVM text: features, labels, and which columns are categories."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.cli._csv_lines import Line, check_titles, is_missing, is_number, read_table
-from driftgames.core.typing import FloatArray
+from driftgames.cli._tables import (
+    TableFile,
+    as_days,
+    as_numbers,
+    guess_separator,
+    is_missing,
+    is_number,
+    open_table,
+    read_content,
+)
+from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.datasets.files import DataError
 
 
 @dataclass(frozen=True)
 class Examples:
-    """The content of a file; ``y`` is None if it has no labels.
+    """The content of a file.
 
-    ``categories`` are the positions of the columns of ``X`` that hold strings.
+    ``known`` says which rows of ``X`` have a label, and ``y`` has these labels; both are None if no
+    row has one. ``categories`` are the positions of the columns of strings, and ``dates`` those of
+    the columns of dates, which ``X`` holds in days since 1970.
     """
 
     X: Any
     y: npt.NDArray[Any] | None
     names: list[str] | None
+    known: BoolArray | None = None
     categories: Sequence[int] = ()
+    dates: Sequence[int] = ()
+
+    def labelled(self) -> Examples:
+        """Return the examples that have a label."""
+        if self.known is None or self.known.all():
+            return self
+        return replace(self, X=self.X[self.known], known=self.known[self.known])
 
 
 def read_examples(
-    path: str,
+    source: str,
     *,
     label: str | None = None,
-    header: bool | None = None,
     n_features: int | None = None,
     names: Sequence[str] | None = None,
     categories: Sequence[int] | None = None,
+    **settings: Any,
 ) -> Examples:
-    """Read a file with ``.csv`` in its name as CSV, and any other as LIBSVM text.
+    """Read a table, with the settings of `open_table`, or LIBSVM text.
 
-    ``label`` is the name or the number (from 1) of a CSV file's label column. Default: the last
-    column. ``header`` says whether its first line names the columns. Default: seen from the
-    line. A column without a title, such as the index that pandas writes, is left out.
+    ``label`` is the name or the number (from 1) of the label column. Default: the last column.
     ``n_features`` and ``names`` are those of a fitted model: then labels may be absent, and
     columns are found by name if both the model and the file have names. ``categories`` are the
-    positions of its columns of strings. Default: the columns with a cell that is not a number.
+    positions of its columns of strings. Default: the columns with a cell that is neither a number
+    nor a date.
     """
-    if ".csv" not in [suffix.lower() for suffix in PurePath(path).suffixes]:
-        from driftgames.datasets.libsvm import read_libsvm
+    content = read_content(source)
+    if content is not None and settings.get("sep") is None and _is_libsvm(source, content):
+        from driftgames.datasets.libsvm import parse_libsvm
 
-        X, labels = read_libsvm(path, n_features=n_features)
-        return Examples(X, tidy_labels(labels.tolist()), None)
-    lines = read_table(path)
-    if header is None:
-        header = _is_header(lines)
-    titles = _titles(path, lines.pop(0)) if header else None
-    if not lines:
-        raise DataError(f"{path}: has no examples")
-    columns = [j for j in range(len(lines[0].cells)) if titles is None or titles[j]]
-    at = _label_column(path, label, titles, columns, n_features, names)
-    columns = [j for j in columns if j != at]
-    found = None if titles is None else {titles[j]: j for j in columns}
-    if found is not None and names is not None:
-        absent = [name for name in names if name not in found]
-        if absent:
-            raise DataError(f"{path}: has no column {absent[0]!r}, which the model needs")
-        found = {name: found[name] for name in names}
-    columns = columns if found is None else list(found.values())
-    if categories is None:
-        categories = [k for k, j in enumerate(columns) if _holds_words(lines, j)]
-    X = _numbers(path, lines, [j for k, j in enumerate(columns) if k not in categories])
-    if categories:
-        numbers, X = iter(X.T), np.empty((len(lines), len(columns)), dtype=object)
-        for k, j in enumerate(columns):
-            X[:, k] = _words(lines, j) if k in categories else next(numbers)
-    y = None if at is None else tidy_labels([line.cells[at].strip() for line in lines])
-    return Examples(X, y, None if found is None else list(found), categories)
+        X, labels = parse_libsvm(content, source, n_features=n_features)
+        return Examples(X, tidy_labels(labels.tolist()), None, np.ones(labels.size, dtype=bool))
+    with open_table(source, whole=True, content=content, **settings) as table:
+        at = _label_column(table, label, n_features, names)
+        columns = _feature_columns(table, at, names)
+        blocks = list(table.blocks)
+    if not blocks:
+        raise DataError(f"{source}: has no examples")
+    places = [place for block in blocks for place in block.places]
+
+    def cells_of(j: int) -> Any:
+        parts = [block.columns[j] for block in blocks]
+        if isinstance(parts[0], np.ndarray):
+            return np.concatenate(parts)
+        return parts[0] if len(parts) == 1 else [cell for part in parts for cell in part]
+
+    values: list[Any] = []
+    strings, dates = [], []
+    for k, j in enumerate(columns):
+        cells = cells_of(j)
+        found = None
+        if categories is None or k not in categories:
+            found = as_numbers(cells)
+            if found is None:
+                found = _days(table, j, cells)
+                dates += [k] if found is not None else []
+        if found is None and categories is not None and k not in categories:
+            bad = (i for i, x in enumerate(cells) if not (is_missing(x) or is_number(x)))
+            i = next(bad)
+            shown = f"{table.place(places[i], j)}: {cells[i]!r}"
+            raise DataError(f"{shown} is not a number, which the model needs")
+        if found is None:
+            strings.append(k)
+            found = np.array([None if is_missing(x) else str(x).strip() for x in cells], object)
+        values.append(found)
+    X = np.empty((len(places), len(columns)), dtype=object if strings else np.float64)
+    for k, column in enumerate(values):
+        X[:, k] = column
+    titles = None if table.titles is None else [table.titles[j] for j in columns]
+    y, known = (None, None) if at is None else _labels(cells_of(at))
+    return Examples(X, y, titles, known, strings, dates)
 
 
-def is_parquet(path: str) -> bool:
-    """Whether a name, or a pattern of names, is of parquet files."""
-    return PurePath(path).suffix.lower() == ".parquet"
-
-
-def tidy_labels(labels: Sequence[str | float]) -> npt.NDArray[Any]:
+def tidy_labels(labels: Sequence[Any]) -> npt.NDArray[Any]:
     """Return labels as integers if all are whole numbers, else as they are.
 
     >>> tidy_labels(["+1", "-1"]), tidy_labels(["spam", "ham"])
@@ -97,85 +126,58 @@ def tidy_labels(labels: Sequence[str | float]) -> npt.NDArray[Any]:
     return numbers.astype(np.int64) if whole else np.array(labels)
 
 
-def _is_header(lines: Sequence[Line]) -> bool:
-    """Whether the first line names the columns: it has words and no numbers.
-
-    A line of missing values that ends in its label has words and no numbers too. So where a
-    cell may be a missing value, a word must stand above a number.
-    """
-    first = lines[0].cells
-    if any(map(_is_known, first)):
-        return False
-    words = [j for j, cell in enumerate(first) if not is_missing(cell)]
-    return len(words) == len(first) or any(
-        _is_known(line.cells[j]) for line in lines[1:] for j in words
-    )
-
-
-def _titles(path: str, line: Line) -> list[str]:
-    titles = [cell.strip() for cell in line.cells]
-    if not any(titles):
-        raise DataError(f"{path}: line {line.number}: the header names no column")
-    check_titles(f"{path}: line {line.number}", filter(None, titles))
-    return titles
+def _is_libsvm(source: str, content: bytes) -> bool:
+    """Whether text is LIBSVM: by the ending of its name, else by its first line."""
+    suffixes = {suffix.lower() for suffix in PurePath(source).suffixes}
+    if suffixes & {".csv", ".tsv"} or suffixes & {".svm", ".libsvm"}:
+        return not suffixes & {".csv", ".tsv"}
+    line = content.lstrip()[: 1 << 16].partition(b"\n")[0].decode("utf-8", errors="replace")
+    pairs = re.fullmatch(r"[^\s,;]+(\s+\d+:[^\s,;]+)*\s*(#.*)?", line)
+    return bool(pairs) or guess_separator(line) not in line
 
 
 def _label_column(
-    path: str,
-    label: str | None,
-    titles: list[str] | None,
-    columns: list[int],
-    n_features: int | None,
-    names: Sequence[str] | None,
+    table: TableFile, label: str | None, n_features: int | None, names: Sequence[str] | None
 ) -> int | None:
     """Return the column of the labels; None if a file for a fitted model has none."""
-    width = len(columns) if titles is None else len(titles)
-    if titles and label in titles:
-        return titles.index(label)
-    if label is not None and label.isdecimal() and 1 <= int(label) <= width:
-        at = int(label) - 1
-        return None if at in columns and n_features == len(columns) else at
+    columns = table.kept
     if label is not None:
-        if n_features is not None:
-            return None
-        known = f"; it has {', '.join(titles)}" if titles else f", as columns 1 to {width} are"
-        raise DataError(f"{path}: has no label column {label!r}{known}")
-    if titles and names is not None:
-        columns = [j for j in columns if titles[j] not in names]
+        if table.titles is None or label not in table.titles:
+            if n_features is not None and not label.isdecimal():
+                return None
+            at = table.column("--label", label)
+            return None if at in columns and n_features == len(columns) else at
+        return table.titles.index(label)
+    if table.titles and names is not None:
+        columns = [j for j in columns if table.titles[j] not in names]
         return columns[-1] if columns else None
+    if not columns:
+        raise DataError(f"{table.name}: has no column of labels")
     return columns[-1] if n_features is None or len(columns) > n_features else None
 
 
-def _holds_words(lines: list[Line], j: int) -> bool:
-    return any(not is_missing(line.cells[j]) and not is_number(line.cells[j]) for line in lines)
+def _feature_columns(table: TableFile, at: int | None, names: Sequence[str] | None) -> list[int]:
+    columns = [j for j in table.kept if j != at]
+    if table.titles is None or names is None:
+        return columns
+    found = {table.titles[j]: j for j in columns}
+    absent = [name for name in names if name not in found]
+    if absent:
+        raise DataError(f"{table.name}: has no column {absent[0]!r}, which the model needs")
+    return [found[name] for name in names]
 
 
-def _words(lines: list[Line], j: int) -> list[str | None]:
-    cells = (line.cells[j].strip() for line in lines)
-    return [None if is_missing(cell) else cell for cell in cells]
-
-
-def _numbers(path: str, lines: list[Line], columns: list[int]) -> FloatArray:
-    X = np.empty((len(lines), len(columns)))
-    for k, j in enumerate(columns):
-        try:
-            X[:, k] = [line.cells[j] for line in lines]
-        except ValueError:  # a missing value, or a cell without a number
-            for i, line in enumerate(lines):
-                X[i, k] = _number(path, line, j)
-    return X
-
-
-def _number(path: str, line: Line, j: int) -> float:
-    cell = line.cells[j]
-    if is_missing(cell):
-        return np.nan
+def _days(table: TableFile, j: int, cells: Any) -> FloatArray | None:
     try:
-        return float(cell)
-    except ValueError:
-        place = f"{path}: line {line.number}, column {j + 1}"
-        raise DataError(f"{place}: {cell!r} is not a number") from None
+        return as_days(cells)
+    except DataError as error:
+        raise DataError(f"{table.place('all rows', j)}: {error}") from None
 
 
-def _is_known(cell: str) -> bool:
-    return is_number(cell) and not is_missing(cell)
+def _labels(cells: Any) -> tuple[npt.NDArray[Any] | None, BoolArray | None]:
+    """Return the labels that are there, and the rows that have them."""
+    known = np.array([not is_missing(cell) for cell in cells])
+    given = [cell for cell, there in zip(cells, known, strict=True) if there]
+    if not given:
+        return None, None
+    return tidy_labels([x.strip() if isinstance(x, str) else x for x in given]), known

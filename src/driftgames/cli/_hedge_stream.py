@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from driftgames.cli._loss_files import Block
+from driftgames.cli._numbers import NumberBlock
 from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.core.schema import DIGEST, OBJECT, STRING, check_members, integer
 from driftgames.core.state import LAST_ROUND, nested, restore_nested
@@ -96,7 +96,7 @@ def chain(digest: bytes, losses: FloatArray) -> bytes:
 
 
 def new_rounds(
-    blocks: Iterator[Block], first_round: int | None, counted: int, digest: bytes
+    blocks: Iterator[NumberBlock], first_round: int | None, counted: int, digest: bytes
 ) -> Iterator[FloatArray]:
     """Yield the losses of the rounds that are not counted yet.
 
@@ -111,7 +111,7 @@ def new_rounds(
         )
     skip, seen = counted + 1 - begin, START
     for block in blocks:
-        old, new = block.losses[:skip], block.losses[skip:]
+        old, new = block.numbers[:skip], block.numbers[skip:]
         if skip > 0 and begin == 1:
             seen = chain(seen, old)
             if len(old) == skip and seen != digest:

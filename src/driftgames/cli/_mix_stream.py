@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from driftgames.cli._hedge_stream import START, mark_of
-from driftgames.cli._loss_files import Block, LossFile
+from driftgames.cli._numbers import NumberBlock, NumberFile
 from driftgames.core.checks import check_finite
 from driftgames.core.description import decode, encode
 from driftgames.core.documents import DocumentError, read_document, write_document
@@ -157,16 +157,16 @@ class Rounds:
     A row without an outcome is no round. ``waiting`` holds such rows after the last round.
     """
 
-    source: LossFile
+    source: NumberFile
     at: int
     waiting: list[tuple[str, FloatArray]] = field(default_factory=list)
     left_out: int = 0
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[NumberBlock]:
         """Yield the rounds, the outcome in the last column."""
         for block in self.source.blocks:
-            outcomes = block.losses[:, self.at]
-            X = np.delete(block.losses, self.at, axis=1)
+            outcomes = block.numbers[:, self.at]
+            X = np.delete(block.numbers, self.at, axis=1)
             asleep = np.isnan(X).all(axis=1)
             if asleep.any():
                 row = block.places[int(np.argmax(asleep))]
@@ -176,6 +176,6 @@ class Rounds:
                 self.left_out += len(self.waiting) + int(np.isnan(outcomes[: known[-1]]).sum())
                 self.waiting.clear()
                 places = [block.places[i] for i in known]
-                yield Block(np.column_stack([X[known], outcomes[known]]), places)
+                yield NumberBlock(np.column_stack([X[known], outcomes[known]]), places, [])
             after = known[-1] + 1 if known.size else 0
             self.waiting += zip(block.places[after:], X[after:], strict=True)

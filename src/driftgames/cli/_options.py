@@ -4,6 +4,41 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from typing import Annotated
+
+import typer
+
+READING = (
+    "Tables are CSV, TSV or text with semicolons (.gz, .xz and .bz2 too), .parquet, .arrow, "
+    ".npy, a pattern such as 'data/*.csv', or - for standard input. A column without a title is an "
+    "index and is left out. Empty cells, ?, NA, N/A, NaN and null are missing values. Dates are "
+    "left out, or order the rows, or are days to boost. docs/tables.md has all rules."
+)
+"""How every command reads a table, in short."""
+
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        "--sep",
+        metavar="CHAR",
+        help="What stands between cells: a character, or tab. Default: seen from the first line.",
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line names the columns. Default: it does if it has no number.",
+    ),
+]
+LeftOut = Annotated[
+    str | None,
+    typer.Option(
+        "--leave-out",
+        metavar="NAME,NAME",
+        help="Columns that are not read: names, or numbers from 1.",
+    ),
+]
 
 
 def numbers(option: str, text: str) -> list[float]:

@@ -1,26 +1,19 @@
-"""Prices from a CSV table: which line names the assets, and which column holds the dates."""
+"""Prices from a table, in the order of their dates, and how they follow a state."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftgames.cli._csv_lines import Line, check_titles, is_number, read_table
 from driftgames.cli._dates import rises
+from driftgames.cli._numbers import CellRule, open_numbers
 from driftgames.cli._options import check_kept
 from driftgames.core.typing import FloatArray
+from driftgames.datasets.files import DataError
 from driftgames.portfolio import PortfolioStrategy, Quote, price_relatives
 from driftgames.portfolio.relatives import check_relatives
-
-DATE_TITLES = frozenset(
-    {"", "date", "day", "index", "month", "time", "datetime", "timestamp", "year"}
-)
-"""The titles of a column of dates, in lower case."""
 
 
 class Market(NamedTuple):
@@ -40,7 +33,7 @@ class Table:
     first.
     """
 
-    path: Path
+    source: str
     values: FloatArray
     assets: list[str]
     dates: list[str]
@@ -68,7 +61,7 @@ class Table:
                     f"the number of assets is {len(self.assets)}, but the state was kept with "
                     f"{len(names)}"
                 )
-            raise ValueError(f"{self.path}: {problem}; {'; '.join(which)}")
+            raise ValueError(f"{self.source}: {problem}; {'; '.join(which)}")
         order = [self.assets.index(name) for name in names]
         values = np.ascontiguousarray(self.values[:, order])
         return replace(self, values=values, assets=list(names))
@@ -122,7 +115,7 @@ class Table:
             and not np.array_equal(self.values[line], prices)
         ):
             raise ValueError(
-                f"{self.path}: has other prices at {quote.date} than the state ended with"
+                f"{self.source}: has other prices at {quote.date} than the state ended with"
             )
         return line
 
@@ -139,7 +132,9 @@ class Table:
             return None
         line = self.dates.index(quote.date)
         if line == len(self.dates) - 1:
-            raise ValueError(f"{self.path}: has no line after {quote.date}, where the state ended")
+            raise ValueError(
+                f"{self.source}: has no line after {quote.date}, where the state ended"
+            )
         return line
 
     def _check_begins_after(self, last: str) -> None:
@@ -152,82 +147,31 @@ class Table:
             order = False
         if order is None:
             raise ValueError(
-                f"{self.path}: its dates, such as {self.dates[0]}, are in another format than "
+                f"{self.source}: its dates, such as {self.dates[0]}, are in another format than "
                 f"{last}, where the state ended"
             )
         if not order:
             raise ValueError(
-                f"{self.path}: begins at {self.dates[0]}, and the state ended at {last}"
+                f"{self.source}: begins at {self.dates[0]}, and the state ended at {last}"
             )
 
 
-def read_prices(path: Path, *, header: bool | None) -> Table:
-    """Read a table of prices or relatives, one line per period and one column per asset.
+def read_prices(source: str, **settings: Any) -> Table:
+    """Read a table of prices or relatives, one row per period and one column per asset.
 
-    ``header`` says whether its first line names the assets. Default: it does when none of its
-    cells is a number, or when it begins with a title above dates. A first column of dates tells
-    the order of the lines.
+    ``settings`` are those of `open_table`. A column of dates tells the order of the rows.
     """
-    lines = [line for line in read_table(path) if any(line.cells)]
-    if header is None:
-        header = _is_header(lines)
-    titles = [cell.strip() for cell in lines[0].cells] if header else None
-    rows = lines[1:] if header else lines
-    if not rows:
-        raise ValueError(f"{path}: has no line of prices")
-    first = int(_are_dates(titles[0] if titles else None, rows))
-    if titles is None:
-        assets = [f"column {j + 1}" for j in range(first, len(rows[0].cells))]
-    else:
-        assets = titles[first:]
-        check_titles(f"{path}: line {lines[0].number}", assets)
-    values = _numbers(path, rows, first)
-    dates = [row.cells[0].strip() for row in rows] if first else []
+    with open_numbers(source, CellRule("a price"), whole=True, **settings) as file:
+        blocks = list(file.blocks)
+        assets = file.names or [f"column {j + 1}" for j in file.columns]
+    if not blocks:
+        raise DataError(f"{source}: has no line of prices")
+    values = np.concatenate([block.numbers for block in blocks])
+    dates = [date for block in blocks for date in block.dates]
     try:
         turned = rises(dates) is False
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise DataError(f"{source}: {error}") from None
     if turned:
         values, dates = values[::-1].copy(), dates[::-1]
-    return Table(path, values, assets, dates, turned)
-
-
-def _is_header(lines: Sequence[Line]) -> bool:
-    cells = lines[0].cells
-    if not any(map(is_number, cells)):
-        return True
-    # the assets' names may be numbers, and then the title of the dates tells
-    title = cells[0].strip()
-    return title.lower() in DATE_TITLES and _are_dates(title, lines[1:])
-
-
-def _are_dates(title: str | None, rows: Sequence[Line]) -> bool:
-    """Whether the first column holds dates: words, 20200131, or a count below a title of dates.
-
-    Such a title alone does not make it one, for an asset may be called DAY.
-    """
-    cells = [row.cells[0] for row in rows]
-    if not any(map(is_number, cells)) or all(map(_is_date, cells)):
-        return True
-    if title is None or title.lower() not in DATE_TITLES or not all(map(is_number, cells)):
-        return False
-    numbers = np.array(cells, dtype=np.float64)
-    steps = np.diff(numbers)
-    return bool((numbers == np.rint(numbers)).all() and ((steps > 0).all() or (steps < 0).all()))
-
-
-def _is_date(cell: str) -> bool:
-    try:
-        date.fromisoformat(cell.strip())
-    except ValueError:
-        return False
-    return True
-
-
-def _numbers(path: Path, lines: Sequence[Line], first: int) -> FloatArray:
-    """Return the cells from column ``first`` on as numbers, or name the first bad one."""
-    for number, cells in lines:
-        for cell in cells[first:]:
-            if not is_number(cell):
-                raise ValueError(f"{path}: line {number}: {cell!r} is not a number")
-    return np.array([line.cells[first:] for line in lines], dtype=np.float64)
+    return Table(source, values, list(assets), dates, turned)

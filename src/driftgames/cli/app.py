@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from driftgames import __version__
 from driftgames.cli import boost, datasets
+from driftgames.cli._options import READING
 from driftgames.cli.bandit import bandit
 from driftgames.cli.game import game
 from driftgames.cli.hedge import hedge
@@ -47,7 +48,8 @@ app = typer.Typer(
     help="Online learning and boosting from drifting games, each run with its guarantee.",
 )
 for _command in (hedge, mix, bandit, portfolio, game, play, reproduce):
-    app.command(short_help=SUMMARIES[_command.__name__])(_command)
+    _epilog = READING if _command in (hedge, mix, bandit, portfolio) else None
+    app.command(short_help=SUMMARIES[_command.__name__], epilog=_epilog)(_command)
 for _group, _name in ((boost.app, "boost"), (datasets.app, "datasets")):
     app.add_typer(_group, name=_name, short_help=SUMMARIES[_name])
 

@@ -25,8 +25,8 @@ def bandit(
         str | None,
         typer.Argument(
             metavar="[LOSSES]",
-            help="CSV (.gz, .xz and .bz2 too), .parquet or .npy: a row per round, a column per "
-            "arm; or - for standard input. Default: an adversary makes the losses.",
+            help="A table, with a row per round and a column per arm; or - for standard input. "
+            "Default: an adversary makes the losses.",
         ),
     ] = None,
     adversary: Annotated[
@@ -229,10 +229,10 @@ def _factories(
 def _read(source: str, ends: tuple[float, float]) -> FloatArray:
     import numpy as np
 
-    from driftgames.cli._loss_files import open_losses
+    from driftgames.cli._numbers import open_numbers
 
-    with open_losses(source) as file:
-        blocks = [block.losses for block in file.checked(*ends)]
+    with open_numbers(source) as file:
+        blocks = [block.numbers for block in file.checked(*ends)]
     if not blocks:
         raise ValueError("no losses came: the input has a header and no rounds")
     return np.concatenate(blocks)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from driftgames.cli import INTERRUPTED
-from driftgames.cli._options import check_outputs
+from driftgames.cli._options import READING, Header, LeftOut, Separator, check_outputs
 from driftgames.cli._output import clear_errors, console, fail, make_table, say
 from driftgames.core.registry import choose
 
@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Boost decision stumps or trees on LIBSVM text or CSV, plain or as .gz, .xz or .bz2.\n\n"
+    help="Boost decision stumps or trees on tables or LIBSVM text.\n\n"
     "Example: driftgames boost fit train.svm --rounds 200 --model m.json",
 )
 
 
 ALGORITHMS = ("nh-boost.dt", "nh-boost", "adaboost", "boost-by-majority")
 """The names of `BOOSTERS` that need no potential, written out to keep --help quick."""
+
+
+MOST_CELLS = 2**26
+"""Parquet files with more cells than that are fitted in batches: half a GiB of numbers."""
 
 
 class Output(StrEnum):
@@ -44,30 +48,21 @@ Label = Annotated[
     typer.Option(
         "--label",
         metavar="COLUMN",
-        help="The label column of a CSV file: its name, or its number from 1. "
-        "Default: the last column.",
-    ),
-]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Whether the first line of a CSV file names its columns. Default: seen from the line. "
-        "A column without a name, such as the index that pandas writes, is left out.",
+        help="The label column: its name, or its number from 1. Default: the last column.",
     ),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 takes all processors.")]
 Model = Annotated[Path, typer.Option("--model", metavar="M.json", help="The model file.")]
 
 
-@app.command()
+@app.command(epilog=READING)
 def fit(
     data: Annotated[
         str,
         typer.Argument(
             metavar="TRAIN",
-            help="LIBSVM text, a .csv file, or .parquet files such as 'data/*.parquet', which need "
-            "not fit in memory.",
+            help="LIBSVM text, a table, or a pattern of tables such as 'data/*.csv'. Large "
+            ".parquet files of numbers need not fit in memory.",
         ),
     ],
     model: Model,
@@ -99,7 +94,9 @@ def fit(
         ),
     ] = None,
     label: Label = None,
+    sep: Separator = None,
     header: Header = None,
+    leave_out: LeftOut = None,
     resume: Annotated[
         bool,
         typer.Option(
@@ -122,7 +119,8 @@ def fit(
 ) -> None:
     """Fit a booster and write it to a file.
 
-    A column of a CSV file with cells that are not numbers holds categories.
+    A column with cells that are neither numbers nor dates holds categories. Rows without a
+    label are left out.
 
     A fit that was stopped goes on with --resume and ends in the same model as a fit without
     a stop.
@@ -130,50 +128,46 @@ def fit(
     Example: driftgames boost fit train.svm --rounds 200 --algorithm nh-boost.dt --model m.json
     """
     from driftgames.boosting.persistence import load_model
-    from driftgames.cli._examples import is_parquet, read_examples
     from driftgames.core.locks import sole_writer
 
     with clear_errors(), ExitStack() as held:
         check_outputs(model=model)
         held.enter_context(sole_writer(model))
         settings = {"d": d, "edge": edge, "max_bins": bins, "max_depth": depth}
-        if resume and model.exists():
-            booster = load_model(model)
+        reading: dict[str, Any] = {
+            "label": label,
+            "sep": sep,
+            "header": header,
+            "leave_out": leave_out,
+        }
+        goes_on = resume and model.exists()
+        booster = load_model(model) if goes_on else _new_booster(algorithm, rounds, settings)
+        if goes_on:
             _check_settings(model, booster, algorithm, rounds, settings)
-            if not is_parquet(data):
-                examples = read_examples(data, label=label, header=header, **_columns_of(booster))
-        else:
-            booster = _new_booster(algorithm, rounds, settings)
-            if not is_parquet(data):
-                examples = read_examples(data, label=label, header=header)
-                if examples.categories:
-                    booster.set_params(categorical_features=list(examples.categories))
-                    names = [_name(examples.names, j) for j in examples.categories]
-                    typer.echo(f"{data}: read as categories: {', '.join(names)}", err=True)
-        if is_parquet(data):
-            titles = _take_names(booster) if _is_fitted(booster) else None
-            booster.set_params(n_jobs=jobs, calibrate=False)
+        booster.set_params(n_jobs=jobs)
+        if _is_large(data):
+            titles = _take_names(booster) if goes_on else None
+            booster.set_params(calibrate=False)
             _fit_batches(booster, data, label, titles, rounds)
             _write(booster, None, model)
-            _say_error(model, booster)
-            return
-        if examples.y is None:
-            fail(f"{data}: fitting needs labels; the file has none")
-        booster.set_params(n_jobs=jobs)
-        try:
-            _fit_with_checkpoints(booster, examples, rounds, save_every, model)
-        except MemoryError as lack:
-            rows, columns = examples.X.shape
-            fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
+        else:
+            examples = _read_labelled(data, reading, booster)
+            try:
+                _fit_with_checkpoints(booster, examples, rounds, save_every, model)
+            except MemoryError as lack:
+                rows, columns = examples.X.shape
+                fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
     _say_error(model, booster)
 
 
-@app.command()
+@app.command(epilog=READING)
 def predict(
-    data: Annotated[str, typer.Argument(metavar="TEST", help="LIBSVM text, or a .csv file.")],
+    data: Annotated[str, typer.Argument(metavar="TEST", help="LIBSVM text, or a table.")],
     model: Model,
     label: Label = None,
+    sep: Separator = None,
     header: Header = None,
+    leave_out: LeftOut = None,
     what: Annotated[
         Output,
         typer.Option(
@@ -202,7 +196,13 @@ def predict(
     with clear_errors():
         check_outputs(output=output)
         booster = load_model(model).set_params(n_jobs=jobs)
-        examples = read_examples(data, label=label, header=header, **_columns_of(booster))
+        reading: dict[str, Any] = {
+            "label": label,
+            "sep": sep,
+            "header": header,
+            "leave_out": leave_out,
+        }
+        examples = read_examples(data, **reading, **_columns_of(booster))
         X = examples.X
         if what is Output.SCORE:
             answers = booster.decision_function(X)
@@ -221,11 +221,11 @@ def predict(
                 stream.write(text.encode())
         if examples.y is not None and set(examples.y.tolist()) <= set(booster.classes_.tolist()):
             predicted = answers if what is Output.LABEL else booster.predict(X)
-            error = float(np.mean(predicted != examples.y))
+            error = float(np.mean(predicted[examples.known] != examples.y))
             typer.echo(f"error {error:.2%} on {examples.y.size:,} examples", err=True)
 
 
-@app.command()
+@app.command(epilog=READING)
 def inspect(
     model: Annotated[Path, typer.Argument(metavar="M.json", help="The model file.")],
     data: Annotated[
@@ -233,7 +233,9 @@ def inspect(
         typer.Option("--data", metavar="FILE", help="Examples whose margins are shown."),
     ] = None,
     label: Label = None,
+    sep: Separator = None,
     header: Header = None,
+    leave_out: LeftOut = None,
     top: Annotated[int, typer.Option("--top", min=1, help="How many features to show.")] = 10,
     plot: Annotated[
         Path | None,
@@ -247,7 +249,6 @@ def inspect(
     Example: driftgames boost inspect m.json --data test.svm --plot shapes.svg
     """
     from driftgames.boosting.persistence import load_model
-    from driftgames.cli._examples import read_examples
     from driftgames.plots.style import save_figure
 
     with clear_errors():
@@ -266,10 +267,47 @@ def inspect(
         if booster.certificate_ is not None:
             typer.echo(str(booster.certificate_))
         if data is not None:
-            examples = read_examples(data, label=label, header=header, **_columns_of(booster))
-            if examples.y is None:
-                fail(f"{data}: margins need labels; the file has none")
+            reading: dict[str, Any] = {
+                "label": label,
+                "sep": sep,
+                "header": header,
+                "leave_out": leave_out,
+            }
+            examples = _read_labelled(data, reading, booster)
             out.print(_margins(data, booster.margins(examples.X, examples.y)))
+
+
+def _read_labelled(data: str, reading: dict[str, Any], booster: Any) -> Examples:
+    """Read examples for a booster, and say how they were read; all of them have labels."""
+    from driftgames.cli._examples import read_examples
+
+    columns = _columns_of(booster) if _is_fitted(booster) else {}
+    examples = read_examples(data, **reading, **columns)
+    if examples.y is None:
+        fail(f"{data}: has no labels, which are needed here")
+    if not columns and examples.categories:
+        booster.set_params(categorical_features=list(examples.categories))
+    for kind, found in (("categories", examples.categories), ("dates", examples.dates)):
+        if found and not columns:
+            names = ", ".join(_name(examples.names, j) for j in found)
+            say(f"{data}: read as {kind}: {names}", err=True)
+    n_lost = examples.X.shape[0] - examples.y.size
+    if n_lost:
+        say(f"{data}: {n_lost:,} rows without a label are left out", err=True)
+    return examples.labelled()
+
+
+def _is_large(data: str) -> bool:
+    """Whether parquet files have too many cells to be held at once."""
+    from driftgames.boosting.sources import open_parquet
+
+    if PurePath(data).suffix.lower() not in {".parquet", ".pq"}:
+        return False
+    try:
+        source = open_parquet(data)
+    except (ImportError, OSError, ValueError):  # the reader of tables says what is wrong
+        return False
+    return int(source.count_rows()) * len(source.schema.names) > MOST_CELLS
 
 
 def _new_booster(algorithm: str | None, rounds: int, settings: dict[str, Any]) -> Any:
@@ -359,13 +397,10 @@ def _fit_batches(
     from driftgames.boosting.sources import open_parquet
     from driftgames.datasets.files import DataError
 
-    try:
-        source = open_parquet(data)
-    except (ImportError, OSError, ValueError) as error:
-        raise DataError(f"{data}: {error}") from error
+    source = open_parquet(data)
     titles = source.schema.names
     if label is not None and label not in titles:
-        raise DataError(f"{data}: has no label column {label!r}; it has {', '.join(titles)}")
+        raise DataError(f"{data}: there is no column {label!r}; it has {', '.join(titles)}")
     goes_on = _is_fitted(booster)
     if goes_on and names is not None:
         import numpy as np

@@ -5,12 +5,15 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from driftgames.cli._import import ImportedFile, import_file
 from driftgames.cli._options import (
+    Header,
+    LeftOut,
+    Separator,
     check_kept,
     check_outputs,
     first_round_of,
@@ -22,7 +25,7 @@ from driftgames.cli._output import clear_errors, console
 
 if TYPE_CHECKING:
     from driftgames.cli._hedge_stream import StreamState
-    from driftgames.cli._loss_files import LossFile
+    from driftgames.cli._numbers import NumberFile
 
 ALGORITHMS = (
     "normalhedge.dt",
@@ -43,8 +46,8 @@ def hedge(
         str,
         typer.Argument(
             metavar="LOSSES",
-            help="CSV (.gz, .xz and .bz2 too), .parquet or .npy: a row per round, a column per "
-            "action; or - for CSV lines from standard input.",
+            help="A table, with a row per round and a column per action; or - for lines from "
+            "standard input.",
         ),
     ],
     algorithm: Annotated[
@@ -74,14 +77,9 @@ def hedge(
     gains: Annotated[
         bool | None, typer.Option("--gains/--losses", help="Whether the cells are gains or losses.")
     ] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first line of a CSV names the actions. Default: it does if none of "
-            "its cells is a number.",
-        ),
-    ] = None,
+    sep: Separator = None,
+    header: Header = None,
+    leave_out: LeftOut = None,
     epsilon: Annotated[
         str | None,
         typer.Option(metavar="E,E", help="The lines of the regret table, as in 0.01,0.1."),
@@ -144,7 +142,7 @@ def hedge(
     """
     from driftgames.cli._hedge_report import History, draw, show
     from driftgames.cli._hedge_stream import StreamState, chain, new_rounds
-    from driftgames.cli._loss_files import open_losses
+    from driftgames.cli._numbers import open_numbers, say_left_out
     from driftgames.core.locks import sole_writer
 
     with clear_errors(), ExitStack() as held:
@@ -161,8 +159,14 @@ def hedge(
             _acknowledge(saved, live)  # before any input is read: the sender may wait for it
         answering = streaming and (state is not None or live)
         size = every or (1 if answering else None)
-        kept = state is not None
-        with open_losses(losses, header=header, rounds=size, whole_lines=kept) as source:
+        reading: dict[str, Any] = {
+            "sep": sep,
+            "header": header,
+            "leave_out": leave_out,
+            "rows": size,
+        }
+        with open_numbers(losses, whole_lines=state is not None, **reading) as source:
+            say_left_out(source)
             current = asked.begin(source) if saved is None else asked.go_on(source, saved)
             learner = current.learner
             history = None if plot is None else History()
@@ -194,7 +198,7 @@ class _LearnerOptions:
     gains: bool | None
     prior: list[float] | None
 
-    def begin(self, source: LossFile) -> StreamState:
+    def begin(self, source: NumberFile) -> StreamState:
         """Return a new learner for these actions."""
         from driftgames.cli._hedge_stream import StreamState
         from driftgames.hedge.factory import make_learner
@@ -204,7 +208,7 @@ class _LearnerOptions:
             raise ValueError("exp is tuned to the number of rounds: give it as --horizon")
         learner = make_learner(
             name,
-            source.n_actions,
+            len(source.columns),
             horizon=self.horizon,
             prior=self.prior,
             loss_range=self.loss_range or (0.0, 1.0),
@@ -213,7 +217,7 @@ class _LearnerOptions:
         )
         return StreamState(name, learner, self.horizon)
 
-    def go_on(self, source: LossFile, saved: StreamState) -> StreamState:
+    def go_on(self, source: NumberFile, saved: StreamState) -> StreamState:
         """Return the saved learner, or name the option that differs from it."""
         learner = saved.learner
         prior = None if learner.prior is None else learner.prior.tolist()
@@ -224,7 +228,7 @@ class _LearnerOptions:
             ("--loss-range", learner.loss_range, self.loss_range),
             ("--gains", learner.gains, self.gains),
             ("--prior", prior, self.prior),
-            ("the number of actions", learner.n_actions, source.n_actions),
+            ("the number of actions", learner.n_actions, len(source.columns)),
             ("the header", names, source.names),
         ):
             check_kept(what, asked, held)

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from driftgames.cli._options import check_kept, check_outputs, first_round_of
+from driftgames.cli._options import (
+    Header,
+    LeftOut,
+    Separator,
+    check_kept,
+    check_outputs,
+    first_round_of,
+)
 from driftgames.cli._output import clear_errors, console
 
 if TYPE_CHECKING:
-    from driftgames.cli._loss_files import LossFile
     from driftgames.cli._mix_stream import MixState
+    from driftgames.cli._numbers import NumberFile
     from driftgames.hedge.losses import Loss
 
 LOSSES = ("square", "absolute", "pinball", "log")
@@ -24,8 +31,8 @@ def mix(
         str,
         typer.Argument(
             metavar="FORECASTS",
-            help="CSV (.gz, .xz and .bz2 too) or .parquet: a row per round, a column per expert, "
-            "and the outcome; or - for CSV lines from standard input.",
+            help="A table, with a row per round, a column per expert, and one of outcomes; or - "
+            "for lines from standard input.",
         ),
     ],
     target: Annotated[
@@ -44,10 +51,9 @@ def mix(
             help="Compete with the best convex combination (the default), or with the best expert.",
         ),
     ] = None,
-    leave_out: Annotated[
-        str | None,
-        typer.Option(metavar="NAME,NAME", help="Columns that are no experts, such as a date."),
-    ] = None,
+    sep: Separator = None,
+    header: Header = None,
+    leave_out: LeftOut = None,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="How many experts are shown.")] = 10,
     plot: Annotated[
         Path | None,
@@ -95,9 +101,9 @@ def mix(
 
     from driftgames.cli._hedge_report import History
     from driftgames.cli._hedge_stream import chain, new_rounds
-    from driftgames.cli._loss_files import CellRule, open_losses
     from driftgames.cli._mix_report import Played, as_json, draw, make_table, show
     from driftgames.cli._mix_stream import MixState, Rounds
+    from driftgames.cli._numbers import CellRule, open_numbers, say_left_out
     from driftgames.core.locks import sole_writer
 
     with clear_errors(), ExitStack() as held:
@@ -105,14 +111,18 @@ def mix(
         check_outputs(plot=plot, state=state, json=json)
         held.enter_context(sole_writer(state))
         asked = None if loss is None and quantile is None else _loss(loss, quantile)
-        left_out = tuple(leave_out.split(",")) if leave_out else ()
-        rule = CellRule("a forecast or an outcome", "forecasts", True, left_out)
+        rule = CellRule("a forecast or an outcome", may_be_missing=True)
         saved = MixState.load(state) if state is not None and state.exists() else None
         answering = forecasts == "-" and (state is not None or live)
         size = 1 if answering else None
-        with open_losses(
-            forecasts, rounds=size, whole_lines=state is not None, cell=rule
-        ) as source:
+        reading: dict[str, Any] = {
+            "sep": sep,
+            "header": header,
+            "leave_out": leave_out,
+            "rows": size,
+        }
+        with open_numbers(forecasts, rule, whole_lines=state is not None, **reading) as source:
+            say_left_out(source)
             at = _target(source, target)
             current = _begin(source, at, asked, linearise) if saved is None else saved
             if saved is not None:
@@ -167,36 +177,31 @@ def _loss(name: str | None, quantile: float | None) -> Loss:
     return make_loss(chosen, any_size=True, **settings)
 
 
-def _target(source: LossFile, target: str) -> int:
+def _target(source: NumberFile, target: str) -> int:
     """Return the column of the outcomes, by name or by number from 1."""
-    names = source.names or ()
-    if target in names:
-        at = names.index(target)
-    elif target.isdecimal() and 1 <= int(target) <= source.n_actions:
-        at = int(target) - 1
-    else:
-        known = f"; it has {', '.join(names)}" if names else ""
-        raise ValueError(f"--target: the input has no column {target!r}{known}")
-    if source.n_actions < 2:
+    column = source.table.column("--target", target)
+    if column not in source.columns:
+        raise ValueError(f"--target: column {target!r} is left out, as an index or dates are")
+    if len(source.columns) < 2:
         raise ValueError("the input has no expert beside the outcomes")
-    return at
+    return source.columns.index(column)
 
 
-def _columns(source: LossFile, at: int) -> tuple[str, tuple[str, ...]]:
-    names = source.names or tuple(f"column {j + 1}" for j in range(source.n_actions))
+def _columns(source: NumberFile, at: int) -> tuple[str, tuple[str, ...]]:
+    names = source.names or tuple(f"column {j + 1}" for j in source.columns)
     return names[at], (*names[:at], *names[at + 1 :])
 
 
-def _begin(source: LossFile, at: int, asked: Loss | None, linearise: bool | None) -> MixState:
+def _begin(source: NumberFile, at: int, asked: Loss | None, linearise: bool | None) -> MixState:
     from driftgames.cli._mix_stream import MixState, Scores
     from driftgames.hedge import ExpertMixture
 
     mixture = ExpertMixture(asked or _loss(None, None), outside="nearest", linearise=linearise)
-    return MixState(*_columns(source, at), mixture, Scores.empty(source.n_actions - 1))
+    return MixState(*_columns(source, at), mixture, Scores.empty(len(source.columns) - 1))
 
 
 def _check_kept(
-    saved: MixState, source: LossFile, at: int, asked: Loss | None, linearise: bool | None
+    saved: MixState, source: NumberFile, at: int, asked: Loss | None, linearise: bool | None
 ) -> None:
     """Name the option that differs from the state."""
     target, experts = _columns(source, at)

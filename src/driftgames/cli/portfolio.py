@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from driftgames.cli._options import check_kept, check_outputs
+from driftgames.cli._options import Header, LeftOut, Separator, check_kept, check_outputs
 from driftgames.cli._output import clear_errors, console, make_table
 from driftgames.core.registry import choose
 
@@ -34,19 +34,15 @@ USUAL = ALGORITHMS[:-1]
 
 def portfolio(
     prices: Annotated[
-        Path | None,
+        str | None,
         typer.Argument(
-            help="A CSV table, plain or compressed: a header with the assets' names, then one "
-            "line per period (a day, a month). A first column of dates tells the order."
+            help="A table, with a row per period (a day, a month) and a column per asset; or - "
+            "for standard input. A column of dates tells the order."
         ),
     ] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first line names the assets. Default: seen from it.",
-        ),
-    ] = None,
+    sep: Separator = None,
+    header: Header = None,
+    leave_out: LeftOut = None,
     algorithm: Annotated[
         list[str] | None,
         typer.Option(
@@ -121,7 +117,8 @@ def portfolio(
             raise ValueError(f"--from-one is for a table of prices; it does not go with {other}")
         check_outputs(plot=plot, save=save)
         held.enter_context(sole_writer(save))
-        table = _demo(seed or 0) if prices is None else read_prices(prices, header=header)
+        reading: dict[str, Any] = {"sep": sep, "header": header, "leave_out": leave_out}
+        table = _demo(seed or 0) if prices is None else read_prices(prices, **reading)
         n_assets = len(table.assets)
         wanted = _Wanted(cost, span, seed)
         chosen = list(dict.fromkeys(algorithm or USUAL))
@@ -293,4 +290,4 @@ def _demo(seed: int) -> Table:
     climb = rng.normal(0.0006, 0.01, size=days)
     logs = np.column_stack([swings, climb, np.full(days, 0.0001)])
     assets = ["swing A", "swing B", "climber", "cash"]
-    return Table(Path("demo"), np.exp(logs), assets, dates=[], was_turned=False)
+    return Table("demo", np.exp(logs), assets, dates=[], was_turned=False)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import hashlib
 import io
 import lzma
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,19 @@ class DataError(ValueError):
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Return the content of a file, decompressed if it is gzip, xz or bzip2."""
     return decompress(Path(path).read_bytes(), os.fspath(path))
+
+
+@contextlib.contextmanager
+def open_bytes(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """Open a file, decompressed as it is read if it is gzip, xz or bzip2."""
+    with open(path, "rb") as stream:
+        head = stream.peek(8)
+        for magic, (_, opener) in _OPENERS.items():
+            if head.startswith(magic):
+                with opener(stream) as plain:
+                    yield plain
+                return
+        yield stream
 
 
 def decompress(data: bytes, name: str) -> bytes:
