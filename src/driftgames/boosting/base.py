@@ -21,6 +21,7 @@ from driftgames.boosting.tree_model import TreeModel
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
 from driftgames.core.typing import FloatArray, Path
+from driftgames.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -249,6 +250,16 @@ class BaseBooster(BoostingRounds):
         if names is not None:
             found = {j: replace(shape, name=str(names[j])) for j, shape in found.items()}
         return ByFeature(found, names)
+
+    def scorecard(self) -> Table:
+        """Return the votes of stumps as a table of points for each interval of each feature.
+
+        The points of an example add up to the score: ``decision_function`` times the sum of the
+        vote weights. ``scorecard().to_frame()`` is a data frame.
+        """
+        from driftgames.boosting.scorecard import make_scorecard
+
+        return make_scorecard(self)
 
     def plot_shapes(self, *, n_features: int = 12, show_missing: bool = False) -> Figure:
         """Draw the votes of the features that move the decision most, as functions of the value."""

@@ -243,17 +243,29 @@ def inspect(
             "--plot", metavar="OUT.svg", help="Draw what the features vote (svg, pdf or png)."
         ),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="OUT.html", help="Write the scorecard of stumps as a page."),
+    ] = None,
 ) -> None:
     """Show what a model is made of: rounds, features, margins and its certificate.
 
     Example: driftgames boost inspect m.json --data test.svm --plot shapes.svg
     """
     from driftgames.boosting.persistence import load_model
+    from driftgames.cli._scorecard_page import render_scorecard
+    from driftgames.core.documents import atomic_write
     from driftgames.plots.style import save_figure
 
     with clear_errors():
-        check_outputs(plot=plot)
+        check_outputs(plot=plot, html=html)
         booster = load_model(model)
+        if html is not None:
+            if not hasattr(booster, "shape_functions_"):
+                fail("--html writes the points of stumps; the features of trees vote together")
+            with atomic_write(html) as stream:
+                stream.write(render_scorecard(model.name, booster).encode())
+            say(f"{html}: the scorecard")
         if plot is not None and booster.classes_.size > 2:
             fail("--plot draws the votes of stumps for two classes; this model has more")
         if plot is not None and len(booster.trees_):
