@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
+import dask
 import dask.array as da
 import numpy as np
 import typer
@@ -122,6 +123,8 @@ def main(
 ) -> None:
     """Do everything to a cluster that can happen to one."""
     random.seed(seed)
+    # loading compiled code holds the GIL: on a busy machine a new worker would be given up for it
+    dask.config.set({"distributed.comm.timeouts.tcp": "600s"})
     options: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
     with LocalCluster(n_workers=4, **options) as cluster, Client(cluster) as client:
         for parts in (2, 7, 50):
