@@ -169,7 +169,7 @@ def fit(
 
     Example: driftgames boost fit train.svm --rounds 200 --model m.json
 
-    Example: driftgames boost fit a.csv --valid b.csv --patience 20 --model m.json
+    Example: driftgames boost fit a.csv --valid b.csv --model m.json
 
     Example: driftgames boost fit 'data/*.parquet' --label sold --model m.json
     """
@@ -243,7 +243,7 @@ def cv(
     Prints error, AUC and log-loss of each part, their means and their
     standard deviations.
 
-    Example: driftgames boost cv train.csv --folds 10 --rounds 100 --json cv.json
+    Example: driftgames boost cv train.csv --folds 10 --json cv.json
     """
     from driftgames.cli._boost_scores import cross_validate
     from driftgames.tables import draw_table, write_json
@@ -433,8 +433,9 @@ def _say_scores(before: str, booster: Any, X: Any, y: Any) -> None:
     from driftgames.cli._boost_scores import score
 
     error, area, loss = score(booster, X, y)
-    scores = f"error {error:.2%} on {y.size:,} examples, AUC {area:.4f}, log-loss {loss:.4f}"
-    say(before + scores, err=True)
+    ranks = "" if area != area else f", AUC {area:.4f}"  # NaN without examples of each class
+    line = f"error {error:.2%} on {y.size:,} examples{ranks}, log-loss {loss:.4f}"
+    say(before + line, err=True)
 
 
 def _say_best_round(valid: str, booster: Any) -> None:
