@@ -19,12 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-import dask
 import dask.array as da
 import numpy as np
 import typer
 from distributed import Client, LocalCluster
 
+import dask
 from driftgames.dask import DaskAdaBoostClassifier, DaskNHBoostDTClassifier
 
 LIMIT = 600.0

@@ -28,3 +28,19 @@ def test_every_command_explains_itself(command):
 
 def test_the_version_is_printed():
     assert run("--version").output == f"driftgames {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [[each] for each in SUMMARIES if each not in ("boost", "datasets")]
+    + [["boost", each] for each in ("fit", "cv", "predict", "inspect")],
+    ids=" ".join,
+)
+def test_every_example_fits_on_a_line_of_80_columns(command):
+    lines = run(*command, "--help").output.splitlines()
+    examples = [i for i, line in enumerate(lines) if line.strip().startswith("Example:")]
+    assert examples
+    assert all(not lines[i + 1].strip() for i in examples)
+    assert ("docs/tables.md has all rules" in " ".join(lines)) == (
+        command[0] in {"boost", "hedge", "mix", "bandit", "portfolio"}
+    )

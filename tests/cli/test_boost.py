@@ -13,6 +13,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import StratifiedKFold
 from typer.testing import CliRunner
 
 from driftgames.boosting import (
@@ -353,7 +355,7 @@ def test_other_data_is_not_gone_on_with(svm, csv, tmp_path):
     assert load_model(model).n_iter_ == 5
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "inspect"])
+@pytest.mark.parametrize("command", ["fit", "cv", "predict", "inspect"])
 def test_help_teaches_with_an_example(command):
     assert f"driftgames boost {command}" in " ".join(run(command, "--help").output.split())
 
@@ -432,7 +434,8 @@ def test_parquet_files_are_fitted_in_batches_if_they_are_large(tmp_path, monkeyp
     assert "3 rounds, training error" in done.output
     run("fit", pattern, "--rounds", 5, "--model", model, "--resume")
     whole = NHBoostDTClassifier(5, n_jobs=1, calibrate=most_cells == 360)
-    whole.fit(frame[list("abc")], frame.label)
+    labels = frame.label if most_cells == 359 else frame.label.to_numpy(dtype=str)
+    whole.fit(frame[list("abc")], labels)
     whole.save(tmp_path / "whole.json")
     assert model.read_bytes() == (tmp_path / "whole.json").read_bytes()
     done = run("fit", pattern, "--model", model, "--label", "z", code=2)
@@ -458,3 +461,106 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(svm, tmp_path, monkey
         done = run(*arguments, code=2)
         assert done.stderr == f"error: {arguments[-1]}: No space left on device\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json", "train.svm.gz"]
+
+
+def test_cross_validation_shows_error_auc_and_log_loss_of_every_fold(csv, tmp_path):
+    path, X, labels = csv
+    out = tmp_path / "cv.json"
+    arguments = ["--label", "kind", "--folds", 3, "--rounds", 10, "--seed", 4, "--json", out]
+    done = run("cv", path, *arguments)
+    found = json.loads(out.read_text())
+    folds = StratifiedKFold(3, shuffle=True, random_state=4).split(X, labels)
+    for row, (learn, test) in zip(found["parts"], folds, strict=True):
+        booster = NHBoostDTClassifier(10).fit(X[learn], labels[learn])
+        assert row["examples"] == 50
+        assert row["error"] == np.mean(booster.predict(X[test]) != labels[test])
+        p = booster.predict_proba(X[test])
+        assert row["log-loss"] == pytest.approx(log_loss(labels[test], p))
+        votes = booster.decision_function(X[test])
+        assert row["AUC"] == pytest.approx(roc_auc_score(labels[test] == "spam", votes))
+    for name in ("error", "AUC", "log-loss"):
+        values = [row[name] for row in found["parts"]]
+        assert found["mean"][name] == pytest.approx(np.mean(values))
+        assert found["spread"][name] == pytest.approx(np.std(values, ddof=1))
+    assert f"{found['mean']['log-loss']:.4f}" in done.stdout
+    assert run("cv", path, *arguments).stdout == done.stdout
+    done = run("cv", path, "--folds", 100, "--label", "kind", code=2)
+    assert "--folds must be at most the number of examples of every class; got 100" in done.stderr
+
+
+def test_a_validation_file_is_followed_and_tells_when_to_stop(tmp_path):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 4)).round(3)
+    labels = np.where(X[:, 0] + rng.normal(size=300) > 0, "up", "down")
+    paths = tmp_path / "train.csv", tmp_path / "valid.csv"
+    for path, part in zip(paths, (slice(0, 200), slice(200, 300)), strict=True):
+        frame = pd.DataFrame(X[part], columns=list("abcd"))
+        frame.assign(label=labels[part]).to_csv(path, index=False)
+    frame[list("dcba")].assign(label=labels[part]).to_csv(paths[1], sep=";")  # by name
+    model = tmp_path / "m.json"
+    arguments = ["fit", paths[0], "--rounds", 60, "--model", model, "--valid", paths[1]]
+    done = run(*arguments)
+    booster = NHBoostDTClassifier(60).fit(
+        X[:200], labels[:200], eval_set=(X[200:], labels[200:]), eval_names=["valid"]
+    )
+    followed = booster.evals_result_["valid"]["log_loss"]
+    assert f"the lowest log-loss was after {followed.argmin() + 1} rounds" in done.stderr
+    error = np.mean(booster.predict(X[200:]) != labels[200:])
+    loss = log_loss(labels[200:], booster.predict_proba(X[200:]))
+    assert f"{paths[1]}: error {error:.2%} on 100 examples, AUC 0." in done.stderr
+    assert f"log-loss {loss:.4f}" in done.stderr
+    assert load_model(model).n_iter_ == 60
+    done = run(*arguments, "--patience", 4)
+    assert load_model(model).n_iter_ < 60
+    assert "of 60 rounds: the log-loss has not fallen for 4 rounds" in done.stderr
+    assert "--patience needs --valid" in run(*arguments[:-2], "--patience", 4, code=2).stderr
+
+
+def test_predictions_as_json_have_labels_votes_and_probabilities(csv, tmp_path):
+    path, X, _ = csv
+    model, out = tmp_path / "m.json", tmp_path / "p.json"
+    run("fit", path, "--label", "kind", "--rounds", 8, "--model", model)
+    done = run("predict", path, "--label", "kind", "--model", model, "--json", out)
+    assert "AUC" in done.stderr
+    booster, found = load_model(model), json.loads(out.read_text())
+    assert found["classes"] == ["ham", "spam"]
+    rows = found["predictions"]
+    assert [row["label"] for row in rows] == done.stdout.split()
+    del booster.feature_names_in_
+    assert [row["score"] for row in rows] == booster.decision_function(X).tolist()
+    assert [row["probabilities"] for row in rows] == booster.predict_proba(X).tolist()
+
+
+def test_rows_without_a_label_are_left_out_of_a_fit_and_predicted(csv, tmp_path):
+    path, X, labels = csv
+    text = path.read_text().splitlines()
+    blank = tmp_path / "blank.csv"
+    blank.write_text(
+        "\n".join([*text[:-20], *(f",{line.split(',', 1)[1]}" for line in text[-20:])])
+    )
+    model = tmp_path / "m.json"
+    done = run("fit", blank, "--label", "kind", "--rounds", 8, "--model", model)
+    assert done.stderr == f"{blank}: 20 rows without a label are left out\n"
+    whole = NHBoostDTClassifier(8).fit(X[:-20], labels[:-20])
+    assert load_model(model).stumps_ == whole.stumps_
+    done = run("predict", blank, "--label", "kind", "--model", model)
+    assert done.stdout.split() == whole.predict(X).tolist()
+    assert "on 130 examples" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [("a b.csv", "boost fit 'a b.csv' --model m.json"), ("m.json", "boost inspect m.json")],
+)
+def test_a_file_without_a_command_is_answered_with_what_to_type(name, wanted):
+    done = run(name, code=2)
+    assert done.stderr == f"error: {name} is no command; type: driftgames {wanted}\n"
+    assert "No such command" in run("fitt", code=2).output
+
+
+def test_standard_input_is_fitted(csv, tmp_path):
+    path, X, labels = csv
+    arguments = ["fit", "-", "--label", "kind", "--rounds", "5", "--model", str(tmp_path / "m")]
+    done = CliRunner().invoke(app, arguments, input=path.read_text().replace(",", "\t"))
+    assert done.exit_code == 0, done.output
+    assert load_model(tmp_path / "m").stumps_ == NHBoostDTClassifier(5).fit(X, labels).stumps_

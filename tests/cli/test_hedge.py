@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import typer
+from pyarrow import feather
 from typer.testing import CliRunner
 
 from driftgames.cli import hedge as module
@@ -95,6 +96,16 @@ def test_every_kind_of_file_gives_the_same(tmp_path):
     named = run(write_csv(tmp_path / "named.csv", losses)).stdout
     assert "gold" in named
     assert run(tmp_path / "l.parquet").stdout == named
+    feather.write_feather(table, tmp_path / "l.arrow")
+    assert run(tmp_path / "l.arrow").stdout == named
+    text = "".join(as_lines(losses))
+    assert run("-", text=text.replace(",", "\t")).stdout == named
+    assert run("-", text=text.replace(",", ";").replace(".", ",")).stdout == named
+    assert run("-", "--sep", "|", text=text.replace(",", "|")).stdout == named
+    assert "--sep must be one character" in run("-", "--sep", "||", text=text).stderr
+    for part in (0, 1):
+        write_csv(tmp_path / f"part{part}.csv", losses[30 * part : 30 * part + 30])
+    assert run(tmp_path / "part*.csv").stdout == named
 
 
 def test_options_reach_the_learner(tmp_path):

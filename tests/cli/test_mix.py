@@ -126,6 +126,8 @@ def test_parquet_standard_input_and_columns_without_names_are_read_alike(tmp_pat
         mixed(tmp_path, tmp_path / "f.parquet", "--leave-out", "day"),
         mixed(tmp_path, "-", text="".join(as_lines(X, y))),
         mixed(tmp_path, write(tmp_path / "d.csv", X, y, dates=True), "--leave-out", "date"),
+        mixed(tmp_path, tmp_path / "d.csv"),
+        mixed(tmp_path, "-", text="".join(as_lines(X, y)).replace(",", ";").replace(".", ",")),
     ):
         assert found["forecasts"] == wanted["forecasts"]
     plain = run(write(tmp_path / "n.csv", X, y, names=None), "--target", 3)

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from driftgames.bandit import check_bandit_potential
 from driftgames.boosting import PotentialBoostClassifier
+from driftgames.boosting.persistence import load_model
 from driftgames.cli.app import app
 from driftgames.core.description import Describable, describe, restore
 from driftgames.core.documents import DocumentError
@@ -144,6 +145,39 @@ def test_the_command_line_plays_it_and_goes_on_from_a_state(path, tmp_path):
     played = CliRunner().invoke(app, game)
     assert played.exit_code == 0, played.output
     assert "shifted against greedy" in played.output
+
+
+def test_the_command_line_boosts_with_it_and_lets_it_play_bandits(path, tmp_path):
+    table, model = tmp_path / "t.csv", tmp_path / "m.json"
+    X = np.random.default_rng(1).random((60, 3))
+    rows = [f"{a},{b},{c},{int(a + b > 1)}" for a, b, c in X]
+    table.write_text("\n".join(["a,b,c,y", *rows]))
+    fit = ["boost", "fit", str(table), "--model", str(model), "--algorithm", "shifted"]
+    unknown = CliRunner().invoke(app, [*fit, "--rounds", "6"])
+    assert "--algorithm must be one of nh-boost.dt" in unknown.output
+    for rounds in ("6", "8"):
+        own = ["--rounds", rounds, "--resume", "--import", str(path)]
+        fitted = CliRunner().invoke(app, [*fit, *own])
+        assert fitted.exit_code == 0, fitted.output
+        forget()
+    predict = ["boost", "predict", str(table), "--model", str(model)]
+    assert "which is not defined here; import" in CliRunner().invoke(app, predict).output
+    predicted = CliRunner().invoke(app, [*predict, "--import", str(path)])
+    assert predicted.exit_code == 0, predicted.output
+    booster = load_model(model)
+    assert booster.n_iter_ == 8
+    assert type(booster.potential).__name__ == "ShiftedTwoNorm"
+    play = ["bandit", "--policies", "shifted", "--games", "1", "--horizon", "20"]
+    refused = CliRunner().invoke(app, [*play, "--import", str(path)])
+    assert refused.exit_code == 2  # it does not meet Theorem 4
+    assert "ShiftedTwoNorm(shift=1.0) does not meet Theorem 4" in refused.output
+    forget()
+    assert "--policies must be one of" in CliRunner().invoke(app, play).output
+    smooth = "return np.exp(-0.05 * np.asarray(positions, dtype=float) - log_scale)"
+    path.write_text(SOURCE[: SOURCE.index("rounds_left =")] + smooth + "\n")
+    played = CliRunner().invoke(app, [*play, "--import", str(path)])
+    assert played.exit_code == 0, played.output
+    assert "20 rounds, 1 game" in played.output
 
 
 def test_an_import_that_is_no_python_file_is_refused(tmp_path):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from driftgames.bandit.registry import ENVIRONMENTS, POLICIES, REACTING
+from driftgames.cli._import import ImportedFile, import_file
 from driftgames.cli._options import check_outputs, fractions, pair
 from driftgames.cli._output import clear_errors, console, make_table
 from driftgames.core.registry import choose
@@ -41,9 +42,11 @@ def bandit(
         str | None,
         typer.Option(
             metavar="NAME,NAME",
-            help=f"The policies that play: {', '.join(POLICIES)}. Default: all.",
+            help=f"The policies that play: {', '.join(POLICIES)}, or the name of a potential that "
+            "--import defines. Default: all.",
         ),
     ] = None,
+    imported: ImportedFile = None,
     arms: Annotated[
         int | None,
         typer.Option(min=1, metavar="K", help="The number of arms of an adversary. Default: 10."),
@@ -117,6 +120,7 @@ def bandit(
     Example: driftgames bandit --policies exp3,tsallis-inf --delay 100
     """
     with clear_errors():
+        import_file(imported)
         check_outputs(plot=plot)
         ends = pair("--loss-range", loss_range) or (0.0, 1.0)
         factories = _factories(policies, ends, gains)
@@ -219,9 +223,18 @@ def _factories(
 ) -> dict[str, PolicyFactory]:
     from functools import partial
 
+    from driftgames.bandit import PotentialBandit
+    from driftgames.potentials import POTENTIALS
+
+    def own(name: str, n: int, T: int, rng: Any, **units: Any) -> PotentialBandit:
+        potential = POTENTIALS[name](T, 1.0 / n)
+        return PotentialBandit(n, horizon=T, potential=potential, random_state=rng, **units)
+
+    known: dict[str, PolicyFactory] = dict(POLICIES)
+    known |= {name: partial(own, name) for name in POTENTIALS}
     names = list(POLICIES) if policies is None else [name.strip() for name in policies.split(",")]
     return {
-        name: partial(choose("--policies", name, POLICIES), loss_range=ends, gains=gains)
+        name: partial(choose("--policies", name, known), loss_range=ends, gains=gains)
         for name in names
     }
 

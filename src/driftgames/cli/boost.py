@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from contextlib import ExitStack
 from enum import StrEnum
@@ -9,8 +10,10 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from driftgames.cli import INTERRUPTED
+from driftgames.cli._import import ImportedFile, import_file
 from driftgames.cli._options import READING, Header, LeftOut, Separator, check_outputs
 from driftgames.cli._output import clear_errors, console, fail, make_table, say
 from driftgames.core.registry import choose
@@ -20,7 +23,22 @@ if TYPE_CHECKING:
 
     from driftgames.cli._examples import Examples
 
+
+class _Commands(TyperGroup):
+    """The commands; a file in the place of one gets an answer that says what to type."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if name not in self.commands and (Path(name).exists() or PurePath(name).suffix):
+            shown = shlex.quote(name)
+            if PurePath(name).suffix == ".json":
+                fail(f"{name} is no command; type: driftgames boost inspect {shown}")
+            fail(f"{name} is no command; type: driftgames boost fit {shown} --model m.json")
+        return super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
+    cls=_Commands,
     no_args_is_help=True,
     help="Boost decision stumps or trees on tables or LIBSVM text.\n\n"
     "Example: driftgames boost fit train.svm --rounds 200 --model m.json",
@@ -51,6 +69,32 @@ Label = Annotated[
         help="The label column: its name, or its number from 1. Default: the last column.",
     ),
 ]
+Algorithm = Annotated[
+    str | None,
+    typer.Option(
+        "--algorithm",
+        metavar="NAME",
+        help=f"The booster: {', '.join(ALGORITHMS)}, or the name of a potential that --import "
+        f"defines. Default: {ALGORITHMS[0]}.",
+    ),
+]
+Rounds = Annotated[int, typer.Option("--rounds", min=1, help="How many stumps or trees vote.")]
+Constant = Annotated[
+    float | None, typer.Option("--d", help="The constant of nh-boost.dt. Default: 3.")
+]
+Edge = Annotated[
+    float | None, typer.Option("--edge", help="The edge that boost-by-majority counts on.")
+]
+Bins = Annotated[
+    int | None,
+    typer.Option("--bins", min=2, max=255, help="Most bins per numeric feature. Default: 255."),
+]
+Depth = Annotated[
+    int | None,
+    typer.Option(
+        "--depth", min=1, help="Most questions on the way to a vote. Default: 1, for stumps."
+    ),
+]
 Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 takes all processors.")]
 Model = Annotated[Path, typer.Option("--model", metavar="M.json", help="The model file.")]
 
@@ -66,37 +110,34 @@ def fit(
         ),
     ],
     model: Model,
-    algorithm: Annotated[
-        str | None,
-        typer.Option(
-            "--algorithm",
-            metavar="NAME",
-            help=f"The booster: {', '.join(ALGORITHMS)}. Default: {ALGORITHMS[0]}.",
-        ),
-    ] = None,
-    rounds: Annotated[
-        int, typer.Option("--rounds", min=1, help="How many stumps or trees vote.")
-    ] = 200,
-    d: Annotated[
-        float | None, typer.Option("--d", help="The constant of nh-boost.dt. Default: 3.")
-    ] = None,
-    edge: Annotated[
-        float | None, typer.Option("--edge", help="The edge that boost-by-majority counts on.")
-    ] = None,
-    bins: Annotated[
-        int | None,
-        typer.Option("--bins", min=2, max=255, help="Most bins per numeric feature. Default: 255."),
-    ] = None,
-    depth: Annotated[
-        int | None,
-        typer.Option(
-            "--depth", min=1, help="Most questions on the way to a vote. Default: 1, for stumps."
-        ),
-    ] = None,
+    algorithm: Algorithm = None,
+    imported: ImportedFile = None,
+    rounds: Rounds = 200,
+    d: Constant = None,
+    edge: Edge = None,
+    bins: Bins = None,
+    depth: Depth = None,
     label: Label = None,
     sep: Separator = None,
     header: Header = None,
     leave_out: LeftOut = None,
+    valid: Annotated[
+        str | None,
+        typer.Option(
+            "--valid",
+            metavar="FILE",
+            help="Examples that score the model after each round; it is not fitted to them.",
+        ),
+    ] = None,
+    patience: Annotated[
+        int | None,
+        typer.Option(
+            "--patience",
+            min=1,
+            metavar="ROUNDS",
+            help="With --valid: stop when the log-loss has not fallen for so many rounds.",
+        ),
+    ] = None,
     resume: Annotated[
         bool,
         typer.Option(
@@ -125,13 +166,20 @@ def fit(
     A fit that was stopped goes on with --resume and ends in the same model as a fit without
     a stop.
 
-    Example: driftgames boost fit train.svm --rounds 200 --algorithm nh-boost.dt --model m.json
+    Example: driftgames boost fit train.svm --rounds 200 --model m.json
+
+    Example: driftgames boost fit a.csv --valid b.csv --model m.json
+
+    Example: driftgames boost fit 'data/*.parquet' --label sold --model m.json
     """
     from driftgames.boosting.persistence import load_model
     from driftgames.core.locks import sole_writer
 
     with clear_errors(), ExitStack() as held:
+        import_file(imported)
         check_outputs(model=model)
+        if patience is not None and valid is None:
+            fail("--patience needs --valid, the examples that tell when to stop")
         held.enter_context(sole_writer(model))
         settings = {"d": d, "edge": edge, "max_bins": bins, "max_depth": depth}
         reading: dict[str, Any] = {
@@ -145,19 +193,77 @@ def fit(
         if goes_on:
             _check_settings(model, booster, algorithm, rounds, settings)
         booster.set_params(n_jobs=jobs)
+        if patience is not None:
+            booster.set_params(early_stopping=True, n_iter_no_change=patience)
         if _is_large(data):
+            if valid is not None:
+                fail(f"{data}: is fitted in batches, which --valid does not go with")
             titles = _take_names(booster) if goes_on else None
             booster.set_params(calibrate=False)
             _fit_batches(booster, data, label, titles, rounds)
             _write(booster, None, model)
         else:
             examples = _read_labelled(data, reading, booster)
+            held_out = None if valid is None else _read_valid(valid, reading, examples)
             try:
-                _fit_with_checkpoints(booster, examples, rounds, save_every, model)
+                _fit_with_checkpoints(booster, examples, held_out, rounds, save_every, model)
             except MemoryError as lack:
                 rows, columns = examples.X.shape
                 fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
-    _say_error(model, booster)
+        _say_error(model, booster)
+        if valid is not None and held_out is not None:
+            _say_scores(f"{valid}: ", booster, held_out.X, held_out.y)
+            _say_best_round(valid, booster)
+
+
+@app.command(epilog=READING)
+def cv(
+    data: Annotated[str, typer.Argument(metavar="TRAIN", help="LIBSVM text, or tables.")],
+    folds: Annotated[int, typer.Option("--folds", min=2, help="How many parts.")] = 5,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the deal of the examples.")] = 0,
+    algorithm: Algorithm = None,
+    imported: ImportedFile = None,
+    rounds: Rounds = 200,
+    d: Constant = None,
+    edge: Edge = None,
+    bins: Bins = None,
+    depth: Depth = None,
+    label: Label = None,
+    sep: Separator = None,
+    header: Header = None,
+    leave_out: LeftOut = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the raw numbers here.")
+    ] = None,
+    jobs: Jobs = 1,
+) -> None:
+    """Cross-validate: fit on all parts but one, and score on that one.
+
+    Prints error, AUC and log-loss of each part, their means and their
+    standard deviations.
+
+    Example: driftgames boost cv train.csv --folds 10 --json cv.json
+    """
+    from driftgames.cli._boost_scores import cross_validate
+    from driftgames.tables import draw_table, write_json
+
+    with clear_errors():
+        import_file(imported)
+        check_outputs(json=json)
+        settings = {"d": d, "edge": edge, "max_bins": bins, "max_depth": depth}
+        booster = _new_booster(algorithm, rounds, settings)
+        booster.set_params(n_estimators=rounds, n_jobs=jobs)
+        reading = {"label": label, "sep": sep, "header": header, "leave_out": leave_out}
+        examples = _read_labelled(data, reading, booster)
+        table = cross_validate(booster, examples, folds, seed, data)
+        console().print(draw_table(table))
+        if json is not None:
+            names = [column.name for column in table.columns]
+            rows = [dict(zip(names, row, strict=True)) for row in table.rows]
+            with naming(json):
+                *parts, mean, spread = rows
+                content = {"data": data, "parts": parts, "mean": mean, "spread": spread}
+                write_json(content, json)
 
 
 @app.command(epilog=READING)
@@ -180,21 +286,29 @@ def predict(
         Path | None,
         typer.Option("--output", metavar="FILE", help="The file. Default: standard output."),
     ] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option(
+            "--json", metavar="FILE", help="Write labels, votes and probabilities to this file."
+        ),
+    ] = None,
+    imported: ImportedFile = None,
     jobs: Jobs = 1,
 ) -> None:
-    """Predict, one line per example; print the error to standard error if labels are known.
+    """Predict, one line per example; print scores to standard error if labels are known.
 
-    Example: driftgames boost predict test.svm --model m.json --output predictions.txt
+    Example: driftgames boost predict test.svm --model m.json --output labels.txt
+
+    Example: driftgames boost predict new.csv --model m.json --what probability
     """
-    import numpy as np
-
     from driftgames.boosting.persistence import load_model
     from driftgames.cli._examples import read_examples
     from driftgames.core.documents import atomic_write
     from driftgames.tables import visible
 
     with clear_errors():
-        check_outputs(output=output)
+        import_file(imported)
+        check_outputs(output=output, json=json)
         booster = load_model(model).set_params(n_jobs=jobs)
         reading: dict[str, Any] = {
             "label": label,
@@ -219,10 +333,12 @@ def predict(
         else:
             with atomic_write(output) as stream:
                 stream.write(text.encode())
+        if json is not None:
+            from driftgames.tables import write_json
+
+            write_json(_predictions(booster, X), json)
         if examples.y is not None and set(examples.y.tolist()) <= set(booster.classes_.tolist()):
-            predicted = answers if what is Output.LABEL else booster.predict(X)
-            error = float(np.mean(predicted[examples.known] != examples.y))
-            typer.echo(f"error {error:.2%} on {examples.y.size:,} examples", err=True)
+            _say_scores("", booster, X[examples.known], examples.y)
 
 
 @app.command(epilog=READING)
@@ -247,6 +363,7 @@ def inspect(
         Path | None,
         typer.Option("--html", metavar="OUT.html", help="Write the scorecard of stumps as a page."),
     ] = None,
+    imported: ImportedFile = None,
 ) -> None:
     """Show what a model is made of: rounds, features, margins and its certificate.
 
@@ -258,6 +375,7 @@ def inspect(
     from driftgames.plots.style import save_figure
 
     with clear_errors():
+        import_file(imported)
         check_outputs(plot=plot, html=html)
         booster = load_model(model)
         if html is not None:
@@ -309,6 +427,47 @@ def _read_labelled(data: str, reading: dict[str, Any], booster: Any) -> Examples
     return examples.labelled()
 
 
+def _read_valid(valid: str, reading: dict[str, Any], like: Examples) -> Examples:
+    """Read examples with the columns of others; all of them have labels."""
+    from driftgames.cli._examples import read_examples
+
+    n_features = like.X.shape[1]
+    columns: dict[str, Any] = {"names": like.names, "categories": like.categories}
+    examples = read_examples(valid, n_features=n_features, **reading, **columns)
+    if examples.y is None:
+        fail(f"{valid}: has no labels, which are needed here")
+    return examples.labelled()
+
+
+def _say_scores(before: str, booster: Any, X: Any, y: Any) -> None:
+    from driftgames.cli._boost_scores import score
+
+    error, area, loss = score(booster, X, y)
+    ranks = "" if area != area else f", AUC {area:.4f}"  # NaN without examples of each class
+    line = f"error {error:.2%} on {y.size:,} examples{ranks}, log-loss {loss:.4f}"
+    say(before + line, err=True)
+
+
+def _say_best_round(valid: str, booster: Any) -> None:
+    """Say after which round the log-loss of the best sigmoid was lowest, if it was followed."""
+    followed = getattr(booster, "evals_result_", {}).get("valid", {}).get("log_loss", [])
+    if len(followed):
+        best = min(range(len(followed)), key=followed.__getitem__)
+        say(f"{valid}: the lowest log-loss was after {best + 1} rounds", err=True)
+
+
+def _predictions(booster: Any, X: Any) -> dict[str, Any]:
+    """Return the labels, votes and probabilities of examples as plain data."""
+    votes, p = booster.decision_function(X), booster.predict_proba(X)
+    columns = booster.predict(X).tolist(), votes.tolist(), p.tolist()
+    rows = zip(*columns, strict=True)
+    names = ("label", "score", "probabilities")
+    return {
+        "classes": booster.classes_.tolist(),
+        "predictions": [dict(zip(names, row, strict=True)) for row in rows],
+    }
+
+
 def _is_large(data: str) -> bool:
     """Whether parquet files have too many cells to be held at once."""
     from driftgames.boosting.sources import open_parquet
@@ -325,10 +484,15 @@ def _is_large(data: str) -> bool:
 def _new_booster(algorithm: str | None, rounds: int, settings: dict[str, Any]) -> Any:
     """Return a booster with those settings that are not None."""
     from driftgames.boosting import BOOSTERS
+    from driftgames.potentials import POTENTIALS
 
     algorithm = ALGORITHMS[0] if algorithm is None else algorithm
     given = {name: value for name, value in settings.items() if value is not None}
-    kind = choose("--algorithm", algorithm, {name: BOOSTERS[name] for name in ALGORITHMS})
+    if algorithm in POTENTIALS and algorithm not in ALGORITHMS:
+        kind = BOOSTERS["potential boost"]
+        given["potential"] = POTENTIALS[algorithm](rounds, 0.5)  # half of the votes
+    else:
+        kind = choose("--algorithm", algorithm, {name: BOOSTERS[name] for name in ALGORITHMS})
     if "d" in given and algorithm != "nh-boost.dt":
         fail(f"--d belongs to nh-boost.dt; got {algorithm}")
     if ("edge" in given) != (algorithm == "boost-by-majority"):
@@ -345,6 +509,8 @@ def _check_settings(
     from driftgames.boosting import BOOSTERS
 
     name = next(name for name, kind in BOOSTERS.items() if type(booster) is kind)
+    if name == "potential boost":
+        name = str(type(booster.potential).registry_name)
     if algorithm is not None and algorithm != name:
         fail(f"--algorithm is {algorithm}, but {path} was made with {name}")
     made = booster.get_params()
@@ -361,7 +527,12 @@ def _check_settings(
 
 
 def _fit_with_checkpoints(
-    booster: Any, examples: Examples, rounds: int, save_every: int, path: Path
+    booster: Any,
+    examples: Examples,
+    held_out: Examples | None,
+    rounds: int,
+    save_every: int,
+    path: Path,
 ) -> None:
     """Fit, and write the model after so many rounds and at the end."""
     import warnings
@@ -386,8 +557,11 @@ def _fit_with_checkpoints(
         warnings.simplefilter("ignore", NoEdgeWarning)  # a line below says it
         advance(done)
         booster.set_params(n_estimators=rounds, warm_start=True)
+        watched: dict[str, Any] = {}
+        if held_out is not None:
+            watched = {"eval_set": [(held_out.X, held_out.y)], "eval_names": ["valid"]}
         try:
-            booster.fit(examples.X, examples.y, callbacks=[checkpoint])
+            booster.fit(examples.X, examples.y, callbacks=[checkpoint], **watched)
         except KeyboardInterrupt:
             _stop(path, saved)
         _write(booster, examples.names, path)
@@ -396,6 +570,8 @@ def _fit_with_checkpoints(
         kind = "stump" if booster.max_depth == 1 else "tree"
         early = booster.ended_early_
         why = f"no {kind} has an edge" if early else f"the last {kind} makes no mistake"
+        if booster.early_stopping and not early and done > 1:
+            why = f"the log-loss has not fallen for {booster.n_iter_no_change} rounds"
         if done == 0:
             heavier = booster.classes_.tolist()[heaviest(booster._default_vote)]
             why += f"; every prediction is {heavier}, the class of most weight"

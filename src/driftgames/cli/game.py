@@ -39,7 +39,7 @@ def game(
     Chips are actions. A chip far to the left is an action that the player should have trusted.
     The average potential never rises against any adversary: that is the guarantee.
 
-    Example: driftgames game --potential 2-norm --adversary stochastic --rounds 1000
+    Example: driftgames game --potential 2-norm --adversary stochastic
     """
     import numpy as np
 

@@ -95,7 +95,7 @@ def mix(
 
     Example: driftgames mix forecasts.csv --target load --plot weights.svg
 
-    Example: driftgames mix new.csv --target load --state s.json --first-round next
+    Example: driftgames mix new.csv --target y --state s.json --first-round next
     """
     import numpy as np
 

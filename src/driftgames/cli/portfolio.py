@@ -103,7 +103,7 @@ def portfolio(
     Regret is in log-wealth, to the best constant rebalanced portfolio in hindsight, which pays
     no costs. The bound on the regret is that of the theory, if there is one.
 
-    Example: driftgames portfolio prices.csv -a universal -a ons --cost 0.001 --plot wealth.svg
+    Example: driftgames portfolio prices.csv -a universal -a ons --cost 0.001
     """
     from driftgames.cli._prices import read_prices
     from driftgames.core.locks import sole_writer

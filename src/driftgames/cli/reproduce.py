@@ -50,7 +50,7 @@ def reproduce(
     OUT/index.html is the report, OUT/results.json and OUT/csv hold its numbers. A run that was
     stopped goes on where it was when the same command is given again.
 
-    Example: driftgames reproduce --only table3 --sets census,splice --rounds 200 --out report
+    Example: driftgames reproduce --only table3 --sets census --out report
     """
     from driftgames.paper import reproduce as runner
     from driftgames.paper.experiment import Setting
