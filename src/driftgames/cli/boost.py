@@ -260,10 +260,8 @@ def cv(
         if json is not None:
             names = [column.name for column in table.columns]
             rows = [dict(zip(names, row, strict=True)) for row in table.rows]
-            with naming(json):
-                *parts, mean, spread = rows
-                content = {"data": data, "parts": parts, "mean": mean, "spread": spread}
-                write_json(content, json)
+            *parts, mean, spread = rows
+            write_json({"data": data, "parts": parts, "mean": mean, "spread": spread}, json)
 
 
 @app.command(epilog=READING)
