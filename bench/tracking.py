@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def change_points(rounds: int, seed: int = 0) -> FloatArray:
     chances = np.full((rounds, ACTIONS), 0.5)
     for k, piece in enumerate(np.array_split(np.arange(rounds), PIECES)):
         chances[piece, (3 * k) % ACTIONS] = 0.3
-    return (rng.random(chances.shape) < chances) * 1.0
+    return np.where(rng.random(chances.shape) < chances, 1.0, 0.0)
 
 
 def learners(rounds: int, losses: FloatArray) -> Iterator[tuple[str, ExpertLearner]]:
@@ -88,7 +89,7 @@ def load_table(tell: Tell = silent) -> Table:
     mixtures: dict[str, Callable[[], ExpertMixture]] = {
         "ExpertMixture()": ExpertMixture,
         **{
-            f'learner="{name}"': lambda name=name: ExpertMixture("square", RANGE, name)
+            f'learner="{name}"': partial(ExpertMixture, "square", RANGE, name)
             for name in ("adanormalhedge", "adanormalhedge.tv", "fixed-share")
         },
     }

@@ -156,6 +156,26 @@ def mixture() -> Kind:
     return Kind("mixture", write, ExpertMixture.load, use)
 
 
+def intervals(name: str, method: str) -> Kind:
+    """Return intervals after 30 rounds."""
+    from driftgames.hedge import AdaptiveIntervals
+
+    def write(path: Path) -> None:
+        made = AdaptiveIntervals(0.8, method=method, step_sizes=[0.01, 0.1], window=20)
+        made.run(np.zeros(30), np.random.default_rng(6).random(30))
+        made.save(path)
+
+    def use(read: Any) -> None:
+        low, high = read.predict(0.5)
+        if not low <= high:
+            raise BrokenError(f"not an interval: {low} to {high}")
+        read.update(0.5, 0.25)
+        str(read.certificate())
+        read.content()
+
+    return Kind(name, write, AdaptiveIntervals.load, use)
+
+
 def hedge_stream() -> Kind:
     """Return the state of ``driftgames hedge --state``."""
     from driftgames.cli._hedge_stream import StreamState
@@ -246,6 +266,8 @@ def all_kinds() -> dict[str, Callable[[], Kind]]:
         "mixture": mixture,
         "hedge-stream": hedge_stream,
         "mix-stream": mix_stream,
+        "intervals dtaci": lambda: intervals("intervals dtaci", "dtaci"),
+        "intervals agaci": lambda: intervals("intervals agaci", "agaci"),
         "task": task,
     }
 

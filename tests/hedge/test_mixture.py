@@ -208,6 +208,7 @@ def test_bad_rounds_are_named_and_leave_the_mixture_as_it_was(X, y, message):
         assert mixture.learner_ == learner
 
 
+@pytest.mark.filterwarnings("ignore::driftgames.hedge.mixture.LookAheadWarning")
 def test_a_fit_that_fails_leaves_the_old_one_in_place():
     X, y = made_up(experts=4)
     mixture = ExpertMixture(SquareLoss()).fit(X, y)
@@ -259,6 +260,7 @@ def test_outcomes_too_close_to_tell_their_losses_from_0_are_refused():
         ExpertMixture(SquareLoss(0, 1e-160)).fit(X * 1e-160, y * 1e-160)
 
 
+@pytest.mark.filterwarnings("ignore::driftgames.hedge.mixture.LookAheadWarning")
 def test_parameters_clone_pipeline_and_pickle():
     X, y = made_up()
     mixture = ExpertMixture(PinballLoss(0.3), learner="2-norm", outside="nearest")
@@ -394,6 +396,7 @@ def test_what_describes_no_learner_is_refused():
 WIDE = (-1e9, 1e9)  # the checks' data lie anywhere
 
 
+@pytest.mark.filterwarnings("ignore::driftgames.hedge.mixture.LookAheadWarning")
 @parametrize_with_checks(
     [
         ExpertMixture(),

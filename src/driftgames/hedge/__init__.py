@@ -32,6 +32,7 @@ from driftgames.hedge.two_experts import TwoExperts
 
 if TYPE_CHECKING:
     from driftgames.hedge.mixture import ExpertMixture as ExpertMixture
+    from driftgames.hedge.series import SeriesMixture as SeriesMixture
 
 __all__ = [
     "LEARNERS",
@@ -47,6 +48,7 @@ __all__ = [
     "NormalHedge",
     "RandomizedHedge",
     "Run",
+    "SeriesMixture",
     "Squint",
     "TwoExperts",
     "best_combination",
@@ -54,9 +56,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # scikit-learn is loaded only for the mixture
+    # scikit-learn is loaded only for the mixtures
     if name == "ExpertMixture":
         from driftgames.hedge.mixture import ExpertMixture
 
         return ExpertMixture
+    if name == "SeriesMixture":
+        from driftgames.hedge.series import SeriesMixture
+
+        return SeriesMixture
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,7 +27,7 @@ from driftgames.core.typing import BoolArray, Content, FloatArray
 from driftgames.hedge.ada_hedge import AdaHedge
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.factory import make_learner
-from driftgames.hedge.linearised import mix, play_linearised
+from driftgames.hedge.linearised import distribution_of_awake, mix, play_linearised
 from driftgames.hedge.losses import PinballLoss
 
 if TYPE_CHECKING:
@@ -177,17 +177,18 @@ class AdaptiveIntervals(Stateful):
         if not self._scores:
             return -math.inf, math.inf
         if self._method == "dtaci":
-            radius = self._radius(self._mean_level(self._learners[0].distribution()))
+            p = distribution_of_awake(self._learners[0], None)
+            radius = self._radius(dot(p, self._levels))
             return forecast - radius, forecast + radius
         radii, (below, above) = self._capped_radii(), self._learners
-        low = mix(forecast - radii, below.distribution())
-        return low, mix(forecast + radii, above.distribution())
+        low = mix(forecast - radii, distribution_of_awake(below, None))
+        return low, mix(forecast + radii, distribution_of_awake(above, None))
 
     def _play(self, forecast: float, outcome: float) -> tuple[float, float]:
         low, high = self._interval(forecast)
         score, n = abs(outcome - forecast), len(self._sorted)
         rank = bisect_left(self._sorted, score)  # how many errors are smaller
-        missed = np.asarray(rank >= (1.0 - self._levels) * (n + 1)) * 1.0
+        missed = np.where(rank >= (1.0 - self._levels) * (n + 1), 1.0, 0.0)
         if self._method == "dtaci":
             self._learn_levels(1.0 - rank / (n + 1), missed)
         elif n:
@@ -206,9 +207,9 @@ class AdaptiveIntervals(Stateful):
 
     def _learn_levels(self, beta: float, missed: FloatArray) -> None:
         learner, alpha = self._learners[0], self._alpha
-        p = np.asarray(learner.distribution(), dtype=np.float64)
+        p = distribution_of_awake(learner, None)
         losses = _pinball(beta - self._levels, alpha)
-        self._numbers[_LOSS] += float(_pinball(np.array(beta - self._mean_level(p)), alpha))
+        self._numbers[_LOSS] += float(_pinball(np.array(beta - dot(p, self._levels)), alpha))
         self._losses += losses
         self._numbers[_DRAWN] += dot(p, missed)
         if self.t:
@@ -226,9 +227,6 @@ class AdaptiveIntervals(Stateful):
             mixed = play_linearised(learner, loss, bounds[None], y, None)[0]
             self._numbers[_LOSS] += float(loss.evaluate(mixed, y)[0])
             self._losses += loss.evaluate(bounds, y)
-
-    def _mean_level(self, p: npt.ArrayLike) -> float:
-        return dot(np.asarray(p, dtype=np.float64), self._levels)
 
     def _radius(self, level: float) -> float:
         """Return the quantile of the errors; infinite if they cannot resolve the level."""
@@ -329,7 +327,7 @@ class AdaptiveIntervals(Stateful):
 
     @classmethod
     def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
-        n = np.size(arguments.get("step_sizes"))
+        n = len(arguments.get("step_sizes", ()))
         each = array_of(n)
         return {
             "coverage": SHARE,
@@ -359,8 +357,8 @@ class AdaptiveIntervals(Stateful):
         }
 
     def _set_state(self, state: Content) -> None:
-        scores = state.get("scores")
-        check_arrays(state, {**self._get_state(), "scores": np.zeros(np.size(scores))})
+        own = {**self._get_state(), "scores": np.zeros(np.shape(state.get("scores", ())))}
+        check_arrays(state, own)
         numbers, scores = state["numbers"], state["scores"]
         if numbers[_T] != np.floor(numbers[_T]):
             raise ValueError(f"the clock must be an integer; got {numbers[_T]:g}")

@@ -9,13 +9,16 @@ Learning, and Games", 2006, Sec. 2.5.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from driftgames._kernels.sums import dot, total
+from driftgames.core.checks import check_flag
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.ada_hedge import AdaHedge
 from driftgames.hedge.base import ExpertLearner
-from driftgames.hedge.losses import Loss
+from driftgames.hedge.losses import Loss, Range
 from driftgames.hedge.slopes import GIVEN
 
 
@@ -48,6 +51,21 @@ def play_linearised(
             heard = row if mask is None else np.where(mask, row, mixed[t])
             learner.update(slope[0] * (heard - loss.middle))
     return mixed, played
+
+
+def charged_range(loss: Loss, linearised: bool) -> Range | None:
+    """Return the range of the losses that the learner is charged; None if they have none."""
+    low, high = loss.linearised_range if linearised else loss.loss_range
+    return (low, high) if math.isfinite(high - low) else None
+
+
+def choose_linearised(loss: Loss, linearise: bool | None) -> bool:
+    """Return whether losses are linearised. Default: if the loss has a gradient."""
+    if linearise is None:
+        return loss.has_slope
+    if check_flag("linearise", linearise) and not loss.has_slope:
+        raise ValueError(f"linearise needs a loss with a gradient; got {loss!r}")
+    return linearise
 
 
 def distribution_of_awake(learner: ExpertLearner, awake: BoolArray | None) -> FloatArray:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import threading
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from driftgames.certificates import Certificate
 from driftgames.core.checks import (
     check_finite,
-    check_flag,
     check_range,
     float_errors,
 )
@@ -43,10 +44,15 @@ from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.checks import check_units
 from driftgames.hedge.factory import LearnerChoice, make_learner
 from driftgames.hedge.hindsight import CombinationCertificate, best_combination
-from driftgames.hedge.linearised import distribution_of_awake, play_linearised
+from driftgames.hedge.linearised import (
+    charged_range,
+    choose_linearised,
+    distribution_of_awake,
+    play_linearised,
+)
 from driftgames.hedge.losses import Loss, LossFunction, Range, make_loss
 
-__all__ = ["ExpertMixture"]
+__all__ = ["ExpertMixture", "LookAheadWarning"]
 
 KIND, VERSION = "driftgames.ExpertMixture", 3
 _ARGUMENTS = {
@@ -63,6 +69,10 @@ _STATE = {
     "rounds_awake": OBJECT,
     "learner": OBJECT,
 }
+
+
+class LookAheadWarning(UserWarning):
+    """Predictions of past rounds know the outcomes of these rounds."""
 
 
 class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -170,9 +180,11 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Forget everything and play the rounds in order.
 
         ``fit(X, y).predict(X)`` is no test of the mixture: it predicts all rows with the weights
-        after the last one. `predict_then_fit` predicts each row before it sees the outcome.
+        after the last one, with a `LookAheadWarning`. `predict_then_fit` predicts each row before
+        it sees the outcome.
         """
         self._play(X, y, fresh=True)
+        self._fitted_rows = _digest(np.asarray(X, dtype=np.float64))
         return self
 
     def partial_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> ExpertMixture:
@@ -197,6 +209,13 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         with float_errors("X"):
             rows = validate_data(
                 self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"
+            )
+        if len(rows) > 1 and _digest(rows) == vars(self).get("_fitted_rows"):
+            warnings.warn(
+                "predict looks ahead: fit has seen the outcomes of these rows; predict_then_fit "
+                "gives predictions that were made before",
+                LookAheadWarning,
+                stacklevel=2,
             )
         predictions, awake = self._experts(self.loss_, rows)
         mixed = self.loss_.combine(predictions, self.weights_)
@@ -354,7 +373,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             mixture.loss_ = make_loss(mixture.loss)
             mixture._set_totals(state)
             mixture.linearised_ = state["linearised"]
-            found = _charged_range(mixture.loss_, mixture.linearised_)
+            found = charged_range(mixture.loss_, mixture.linearised_)
             wanted, rounded = mixture.learner_.loss_range, (-math.inf, math.inf)
             if found is not None:
                 units = check_units(found, False, mixture.learner_.dtype)
@@ -406,12 +425,12 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         outcomes = loss.check_outcomes(column)
         predictions, awake = self._experts(loss, rows)
-        linearised = self._choose_linearised(loss) if fresh else self.linearised_
+        linearised = choose_linearised(loss, self.linearise) if fresh else self.linearised_
         if fresh:
             learner = make_learner(
                 self.learner or "adahedge",
                 rows.shape[1],
-                loss_range=_charged_range(loss, linearised),
+                loss_range=charged_range(loss, linearised),
                 names=self._columns(),
             )
         else:
@@ -462,13 +481,6 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_finite("expert_losses", self.expert_losses_)
         check_range("rounds_awake", self.rounds_awake_, 0, self.learner_.t)
 
-    def _choose_linearised(self, loss: Loss) -> bool:
-        if self.linearise is None:
-            return loss.has_slope
-        if check_flag("linearise", self.linearise) and not loss.has_slope:
-            raise ValueError(f"linearise needs a loss with a gradient; got {loss!r}")
-        return self.linearise
-
     def _experts(self, loss: Loss, X: FloatArray) -> tuple[FloatArray, BoolArray | None]:
         """Return checked predictions, and which experts are awake if any sleeps.
 
@@ -496,10 +508,8 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _charged_range(loss: Loss, linearised: bool) -> Range | None:
-    """Return the range of the losses that the learner is charged; None if they have none."""
-    low, high = loss.linearised_range if linearised else loss.loss_range
-    return (low, high) if math.isfinite(high - low) else None
+def _digest(rows: FloatArray) -> bytes:
+    return hashlib.sha256(repr(rows.shape).encode() + np.ascontiguousarray(rows).tobytes()).digest()
 
 
 def _check_outside(outside: object) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from driftgames.certificates import Certificate
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.factory import LearnerChoice, make_learner
+from driftgames.hedge.linearised import charged_range, choose_linearised, play_linearised
 from driftgames.hedge.losses import Loss, LossFunction, Range, make_loss
 
 try:
@@ -33,10 +34,12 @@ _ROUNDING = 1e-6  # the tolerance for probabilities of the models
 class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
     r"""A convex combination of river regressors, re-weighted after every outcome.
 
-    .. math:: \hat y_t = \sum_i p_{t,i} x_{t,i}, \qquad \ell_{t,i} = \ell(x_{t,i}, y_t)
+    .. math:: \hat y_t = \sum_i p_{t,i} x_{t,i}, \qquad \ell_{t,i} = g_t\,x_{t,i}, \quad
+              g_t = \ell'(\hat y_t, y_t)
 
-    Its regret to the best of its models stays below the bound of `certificate`, on any stream
-    and without a learning rate. [LS14, Sec. 3.1, Thm. 2]
+    Its regret to the best **convex combination** of its models stays below the bound of
+    `certificate`, on any stream, without a learning rate and without a range of the outcomes, as
+    that of `ExpertMixture`. [LS14, Sec. 3.1, Thm. 2]
 
     Parameters
     ----------
@@ -46,9 +49,13 @@ class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
         "square", "absolute" or "pinball", a `Loss`, or a function with losses in [0, 1].
     outcome_range
         The range ``(low, high)`` of the outcomes, for a loss by name; an outcome outside it is
-        an error. Default: ``(0, 1)``.
+        an error. Default: outcomes of any size. A learner that is not scale-free needs it.
     learner
-        A name in `LEARNERS` or `POTENTIALS`, or a factory. Default: NormalHedge.DT.
+        A name in `LEARNERS` or `POTENTIALS`, or a factory. Default: AdaHedge.
+    linearise
+        Whether the learner is charged linearised losses. If not, it is charged
+        :math:`\ell(x_{t,i}, y_t)` and competes with the best model alone. Default: if the loss
+        has a gradient.
 
     Notes
     -----
@@ -64,7 +71,7 @@ class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
     ... ]
     >>> model = preprocessing.StandardScaler() | HedgeRegressor(models, outcome_range=(30, 50))
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
-    MAE: 0.385949
+    MAE: 0.377714
     """
 
     def __init__(
@@ -73,13 +80,18 @@ class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
         loss: str | Loss | LossFunction = "square",
         outcome_range: Range | None = None,
         learner: LearnerChoice = None,
+        linearise: bool | None = None,
     ) -> None:
         super().__init__(models)
         self.loss = loss
         self.outcome_range = outcome_range
         self.learner = learner
-        self._loss = make_loss(loss, outcome_range)
-        self._learner = make_learner(learner, len(self), loss_range=self._loss.loss_range)
+        self.linearise = linearise
+        self._loss = make_loss(loss, outcome_range, any_size=True)
+        self._linearised = choose_linearised(self._loss, linearise)
+        self._learner = make_learner(
+            learner or "adahedge", len(self), loss_range=charged_range(self._loss, self._linearised)
+        )
 
     @property
     def _min_number_of_models(self) -> int:
@@ -88,7 +100,11 @@ class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
     def learn_one(self, x: Features, y: float) -> None:
         """Weigh the models by the losses of their predictions, then let each of them learn."""
         outcome = self._loss.check_outcomes([y])
-        self._learner.update(self._loss.evaluate(self._experts(x), outcome))
+        experts = self._experts(x)
+        if self._linearised:
+            play_linearised(self._learner, self._loss, experts[None], outcome, None)
+        else:
+            self._learner.update(self._loss.evaluate(experts, outcome))
         for model in self:
             model.learn_one(x, y)
 
