@@ -18,6 +18,8 @@ PEERS: dict[str, tuple[str, ...]] = {
     "boosting": ("lightgbm", "xgboost", "scikit-learn", "interpret-core"),
     "hedge": ("river", "sktime", "pyol"),
     "mixing": ("scikit-learn",),
+    "tracking": ("scikit-learn",),
+    "intervals": ("scikit-learn",),
     "bandit": ("river", "pymab", "SMPyBandits"),
     "oco": ("scipy", "universal-portfolios"),
     "scale": ("dask", "lightgbm", "xgboost"),

@@ -38,7 +38,7 @@ def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
 
     options: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
     n_rows, rounds = (20_000, 20) if quick else (1_000_000, 200)
-    with LocalCluster(2, **options) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         return [
             on_cluster(client, n_rows, rounds, leaves, 1 if quick else 3, tell) for leaves in (2, 8)
         ]

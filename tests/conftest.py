@@ -70,6 +70,12 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """Let garbage collections pass over what the collection of tests has made."""
+    """Let garbage collections begin, and pass over what the collection of tests has made."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _pass_over_older_files():
+    """Let garbage collections pass over what the files before have left: modules, kernels."""
+    gc.freeze()

@@ -202,7 +202,7 @@ def model(name: str, make: Callable[[], Any]) -> Kind:
     y = (X[:, 0] + X[:, 1] ** 2 + rng.normal(size=60) > 0.5).astype(int)
 
     def use(booster: Any) -> None:
-        rows = np.zeros((3, booster.n_features_in_))
+        rows = X[:3]  # the user's own table: a model of another width refuses it
         booster.predict(rows)
         booster.decision_function(rows)
         booster.certificate_  # noqa: B018 (a property that computes)

@@ -27,6 +27,7 @@ import numpy as np
 from driftgames import games, hedge, oco, portfolio, potentials
 from driftgames.bandit import POLICIES
 from driftgames.boosting import BOOSTERS, NoEdgeWarning
+from driftgames.hedge.registry import all_learners
 
 STORED = Path(__file__).parents[1] / "tests" / "golden.json"
 
@@ -56,7 +57,7 @@ def learner(name: str, n: int, **settings: Any) -> Case:
         if name == "drawn":
             player: Any = hedge.RandomizedHedge(n, random_state=1, **settings)
         else:
-            player = hedge.LEARNERS[name](n, horizon=rounds, **settings)
+            player = all_learners()[name](n, horizon=rounds, **settings)
         run = player.run(L, distributions=True, progress=False)
         yield from (run.learner_losses, run.regret, run.distributions, player.positions)
 
@@ -146,6 +147,19 @@ def mixture(loss: str, asleep: float = 0.0, **settings: Any) -> Case:
     return play
 
 
+def intervals(**settings: Any) -> Case:
+    """Return outcomes that intervals are put around."""
+
+    def play() -> Iterator[Any]:
+        rng = np.random.default_rng(12)
+        outcomes = (rng.random(400) - 0.5) * (1.0 + 2.0 * (np.arange(400) > 200))
+        made = hedge.AdaptiveIntervals(**settings)
+        run = made.run(np.zeros(400), outcomes)
+        yield from (run.low, run.high, made.levels, made.pinball_losses)
+
+    return play
+
+
 def booster(model: Any, *, weighted: bool = False, n_classes: int = 2) -> Case:
     """Return a table that a booster is fitted to, with ties, gaps and overlapping classes."""
 
@@ -193,6 +207,7 @@ def cases() -> dict[str, Case]:
     for name in (*hedge.LEARNERS, "drawn"):
         found[f"hedge, {name}"] = learner(name, 1003)
         found[f"hedge, {name}, few actions"] = learner(name, 7)
+    found["hedge, two-experts"] = learner("two-experts", 2)
     for name in ("normalhedge.dt", "adanormalhedge"):  # one of each kind of loop
         prior = np.arange(21.0) / 210.0
         found[f"hedge, {name}, prior"] = learner(name, 21, prior=prior, loss_range=(-1, 2))
@@ -202,6 +217,9 @@ def cases() -> dict[str, Case]:
         found[f"mixture, {loss}, not linearised"] = mixture(loss, linearise=False)
     found["mixture, square, sleeping experts"] = mixture("square", asleep=0.3)
     found["mixture, square, normalhedge.dt"] = mixture("square", learner="normalhedge.dt")
+    found["intervals, dtaci"] = intervals()
+    found["intervals, dtaci, fixed-share"] = intervals(learner="fixed-share", window=None)
+    found["intervals, agaci"] = intervals(method="agaci", coverage=0.8)
     for name in POLICIES:
         found[f"bandit, {name}"] = policy(name)
     smaller: dict[str, Any] = {

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # what a type checker sees; `_HOMES` says the same at run tim
     from driftgames.boosting import NHBoostDTClassifier as NHBoostDTClassifier
     from driftgames.boosting import PotentialBoostClassifier as PotentialBoostClassifier
     from driftgames.certificates import Certificate as Certificate
+    from driftgames.hedge import AdaptiveIntervals as AdaptiveIntervals
     from driftgames.hedge import ExpertMixture as ExpertMixture
     from driftgames.hedge import Hedge as Hedge
     from driftgames.hedge import NormalHedge as NormalHedge
@@ -39,6 +40,7 @@ if TYPE_CHECKING:  # what a type checker sees; `_HOMES` says the same at run tim
 
 _HOMES = {
     "AdaBoostClassifier": "boosting",
+    "AdaptiveIntervals": "hedge",
     "BoostByMajorityClassifier": "boosting",
     "Certificate": "certificates",
     "CoinBetting": "oco",

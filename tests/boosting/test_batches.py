@@ -1,5 +1,7 @@
 """Fits in batches: the model of a fit on all rows, byte for byte, or a clear error."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -50,7 +52,7 @@ def _bytes(model, path):
 @pytest.mark.parametrize("name", BOOSTERS)
 @pytest.mark.parametrize("shape", [{}, {"max_depth": 2}])
 def test_batches_give_the_model_of_all_rows_byte_for_byte(name, shape, tmp_path):
-    make = BOOSTERS[name]
+    make = partial(BOOSTERS[name], calibrate=False)
     whole = _bytes(make(n_estimators=8, max_bins=16, **shape).fit(X, Y), tmp_path / "whole")
     for order, sizes in [
         (np.arange(N), [N]),
@@ -64,24 +66,26 @@ def test_batches_give_the_model_of_all_rows_byte_for_byte(name, shape, tmp_path)
 
 def test_sparse_batches_give_the_model_of_all_rows(tmp_path):
     S = sp.csr_matrix(np.nan_to_num(X) * (np.abs(np.nan_to_num(X)) > 1))
-    whole = NHBoostDTClassifier(8, max_bins=16).fit(S, Y)
+    whole = NHBoostDTClassifier(8, calibrate=False, max_bins=16).fit(S, Y)
     batches = [(S[a:b], Y[a:b]) for a, b in [(200, N), (0, 3), (3, 200)]]
-    parts = NHBoostDTClassifier(8, max_bins=16).fit_batches(batches)
+    parts = NHBoostDTClassifier(8, calibrate=False, max_bins=16).fit_batches(batches)
     assert _bytes(parts, tmp_path / "a") == _bytes(whole, tmp_path / "b")
 
 
 @pytest.mark.parametrize("weights", [RNG.integers(0, 4, N), RNG.random(N)], ids=["counts", "reals"])
 @pytest.mark.parametrize("booster", [NHBoostDTClassifier, AdaBoostClassifier])
 def test_sample_weights_in_batches(weights, booster, tmp_path):
-    whole = booster(8, max_bins=16).fit(X, Y, sample_weight=weights)
+    whole = booster(8, max_bins=16, calibrate=False).fit(X, Y, sample_weight=weights)
     batches = [(X[a:b], Y[a:b], weights[a:b]) for a, b in [(250, N), (0, 250)]]
-    parts = booster(8, max_bins=16).fit_batches(batches)
+    parts = booster(8, max_bins=16, calibrate=False).fit_batches(batches)
     assert _bytes(parts, tmp_path / "a") == _bytes(whole, tmp_path / "b")
 
 
 def test_a_fit_in_batches_goes_on(tmp_path):
-    whole = NHBoostDTClassifier(9).fit(X, Y)
-    parts = NHBoostDTClassifier(4, warm_start=True).fit_batches(_cut(np.arange(N), [100]))
+    whole = NHBoostDTClassifier(9, calibrate=False).fit(X, Y)
+    parts = NHBoostDTClassifier(4, calibrate=False, warm_start=True).fit_batches(
+        _cut(np.arange(N), [100])
+    )
     parts.set_params(n_estimators=9).fit_batches(_cut(np.arange(N)[::-1], [70]))
     assert _bytes(parts.set_params(warm_start=False), tmp_path / "a") == _bytes(
         whole, tmp_path / "b"
@@ -108,8 +112,10 @@ def test_parquet_files_datasets_and_lazy_frames(files, tmp_path):
         (ds.dataset(sorted(tmp_path.glob("*.parquet"))), by_arrow, of_pandas),
         (pl.scan_parquet(pattern), by_polars, of_polars),
     ]:
-        whole = NHBoostDTClassifier(8).fit(chosen[list("abd")], chosen["label"], chosen["w"])
-        model = NHBoostDTClassifier(8).fit_batches(source, filter=rows, **settings)
+        whole = NHBoostDTClassifier(8, calibrate=False).fit(
+            chosen[list("abd")], chosen["label"], chosen["w"]
+        )
+        model = NHBoostDTClassifier(8, calibrate=False).fit_batches(source, filter=rows, **settings)
         assert _bytes(model, tmp_path / "parts") == _bytes(whole, tmp_path / "whole")
     assert model.feature_names_in_.tolist() == list("abd")
     with pytest.raises(ValueError, match="there is no column 'z'"):
@@ -123,11 +129,11 @@ def test_parquet_files_datasets_and_lazy_frames(files, tmp_path):
 def test_memory_maps_are_read_in_pieces(tmp_path):
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", Y)
-    whole = _bytes(NHBoostDTClassifier(8).fit(X, Y), tmp_path / "a")
+    whole = _bytes(NHBoostDTClassifier(8, calibrate=False).fit(X, Y), tmp_path / "a")
     files = tmp_path / "X.npy", tmp_path / "y.npy"
     maps = tuple(np.load(file, mmap_mode="r") for file in files)
     for source in ([files], [maps]):
-        model = NHBoostDTClassifier(8).fit_batches(source, batch_rows=64)
+        model = NHBoostDTClassifier(8, calibrate=False).fit_batches(source, batch_rows=64)
         assert _bytes(model, tmp_path / "b") == whole
 
 
@@ -153,7 +159,7 @@ def _first(n=N, at=0):
     ],
 )
 def test_bad_sources_are_refused_and_leave_the_booster_as_it_was(source, message):
-    model = NHBoostDTClassifier(3).fit(X, Y)
+    model = NHBoostDTClassifier(3, calibrate=False).fit(X, Y)
     before = dict(model.__dict__)
     with pytest.raises(ValueError, match=message):
         model.fit_batches(source)
@@ -173,16 +179,16 @@ def test_bad_sources_are_refused_and_leave_the_booster_as_it_was(source, message
 def test_a_source_that_yields_other_rows_the_second_time_is_refused(second, message):
     turns = iter([_first(), second])
     with pytest.raises(ValueError, match=message):
-        NHBoostDTClassifier(3).fit_batches(lambda: iter(next(turns)))
+        NHBoostDTClassifier(3, calibrate=False).fit_batches(lambda: iter(next(turns)))
 
 
 def test_estimators_and_columns_of_other_sources_are_refused():
     with pytest.raises(ValueError, match="built-in stumps and trees"):
         NHBoostDTClassifier(3, estimator=DecisionTreeClassifier()).fit_batches(_first())
     with pytest.raises(ValueError, match="label belongs to parquet"):
-        NHBoostDTClassifier(3).fit_batches(_first(), label="y")
+        NHBoostDTClassifier(3, calibrate=False).fit_batches(_first(), label="y")
     with pytest.raises(ValueError, match="batch_rows"):
-        NHBoostDTClassifier(3).fit_batches(_first(), batch_rows=0)
+        NHBoostDTClassifier(3, calibrate=False).fit_batches(_first(), batch_rows=0)
 
 
 @pytest.mark.parametrize("max_bins", [3, 200])

@@ -46,7 +46,7 @@ def test_each_round_is_evaluated_as_the_stages_are(booster, data):
     for votes, loss in zip(booster.staged_decision_function(X[200:]), new["log_loss"], strict=True):
         fitted.fit(votes[:, None], y[200:])
         best = log_loss(y[200:], fitted.predict_proba(votes[:, None]))
-        assert best - 1e-9 < loss < best + 0.002  # the prior of the sigmoid costs a little
+        assert best - 1e-9 < loss < best + 0.01  # the prior and an intercept of 0 cost this
     booster.fit(X[:200], y[:200], eval_set=(X[200:], y[200:]))
     np.testing.assert_array_equal(booster.evals_result_["valid_0"]["error"], new["error"])
     booster.fit(X[:200], y[:200])

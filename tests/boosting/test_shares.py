@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from driftgames.boosting import BOOSTERS
 from driftgames.boosting.assembly import assemble
 from driftgames.boosting.binned_training_set import bin_examples
+from driftgames.boosting.rounds import lean_of
 from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.boosting.shared_training_set import SharedTrainingSet
 from driftgames.boosting.shares import Share, combine
@@ -52,7 +53,8 @@ def _fit_shares(booster, weights, pieces):
         exchange, whole.cuts, whole.counts, integer_weights=weights.integer_weights, shape=shape
     )
     booster.n_features_in_ = X.shape[1]
-    booster._boost(shared, np.array([False, True]), [], booster.n_estimators)
+    lean = lean_of(shared.masses)
+    booster._boost(shared, np.array([False, True]), [], booster.n_estimators, lean)
     return exchange
 
 
@@ -78,11 +80,11 @@ PIECES = [
 @pytest.mark.parametrize("name", ["nh-boost.dt", "nh-boost", "adaboost"])
 def test_shares_give_the_model_of_all_rows(name, shape, weights, tmp_path):
     settings = {"n_estimators": 9, "max_bins": 16, **shape}
-    whole = BOOSTERS[name](**settings).fit(X, Y, weights)
+    whole = BOOSTERS[name](calibrate=False, **settings).fit(X, Y, weights)
     whole.save(tmp_path / "whole")
     ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
     for pieces in PIECES:
-        booster = BOOSTERS[name](**settings)
+        booster = BOOSTERS[name](calibrate=False, **settings)
         of_each = ones if weights is None else SampleWeights.of(weights)
         _fit_shares(booster, of_each, pieces)
         booster.save(tmp_path / "parts")
@@ -92,7 +94,7 @@ def test_shares_give_the_model_of_all_rows(name, shape, weights, tmp_path):
 def test_a_round_of_stumps_is_two_exchanges_and_one_of_trees_as_many_as_levels():
     ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
     for depth in (1, 3):
-        booster = BOOSTERS["nh-boost.dt"](5, max_depth=depth)
+        booster = BOOSTERS["nh-boost.dt"](5, calibrate=False, max_depth=depth)
         asked = _fit_shares(booster, ones, PIECES[1]).n_asked
         assert asked == {"count_mistakes": 1, "best": 5, "move": 5} | (
             {"divide": 10} if depth == 3 else {}

@@ -286,3 +286,4 @@ def test_shares_are_compared_in_exact_integers():
         a, b, c = (int(x) for x in rng.integers(1, 2**30, 3))
         for lower, upper in ((a * b, a * c), (a * b + 1, a * c), (a * b, a * c + 1)):
             assert compare(lower, upper, b, c) == (lower * c == upper * b)
+    assert not compare(2**40, 2**34 * (2**16 - 1), 2**30, 2**40)  # equal in the lower 64 bits

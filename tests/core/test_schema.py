@@ -93,7 +93,7 @@ HUGE = 10**15
             "curvature must be float64[30000, 30000]",
         ),
         (ALL[2], within("arguments", n_points=3_000_000), "positions must be float64[93750, 32]"),
-        (ALL[2], within("state", t=10**400), "t must be at most 2**53; got 1000"),
+        (ALL[2], within("state", t=10**400), "t must be an integer below 2**63; got 1000"),
         (
             ALL[3],
             within("arguments", integration={"name": "Grid", "arguments": {"per_axis": 3 * HUGE}}),

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of a cluster whose workers 
 def client():
     """A cluster of two processes for the whole module."""
     options = {"threads_per_worker": 1, "dashboard_address": None, "processes": True}
-    with LocalCluster(2, **options) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         yield client
 
 
@@ -107,9 +107,9 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_the_model_file_is_that_of_a_fit_in_memory(case, client, tmp_path):
     name, shape, collections, rows = CASES[case]
-    local = BOOSTERS[name](n_estimators=4, max_bins=16, **shape).fit(*rows)
+    local = BOOSTERS[name](n_estimators=4, calibrate=False, max_bins=16, **shape).fit(*rows)
     kind = getattr(on_dask, f"Dask{type(local).__name__}")
-    model = kind(n_estimators=4, max_bins=16, **shape).fit(*collections())
+    model = kind(n_estimators=4, calibrate=False, max_bins=16, **shape).fit(*collections())
     model.to_local().save(tmp_path / "cluster")
     local.save(tmp_path / "memory")
     assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
@@ -159,11 +159,13 @@ def _kill(client):
 
 @pytest.mark.parametrize("shape", [{}, {"max_depth": 2}], ids=["stumps", "trees"])
 def test_killed_workers_cost_time_and_not_the_model(shape, client, monkeypatch, tmp_path):
-    local = BOOSTERS["nh-boost.dt"](12, **shape).fit(X, Y)
+    local = BOOSTERS["nh-boost.dt"](12, calibrate=False, **shape).fit(X, Y)
     local.save(tmp_path / "memory")
     drawn = [1, 14] if not shape else [9]
     _fail_at(monkeypatch, {n: _kill(client) for n in drawn})
-    model = on_dask.DaskNHBoostDTClassifier(12, timeout=60, **shape).fit(*_arrays(SIZES))
+    model = on_dask.DaskNHBoostDTClassifier(12, calibrate=False, timeout=60, **shape).fit(
+        *_arrays(SIZES)
+    )
     model.save(tmp_path / "cluster")
     assert model.exchange_.n_lost >= len(drawn)
     assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
@@ -177,18 +179,18 @@ def test_a_fit_that_was_stopped_goes_on_from_its_checkpoint(client, monkeypatch,
     settings = {"checkpoint": tmp_path / "so_far", "checkpoint_every": 2}
     with monkeypatch.context() as patch:
         _fail_at(patch, {13: stop})
-        model = on_dask.DaskNHBoostDTClassifier(8, **settings)
+        model = on_dask.DaskNHBoostDTClassifier(8, calibrate=False, **settings)
         with pytest.raises(KeyboardInterrupt):
             model.fit(*_arrays(SIZES))
     assert not hasattr(model, "classes_")
     assert _actors(client) == 0
     assert BOOSTERS["nh-boost.dt"].load(tmp_path / "so_far").n_iter_ == 4
     with pytest.raises(ValueError, match="other settings"):
-        on_dask.DaskNHBoostDTClassifier(9, **settings).fit(*_arrays(SIZES))
+        on_dask.DaskNHBoostDTClassifier(9, calibrate=False, **settings).fit(*_arrays(SIZES))
     asked = _fail_at(monkeypatch, {})
     model.fit(*_arrays((N,))).save(tmp_path / "cluster")
     assert asked.count("best") == 4
-    BOOSTERS["nh-boost.dt"](8).fit(X, Y).save(tmp_path / "memory")
+    BOOSTERS["nh-boost.dt"](8, calibrate=False).fit(X, Y).save(tmp_path / "memory")
     assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
     assert not (tmp_path / "so_far").exists()
 
@@ -204,7 +206,7 @@ BAD = {
         _arrays((N,))[1],
     ],
     "y must be a dask array": lambda: [_arrays((N,))[0], Y],
-    "y must hold two classes; got one class only: \\['up'\\]": lambda: [
+    "y must hold two classes or more; got one class only: \\['up'\\]": lambda: [
         _arrays((175, 175))[0],
         da.from_array(np.full(N, "up"), chunks=175),
     ],
@@ -231,7 +233,7 @@ BAD = {
 @pytest.mark.parametrize("message", BAD)
 def test_bad_collections_are_refused_and_nothing_is_left_behind(message, client):
     with pytest.raises(ValueError, match=message):
-        on_dask.DaskNHBoostDTClassifier(3).fit(*BAD[message]())
+        on_dask.DaskNHBoostDTClassifier(3, calibrate=False).fit(*BAD[message]())
     assert _actors(client) == 0
 
 
@@ -247,4 +249,4 @@ def test_bad_settings_are_refused(client):
         ({"max_bins": 1}, "max_bins"),
     ]:
         with pytest.raises(ValueError, match=message):
-            on_dask.DaskNHBoostDTClassifier(3, **settings).fit(*_arrays((N,)))
+            on_dask.DaskNHBoostDTClassifier(3, calibrate=False, **settings).fit(*_arrays((N,)))

@@ -553,7 +553,7 @@ def test_the_narrowest_and_widest_ranges_play_the_same_game(name, dtype, loss_ra
     assert learner.certificate().holds
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n not in {"adanormalhedge", "adahedge"}])
+@pytest.mark.parametrize("name", [n for n in NAMES if not LEARNERS[n](2, 9).sleeps])
 def test_sleeping_is_refused_where_the_theory_has_none(name):
     learner = LEARNERS[name](3, 20)
     with pytest.raises(ValueError, match="no sleeping actions; that of AdaNormalHedge and"):
@@ -625,6 +625,8 @@ def test_nothing_overflows_in_a_long_one_sided_game(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_state_does_not_grow_with_the_rounds(name):
+    if name == "adanormalhedge.tv":
+        pytest.skip("it grows with their logarithm; test_tracking.py has its size")
     learner = LEARNERS[name](10, 4000)
     rows = _losses(500, 10)
     for row in rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.boosting import additive_kernels as kernels
+from driftgames.boosting.by_feature import ByFeature
 from driftgames.core.checks import check_integer
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -33,6 +34,7 @@ class ShapeFunction:
     thresholds: FloatArray
     values: FloatArray
     missing: float
+    name: str | None = None
 
     def __call__(self, x: npt.ArrayLike) -> FloatArray:
         """Return the vote at each ``x``; NaN is a missing value."""
@@ -52,6 +54,8 @@ class Explanation:
     votes: npt.NDArray[Any]
     total: float
     base: float = 0.0
+    names: Sequence[str] | None = None
+    """The names of all features of the model, after a fit on a data frame."""
 
     @property
     def decision(self) -> float:
@@ -63,10 +67,21 @@ class Explanation:
         """The votes over ``total``: each feature's part of the decision."""
         return self.votes / (self.total or 1.0)
 
-    def strongest(self, n_features: int = 10) -> list[tuple[int, float]]:
-        """Return the features that moved this decision most, with their contributions."""
+    @property
+    def by_feature(self) -> ByFeature[float]:
+        """The contributions, by the position of the feature or by its name."""
+        parts = zip(self.features.tolist(), self.contributions.tolist(), strict=True)
+        return ByFeature(dict(parts), self.names)
+
+    def strongest(self, n_features: int = 10) -> list[tuple[Any, float]]:
+        """Return the features that moved this decision most, with their contributions.
+
+        They are names after a fit on a data frame, else positions.
+        """
         order = np.argsort(-np.abs(self.votes), kind="stable")[:n_features]
-        return [(int(self.features[f]), float(self.contributions[f])) for f in order]
+        found = [int(self.features[f]) for f in order]
+        labels: list[Any] = found if self.names is None else [str(self.names[j]) for j in found]
+        return list(zip(labels, self.contributions[order].tolist(), strict=True))
 
 
 @dataclass(frozen=True)

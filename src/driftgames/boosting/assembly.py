@@ -50,9 +50,8 @@ class DenseAssembly:
 
     def finish(self, **settings: Any) -> BinnedTrainingSet:
         """Return the training set; ``settings`` are its last three parameters."""
-        order: Array = np.arange(self._weights.size, dtype=np.uint32)
-        columns = self.__dict__.pop  # the last reference: the callee can free them
-        layout = lay_out_dense(columns("_columns"), order, self._split, self._weights, self._cuts)
+        columns = self.__dict__.pop("_columns")
+        layout = lay_out_dense(columns, None, self._split, self._weights, self._cuts)
         return BinnedTrainingSet(self._cuts, *layout, **settings)
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction, draw_shapes
 from driftgames.boosting.bins import Array
+from driftgames.boosting.by_feature import ByFeature
 from driftgames.boosting.monitoring import cast_votes
 from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.rounds import BoostingRounds
@@ -20,6 +21,7 @@ from driftgames.boosting.tree_model import TreeModel
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
 from driftgames.core.typing import FloatArray, Path
+from driftgames.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -228,7 +230,7 @@ class BaseBooster(BoostingRounds):
 
     @property
     def shape_functions_(self) -> dict[Any, Any]:
-        """The vote of each feature, as a function of its value, by the feature's index.
+        """The vote of each feature, as a function of its value, by the feature's index or name.
 
         It is a step function, or a `CategoryVotes` for a feature of categories. With more than two
         classes there is one such `dict` for each class, by its label. The functions of a class and
@@ -242,8 +244,22 @@ class BaseBooster(BoostingRounds):
             }
         return self._of_features(self._additive.shape_functions)
 
-    def _of_features(self, columns: dict[int, ShapeFunction]) -> dict[int, Any]:
-        return columns if self.encoder_ is None else self.encoder_.shape_functions(columns)
+    def _of_features(self, columns: dict[int, ShapeFunction]) -> ByFeature[Any]:
+        found: Any = columns if self.encoder_ is None else self.encoder_.shape_functions(columns)
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            found = {j: replace(shape, name=str(names[j])) for j, shape in found.items()}
+        return ByFeature(found, names)
+
+    def scorecard(self) -> Table:
+        """Return the votes of stumps as a table of points for each interval of each feature.
+
+        The points of an example add up to the score: ``decision_function`` times the sum of the
+        vote weights. ``scorecard().to_frame()`` is a data frame.
+        """
+        from driftgames.boosting.scorecard import make_scorecard
+
+        return make_scorecard(self)
 
     def plot_shapes(self, *, n_features: int = 12, show_missing: bool = False) -> Figure:
         """Draw the votes of the features that move the decision most, as functions of the value."""
@@ -296,13 +312,28 @@ class BaseBooster(BoostingRounds):
             found = tables.explain(row)
             if label is not None and label == self.classes_[0]:
                 found = replace(found, votes=-found.votes, base=-found.base)
-        return found if self.encoder_ is None else self.encoder_.explain(found)
+        if self.encoder_ is not None:
+            found = self.encoder_.explain(found)
+        return replace(found, names=getattr(self, "feature_names_in_", None))
 
     def save(self, path: Path) -> None:
         """Write the model to a JSON file, atomically; docs/model_format.md describes it."""
         from driftgames.boosting.persistence import save_model
 
         save_model(self, path)
+
+    def to_onnx(self, path: Path, *, dtype: str = "float32") -> None:
+        """Write the model as an ONNX file, which other languages run; needs the extra ``onnx``.
+
+        Its outputs are ``label``, ``votes`` and ``probabilities``. Its input is ``X``, a matrix of
+        type ``dtype``. After a fit with categories there is one input of shape (n, 1) for each
+        feature, by its name; a category that is a string may be missing, which is ``""``.
+        On numbers of that type the graph gives the same labels. Votes and probabilities are
+        rounded to float32, or with ``dtype="float64"`` to float64 where all votes are integers.
+        """
+        from driftgames.boosting.onnx_export import export_onnx
+
+        export_onnx(self, path, dtype=dtype)
 
     @classmethod
     def load(cls, path: Path) -> Self:

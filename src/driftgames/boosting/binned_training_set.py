@@ -35,8 +35,8 @@ class BinnedTrainingSet:
         The thresholds between the bins.
     bins : DenseBins or SparseBins
         The bins of every row.
-    order : array
-        The number of the example in each row.
+    order : array, optional
+        The number of the example in each row; None if the examples came in parts.
     split : int
         The number of rows of class 0.
     sample_weights : array of int64
@@ -47,6 +47,8 @@ class BinnedTrainingSet:
         The mass of each class in each bin.
     integer_weights : bool
         Whether the sample weights are integers exactly.
+    monotonic : array of int64, optional
+        The sign of the step that the vote may take on each feature, 0 for any. Default: any.
     pool : Executor, optional
         Works on the shares of the rows side by side.
     n_shares : int
@@ -55,12 +57,13 @@ class BinnedTrainingSet:
 
     cuts: Cuts
     bins: DenseBins | SparseBins
-    order: IntArray
+    order: IntArray | None
     split: int
     sample_weights: IntArray
     implicit: IntArray
     counts: IntArray
     integer_weights: bool = True
+    monotonic: IntArray | None = None
     pool: Executor | None = None
     n_shares: int = 1
 
@@ -68,6 +71,12 @@ class BinnedTrainingSet:
     def offsets(self) -> IntArray:
         """Where the bins of each feature begin, numbered over all features, and their end."""
         return self.cuts.offsets
+
+    @cached_property
+    def directions(self) -> IntArray:
+        """The constraint of each feature: -1, 0 or 1."""
+        free = np.zeros(self.implicit.size, dtype=np.int64)
+        return free if self.monotonic is None else self.monotonic
 
     @cached_property
     def positive(self) -> BoolArray:
@@ -88,7 +97,7 @@ class BinnedTrainingSet:
     @property
     def n_rows(self) -> int:
         """The number of examples."""
-        return int(self.order.size)
+        return int(self.sample_weights.size)
 
     def run(self, task: Callable[[int], T]) -> list[T]:
         """Run a task for every share of the rows, side by side if there is a pool."""
@@ -139,7 +148,14 @@ class BinnedTrainingSet:
         """
         mine, found = np.empty(256, dtype=np.int64), np.empty(5, dtype=np.int64)
         kernels.best_stump(
-            sums, self.offsets, self.implicit, self.cuts.missing, self.counts, mine, found
+            sums,
+            self.offsets,
+            self.implicit,
+            self.cuts.missing,
+            self.counts,
+            self.directions,
+            mine,
+            found,
         )
         value, feature, cut, left_vote, missing_vote = found.tolist()
         return value, int(sums[-1]), (feature, cut, left_vote, missing_vote)
@@ -225,7 +241,7 @@ def bin_examples(
     return BinnedTrainingSet(cuts, *layout, **settings)
 
 
-Layout = tuple[DenseBins | SparseBins, IntArray, int, IntArray, IntArray, IntArray]
+Layout = tuple[DenseBins | SparseBins, IntArray | None, int, IntArray, IntArray, IntArray]
 """Bins, order, split, sample weights, implicit bins and counts of a `BinnedTrainingSet`."""
 
 
@@ -261,7 +277,7 @@ def bin_columns(X: Array, order: IntArray, cuts: Cuts, run: RunShares = _at_once
 
 def lay_out_dense(
     columns: BitArray,
-    order: IntArray,
+    order: IntArray | None,
     split: int,
     weights: IntArray,
     cuts: Cuts,
@@ -278,16 +294,17 @@ def lay_out_dense(
         implicit = np.full(len(columns), -1, dtype=np.int64)
         return DenseBins(rows, columns), order, split, weights, implicit, counts
     del columns
-    sizes = np.empty(order.size, dtype=np.int64)
+    sizes = np.empty(weights.size, dtype=np.int64)
     kernels.measure_dense(rows, commonest, sizes)
-    again = _by_class_and_size(np.arange(order.size) >= split, sizes)
+    again = _by_class_and_size(np.arange(weights.size) >= split, sizes)
     bins = _sparse_bins(
         sizes[again],
         offsets,
         commonest,
         lambda codes: kernels.list_dense(rows, commonest, offsets, again, codes),
     )
-    return bins, order[again], split, weights[again], commonest, counts
+    order = None if order is None else order[again]
+    return bins, order, split, weights[again], commonest, counts
 
 
 def _count_columns(

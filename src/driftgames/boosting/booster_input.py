@@ -20,11 +20,13 @@ from driftgames.boosting.bins import Array
 from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.cuts import MOST_BINS
 from driftgames.boosting.frames import Categories, check_types, code_columns, find_categories
+from driftgames.boosting.monotonic import directions, plain_constraints
 from driftgames.boosting.parameters import SharedParameters
 from driftgames.boosting.sparse_input import check_sparse
 from driftgames.boosting.tree_growth import DEFAULTS, TreeShape
 from driftgames.core.checks import check_integer, float_errors
 from driftgames.core.threads import count_threads
+from driftgames.core.typing import IntArray
 
 INPUT: dict[str, Any] = {
     "accept_sparse": "csr",
@@ -77,11 +79,29 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
             )
         return shape
 
+    def _directions(self, names: Array | None, n_classes: int = 2) -> IntArray | None:
+        """Return the constraint of each column, checked; None if there is none."""
+        found = directions(self.monotonic_cst, self.n_features_in_, names)
+        if not found.any():
+            return None
+        if self.estimator is not None or n_classes > 2:
+            raise ValueError(
+                "monotonic_cst is for two classes and the built-in stumps and trees; got it beside "
+                f"{n_classes} classes and estimator={self.estimator!r}"
+            )
+        if self.encoder_ is None:
+            return found
+        for j, feature in enumerate(self.encoder_.features):
+            if feature is not None and found[j]:
+                raise ValueError(f"monotonic_cst must be 0 for categories; feature {j} holds some")
+        return np.asarray(found[self.encoder_.feature])
+
     def _binding_settings(self) -> dict[str, Any]:
         """Return the settings that the rounds played depend on."""
         settings = self.get_params(deep=False)
         if isinstance(settings["categorical_features"], np.ndarray):
             settings["categorical_features"] = settings["categorical_features"].tolist()
+        settings["monotonic_cst"] = plain_constraints(self.monotonic_cst)
         return {name: value for name, value in settings.items() if name not in _FREE}
 
     def _check_input(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:

@@ -22,6 +22,7 @@ from driftgames._kernels.jit import kernel
 from driftgames._kernels.sums import dot, row_dots, total
 from driftgames.boosting.bins import Array
 from driftgames.boosting.folds import deal_ranks
+from driftgames.boosting.monotonic import directions
 from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
@@ -101,7 +102,7 @@ def fit_sigmoid(
     ...     np.array([False, False, True, True]),
     ...     np.ones(4, dtype=np.int64),
     ... )
-    >>> round(slope, 6), intercept, round(loss, 6)
+    >>> round(slope, 6), abs(round(intercept, 6)), round(loss, 6)
     (2.197225, 0.0, 0.287682)
     """
     at, place = np.unique(votes, return_inverse=True)
@@ -175,7 +176,12 @@ def _fresh(booster: BaseBooster, n_examples: int) -> BaseBooster:
         "verbose": 0,
         "warm_start": False,
     }
-    if booster.encoder_ is not None:  # the examples have no names here
+    # the examples have no names here
+    names = getattr(booster, "feature_names_in_", None)
+    if booster.monotonic_cst is not None:
+        found = directions(booster.monotonic_cst, booster.n_features_in_, names)
+        settings["monotonic_cst"] = found.tolist()
+    if booster.encoder_ is not None:
         settings["categorical_features"] = [each is not None for each in booster.encoder_.features]
     fresh: BaseBooster = clone(booster).set_params(**settings)
     if fresh.max_leaves is not None:

@@ -31,6 +31,7 @@ class CategoryVotes:
     values: FloatArray
     missing: float
     unknown: float
+    name: str | None = None
 
     @property
     def thresholds(self) -> FloatArray:

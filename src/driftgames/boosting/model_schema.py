@@ -235,6 +235,16 @@ _PARAMETERS = {
     "max_depth": integer(1).or_null,
     "max_leaves": integer(2).or_null,
     "min_samples_leaf": integer(1),
+    "monotonic_cst": Requirement(
+        "a list, or an object by feature names, of -1, 0 and 1",
+        lambda v: (
+            isinstance(v, (list, dict))
+            and all(
+                type(each) is int and each in (-1, 0, 1)
+                for each in (v.values() if isinstance(v, dict) else v)
+            )
+        ),
+    ).or_null,
     "n_estimators": integer(1),
     "n_iter_no_change": integer(1),
     "n_jobs": Requirement("an integer other than 0", lambda v: type(v) is int and v != 0).or_null,

@@ -212,16 +212,19 @@ class PairGrower:
             leaf.found,
             leaf.found_left,
         )
-        if leaf.found[0] < 0 or not self._separates(leaf.found_left, leaf.totals):
+        if leaf.found[0] < 0:
+            return 0.0
+        left, right = leaf.found_left, leaf.totals - leaf.found_left
+        if self._criterion == kernels.EDGE:  # in exact integers
+            edges = [int(np.abs(self._signed(side)).sum()) for side in (left, right, leaf.totals)]
+            return float(edges[0] + edges[1] - edges[2])
+        if not self._separates(left, leaf.totals):
             return 0.0
         return float(score - kernels.node_score(leaf.totals, n, self._criterion))
 
     def _separates(self, left: IntArray, totals: IntArray) -> bool:
         """Whether a question gains anything: in exact integers, whatever rounding says."""
         n = self._n_blocks
-        if self._criterion == kernels.EDGE:
-            edges = (np.abs(x[:n]).sum() for x in (left, totals - left, totals))
-            return int(next(edges)) + int(next(edges)) > int(next(edges))
         parts = (left[:n], left[n : 2 * n], totals[:n], totals[n : 2 * n])
         labels = zip(*(part.reshape(-1).tolist() for part in parts), strict=True)
         # equal shares of every label on both sides are no gain

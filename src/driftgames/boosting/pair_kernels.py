@@ -172,8 +172,8 @@ def _weight(sums: Array, n_blocks: int) -> int:
 
 @kernel
 def node_score(sums: Array, n_blocks: int, criterion: int) -> float:
-    """Return the score of a node that is not split."""
-    return float(_edge(sums, n_blocks)) if criterion == EDGE else _score(sums, n_blocks, criterion)
+    """Return the score of a node that is not split, by one of the criteria of trees."""
+    return _score(sums, n_blocks, criterion)
 
 
 @kernel

@@ -48,6 +48,10 @@ scoring : str, callable or None
     log-loss of the best sigmoid of the vote.
 tol : float
     How much a score must rise to be better.
+monotonic_cst : dict or array-like of -1, 0 and 1, optional
+    Constraints, by the names of a data frame's columns or one for each feature. 1: the vote for
+    ``classes_[1]`` never falls where this feature alone rises; -1: it never rises; 0: none.
+    Missing values are not bound. For two classes, stumps and the built-in trees.
 n_jobs : int, optional
     Threads, as joblib counts them; one inside a worker of joblib or Dask. The model does not
     depend on it.
@@ -67,6 +71,7 @@ LATER: dict[str, Any] = {
     "n_iter_no_change": 10,
     "scoring": "loss",
     "tol": 1e-7,
+    "monotonic_cst": None,
 }
 """Parameters that early model files do not have, with their defaults."""
 
@@ -94,6 +99,7 @@ class SharedParameters:
     n_iter_no_change: int = 10
     scoring: Any = "loss"
     tol: float = 1e-7
+    monotonic_cst: Any = None
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0

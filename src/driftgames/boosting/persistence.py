@@ -19,6 +19,7 @@ from driftgames.boosting.calibration import Calibration
 from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.history import COLUMNS
 from driftgames.boosting.model_schema import LEFT_OUT, check_model
+from driftgames.boosting.monotonic import plain_constraints
 from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.trees import DTYPES as TREE_ARRAYS
@@ -159,6 +160,8 @@ def _check(content: Content) -> None:
 
 def _encode_parameter(name: str, value: Any) -> Any:
     """Return a parameter as JSON: a plain value, or a potential by its name and arguments."""
+    if name == "monotonic_cst":
+        return plain_constraints(value)
     if name == "class_weight" and isinstance(value, Mapping):
         return [[label, weight] for label, weight in value.items()]
     try:
@@ -171,6 +174,8 @@ def _encode_parameter(name: str, value: Any) -> Any:
 
 
 def _decode_parameter(name: str, value: Any) -> Any:
+    if name == "monotonic_cst":
+        return value
     if name == "class_weight" and isinstance(value, list):
         return dict(value)
     if not is_described(value):

@@ -141,6 +141,8 @@ class BoostingRounds(BoosterInput):
                 training = EvaluationSet(X, y, classes, weights.of_each)
                 validation = next(iter(sets.values()), training)
             watch = Watch(sets, callbacks, stopping, validation)
+            names = getattr(self, "feature_names_in_", None)
+            monotonic = self._directions(names, classes.size)
             with self._threads() as (pool, n_threads):
                 # bin the examples
                 training_set: TrainingSet
@@ -152,6 +154,7 @@ class BoostingRounds(BoosterInput):
                         weights.of_each,
                         max_bins,
                         integer_weights=weights.integer_weights,
+                        monotonic=monotonic,
                         pool=pool,
                         n_shares=n_threads,
                     )
@@ -253,16 +256,20 @@ class BoostingRounds(BoosterInput):
             if goes_on:
                 check_continuation(self, classes, n_estimators)
             with self._threads() as (pool, n_threads):
-                binned = reader.bin(classes, cuts, pool=pool, n_shares=n_threads)
+                names = None if opened.names is None else np.array(opened.names, dtype=object)
+                monotonic = self._directions(names)
+                binned = reader.bin(
+                    classes, cuts, monotonic=monotonic, pool=pool, n_shares=n_threads
+                )
                 training_set, earlier = self._on_bins(binned, shape, goes_on=goes_on)
                 self._boost(training_set, classes, earlier, n_estimators, lean_of(binned.masses))
-            if opened.names is not None:
-                self.feature_names_in_ = np.array(opened.names, dtype=object)
+            if names is not None:
+                self.feature_names_in_ = names
         return self
 
-    def _refuse_settings(self, where: str) -> None:
-        """Raise ValueError for settings that need all examples at hand one by one."""
-        for name in ("class_weight", "early_stopping"):
+    def _refuse_settings(self, where: str, *others: str) -> None:
+        """Raise ValueError for settings that need all examples at hand one by one, or others."""
+        for name in ("class_weight", "early_stopping", *others):
             if (value := getattr(self, name)) not in (None, False):
                 raise ValueError(f"{where} does not take {name}; got {name}={value!r}")
 

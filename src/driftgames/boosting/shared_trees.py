@@ -222,6 +222,7 @@ class SharedTreeGrower:
             data.offsets,
             data.implicit,
             data.cuts.missing,
+            data.directions,
             0,
             data.implicit.size,
             self._shape.min_samples_leaf,

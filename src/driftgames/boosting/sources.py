@@ -108,15 +108,15 @@ def _open_dataset(
 
     def read(names: list[str]) -> Iterator[Batch]:
         asked = [*names, *filter_none(label, weight)]
-        # few batches ahead: they take memory
-        ahead = {"batch_readahead": 2, "fragment_readahead": 1}
+        # the system's pool gives memory back, and batches read ahead take memory
+        thrift = {"memory_pool": pa.system_memory_pool(), "use_threads": False}
+        ahead = {"batch_readahead": 0, "fragment_readahead": 0}
         for part in source.to_batches(
-            columns=asked, filter=rows, batch_size=batch_rows, use_threads=False, **ahead
+            columns=asked, filter=rows, batch_size=batch_rows, **thrift, **ahead
         ):
             if part.num_rows:  # a filter may leave nothing of a part
                 take = {name: part.column(name) for name in asked}
                 yield _frame_batch(take, names, label, weight, part.num_rows)
-        pa.default_memory_pool().release_unused()
 
     return Source(
         lambda: read(features), lambda: read([]), source.count_rows(filter=rows), features

@@ -235,6 +235,7 @@ def best_stump(
     implicit: Array,
     missing: Array,
     counts: Array,
+    monotonic: Array,
     mine: Array,
     found: Array,
 ) -> None:
@@ -243,7 +244,8 @@ def best_stump(
     Feature ``j`` has the bins ``offsets[j]`` to ``offsets[j + 1]``, and ``missing[j]`` tells
     whether the last of them holds missing values. ``implicit[j]`` is its bin that rows do not
     list, or -1: ``sums`` leaves it out, and its sum is the total less the others.
-    ``counts[c, b]`` counts rows. ``found`` becomes (value, feature, cut, left vote, missing
+    ``counts[c, b]`` counts rows. Where ``monotonic[j]`` is not 0, the vote on the right of a cut
+    has this sign. ``found`` becomes (value, feature, cut, left vote, missing
     vote): bins up to ``cut`` go left. The value is 0 where no stump has an edge. ``mine`` is
     a scratch buffer for the sums of one feature.
 
@@ -270,12 +272,15 @@ def best_stump(
         left = 0
         for b in range(n_known - 1):
             left += mine[b]
-            value = abs(2 * left - known) + abs(lost)
+            vote = 1 if 2 * left >= known else -1
+            if monotonic[j] != 0:
+                vote = -monotonic[j]
+            value = vote * (2 * left - known) + abs(lost)
             if value > found[0]:
                 found[0] = value
                 found[1] = j
                 found[2] = b
-                found[3] = 1 if 2 * left >= known else -1
+                found[3] = vote
                 found[4] = 0 if lost == 0 else (1 if lost > 0 else -1)
         if missing[j] and abs(known - lost) > found[0]:  # is the value missing?
             found[0] = abs(known - lost)

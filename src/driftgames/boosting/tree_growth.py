@@ -170,7 +170,7 @@ class TreeGrower:
                 nodes.append(Node(feature, cut, missing_left, left, gain=gain / norm))
             else:
                 nodes.append(Node(vote=vote))
-                value += abs(upper - lower)
+                value += vote * (upper - lower)
         self._tree = tuple(nodes)
         return value, norm, self._tree
 

@@ -111,6 +111,7 @@ def best_split(
     offsets: Array,
     implicit: Array,
     missing: Array,
+    monotonic: Array,
     first_feature: int,
     last_feature: int,
     least: int,
@@ -123,9 +124,10 @@ def best_split(
     ``sums[p, slots[p], c]`` holds the sum of class ``c`` in each bin that the rows of share ``p``
     list, and ``totals[c]`` the sum over the node. Behind the classes the rows are counted, if they
     are counted at all: each side needs ``least`` of them. Each side has a positive weight in any
-    case. Only features from ``first_feature`` to ``last_feature`` are asked about. ``found``
-    becomes (feature, cut, whether missing values go left, the totals of the left side). The feature
-    is -1 if there is no split. ``mine`` is a scratch buffer for the sums of one feature.
+    case. Only features from ``first_feature`` to ``last_feature`` are asked about. Where
+    ``monotonic[j]`` is not 0, no cut has votes that step the other way. ``found`` becomes (feature,
+    cut, whether missing values go left, the totals of the left side). The feature is -1 if there is
+    no split. ``mine`` is a scratch buffer for the sums of one feature.
 
     Ties go to the lowest feature, then to the lowest cut, then to missing values on the left. If
     no missing value has weight, they go to the side of more weight (left if equal).
@@ -180,6 +182,10 @@ def best_split(
                 upper_right = totals[1] - upper
                 if lower_right + upper_right == 0:
                     continue
+                if monotonic[j] != 0 and b < n_bins - missing[j] - 1:
+                    step_left = (upper - lower) * monotonic[j]
+                    if step_left > 0 and (upper_right - lower_right) * monotonic[j] < 0:
+                        continue
                 counted = count + (lost_count if side == 0 else 0)
                 if n_sums == 3 and (counted < least or totals[2] - counted < least):
                     continue

@@ -31,6 +31,7 @@ class Examples(NamedTuple):
     offsets: Array
     implicit: Array
     missing: Array
+    monotonic: Array
     starts: Array
     codes: Array
     columns: Array
@@ -88,7 +89,7 @@ class Growth(NamedTuple):
 def as_examples(data: BinnedTrainingSet) -> Examples:
     """Return binned rows as the loops see them."""
     n_features, n_rows, bins = data.implicit.size, data.n_rows, data.bins
-    shared = (data.sample_weights, data.offsets, data.implicit, data.cuts.missing)
+    shared = (data.sample_weights, data.offsets, data.implicit, data.cuts.missing, data.directions)
     if isinstance(bins, DenseBins):
         every = np.arange(n_features)
         lists = NONE, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint8)

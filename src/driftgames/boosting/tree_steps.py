@@ -59,7 +59,7 @@ def take_steps(
             _find(p, examples, growth)
             step = CHOOSE
         elif step == CHOOSE:
-            step = _choose(growth)
+            step = _choose(examples, growth)
         elif step == ASK:
             _ask(examples, growth)
             step = DIVIDE
@@ -148,6 +148,7 @@ def _find(p: int, examples: Examples, growth: Growth) -> None:
                 examples.offsets,
                 examples.implicit,
                 examples.missing,
+                examples.monotonic,
                 n_features * p // n_shares,
                 n_features * (p + 1) // n_shares,
                 growth.shape[2],
@@ -158,7 +159,7 @@ def _find(p: int, examples: Examples, growth: Growth) -> None:
 
 
 @inner_kernel
-def _choose(growth: Growth) -> int:
+def _choose(examples: Examples, growth: Growth) -> int:
     """Choose the next leaf to be split and make its two sides."""
     at = growth.at
     for k in range(2):
@@ -194,15 +195,41 @@ def _choose(growth: Growth) -> int:
         growth.totals[left, k] = split[3 + k]
         growth.totals[left + 1, k] = growth.totals[node, k] - split[3 + k]
     growth.questions[node, 3] = left
+    depth = growth.depths[node] + 1
     for k in range(2):
-        totals, depth = growth.totals[left + k], growth.depths[node] + 1
         growth.depths[left + k] = depth
-        growth.votes[left + k] = _vote(totals, growth.votes[node])
+        growth.votes[left + k] = _vote(growth.totals[left + k], growth.votes[node])
         growth.questions[left + k, 3] = 0
-        if at[N_LEAVES] != most and _may_split(growth.shape, depth, totals):
+    fixed = _constrain(examples, growth, node)
+    for k in range(2):
+        splits = left + k != fixed and _may_split(growth.shape, depth, growth.totals[left + k])
+        if at[N_LEAVES] != most and splits:
             growth.fresh[k] = left + k  # others need no sums
     at[ASKED] = node
     return ASK
+
+
+@inner_kernel
+def _constrain(examples: Examples, growth: Growth, node: int) -> int:
+    """Fix the vote of one side of a monotonic question; return that side, or -1.
+
+    Either all leaves of the lower side vote -1, or all of the upper side +1: no vote steps the
+    other way. The side that would err less is fixed. A question whether a value is missing is free.
+    """
+    feature, cut = growth.questions[node, 0], growth.questions[node, 1]
+    left = growth.questions[node, 3]
+    direction = examples.monotonic[feature]
+    n_bins = examples.offsets[feature + 1] - examples.offsets[feature]
+    if direction == 0 or cut == n_bins - examples.missing[feature] - 1:
+        return -1
+    lower = left if direction > 0 else left + 1
+    upper = left + 1 if direction > 0 else left
+    low, high = growth.totals[lower], growth.totals[upper]
+    if low[1] <= low[0] and (high[1] < high[0] or low[1] <= high[0]):
+        growth.votes[lower] = -1
+        return int(lower)
+    growth.votes[upper] = 1
+    return int(upper)
 
 
 @inner_kernel

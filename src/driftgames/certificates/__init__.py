@@ -5,6 +5,15 @@ side by side.
 """
 
 from driftgames.certificates.certificate import Certificate
+from driftgames.certificates.coverage import CoverageCertificate
+from driftgames.certificates.interval_regret import IntervalCertificate
 from driftgames.certificates.regret import RegretCurve, epsilon_regret, regret_curve
 
-__all__ = ["Certificate", "RegretCurve", "epsilon_regret", "regret_curve"]
+__all__ = [
+    "Certificate",
+    "CoverageCertificate",
+    "IntervalCertificate",
+    "RegretCurve",
+    "epsilon_regret",
+    "regret_curve",
+]

@@ -16,7 +16,6 @@ from driftgames.cli import INTERRUPTED
 from driftgames.cli._import import ImportedFile, import_file
 from driftgames.cli._options import READING, Header, LeftOut, Separator, check_outputs
 from driftgames.cli._output import clear_errors, console, fail, make_table, say
-from driftgames.core.file_errors import naming
 from driftgames.core.registry import choose
 
 if TYPE_CHECKING:
@@ -261,10 +260,8 @@ def cv(
         if json is not None:
             names = [column.name for column in table.columns]
             rows = [dict(zip(names, row, strict=True)) for row in table.rows]
-            with naming(json):
-                *parts, mean, spread = rows
-                content = {"data": data, "parts": parts, "mean": mean, "spread": spread}
-                write_json(content, json)
+            *parts, mean, spread = rows
+            write_json({"data": data, "parts": parts, "mean": mean, "spread": spread}, json)
 
 
 @app.command(epilog=READING)
@@ -332,13 +329,12 @@ def predict(
             sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
             sys.stdout.flush()
         else:
-            with naming(output), atomic_write(output) as stream:
+            with atomic_write(output) as stream:
                 stream.write(text.encode())
         if json is not None:
             from driftgames.tables import write_json
 
-            with naming(json):
-                write_json(_predictions(booster, X), json)
+            write_json(_predictions(booster, X), json)
         if examples.y is not None and set(examples.y.tolist()) <= set(booster.classes_.tolist()):
             _say_scores("", booster, X[examples.known], examples.y)
 
@@ -361,6 +357,10 @@ def inspect(
             "--plot", metavar="OUT.svg", help="Draw what the features vote (svg, pdf or png)."
         ),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="OUT.html", help="Write the scorecard of stumps as a page."),
+    ] = None,
     imported: ImportedFile = None,
 ) -> None:
     """Show what a model is made of: rounds, features, margins and its certificate.
@@ -368,12 +368,20 @@ def inspect(
     Example: driftgames boost inspect m.json --data test.svm --plot shapes.svg
     """
     from driftgames.boosting.persistence import load_model
+    from driftgames.cli._scorecard_page import render_scorecard
+    from driftgames.core.documents import atomic_write
     from driftgames.plots.style import save_figure
 
     with clear_errors():
         import_file(imported)
-        check_outputs(plot=plot)
+        check_outputs(plot=plot, html=html)
         booster = load_model(model)
+        if html is not None:
+            if not hasattr(booster, "shape_functions_"):
+                fail("--html writes the points of stumps; the features of trees vote together")
+            with atomic_write(html) as stream:
+                stream.write(render_scorecard(model.name, booster).encode())
+            say(f"{html}: the scorecard")
         if plot is not None and booster.classes_.size > 2:
             fail("--plot draws the votes of stumps for two classes; this model has more")
         if plot is not None and len(booster.trees_):
@@ -615,8 +623,7 @@ def _write(booster: Any, names: list[str] | None, path: Path) -> None:
     booster.set_params(warm_start=False)
     if names is not None:
         booster.feature_names_in_ = np.array(names, dtype=object)
-    with naming(path):
-        save_model(booster, path)
+    save_model(booster, path)
     _take_names(booster)
 
 

@@ -22,7 +22,6 @@ from driftgames.cli._options import (
     pair,
 )
 from driftgames.cli._output import clear_errors, console
-from driftgames.core.file_errors import naming
 
 if TYPE_CHECKING:
     from driftgames.cli._hedge_stream import StreamState
@@ -36,6 +35,8 @@ ALGORITHMS = (
     "adanormalhedge",
     "adahedge",
     "squint",
+    "adanormalhedge.tv",
+    "fixed-share",
 )
 """The names of `LEARNERS`, the default first. They are written out to keep --help quick."""
 
@@ -177,8 +178,7 @@ def hedge(
                     history.run(learner, rounds)
                 if state is not None:
                     current.digest = chain(current.digest, rounds)
-                    with naming(state):
-                        current.save(state)
+                    current.save(state)
                 if answering:
                     _acknowledge(current, live)
         if learner.t == 0:

@@ -17,7 +17,6 @@ from driftgames.cli._options import (
     first_round_of,
 )
 from driftgames.cli._output import clear_errors, console
-from driftgames.core.file_errors import naming
 
 if TYPE_CHECKING:
     from driftgames.cli._mix_stream import MixState
@@ -144,8 +143,7 @@ def mix(
                         history.keep_if_due(mixture.learner_)
                 if state is not None:
                     current.digest = chain(current.digest, block)
-                    with naming(state):
-                        current.save(state)
+                    current.save(state)
                 if answering:
                     typer.echo(f"round={current.t} prediction={mixed[-1].item()!r}")
         if current.t == 0:

@@ -9,7 +9,6 @@ import typer
 
 from driftgames.cli._options import check_outputs
 from driftgames.cli._output import clear_errors, say
-from driftgames.core.file_errors import naming
 
 
 def play(
@@ -33,8 +32,7 @@ def play(
 
     with clear_errors():
         check_outputs(output=output)
-        with naming(output):
-            write_page(output)
+        write_page(output)
     say(f"Wrote {output}.")
     if not no_open and not webbrowser.open(output.resolve().as_uri()):
         typer.echo("No browser was found; open the file by hand.", err=True)

@@ -12,7 +12,6 @@ import typer
 
 from driftgames.cli._options import Header, LeftOut, Separator, check_kept, check_outputs
 from driftgames.cli._output import clear_errors, console, make_table
-from driftgames.core.file_errors import naming
 from driftgames.core.registry import choose
 
 if TYPE_CHECKING:
@@ -139,8 +138,7 @@ def portfolio(
         best = best_constant_rebalanced(market.relatives)
         if save is not None:
             strategies[0].quote = market.quote
-            with naming(save):
-                strategies[0].save(save)
+            strategies[0].save(save)
         if plot is not None:
             from driftgames.plots.portfolio import plot_wealth
             from driftgames.plots.style import save_figure

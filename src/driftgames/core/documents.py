@@ -91,9 +91,27 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     A link stays a link, and the file that it leads to is replaced; an old file's permissions
     stay. A device or a pipe cannot be replaced and is written to. When the block has ended, the
-    bytes and the name are on the disk. What a killed process left of ``path`` is removed.
+    bytes and the name are on the disk. What a killed process left of ``path`` is removed. An error
+    of the operating system, as that of a full disk, names ``path``.
     """
+    try:
+        with _replacing(path) as stream:
+            yield stream
+    except OSError as error:
+        if error.filename is None:
+            error.filename = os.fspath(path)
+        raise
+
+
+@contextlib.contextmanager
+def _replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     given = Path(path)
+    if given.is_symlink():
+        try:
+            given.stat()
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise
     if given.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if given.exists() and not given.is_file():

@@ -87,7 +87,7 @@ class DaskBooster(BaseBooster):
                 "only the built-in stumps and trees are distributed; "
                 f"got estimator={self.estimator!r}"
             )
-        self._refuse_settings("a fit on a cluster")
+        self._refuse_settings("a fit on a cluster", "monotonic_cst")
         client = self._find_client()
         local = self._begin()
         goes_on = local.__sklearn_is_fitted__()

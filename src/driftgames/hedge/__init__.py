@@ -3,10 +3,12 @@
 Every learner here is a set of chips on a line: an action moves by its loss less the learner's,
 and an action further ahead has more weight. `Hedge` is the paper's algorithm for any potential;
 its default is NormalHedge.DT, which has no learning rate and no horizon. `NormalHedge`,
-`AdaNormalHedge`, `AdaHedge` and `Squint` are related algorithms, and `RandomizedHedge` plays one
-drawn action per round. Each states the largest regret that it can have (`bound`) beside the
-regret that it has (`certificate`). `ExpertMixture` combines forecasters behind the interface of
-scikit-learn, and `best_combination` is what it is measured against.
+`AdaNormalHedge`, `AdaHedge` and `Squint` are related algorithms, `AdaNormalHedgeTV` and
+`FixedShare` track what changes, `TwoExperts` is the optimum for two actions, and
+`RandomizedHedge` plays one drawn action per round. Each states the largest regret that it can have
+(`bound`) beside the regret that it has (`certificate`). `ExpertMixture` combines forecasters
+behind the interface of scikit-learn, and `best_combination` is what it is measured against.
+`AdaptiveIntervals` puts intervals around any forecasts.
 """
 
 from __future__ import annotations
@@ -15,14 +17,18 @@ from typing import TYPE_CHECKING
 
 from driftgames.hedge.ada_hedge import AdaHedge
 from driftgames.hedge.ada_normal_hedge import AdaNormalHedge
+from driftgames.hedge.ada_normal_hedge_tv import AdaNormalHedgeTV
 from driftgames.hedge.base import ExpertLearner
+from driftgames.hedge.fixed_share import FixedShare
 from driftgames.hedge.hedge import Hedge
 from driftgames.hedge.hindsight import BestCombination, best_combination
+from driftgames.hedge.intervals import AdaptiveIntervals
 from driftgames.hedge.normal_hedge import NormalHedge
 from driftgames.hedge.randomized import RandomizedHedge
 from driftgames.hedge.registry import LEARNERS
 from driftgames.hedge.run import Run
 from driftgames.hedge.squint import Squint
+from driftgames.hedge.two_experts import TwoExperts
 
 if TYPE_CHECKING:
     from driftgames.hedge.mixture import ExpertMixture as ExpertMixture
@@ -31,14 +37,18 @@ __all__ = [
     "LEARNERS",
     "AdaHedge",
     "AdaNormalHedge",
+    "AdaNormalHedgeTV",
+    "AdaptiveIntervals",
     "BestCombination",
     "ExpertLearner",
     "ExpertMixture",
+    "FixedShare",
     "Hedge",
     "NormalHedge",
     "RandomizedHedge",
     "Run",
     "Squint",
+    "TwoExperts",
     "best_combination",
 ]
 

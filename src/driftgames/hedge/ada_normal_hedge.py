@@ -63,7 +63,8 @@ class AdaNormalHedge(ChipwiseLearner):
 
 
 @scalar
-def _weigh(regret: float, spread: float) -> float:
+def weigh_chip(regret: float, spread: float) -> float:
+    """Return the weight of an action with this R and this C, before its prior."""
     rate = 1.0 / (3.0 * (spread + 1.0))
     left, right = lesser(-regret - 1.0, 0.0), lesser(-regret + 1.0, 0.0)
     # a product of two nonnegative numbers, so that no weight is -0
@@ -75,4 +76,4 @@ def _learn(regret: float, spread: float) -> float:
     return spread + size(regret)
 
 
-_PLAY_ROUNDS = compile_rounds(_weigh, _learn)
+_PLAY_ROUNDS = compile_rounds(weigh_chip, _learn)

@@ -26,7 +26,8 @@ def make_learner(choice: LearnerChoice, n_actions: int, **arguments: Any) -> Exp
     Traceback (most recent call last):
     ...
     ValueError: learner must be one of normalhedge.dt, exp, 2-norm, normalhedge, adanormalhedge,
-    adahedge, squint, normalhedge.dt, d=5, recipe; got 'follow the leader'
+    adahedge, squint, adanormalhedge.tv, fixed-share, two-experts, normalhedge.dt, d=5, recipe; got
+    'follow the leader'
     """
     if choice is None or isinstance(choice, str):
         named = choose("learner", choice or "normalhedge.dt", all_learners())

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from driftgames.core.checks import check_flag
 from driftgames.hedge.ada_hedge import AdaHedge
 from driftgames.hedge.ada_normal_hedge import AdaNormalHedge
+from driftgames.hedge.ada_normal_hedge_tv import AdaNormalHedgeTV
 from driftgames.hedge.base import ExpertLearner
+from driftgames.hedge.fixed_share import FixedShare
 from driftgames.hedge.hedge import Hedge
 from driftgames.hedge.normal_hedge import NormalHedge
 from driftgames.hedge.squint import Squint
+from driftgames.hedge.two_experts import TwoExperts
 from driftgames.potentials import POTENTIALS
 
 Factory = Callable[..., ExpertLearner]
@@ -25,27 +29,48 @@ def _hedge(potential: str) -> Factory:
     return factory
 
 
-def _without_horizon(learner: type[ExpertLearner]) -> Factory:
-    def factory(n_actions: int, horizon: int | None = None, **settings: Any) -> ExpertLearner:
-        return learner(n_actions, **settings)
+def _without_horizon(
+    learner: type[ExpertLearner], tracker: type[ExpertLearner] | None = None
+) -> Factory:
+    def factory(
+        n_actions: int, horizon: int | None = None, *, tracking: bool = False, **settings: Any
+    ) -> ExpertLearner:
+        if not check_flag("tracking", tracking):
+            return learner(n_actions, **settings)
+        if tracker is None:
+            raise ValueError(
+                f"the theory of {learner.__name__} has no bound that shrinks with an interval, so "
+                "there is no tracking; that of AdaNormalHedge has"
+            )
+        return tracker(n_actions, **settings)
 
     return factory
+
+
+def _fixed_share(n_actions: int, horizon: int | None = None, **settings: Any) -> FixedShare:
+    return FixedShare.for_horizon(n_actions, horizon, **settings)
 
 
 LEARNERS: dict[str, Factory] = {
     **{name: _hedge(name) for name in ("normalhedge.dt", "exp", "2-norm")},
     "normalhedge": _without_horizon(NormalHedge),
-    "adanormalhedge": _without_horizon(AdaNormalHedge),
+    "adanormalhedge": _without_horizon(AdaNormalHedge, AdaNormalHedgeTV),
     "adahedge": _without_horizon(AdaHedge),
     "squint": _without_horizon(Squint),
+    "adanormalhedge.tv": _without_horizon(AdaNormalHedgeTV),
+    "fixed-share": _fixed_share,
 }
 """Name to ``factory(n_actions, horizon=None, **settings)``; only EXP needs the horizon.
 
-``settings`` are the keywords that all learners share, such as ``loss_range``. Every theorem test
+Every entry takes any number of actions. `TwoExperts`, which takes two, is in `all_learners`.
+
+``settings`` are the keywords that all learners share, such as ``loss_range``; with
+``tracking=True`` AdaNormalHedge is AdaNormalHedge.TV. Every theorem test
 runs on every entry.
 """
 
 
 def all_learners() -> dict[str, Factory]:
-    """Return `LEARNERS`, and `Hedge` on every other potential of `POTENTIALS` by its name."""
-    return LEARNERS | {name: _hedge(name) for name in POTENTIALS if name not in LEARNERS}
+    """Return `LEARNERS`, `TwoExperts`, and `Hedge` on every other potential by its name."""
+    others = {name: _hedge(name) for name in POTENTIALS if name not in LEARNERS}
+    return {**LEARNERS, "two-experts": _without_horizon(TwoExperts), **others}

@@ -164,6 +164,8 @@ class LossTotal:
             losses += [LogWealthLoss(row) for row in state["relatives"]]
         total = cls(n_coordinates, keep_functions=keep_functions)
         total.functions = _Shared(state["functions"])
+        if not all(map(callable, total.functions)):
+            raise ValueError(f"functions must be an empty list in a file; got {total.functions}")
         total.n_forgotten = check_integer("n_forgotten", state["n_forgotten"], least=0)
         for loss in losses:
             if loss.n_coordinates != n_coordinates:

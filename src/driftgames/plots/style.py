@@ -12,7 +12,6 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from driftgames.core.documents import atomic_write
-from driftgames.core.file_errors import naming
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +70,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     if ending not in {"svg", "pdf", "png"}:
         raise ValueError(f"a plot must end in .svg, .pdf or .png; got {os.fspath(path)!r}")
     content = render(figure, ending)
-    with naming(path), atomic_write(path) as stream:
+    with atomic_write(path) as stream:
         stream.write(content)
 
 

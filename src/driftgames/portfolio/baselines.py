@@ -147,8 +147,8 @@ class OnlineNewtonStep(PortfolioStrategy):
         cost: float = 0.0,
     ) -> None:
         super().__init__(n_assets, cost=cost)
-        self._beta = check_between("beta", beta, *_STEPS)
-        self._delta = check_between("delta", delta, *_STEPS)
+        self._beta = check_between("beta", check_positive("beta", beta), *_STEPS)
+        self._delta = check_between("delta", check_positive("delta", delta), *_STEPS)
         self._mix = check_between("mix", mix, 0.0, 1.0)
         self._curvature = np.eye(self._n_assets)
         self._gradients = np.zeros(self._n_assets)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import Any
 
 from driftgames.core.typing import Content
 
@@ -69,6 +70,20 @@ class Table:
             columns=tuple(self.columns[at] for at in kept),
             rows=tuple(tuple(row[at] for at in kept) for row in self.rows),
         )
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the rows as a data frame of pandas, polars or pyarrow, which must be installed.
+
+        >>> Table("Sets", (Column("set"), Column("rows")), (("a9a", 5),)).to_frame()
+           set  rows
+        0  a9a     5
+        """
+        import narwhals.stable.v2 as nw
+
+        columns = {
+            column.name: [row[at] for row in self.rows] for at, column in enumerate(self.columns)
+        }
+        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
 
     @classmethod
     def from_content(cls, content: Content) -> Table:

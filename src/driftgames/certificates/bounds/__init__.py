@@ -12,11 +12,15 @@ from driftgames.certificates.bounds.bandits import (
 )
 from driftgames.certificates.bounds.coin_betting import coin_betting, log_krichevsky_trofimov
 from driftgames.certificates.bounds.experts import (
+    TWO_EXPERTS_GAMMA,
     ada_hedge,
     ada_normal_hedge,
     exponential_hoeffding,
+    fixed_share,
     normal_hedge,
     squint,
+    tracking,
+    two_experts,
 )
 from driftgames.certificates.bounds.paper import (
     corollary_1,
@@ -39,6 +43,7 @@ from driftgames.certificates.bounds.portfolios import (
 )
 
 __all__ = [
+    "TWO_EXPERTS_GAMMA",
     "ada_hedge",
     "ada_normal_hedge",
     "coin_betting",
@@ -50,6 +55,7 @@ __all__ = [
     "exponential_hoeffding",
     "exponential_weights",
     "exponentiated_gradient",
+    "fixed_share",
     "high_probability",
     "log_krichevsky_trofimov",
     "normal_hedge",
@@ -62,11 +68,13 @@ __all__ = [
     "theorem_5",
     "theorem_5_tuned",
     "theorem_6",
+    "tracking",
     "tsallis_inf",
     "tsallis_inf_adaptive",
     "tsallis_inf_delayed",
     "tsallis_inf_rv",
     "tsallis_inf_stochastic",
+    "two_experts",
     "universal_portfolio",
     "universal_portfolio_quantile",
 ]

@@ -139,3 +139,80 @@ def exponential_hoeffding(horizon: npt.ArrayLike, epsilon: npt.ArrayLike, eta: f
     rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
     rate = check_positive("eta", eta)
     return np.asarray(np.log(1 / epsilons) / rate + rate * rounds / 8)
+
+
+TWO_EXPERTS_GAMMA = 1.3069297277192810
+r"""Where :math:`M(-\tfrac12, \tfrac12, \gamma^2/2)` is 0, for Kummer's function M."""
+
+
+def two_experts(horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+    r"""Return the regret of `TwoExperts`, :math:`\gamma\sqrt T/2`, for every epsilon.
+
+    N. J. A. Harvey, C. Liaw, E. Perkins and S. Randhawa, "Optimal anytime regret with two
+    experts", FOCS 2020, Theorem 2.3.
+
+    >>> round(float(two_experts(100, 0.5)), 4)
+    6.5346
+    """
+    rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
+    return np.asarray(0.5 * TWO_EXPERTS_GAMMA * np.sqrt(rounds) * np.ones_like(epsilons))
+
+
+def fixed_share(
+    horizon: npt.ArrayLike,
+    epsilon: npt.ArrayLike,
+    rate: float,
+    share: float,
+    *,
+    switches: int = 0,
+) -> FloatArray:
+    r"""Return the regret of Fixed Share to sequences of actions that switch m times.
+
+    .. math:: \frac1\eta\Bigl((m+1)\ln\frac1\epsilon + m\ln\frac1\alpha
+              + (T - 1 - m)\ln\frac1{1-\alpha}\Bigr) + \frac{\eta T}8
+
+    Derived: a sequence has at least the weight
+    :math:`\epsilon^{m+1}\alpha^m(1-\alpha)^{T-1-m}`, if each of its actions has a prior of at
+    least epsilon, so this bounds the mix loss. The learner's loss exceeds the mix loss by at
+    most :math:`\eta/8` per round. M. Herbster and M. K. Warmuth, "Tracking the best expert",
+    Machine Learning 32, 1998.
+
+    >>> round(float(fixed_share(1000, 0.1, 0.1, 0.01, switches=2)), 1)
+    273.9
+    """
+    rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
+    m = check_integer("switches", switches, least=0)
+    stays = np.maximum(rounds - 1 - m, 0)
+    with np.errstate(invalid="ignore"):
+        staying = np.where(stays > 0, -stays * np.log1p(-share) if share < 1 else np.inf, 0.0)
+    paid = (m + 1) * np.log(1 / epsilons) - m * math.log(share) + staying
+    return np.asarray(paid / check_positive("rate", rate) + rate * rounds / 8)
+
+
+def tracking(first: npt.ArrayLike, last: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+    r"""Return the epsilon-regret of AdaNormalHedge.TV from round ``first`` to round ``last``.
+
+    .. math:: \sum_J \sqrt{3 |J| \ln\frac{B c s_J^2}{\epsilon}}, \qquad
+              B = 1 + \tfrac32\bigl(1 + \ln(1 + T)\bigr), \quad c = \frac{2\pi^2}9
+
+    J runs over the intervals of the cover that begin where the one before ends: the longest that
+    begins at round s has the length of the largest power of 2 that divides s, and the last one
+    is cut at ``last``. So their lengths at least double. A copy of an action that begins at
+    round s has the share :math:`1/(c s^2)` of the action's prior, because all copies then sum to
+    1: :math:`\sum_j\sum_k 1/(k 2^j)^2 = c`. The bound of a copy is that of `ada_normal_hedge`;
+    the sum over J is the regret of the interval.
+
+    >>> round(float(tracking(1, 1000, 0.1)), 1), round(float(tracking(900, 1000, 0.1)), 1)
+    (498.8, 159.0)
+    """
+    start, end = np.atleast_1d(check_horizons(first), check_horizons(last))
+    epsilons = check_fractions("epsilon", epsilon)
+    log_b = np.log(1 + 1.5 * (1 + np.log1p(end)))
+    found: FloatArray = np.zeros(np.broadcast_shapes(start.shape, end.shape, epsilons.shape))
+    s = np.broadcast_to(start, np.broadcast_shapes(start.shape, end.shape)).copy()
+    while (s <= end).any():
+        length = np.clip(end + 1 - s, 0, s & -s)
+        charge = log_b + math.log(2 * math.pi**2 / 9) + 2 * np.log(s) + np.log(1 / epsilons)
+        found = found + np.sqrt(3 * length * charge)
+        s += s & -s
+    return found.reshape(np.broadcast_shapes(np.shape(first), np.shape(last), epsilons.shape))

@@ -1,0 +1,98 @@
+"""Intervals that cover 90 %: aggregated step sizes beside each of them alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from bench.harness import Tell, silent
+from bench.mixing import load_forecasts
+from driftgames.core.typing import FloatArray
+from driftgames.datasets import MissingDataError
+from driftgames.hedge import AdaptiveIntervals, ExpertMixture
+from driftgames.hedge.intervals import STEP_SIZES, IntervalRun
+from driftgames.hedge.losses import PinballLoss
+from driftgames.tables import Column, Row, Table
+
+ROUNDS, SEEDS = 2_000, 5
+TARGET = 0.9
+
+Series = tuple[FloatArray, FloatArray]
+
+
+def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
+    """Return coverage, width and pinball loss on the load and on series that drift."""
+    found = []
+    try:
+        tell("electricity load: training the experts")
+        found.append(table("weekly electricity load, in megawatts", [load_series()], tell))
+    except MissingDataError as error:
+        found.append(Table("electricity load", (Column("skipped"),), ((str(error),),)))
+    rounds = ROUNDS // 10 if quick else ROUNDS
+    title = f"errors whose scale drifts and jumps, {SEEDS} series of {rounds:,} rounds"
+    return [*found, table(title, [drifting(rounds, seed) for seed in range(SEEDS)], tell)]
+
+
+def load_series() -> Series:
+    """Return the forecasts of `ExpertMixture` and the load."""
+    X, y, _ = load_forecasts()
+    return ExpertMixture().predict_then_fit(X, y), y
+
+
+def drifting(rounds: int, seed: int) -> Series:
+    """Return forecasts of 0 and outcomes whose scale is a random walk that jumps by 3."""
+    rng = np.random.default_rng(seed)
+    scale = np.exp(0.03 * np.cumsum(rng.normal(size=rounds)))
+    scale *= 1 + 2 * ((np.arange(rounds) // 500) % 2)
+    return np.zeros(rounds), scale * rng.normal(size=rounds)
+
+
+def contestants() -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield the arguments of each row of the table."""
+    yield "DtACI", {}
+    yield "DtACI, Fixed Share as published", {"learner": "fixed-share"}
+    yield "AgACI", {"method": "agaci"}
+    for step in STEP_SIZES:
+        yield f"step size {step:g}", {"step_sizes": [step]}
+
+
+def table(title: str, series: list[Series], tell: Tell = silent) -> Table:
+    """Return one row per contestant, the means over the series."""
+    rows: list[Row] = []
+    for name, settings in contestants():
+        tell(f"{title}: {name}")
+        found = []
+        for x, y in series:
+            intervals = AdaptiveIntervals(TARGET, **settings)  # type: ignore[arg-type]
+            run = intervals.run(x, y)
+            levels = math.nan if name == "AgACI" else intervals.pinball_loss
+            found.append((run.coverage, run.mean_width, levels, bound_loss(run, x)))
+        means = [float(value) for value in np.mean(found, axis=0)]
+        furthest = max(abs(coverage - TARGET) for coverage, *_ in found)
+        rows.append((name, 100 * means[0], 100 * furthest, *means[1:]))
+    columns = (
+        Column("intervals"),
+        Column("coverage", ".2f"),
+        Column("furthest from 90", ".2f"),
+        Column("mean width", ",.4g"),
+        Column("pinball loss of levels", ".5f"),
+        Column("pinball loss of bounds", ",.5g"),
+    )
+    notes = (
+        "an infinite bound counts as twice the largest error so far from the forecast",
+        "single step sizes are chosen in hindsight",
+    )
+    return Table(title, columns, tuple(rows), notes)
+
+
+def bound_loss(run: IntervalRun, forecasts: FloatArray) -> float:
+    """Return the mean pinball loss of both bounds from the second round on."""
+    errors = np.maximum.accumulate(np.abs(run.outcomes - forecasts))[:-1]
+    x, y = forecasts[1:], run.outcomes[1:]
+    low = np.maximum(run.low[1:], x - 2 * errors)
+    high = np.minimum(run.high[1:], x + 2 * errors)
+    tail = 0.5 * (1 - TARGET)
+    lower, upper = (PinballLoss(q, -math.inf, math.inf) for q in (tail, 1 - tail))
+    return float(np.mean(lower.evaluate(low, y) + upper.evaluate(high, y)))

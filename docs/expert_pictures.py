@@ -1,0 +1,31 @@
+"""Draw the pictures of tracking.md and intervals.md: ``python -m docs.expert_pictures``."""
+
+from pathlib import Path
+
+import numpy as np
+
+from bench.intervals import drifting
+from bench.tracking import PIECES, ROUNDS, change_points
+from driftgames.hedge import LEARNERS, AdaptiveIntervals
+from driftgames.plots import plot_coverage, plot_regret_over_time, save_figure
+
+IMAGES = Path(__file__).parent / "images"
+
+losses = change_points(ROUNDS)
+pieces = np.array_split(losses, PIECES)
+best = np.concatenate([piece[:, piece.sum(axis=0).argmin()] for piece in pieces])
+behind = {}
+for name in ("adanormalhedge", "adahedge", "adanormalhedge.tv"):
+    learner = LEARNERS[name](losses.shape[1])
+    behind[learner.title] = np.cumsum(learner.run(losses, progress=False).learner_losses - best)
+figure = plot_regret_over_time(np.arange(1.0, ROUNDS + 1), behind)
+figure.axes[0].set_ylabel("regret to the best action of each piece")
+save_figure(figure, IMAGES / "tracking.svg")
+
+x, y = drifting(2000, 0)
+choices = {"DtACI": {}, "step size 0.001": {"step_sizes": [0.001]}}
+covered = {}
+for name, settings in choices.items():
+    covered[name] = AdaptiveIntervals(0.9, **settings).run(x, y).coverage_over_time(100)
+figure = plot_coverage(np.arange(1.0, 2001.0), covered, 0.9, window=100)
+save_figure(figure, IMAGES / "coverage.svg")

@@ -1,0 +1,138 @@
+"""Regret on intervals of rounds, beside its bound: which interval was worst."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames.certificates.equality import Comparable
+from driftgames.core.checks import as_floats
+from driftgames.core.typing import FloatArray, IntArray
+
+IntervalBound = Callable[[IntArray, IntArray], npt.ArrayLike]
+"""``bound(first, last)`` on the regret from one round to another, both included."""
+
+
+class Interval(NamedTuple):
+    """One line of the certificate."""
+
+    first: int
+    last: int
+    realised: float
+    promised: float
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalCertificate(Comparable):
+    r"""The regret to the best action of an interval beside its bound, for many intervals.
+
+    .. math:: \max_i \sum_{t=r}^s p_t\cdot\ell_t - \ell_{t,i}
+
+    The intervals are all :math:`[k 2^j + 1, (k+1) 2^j]` in the run, the whole run, and the one
+    of **all** intervals with the largest regret.
+
+    Examples
+    --------
+    >>> losses = np.array([[0.0, 1.0]] * 4 + [[1.0, 0.0]] * 4)
+    >>> lazy = losses.mean(axis=1)
+    >>> c = IntervalCertificate.of_run("lazy", lazy, losses, lambda r, s: 0.7 * (s - r + 1) ** 0.5)
+    >>> print(c)
+    lazy on intervals of 8 rounds: A BOUND IS BROKEN
+    length     first      last  realised  promised
+         1         1         1     0.500     0.700
+         2         1         2     1.000     0.990
+         4         1         4     2.000     1.400
+         8         1         8     0.000     1.980
+    worst: rounds 1 to 4, 143 % of the bound
+    """
+
+    title: str
+    firsts: IntArray
+    lasts: IntArray
+    realised: FloatArray
+    promised: FloatArray
+
+    @classmethod
+    def of_run(
+        cls,
+        title: str,
+        learner_losses: npt.ArrayLike,
+        losses: npt.ArrayLike,
+        bound: IntervalBound,
+    ) -> IntervalCertificate:
+        """Return the certificate of any learner from its losses and those of the actions."""
+        own, L = as_floats("learner_losses", learner_losses), as_floats("losses", losses)
+        if L.ndim != 2 or own.shape != L.shape[:1] or 0 in L.shape:
+            raise ValueError(
+                "losses must be of shape (rounds, actions) and learner_losses of shape (rounds,), "
+                f"with at least one of each; got {L.shape} and {own.shape}"
+            )
+        rounds = len(own)
+        regret = np.vstack([np.zeros(L.shape[1]), np.cumsum(own[:, None] - L, axis=0)])
+        pairs = [(0, rounds), _worst(regret)]
+        for j in range(rounds.bit_length()):
+            ends = range(1 << j, rounds + 1, 1 << j)
+            pairs += [(end - (1 << j), end) for end in ends]
+        before, last = np.array(sorted(set(pairs), key=lambda p: (p[1] - p[0], p)), np.int64).T
+        realised = (regret[last] - regret[before]).max(axis=1)
+        promised = np.asarray(bound(before + 1, last), dtype=np.float64)
+        return cls(title, before + 1, last, realised, promised)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the regret is below its bound on every interval, up to rounding."""
+        rounding = self.lasts.max() * 2.0**-50 * (1.0 + np.abs(self.realised))
+        return bool(np.all(self.realised <= self.promised + rounding))
+
+    @property
+    def worst(self) -> Interval:
+        """The interval whose regret is the largest part of its bound."""
+        return self._at(int(np.argmax(self.realised / self.promised)))
+
+    @property
+    def largest(self) -> Interval:
+        """The interval with the largest regret of all."""
+        return self._at(int(np.argmax(self.realised)))
+
+    def by_length(self) -> list[Interval]:
+        """Return the worst interval of each length that is a power of 2, and the whole run."""
+        lengths = self.lasts - self.firsts + 1
+        kept = []
+        for length in np.unique(lengths):
+            if length & (length - 1) == 0 or length == self.lasts.max():
+                at = np.flatnonzero(lengths == length)
+                kept.append(self._at(int(at[np.argmax((self.realised / self.promised)[at])])))
+        return kept
+
+    def _at(self, i: int) -> Interval:
+        first, last = int(self.firsts[i]), int(self.lasts[i])
+        return Interval(first, last, float(self.realised[i]), float(self.promised[i]))
+
+    def __str__(self) -> str:
+        verdict = "every bound holds" if self.holds else "A BOUND IS BROKEN"
+        lines = [
+            f"{self.title} on intervals of {int(self.lasts.max()):,} rounds: {verdict}",
+            "length     first      last  realised  promised",
+        ]
+        lines += [
+            f"{r.last - r.first + 1:6d}  {r.first:8d}  {r.last:8d}  "
+            f"{r.realised:8.3f}  {r.promised:8.3f}"
+            for r in self.by_length()
+        ]
+        worst = self.worst
+        share = worst.realised / worst.promised
+        lines.append(f"worst: rounds {worst.first} to {worst.last}, {share:.0%} of the bound")
+        return "\n".join(lines).replace("%", " %")
+
+
+def _worst(regret: FloatArray) -> tuple[int, int]:
+    """Return the interval of all with the largest regret, from running sums of regrets."""
+    low = np.minimum.accumulate(regret[:-1], axis=0)
+    gains = regret[1:] - low
+    end, action = np.unravel_index(int(np.argmax(gains)), gains.shape)
+    start = int(np.argmin(regret[: end + 1, action]))
+    return start, int(end) + 1

@@ -1,0 +1,168 @@
+"""AdaNormalHedge.TV: small regret on every interval of rounds."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels.arithmetic import choose, greater
+from driftgames._kernels.jit import inner_kernel
+from driftgames._kernels.lanes import LANES, fold, load, spread, store
+from driftgames.certificates import IntervalCertificate, bounds
+from driftgames.core.state import LAST_ROUND
+from driftgames.core.typing import BoolArray, Content, FloatArray
+from driftgames.hedge.ada_normal_hedge import weigh_chip
+from driftgames.hedge.base import Floats
+from driftgames.hedge.totals import CLOCK
+from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
+
+
+class AdaNormalHedgeTV(TwoPassLearner):
+    r"""AdaNormalHedge.TV (Luo and Schapire, 2015) on a geometric cover: tracks what changes.
+
+    .. math:: p_{t,i} \propto q_i \sum_{j : 2^j \le t} \frac1{s_j^2}\,
+              w\bigl(R_i(s_j, t), C_i(s_j, t)\bigr), \qquad s_j = 2^j \lfloor t / 2^j \rfloor
+
+    w is the weight of `AdaNormalHedge`, and R and C count from round :math:`s_j` on. Each action
+    has a copy for every interval :math:`[s, s + 2^j)` with s a multiple of :math:`2^j`; outside
+    of its interval the copy sleeps. The regret on **every** interval of rounds is at most
+    `interval_bound`, so the regret to a comparator that switches is at most a sum of these.
+
+    The paper begins a copy in every round, and a round then costs O(tN). The cover of A. Daniely,
+    A. Gonen and S. Shalev-Shwartz, "Strongly adaptive online learning", ICML 2015, has one copy
+    per power of 2: a round costs O(N ln t), and so does the memory. For this the bound of an
+    interval is a sum over pieces that at least double.
+
+    H. Luo and R. E. Schapire, "Achieving all with no parameters: AdaNormalHedge", COLT 2015.
+
+    Examples
+    --------
+    >>> h = AdaNormalHedgeTV(n_actions=2)
+    >>> for row in [[0, 1]] * 40 + [[1, 0]] * 10:
+    ...     _ = h.update(row)
+    >>> h.distribution().round(3)
+    array([0.095, 0.905])
+    """
+
+    sleeps: ClassVar[bool] = True
+
+    @property
+    def title(self) -> str:
+        """AdaNormalHedge.TV."""
+        return "AdaNormalHedge.TV"
+
+    def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+        """Return the bound of `interval_bound` for all rounds."""
+        return self.interval_bound(1, horizon, epsilon)
+
+    def interval_bound(
+        self, first: npt.ArrayLike, last: npt.ArrayLike, epsilon: npt.ArrayLike
+    ) -> FloatArray:
+        """Return `bounds.tracking`, in units of loss; both rounds belong to the interval."""
+        return bounds.tracking(first, last, epsilon) * self._width
+
+    def interval_certificate(self, L: npt.ArrayLike) -> IntervalCertificate:
+        """Return the regret of a new learner on intervals of these losses beside its bound."""
+        arguments = {**self._arguments(), "dtype": self._dtype}
+        learner = type(self)(**arguments)
+        run = learner.run(L, progress=False)
+        losses = np.asarray(L, dtype=np.float64) * (-1.0 if self.gains else 1.0)
+        return IntervalCertificate.of_run(
+            self.title,
+            run.learner_losses,
+            losses,
+            lambda first, last: self.interval_bound(first, last, self.smallest_epsilon),
+        )
+
+    @property
+    def _memory_size(self) -> int:
+        return 0
+
+    def _memory_like(self, state: Content) -> FloatArray:
+        clock = float(state["totals"][CLOCK])
+        return np.zeros(self._size_at(int(clock) if 0 <= clock <= LAST_ROUND else 0))
+
+    def _size_at(self, t: int) -> int:
+        """Return the size of the memory in round ``t``: two sums for each copy in an interval."""
+        return 2 * t.bit_length() * self._n_actions
+
+    def _replay(
+        self,
+        losses: Floats,
+        awake: BoolArray | None,
+        learner_losses: FloatArray,
+        regret: FloatArray,
+        played: FloatArray,
+    ) -> int:
+        self._resize(self._size_at(self.t + max(len(losses), 1)))
+        try:
+            return super()._replay(losses, awake, learner_losses, regret, played)
+        finally:
+            self._resize(self._size_at(self.t))
+
+    def _resize(self, size: int) -> None:
+        if size > self._memory.size:
+            self._memory = np.concatenate([self._memory, np.zeros(size - self._memory.size)])
+        elif size < self._memory.size:
+            self._memory = self._memory[:size].copy()
+
+    @property
+    def _play_rounds(self) -> PlayRounds:
+        return _PLAY_ROUNDS
+
+
+@inner_kernel
+def _weigh(
+    cumulative: FloatArray,
+    totals: FloatArray,
+    prior: FloatArray | None,
+    memory: FloatArray,
+    out: FloatArray,
+) -> float:
+    n, t, total = out.size, int(totals[CLOCK]) + 1, spread(0.0)
+    for i in range(0, n, LANES):
+        w, length, j = spread(0.0), 1, 0
+        while length <= t:
+            begin = t - t % length
+            gained, lost = spread(0.0), spread(0.0)
+            if begin < t:  # an interval that begins now has seen nothing
+                gained = load(memory[2 * j * n : (2 * j + 1) * n], i, 0.0)
+                lost = load(memory[(2 * j + 1) * n : (2 * j + 2) * n], i, 0.0)
+            w += weigh_chip(gained - lost, gained + lost) / (float(begin) * float(begin))
+            length, j = 2 * length, j + 1
+        if prior is None:
+            w = choose(load(cumulative, i, np.inf) < np.inf, w, 0.0)
+        else:  # the weight of an action with prior 0 may overflow; it is not used
+            share = load(prior, i, 0.0)
+            w = choose(share > 0.0, w * share, 0.0)
+        store(out, i, w)
+        total += w
+    return fold(total)
+
+
+@inner_kernel
+def _learn(
+    cumulative: FloatArray,
+    totals: FloatArray,
+    prior: FloatArray | None,
+    memory: FloatArray,
+    losses: FloatArray,
+    total: float,
+    learner_loss: float,
+) -> None:
+    n, t = losses.size, int(totals[CLOCK]) + 1
+    length, j = 1, 0
+    while length <= t:
+        gained, lost = memory[2 * j * n : (2 * j + 1) * n], memory[(2 * j + 1) * n :]
+        if t % length == 0:
+            memory[2 * j * n : (2 * j + 2) * n] = 0.0
+        for i in range(0, n, LANES):
+            regret = learner_loss - load(losses, i, 0.0)
+            store(gained, i, load(gained, i, 0.0) + greater(regret, 0.0))
+            store(lost[:n], i, load(lost[:n], i, 0.0) + greater(-regret, 0.0))
+        length, j = 2 * length, j + 1
+
+
+_PLAY_ROUNDS = compile_rounds(_weigh, _learn)

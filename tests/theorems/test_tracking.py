@@ -1,0 +1,119 @@
+"""Regret on every interval, to comparators that switch, and at every time for two actions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as tried
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from driftgames.certificates import IntervalCertificate, bounds
+from driftgames.hedge import AdaNormalHedge, AdaNormalHedgeTV, FixedShare, TwoExperts
+
+GAMMA = bounds.TWO_EXPERTS_GAMMA
+losses = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1))
+
+
+def switching(rounds, n_actions, pieces, seed=0):
+    """Losses whose best action is another one in each piece."""
+    L = 0.5 + 0.5 * np.random.default_rng(seed).random((rounds, n_actions))
+    for k, piece in enumerate(np.array_split(np.arange(rounds), pieces)):
+        L[piece, k % n_actions] = 0.0
+    return L
+
+
+def all_intervals(own, L):
+    """Return first, last and regret of every interval, by brute force."""
+    for first in range(1, len(L) + 1):
+        for last in range(first, len(L) + 1):
+            part = slice(first - 1, last)
+            yield first, last, own[part].sum() - L[part].sum(axis=0).min()
+
+
+@tried(max_examples=40)
+@given(L=arrays(np.float64, st.tuples(st.integers(1, 24), st.integers(1, 4)), elements=losses))
+def test_regret_of_tv_stays_below_its_bound_on_every_interval(L):
+    learner = AdaNormalHedgeTV(L.shape[1])
+    own = learner.run(L).learner_losses
+    first, last, regret = np.array(list(all_intervals(own, L))).T
+    bound = learner.interval_bound(first.astype(int), last.astype(int), 1 / L.shape[1])
+    assert (regret <= bound + 1e-9).all()
+    found = learner.interval_certificate(L)
+    assert found.holds
+    assert found.largest.realised == pytest.approx(regret.max(), abs=1e-12)
+
+
+def test_a_learner_that_does_not_track_breaks_the_interval_bound_where_tv_keeps_it():
+    L = switching(8000, 3, 2)
+    own = AdaNormalHedge(3).run(L).learner_losses
+    learner = AdaNormalHedgeTV(3)
+
+    def bound(first, last):
+        return learner.interval_bound(first, last, 1 / 3)
+
+    lazy = IntervalCertificate.of_run("lazy", own, L, bound)
+    assert not lazy.holds
+    assert lazy.worst.first > 3900  # after the change
+    assert learner.interval_certificate(L).holds
+
+
+def test_interval_bounds_add_up_over_the_cover():
+    # [3, 3], [4, 7] and [8, 10] of [8, 15]
+    log_b = np.log(1 + 1.5 * (1 + np.log1p(10)))
+    c = 2 * np.pi**2 / 9
+    pieces = [(3, 1), (4, 4), (8, 3)]
+    wanted = sum(np.sqrt(3 * n * (log_b + np.log(c * s**2 / 0.25))) for s, n in pieces)
+    assert bounds.tracking(3, 10, 0.25) == pytest.approx(wanted, rel=1e-12)
+    shares = sum(1 / (k * 2.0**j) ** 2 for j in range(30) for k in range(1, 3000))
+    assert shares == pytest.approx(c, rel=1e-3)
+    assert shares < c
+
+
+@tried(max_examples=40)
+@given(
+    L=arrays(np.float64, st.tuples(st.integers(1, 40), st.integers(2, 4)), elements=losses),
+    rate=st.floats(0.05, 3.0),
+    share=st.floats(0.01, 0.5),
+)
+def test_fixed_share_keeps_its_bound_to_every_sequence_that_switches(L, rate, share):
+    learner = FixedShare(L.shape[1], rate=rate, share=share)
+    own = learner.run(L).learner_losses.sum()
+    best = np.zeros(L.shape[1])  # of sequences with m switches, by their last action
+    most = min(4, len(L) - 1)
+    lowest = np.full((most + 1, L.shape[1]), np.inf)
+    lowest[0] = best
+    for row in L:
+        before = np.vstack([np.full(L.shape[1], np.inf), lowest[:-1]]).min(axis=1)
+        lowest = np.minimum(lowest, before[:, None]) + row
+    for m in range(most + 1):
+        promised = learner.bound(len(L), 1 / L.shape[1], switches=m)
+        assert own - lowest[m].min() <= promised + 1e-9
+
+
+def test_fixed_share_follows_a_switch_that_a_learner_with_one_weight_misses():
+    L = switching(3000, 3, 6)
+    learner = FixedShare(3, rate=0.5, share=0.002)
+    promised = float(learner.bound(3000, 1 / 3, switches=5))
+    assert learner.run(L).learner_losses.sum() <= promised
+    assert AdaNormalHedge(3).run(L).learner_losses.sum() > promised
+
+
+@tried(max_examples=100)
+@given(L=arrays(np.float64, st.tuples(st.integers(1, 60), st.just(2)), elements=losses))
+def test_two_experts_keep_gamma_half_root_t_at_every_time(L):
+    run = TwoExperts().run(L)
+    assert (run.regret <= GAMMA / 2 * np.sqrt(run.rounds) + 1e-12).all()
+
+
+def test_a_greedy_adversary_comes_within_one_percent_of_gamma_half_root_t():
+    # it charges the heavier action, which brings the gap back to 0 again and again, and ends by
+    # opening the gap to gamma sqrt(t)
+    learner, reached = TwoExperts(), []
+    for t in range(1, 2061):
+        row = np.zeros(2)
+        row[np.argmax(learner.distribution()) if t <= 2000 else 1] = 1.0
+        learner.update(row)
+        reached.append((learner.learner_loss - learner.action_losses.min()) / np.sqrt(t))
+    assert 0.99 * GAMMA / 2 < max(reached) <= GAMMA / 2
+    assert learner.certificate().holds
+    assert GAMMA / 2 * np.sqrt(2060) < 2060 / 2 - 1000  # the regret of one who plays both alike
