@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from copy import copy
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -231,7 +232,11 @@ def inspect(
     model: Annotated[Path, typer.Argument(metavar="M.json", help="The model file.")],
     data: Annotated[
         str | None,
-        typer.Option("--data", metavar="FILE", help="Examples whose margins are shown."),
+        typer.Option(
+            "--data",
+            metavar="FILE",
+            help="Examples whose margins are shown, and whose density --plot draws.",
+        ),
     ] = None,
     label: Label = None,
     header: Header = None,
@@ -270,19 +275,22 @@ def inspect(
             fail("--plot draws the votes of stumps for two classes; this model has more")
         if plot is not None and len(booster.trees_):
             fail("--plot draws the votes of stumps; the features of trees vote together")
+        examples, nameless = None, copy(booster)
+        if data is not None:
+            examples = read_examples(data, label=label, header=header, **_columns_of(nameless))
+            if examples.y is None:
+                fail(f"{data}: margins need labels; the file has none")
         out = console()
         out.print(_summary(model, booster))
         out.print(_features(booster, top))
         if plot is not None:
-            save_figure(booster.plot_shapes(n_features=top), plot)
+            rows = None if examples is None else examples.X
+            save_figure(booster.plot_shapes(rows, n_features=top), plot)
             say(f"{plot}: what the features vote")
         if booster.certificate_ is not None:
             typer.echo(str(booster.certificate_))
-        if data is not None:
-            examples = read_examples(data, label=label, header=header, **_columns_of(booster))
-            if examples.y is None:
-                fail(f"{data}: margins need labels; the file has none")
-            out.print(_margins(data, booster.margins(examples.X, examples.y)))
+        if examples is not None:
+            out.print(_margins(str(data), nameless.margins(examples.X, examples.y)))
 
 
 def _new_booster(algorithm: str | None, rounds: int, settings: dict[str, Any]) -> Any:

@@ -6,6 +6,7 @@ Matplotlib is imported when the first figure is drawn.
 from driftgames.plots.bandit import plot_pulls, plot_regret_bands
 from driftgames.plots.boosting import plot_cumulative_margins, plot_zero_fractions
 from driftgames.plots.calibration import plot_calibration
+from driftgames.plots.importances import plot_importances
 from driftgames.plots.portfolio import plot_wealth
 from driftgames.plots.regret import plot_epsilon_regret, plot_regret_over_time, plot_weights
 from driftgames.plots.shapes import plot_shapes
@@ -16,6 +17,7 @@ __all__ = [
     "plot_calibration",
     "plot_cumulative_margins",
     "plot_epsilon_regret",
+    "plot_importances",
     "plot_pulls",
     "plot_regret_bands",
     "plot_regret_over_time",
