@@ -278,6 +278,15 @@ def test_inspect_shows_rounds_features_margins_and_the_certificate(csv, tmp_path
     assert "noise" not in drawn
 
 
+def test_inspect_draws_the_density_of_the_data(csv, tmp_path):
+    path, *_ = csv
+    model, bare, full = (tmp_path / name for name in ("m.json", "bare.svg", "full.svg"))
+    run("fit", path, "--label", "kind", "--rounds", 5, "--model", model)
+    run("inspect", model, "--plot", bare)
+    run("inspect", model, "--plot", full, "--data", path, "--label", "kind")
+    assert full.read_text().count("<path") > bare.read_text().count("<path") + 20
+
+
 def test_inspect_shows_names_as_they_are(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path, model = Path("[b] :+1:.csv"), "m.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +39,9 @@ class ShapeFunction:
     def __call__(self, x: npt.ArrayLike) -> FloatArray:
         """Return the vote at each ``x``; NaN is a missing value."""
         return np.asarray(_look_up(self.thresholds, self.values, self.missing, x))
+
+    def __neg__(self) -> ShapeFunction:
+        return replace(self, values=-self.values, missing=-self.missing)
 
 
 @dataclass(frozen=True)
@@ -259,11 +262,18 @@ class AdditiveModel:
 
 
 def draw_shapes(
-    shapes: Iterable[Any], names: npt.ArrayLike | None, *, n_features: int, show_missing: bool
+    shapes: Iterable[Any],
+    names: npt.ArrayLike | None,
+    *,
+    n_features: int,
+    show_missing: bool,
+    values_of: Callable[[int], FloatArray] | None = None,
+    label: str = "vote",
 ) -> Figure:
     """Draw functions of features, as `AdditiveModel.plot` does.
 
-    The ``shapes`` are like `ShapeFunction`; they may have ``categories``.
+    The ``shapes`` are like `ShapeFunction`; they may have ``categories``. ``values_of`` gives the
+    data of a feature, whose range and density are drawn.
     """
     from driftgames.plots.shapes import plot_shapes
 
@@ -275,7 +285,9 @@ def draw_shapes(
         [f"x{s.feature}" if labels is None else str(labels[s.feature]) for s in shapes],
         missing=[shape.missing for shape in shapes] if show_missing else None,
         categories=[getattr(shape, "categories", None) for shape in shapes],
+        sample_of=None if values_of is None else lambda at: values_of(shapes[at].feature),
         n_shapes=n_features,
+        label=label,
     )
 
 

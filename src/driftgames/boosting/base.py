@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction, draw_shapes
 from driftgames.boosting.bins import Array
 from driftgames.boosting.by_feature import ByFeature
+from driftgames.boosting.frames import code_columns
 from driftgames.boosting.monitoring import cast_votes
 from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.rounds import BoostingRounds
@@ -21,6 +22,7 @@ from driftgames.boosting.tree_model import TreeModel
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
 from driftgames.core.typing import FloatArray, Path
+from driftgames.plots.style import shown_name
 from driftgames.tables import Table
 
 if TYPE_CHECKING:
@@ -261,11 +263,69 @@ class BaseBooster(BoostingRounds):
 
         return make_scorecard(self)
 
-    def plot_shapes(self, *, n_features: int = 12, show_missing: bool = False) -> Figure:
-        """Draw the votes of the features that move the decision most, as functions of the value."""
+    def plot_shapes(
+        self,
+        X: Any = None,
+        *,
+        label: Any = None,
+        n_features: int = 12,
+        show_missing: bool | None = None,
+    ) -> Figure:
+        """Draw the votes of the features that move the decision most, as functions of the value.
+
+        With examples ``X`` the drawings have the range of the data and show its density. ``label``
+        is the class whose votes are drawn. Default: the second of two classes. ``show_missing``
+        adds the votes on missing values. Default: only if ``X`` has missing values.
+        """
         names = getattr(self, "feature_names_in_", None)
-        shapes = self.shape_functions_.values()
-        return draw_shapes(shapes, names, n_features=n_features, show_missing=show_missing)
+        shapes: Any = self.shape_functions_
+        classes = self.classes_.tolist()
+        if label is not None and label not in classes:
+            raise ValueError(f"label must be one of {classes}; got {label!r}")
+        if len(classes) > 2:
+            shapes = shapes[label] if label is not None else self._additive.shape_functions
+        elif label is not None and label == classes[0]:
+            shapes = {j: -shape for j, shape in shapes.items()}
+        values_of = None if X is None else self._values_of(X)
+        if show_missing is None:
+            show_missing = values_of is not None and any(
+                np.isnan(values_of(j)).any() for j in shapes
+            )
+        return draw_shapes(
+            shapes.values(),
+            names,
+            n_features=n_features,
+            show_missing=show_missing,
+            values_of=values_of,
+            label=f"vote for {shown_name(str(classes[1] if label is None else label))}",
+        )
+
+    def _values_of(self, X: Any) -> Callable[[int], FloatArray]:
+        """Return a function that gives the values of a feature, categories as codes.
+
+        A bare array has no names and is in the order of the fit.
+        """
+        bare = isinstance(X, np.ndarray) or scipy.sparse.issparse(X)
+        if bare and X.shape[1:] != (self.n_features_in_,):
+            raise ValueError(f"X must have {self.n_features_in_} columns; got shape {X.shape}")
+        rows = self._encode(X) if bare else self._check_input(X)
+        if self.encoder_ is not None:
+            rows, _ = code_columns(X, self.encoder_.categories)
+        columns: Any = rows.tocsc() if scipy.sparse.issparse(rows) else rows
+
+        def values(feature: int) -> FloatArray:
+            column = columns[:, [feature]]
+            dense = column.toarray() if scipy.sparse.issparse(column) else column
+            return np.asarray(dense, dtype=np.float64)[:, 0]
+
+        return values
+
+    def plot_importances(self, *, n_features: int = 20) -> Figure:
+        """Draw ``feature_importances_``, the largest first."""
+        from driftgames.plots.importances import plot_importances
+
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return plot_importances(self.feature_importances_, names, n_features=n_features)
 
     def plot_calibration(self, X: Any, y: Any, *, label: Any = None, n_bins: int = 10) -> Figure:
         """Draw how often a class comes true where it is given a probability.

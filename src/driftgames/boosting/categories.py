@@ -38,6 +38,9 @@ class CategoryVotes:
         """Where steps at 0, 1, 2, ... end, one for each category: for drawings."""
         return np.arange(0.5, len(self.categories) - 1)
 
+    def __neg__(self) -> CategoryVotes:
+        return replace(self, values=-self.values, missing=-self.missing, unknown=-self.unknown)
+
     def __call__(self, x: Any) -> FloatArray:
         """Return the vote on each category; None is a missing value."""
         votes: dict[Any, float] = dict(zip(self.categories, self.values.tolist(), strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from contextlib import ExitStack
+from copy import copy
 from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -344,7 +345,11 @@ def inspect(
     model: Annotated[Path, typer.Argument(metavar="M.json", help="The model file.")],
     data: Annotated[
         str | None,
-        typer.Option("--data", metavar="FILE", help="Examples whose margins are shown."),
+        typer.Option(
+            "--data",
+            metavar="FILE",
+            help="Examples whose margins are shown, and whose density --plot draws.",
+        ),
     ] = None,
     label: Label = None,
     sep: Separator = None,
@@ -386,14 +391,7 @@ def inspect(
             fail("--plot draws the votes of stumps for two classes; this model has more")
         if plot is not None and len(booster.trees_):
             fail("--plot draws the votes of stumps; the features of trees vote together")
-        out = console()
-        out.print(_summary(model, booster))
-        out.print(_features(booster, top))
-        if plot is not None:
-            save_figure(booster.plot_shapes(n_features=top), plot)
-            say(f"{plot}: what the features vote")
-        if booster.certificate_ is not None:
-            typer.echo(str(booster.certificate_))
+        examples, nameless = None, copy(booster)
         if data is not None:
             reading: dict[str, Any] = {
                 "label": label,
@@ -401,8 +399,18 @@ def inspect(
                 "header": header,
                 "leave_out": leave_out,
             }
-            examples = _read_labelled(data, reading, booster)
-            out.print(_margins(data, booster.margins(examples.X, examples.y)))
+            examples = _read_labelled(data, reading, nameless)
+        out = console()
+        out.print(_summary(model, booster))
+        out.print(_features(booster, top))
+        if plot is not None:
+            rows = None if examples is None else examples.X
+            save_figure(booster.plot_shapes(rows, n_features=top), plot)
+            say(f"{plot}: what the features vote")
+        if booster.certificate_ is not None:
+            typer.echo(str(booster.certificate_))
+        if examples is not None:
+            out.print(_margins(str(data), nameless.margins(examples.X, examples.y)))
 
 
 def _read_labelled(data: str, reading: dict[str, Any], booster: Any) -> Examples:

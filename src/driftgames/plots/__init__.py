@@ -6,6 +6,7 @@ Matplotlib is imported when the first figure is drawn.
 from driftgames.plots.bandit import plot_pulls, plot_regret_bands
 from driftgames.plots.boosting import plot_cumulative_margins, plot_zero_fractions
 from driftgames.plots.calibration import plot_calibration
+from driftgames.plots.importances import plot_importances
 from driftgames.plots.intervals import plot_coverage
 from driftgames.plots.portfolio import plot_wealth
 from driftgames.plots.regret import plot_epsilon_regret, plot_regret_over_time, plot_weights
@@ -18,6 +19,7 @@ __all__ = [
     "plot_coverage",
     "plot_cumulative_margins",
     "plot_epsilon_regret",
+    "plot_importances",
     "plot_pulls",
     "plot_regret_bands",
     "plot_regret_over_time",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 
 _MOST_LABELS = 20
+_N_BINS = 30
+_DENSITY = 0.15  # the height of a histogram, as a share of the axes
 
 
 def plot_shapes(
@@ -27,6 +29,7 @@ def plot_shapes(
     *,
     missing: Sequence[float] | None = None,
     categories: Sequence[Sequence[Any] | None] | None = None,
+    sample_of: Callable[[int], npt.ArrayLike] | None = None,
     n_shapes: int = 12,
     label: str = "vote",
 ) -> Figure:
@@ -34,9 +37,10 @@ def plot_shapes(
 
     ``values[j]`` has one entry more than ``thresholds[j]``: the vote up to the first threshold,
     between each two, and beyond the last. Above the dashed line a feature votes for the
-    positive class, below it against. An open circle at the right is the vote where the value is
-    missing. Lines are black and areas grey, for print. Where ``categories[j]`` is given, each step
-    is the vote for one of them.
+    positive class, below it against. The hatched bar apart is the vote where the value is missing.
+    Where ``categories[j]`` is given, there is a bar for each of them. ``sample_of(j)`` are values
+    of the feature, or numbers of categories: its range is the range of the drawing, and its
+    density is the histogram at the bottom. Lines are black and areas grey, for print.
 
     Examples
     --------
@@ -61,16 +65,10 @@ def plot_shapes(
     for place, j in enumerate(order, start=1):
         _, axes = new_axes(figure.add_subplot(down, across, place))
         labels = None if categories is None else categories[j]
-        _draw(
-            axes,
-            cuts[j],
-            votes[j],
-            None if missing is None else float(missing[j]),
-            margin=None if labels is None else 1.0,
-        )
-        if labels is not None:
-            _name_steps(axes, labels)
-        axes.set_ylim(-reach, reach)
+        sample = None if sample_of is None else as_floats("sample", sample_of(j))
+        gone = None if missing is None else float(missing[j])
+        _draw(axes, cuts[j], votes[j], gone, labels, sample)
+        axes.set_ylim(-reach if sample_of is None else -1.4 * reach, reach)  # room for histograms
         axes.set_title(shown_name(names[j]), fontsize="small")
         if (place - 1) % across:
             axes.set_yticklabels([])
@@ -95,30 +93,77 @@ def _check_shapes(
             )
 
 
-def _name_steps(axes: Any, labels: Sequence[Any]) -> None:
-    """Write the categories under their steps, or their number if there is no room."""
-    if len(labels) > _MOST_LABELS:
-        axes.set_xticks([])
-        axes.set_xlabel(f"{len(labels):,} categories", fontsize="x-small")
-    else:
-        axes.set_xticks(range(len(labels)), [str(label) for label in labels], rotation=90)
-
-
 def _draw(
-    axes: Any, cuts: FloatArray, votes: FloatArray, missing: float | None, margin: float | None
+    axes: Any,
+    cuts: FloatArray,
+    votes: FloatArray,
+    missing: float | None,
+    labels: Sequence[Any] | None,
+    sample: FloatArray | None,
 ) -> None:
+    """Draw one function, the density of its sample below, and the missing values apart."""
+    known = np.empty(0) if sample is None else sample[np.isfinite(sample)]
+    axes.axhline(0.0, color="0.4", linewidth=0.7, linestyle="--")
+    if labels is None:
+        low, high = _draw_steps(axes, cuts, votes, known)
+        counts, edges = np.histogram(known, bins=_N_BINS, range=(low, high))
+        inner = [tick for tick in axes.get_xticks() if low <= tick <= high]
+        axes.set_xticks(inner)
+    else:
+        low, high = -0.5, len(labels) - 0.5
+        axes.bar(range(len(labels)), votes, color="0.75", edgecolor="black", linewidth=0.8)
+        counts, edges = np.histogram(known, bins=len(labels), range=(low, high))
+        if len(labels) > _MOST_LABELS:
+            axes.set_xticks([])
+            axes.set_xlabel(f"{len(labels):,} categories", fontsize="x-small")
+        else:
+            names = [shown_name(str(label)) for label in labels]
+            axes.set_xticks(range(len(labels)), names, rotation=90)
+    margin = 0.04 * (high - low)
+    if known.size:
+        heights = _DENSITY * counts / counts.max()
+        axes.bar(
+            (edges[:-1] + edges[1:]) / 2,
+            heights,
+            np.diff(edges) * (1.0 if labels is None else 0.8),
+            color="#0072b2",
+            alpha=0.5,
+            linewidth=0.0,
+            transform=axes.get_xaxis_transform(),
+        )
+    if missing is not None:
+        step = (high - low) / (len(labels) if labels is not None else 10)
+        at = high + 1.2 * step
+        axes.axvline(high + margin, color="0.4", linewidth=0.7)
+        axes.bar([at], [missing], 0.8 * step, color="white", edgecolor="black", hatch="////")
+        axes.text(
+            at,
+            -0.04,
+            "missing",
+            transform=axes.get_xaxis_transform(),
+            rotation=90,
+            ha="center",
+            va="top",
+            fontsize="x-small",
+        )
+        high = at + 0.6 * step
+    axes.set_xlim(low - margin, high + margin)
+    axes.tick_params(labelsize="x-small")
+
+
+def _draw_steps(
+    axes: Any, cuts: FloatArray, votes: FloatArray, known: FloatArray
+) -> tuple[float, float]:
+    """Draw a step function over its cuts and the data; return the range."""
     finite = cuts[np.isfinite(cuts)]
     low, high = (float(finite[0]), float(finite[-1])) if finite.size else (0.0, 0.0)
-    margin = margin or 0.1 * (high - low) or 0.5
-    edges = np.concatenate([[low - margin], np.clip(cuts, low, high), [high + margin]])
+    margin = 0.1 * (high - low) or 0.5
+    ends = (low - margin, high + margin)
+    if known.size:  # a cut outside of the data keeps its margin
+        first, last = float(known.min()), float(known.max())
+        ends = (first if first < low else ends[0], last if last > high else ends[1])
+    edges = np.concatenate([[ends[0]], np.clip(cuts, *ends), [ends[1]]])
     axes.stairs(votes, edges, baseline=0.0, fill=True, color="0.85")
     axes.stairs(votes, edges, baseline=None, color="black", linewidth=1.2)
-    axes.axhline(0.0, color="0.4", linewidth=0.7, linestyle="--")
-    if missing is not None:
-        at = high + 2.5 * margin
-        axes.plot([at], [missing], marker="o", color="black", markerfacecolor="white")
-        axes.annotate(
-            "missing", (at, missing), (0, 6), textcoords="offset points", ha="center", fontsize=6
-        )
-        axes.set_xlim(edges[0] - margin, at + 1.5 * margin)
-    axes.tick_params(labelsize="x-small")
+    axes.set_xlim(*ends)
+    return ends
