@@ -123,9 +123,13 @@ def main(
 ) -> None:
     """Do everything to a cluster that can happen to one."""
     random.seed(seed)
-    # loading compiled code holds the GIL: on a busy machine a new worker would be given up for it
+    # on a busy machine a new worker would be given up while it imports and loads compiled code
     dask.config.set({"distributed.comm.timeouts.tcp": "600s"})
-    options: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
+    options: dict[str, Any] = {
+        "threads_per_worker": 1,
+        "dashboard_address": None,
+        "death_timeout": 600,
+    }
     with LocalCluster(n_workers=4, **options) as cluster, Client(cluster) as client:
         for parts in (2, 7, 50):
             seconds, _ = fit(*CASES[0], parts, None)

@@ -34,9 +34,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of a cluster whose workers 
 @pytest.fixture(scope="module")
 def client():
     """A cluster of two processes for the whole module."""
-    # loading compiled code holds the GIL: on a busy machine a new worker would be given up for it
+    # on a busy machine a new worker would be given up while it imports and loads compiled code
     dask.config.set({"distributed.comm.timeouts.tcp": "600s"})
-    options = {"threads_per_worker": 1, "dashboard_address": None, "processes": True}
+    options = {"threads_per_worker": 1, "dashboard_address": None, "death_timeout": 600}
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         yield client
 
