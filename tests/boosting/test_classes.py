@@ -72,7 +72,7 @@ def test_rows_threads_sparse_and_parts_give_the_same_file(kind, shape, data, tmp
 @pytest.mark.parametrize("kind", BOOSTERS.values())
 def test_the_argmax_decides_and_the_history_has_its_errors(kind, data):
     X, y = data
-    booster = make(kind, max_depth=2).fit(X, y)
+    booster = make(kind, max_depth=2, calibrate=False).fit(X, y)
     votes = booster.decision_function(X)
     assert votes.shape == (150, 5)
     assert np.abs(votes).max() <= 1
@@ -99,9 +99,11 @@ def test_a_tie_is_for_the_first_class_and_a_vote_for_none_has_equal_shares():
     assert booster.predict([[0.0]]) == ["a"]
     booster = NHBoostDTClassifier(1).fit([[0.0], [0.0], [0.0]], ["a", "b", "c"])
     assert booster.n_iter_ == 0
-    assert booster.decision_function([[0.0]]).tolist() == [[0, 0, 0]]
-    flat = NHBoostDTClassifier(1).fit([[0.0]] * 8, ["a"] * 4 + ["b", "b", "c", "c"])
-    assert flat.predict_proba([[1.0]]).tolist() == [[1.0, 0.0, 0.0]]
+    np.testing.assert_allclose(booster.decision_function([[0.0]]), [[-1 / 3] * 3])
+    flat = NHBoostDTClassifier(1, calibrate=False)
+    flat.fit([[0.0]] * 8, ["a"] * 2 + ["b"] * 4 + ["c"] * 2)
+    assert flat.predict([[1.0]]) == ["b"]
+    np.testing.assert_allclose(flat.predict_proba([[1.0]]), [[0.25, 0.5, 0.25]])
 
 
 def test_a_sample_weight_counts_as_copies(data):
@@ -127,10 +129,12 @@ def test_a_class_without_weight_is_kept_and_never_predicted(data):
 
 def test_the_right_pairs_have_half_of_the_mass(data):
     """Otherwise a vote of -1 for every label would have an edge of 0.3 without any question."""
-    X, y = data
-    booster = NHBoostDTClassifier(1).fit(np.zeros_like(X), y)
+    _, y = data
+    noise = np.random.default_rng(0).random((y.size, 1))
+    booster = NHBoostDTClassifier(1, calibrate=False).fit(noise, y)
     share = np.unique(y, return_counts=True)[1] / y.size
-    assert booster.history_["edge"][0] == pytest.approx(np.abs(share - 1 / 5).sum() * 5 / 16)
+    constant = np.abs(share - 1 / 5).sum() * 5 / 16
+    assert constant <= booster.history_["edge"][0] < constant + 0.1
 
 
 @pytest.mark.parametrize("booster", [AdaBoostClassifier(20), NHBoostDTClassifier(20, max_depth=2)])

@@ -81,6 +81,8 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
 
     def _directions(self, names: Array | None, n_classes: int = 2) -> IntArray | None:
         """Return the constraint of each column, checked; None if there is none."""
+        if self.monotonic_cst is None:
+            return None
         found = directions(self.monotonic_cst, self.n_features_in_, names)
         if not found.any():
             return None
@@ -101,7 +103,8 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
         settings = self.get_params(deep=False)
         if isinstance(settings["categorical_features"], np.ndarray):
             settings["categorical_features"] = settings["categorical_features"].tolist()
-        settings["monotonic_cst"] = plain_constraints(self.monotonic_cst)
+        if self.monotonic_cst is not None:
+            settings["monotonic_cst"] = plain_constraints(self.monotonic_cst)
         return {name: value for name, value in settings.items() if name not in _FREE}
 
     def _check_input(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:

@@ -21,7 +21,12 @@ from driftgames.boosting.history import COLUMNS, History, Round
 from driftgames.boosting.monitoring import Callback, EvaluationSet, Stopping, Watch, name_sets
 from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.pair_training_set import EstimatorPairs, TreePairs
-from driftgames.boosting.sample_weights import check_weights, weigh_classes, weigh_examples
+from driftgames.boosting.sample_weights import (
+    SampleWeights,
+    check_weights,
+    weigh_classes,
+    weigh_examples,
+)
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import EstimatorTrainingSet, TrainingSet, draw_seeds
 from driftgames.boosting.tree_growth import TreeShape
@@ -108,11 +113,13 @@ class BoostingRounds(BoosterInput):
             classes = find_classes(y)
             if goes_on:
                 check_continuation(self, classes, n_estimators)
-            with float_errors("sample_weight"):
-                given = X, y, check_weights(sample_weight, X, y, classes)
-            X, y, weights = weigh_examples(
-                X, y, weigh_classes(self.class_weight, y, classes, given[2])
-            )
+            given: tuple[Any, Array, FloatArray | None] = X, y, None
+            weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
+            if sample_weight is not None or self.class_weight is not None:
+                with float_errors("sample_weight"):
+                    given = X, y, check_weights(sample_weight, X, y, classes)
+                weighed = weigh_classes(self.class_weight, y, classes, given[2])
+                X, y, weights = weigh_examples(X, y, weighed)
             # hold out the examples that tell when to stop
             stopping = Stopping.of(self, y.size)
             unseen = None

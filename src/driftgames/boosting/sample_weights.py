@@ -109,7 +109,7 @@ def check_weights(sample_weight: Any, X: Any, y: Array, classes: Array) -> Float
     if not weights.any():
         raise ValueError("sample_weight must not be zero for every example")
     present = np.unique(y[weights > 0])
-    if present.size < classes.size:
+    if present.size < 2:
         raise ValueError(
             "sample_weight must not be zero for all of one class; "
             f"only class {present[0]!r} of {classes.tolist()} has any"
