@@ -189,13 +189,9 @@ def test_order_threads_and_repeated_rows_do_not_matter(depth):
     repeated = np.repeat(order, weights[order])
     plain = NHBoostDTClassifier(10, calibrate=False, max_depth=depth)
     same = [
-        NHBoostDTClassifier(10, calibrate=False, max_depth=depth, n_jobs=2).fit(
-            frame.iloc[order], y[order], weights[order]
-        ),
-        NHBoostDTClassifier(10, calibrate=False, max_depth=depth).fit(
-            frame.iloc[repeated], y[repeated]
-        ),
-        NHBoostDTClassifier(10, calibrate=False, max_depth=depth).fit(frame, y, 0.25 * weights),
+        clone(plain).set_params(n_jobs=2).fit(frame.iloc[order], y[order], weights[order]),
+        clone(plain).fit(frame.iloc[repeated], y[repeated]),
+        clone(plain).fit(frame, y, 0.25 * weights),
     ]
     for each in same:
         assert model_of(each) == model_of(model)
