@@ -124,7 +124,8 @@ def main(
     """Do everything to a cluster that can happen to one."""
     random.seed(seed)
     # on a busy machine a new worker would be given up while it imports and loads compiled code
-    dask.config.set({"distributed.comm.timeouts.tcp": "600s"})
+    patient = {"distributed.deploy.lost-worker-timeout": "600s"}
+    dask.config.set({"distributed.comm.timeouts.tcp": "600s", **patient})
     options: dict[str, Any] = {
         "threads_per_worker": 1,
         "dashboard_address": None,

@@ -35,7 +35,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of a cluster whose workers 
 def client():
     """A cluster of two processes for the whole module."""
     # on a busy machine a new worker would be given up while it imports and loads compiled code
-    dask.config.set({"distributed.comm.timeouts.tcp": "600s"})
+    patient = {"distributed.deploy.lost-worker-timeout": "600s"}
+    dask.config.set({"distributed.comm.timeouts.tcp": "600s", **patient})
     options = {"threads_per_worker": 1, "dashboard_address": None, "death_timeout": 600}
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         yield client
