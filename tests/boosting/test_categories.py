@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
