@@ -56,15 +56,16 @@ def test_a_vote_for_a_class_never_makes_it_less_likely(votes):
     assert intercept == pytest.approx(np.log((2 / 3 + 3 / 5) / (1 / 3 + 12 / 5)))
 
 
-def test_several_classes_have_a_sigmoid_each_and_sum_to_one():
+def test_several_classes_share_a_sigmoid_and_sum_to_one():
     votes = np.random.default_rng(2).normal(size=(90, 3)) / 3
     labels = np.argmax(votes + np.random.default_rng(3).normal(size=(90, 3)) / 3, axis=1)
     masses = np.ones(90, dtype=np.int64)
     several = Calibration.fit(votes, labels, masses)
-    for k in range(3):
-        wanted = fit_sigmoid(votes[:, k], labels == k, masses)[:2]
-        assert (several.slope[k], several.intercept[k]) == wanted
+    pairs = labels[:, None] == np.arange(3)
+    wanted = fit_sigmoid(votes.ravel(), pairs.ravel(), masses.repeat(3))[:2]
+    assert (several.slope, several.intercept) == wanted
     p = several.probabilities(votes)
+    np.testing.assert_array_equal(p.argmax(axis=1), votes.argmax(axis=1))
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
     assert log_loss(labels, p) < log_loss(labels, np.full((90, 3), 1 / 3))
 

@@ -26,10 +26,13 @@ OTHERS = [kind(n_estimators=20) for kind in BOOSTERS.values() if kind not in map
 
 
 def expected_failures(booster):
+    # scikit-learn gives its trees a least weight of a leaf for this check
+    asks = "a stump sets examples of the light class apart, which costs the heavy class nothing"
+    expected = {"check_class_weight_classifiers": asks}
     if booster.estimator is None:
-        return {}
+        return expected
     reason = "a tree breaks ties between splits by the order of the rows"
-    return {
+    return expected | {
         f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")
     }
 

@@ -36,22 +36,26 @@ LARGE = 50_000
 """From so many examples on, only one of five parts is held out."""
 
 _SEVERAL = 10  # examples of each class, from which on a standard error tells something
+_LEAST_SHARE = 1e-300  # of several classes, so that not all are zero
 _MOST_STEPS = 100  # Newton's method needs some ten
 _MOST_HALVES = 30
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A sigmoid of the vote; with more than two classes one for each, normalised.
+    """A sigmoid of the vote.
+
+    With more than two classes it is one sigmoid of the vote for each class, and the results are
+    divided by their sum. All classes share it, so that the likeliest class is that of most votes.
 
     Parameters
     ----------
-    slope, intercept : arrays
-        One entry for two classes, else one for each class. A slope is at least 0.
+    slope, intercept : float
+        The numbers of the sigmoid. A slope is at least 0.
     """
 
-    slope: FloatArray
-    intercept: FloatArray
+    slope: float
+    intercept: float
 
     @classmethod
     def fit(
@@ -62,26 +66,23 @@ class Calibration:
         ``labels`` number the classes. ``scale`` times the integer ``masses`` are the numbers of
         examples that the prior sees.
         """
-        columns = votes[:, None] if votes.ndim == 1 else votes
-        first = 1 if votes.ndim == 1 else 0
-        found = [
-            fit_sigmoid(columns[:, k], labels == first + k, masses, scale)[:2]
-            for k in range(columns.shape[1])
-        ]
-        slope, intercept = np.array(found).T
-        return cls(slope, intercept)
+        if votes.ndim == 1:
+            return cls(*fit_sigmoid(votes, labels == 1, masses, scale)[:2])
+        n_classes = votes.shape[1]
+        right = (labels[:, None] == np.arange(n_classes)).reshape(-1)
+        return cls(*fit_sigmoid(votes.reshape(-1), right, masses.repeat(n_classes), scale)[:2])
 
     def probabilities(self, votes: FloatArray) -> FloatArray:
         """Return the probability of every class.
 
-        >>> Calibration(np.array([4.0]), np.array([0.0])).probabilities(np.array([0.0, 1.0]))
+        >>> Calibration(4.0, 0.0).probabilities(np.array([0.0, 1.0]))
         array([[0.5       , 0.5       ],
                [0.01798621, 0.98201379]])
         """
         if votes.ndim == 1:
-            z = self.slope[0] * votes + self.intercept[0]
+            z = self.slope * votes + self.intercept
             return np.column_stack([_sigmoid(-z), _sigmoid(z)])
-        shares = _sigmoid(self.slope * votes + self.intercept)
+        shares = np.maximum(_sigmoid(self.slope * votes + self.intercept), _LEAST_SHARE)
         return np.asarray(shares / row_dots(shares, np.ones_like(shares))[:, None])
 
 

@@ -101,8 +101,7 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
 def _calibration_schema(members: dict[str, Any]) -> dict[str, Requirement]:
     if "calibration" in members:
         return {"calibration": NULL}
-    n = _n_votes(members)
-    return {"calibration.slope": list_of(n, _SLOPE), "calibration.intercept": list_of(n, _FINITE)}
+    return {"calibration.slope": _SLOPE, "calibration.intercept": _FINITE}
 
 
 def _count_columns(members: dict[str, Any]) -> int:

@@ -298,8 +298,8 @@ def _probabilities(graph: _Graph, booster: BaseBooster, votes: str) -> str:
         if of_two:
             return graph.add("Concat", graph.add("Sub", one, shares), shares, axis=1)
     else:
-        z = graph.add("Mul", votes, graph.constant(booster.calibration_.slope))
-        z = graph.add("Add", z, graph.constant(booster.calibration_.intercept))
+        z = graph.add("Mul", votes, graph.constant(np.array([booster.calibration_.slope])))
+        z = graph.add("Add", z, graph.constant(np.array([booster.calibration_.intercept])))
         shares = graph.add("Sigmoid", z)
         if of_two:
             return graph.add("Concat", graph.add("Sigmoid", graph.add("Neg", z)), shares, axis=1)

@@ -92,7 +92,7 @@ def encode_model(model: BaseBooster) -> Content:
         "default_vote": model._default_vote.tolist(),
         "calibration": None
         if calibration is None
-        else {name: getattr(calibration, name).tolist() for name in ("slope", "intercept")},
+        else {"slope": calibration.slope, "intercept": calibration.intercept},
     }
     _check(content)  # a file that would be refused is not written
     return content
@@ -130,7 +130,7 @@ def decode_model(content: Content) -> BaseBooster:
     model._default_vote = _numbers(content["default_vote"])
     model.calibration_ = None
     if (calibration := content["calibration"]) is not None:
-        model.calibration_ = Calibration(**{k: _numbers(v) for k, v in calibration.items()})
+        model.calibration_ = Calibration(**calibration)
     model.n_features_in_ = content["n_features_in"]
     if content["feature_names_in"] is not None:
         model.feature_names_in_ = np.array(content["feature_names_in"], dtype=object)

@@ -94,11 +94,11 @@ def _line(value: Cell, points: Any, reach: float, column: Column) -> str:
 def _probabilities(booster: Any) -> str:
     """Return how many points make a class how probable; of two classes with a calibration."""
     calibration = booster.calibration_
-    if booster.classes_.size > 2 or calibration is None or not calibration.slope[0]:
+    if booster.classes_.size > 2 or calibration is None or not calibration.slope:
         return ""
     total = booster.estimator_weights_.sum()
     shares = np.array(_SHARES)
-    votes = (np.log(shares / (1 - shares)) - calibration.intercept[0]) / calibration.slope[0]
+    votes = (np.log(shares / (1 - shares)) - calibration.intercept) / calibration.slope
     rows = "".join(
         f'<tr><th scope="row">{share:.0%}</th><td class="points">{vote * total:+,.1f}</td></tr>'
         for share, vote in zip(_SHARES, votes.tolist(), strict=True)

@@ -17,8 +17,10 @@ import numpy.typing as npt
 from driftgames.core.typing import FloatArray
 
 
-def check_integer(name: str, value: object, *, least: int) -> int:
+def check_integer(name: str, value: object, *, least: int, limited: bool = True) -> int:
     """Return ``value`` as an int, or say that it is not an integer of at least ``least``.
+
+    If it is ``limited``, it must be below 2**63.
 
     >>> check_integer("horizon", 5, least=1)
     5
@@ -30,7 +32,7 @@ def check_integer(name: str, value: object, *, least: int) -> int:
     whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
     if not whole or int(value) < least:  # type: ignore[call-overload]
         raise ValueError(f"{name} must be an integer >= {least}; got {shown(value)}")
-    if int(value) >= 2**63:  # type: ignore[call-overload]
+    if limited and int(value) >= 2**63:  # type: ignore[call-overload]
         raise ValueError(f"{name} must be an integer below 2**63; got {shown(value)}")
     return int(value)  # type: ignore[call-overload, no-any-return]
 

@@ -122,4 +122,4 @@ def _as_seed(random_state: int | np.random.Generator | None) -> int:
         return int(random_state.integers(2**63))
     if random_state is None:
         return int(cast(int, np.random.SeedSequence().entropy))
-    return check_integer("random_state", random_state, least=0)
+    return check_integer("random_state", random_state, least=0, limited=False)
