@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -25,6 +26,7 @@ import typer
 from distributed import Client, LocalCluster
 
 import dask
+from driftgames.boosting import BOOSTERS
 from driftgames.dask import DaskAdaBoostClassifier, DaskNHBoostDTClassifier
 
 LIMIT = 600.0
@@ -35,9 +37,9 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N_ROWS, 6))
 Y = X[:, 0] + X[:, 1] * X[:, 2] + RNG.normal(size=N_ROWS) > 0
 CASES: list[tuple[type[Any], dict[str, Any]]] = [
-    (DaskNHBoostDTClassifier, {}),
-    (DaskNHBoostDTClassifier, {"max_depth": 3}),
-    (DaskAdaBoostClassifier, {}),
+    (DaskNHBoostDTClassifier, {"calibrate": False}),
+    (DaskNHBoostDTClassifier, {"calibrate": False, "max_depth": 3}),
+    (DaskAdaBoostClassifier, {"calibrate": False}),
 ]
 
 
@@ -117,6 +119,52 @@ def kills(client: Client, n_kills: int) -> None:
     )
 
 
+_CLUSTER = """
+import time
+from distributed import LocalCluster
+if __name__ == "__main__":
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    print(cluster.scheduler_address, flush=True)
+    time.sleep(3600)
+"""
+
+
+def scheduler_dies(folder: Path) -> None:
+    """Kill a whole cluster in the middle of a fit; go on from the checkpoint on another."""
+    script = folder / "cluster.py"
+    script.write_text(_CLUSTER)
+    options: dict[str, Any] = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True}
+    child = subprocess.Popen([sys.executable, str(script)], **options)
+    assert child.stdout is not None
+    settings = {"checkpoint": folder / "so_far", "checkpoint_every": 5, "timeout": 20.0}
+
+    def kill() -> None:
+        while not settings["checkpoint"].exists():
+            time.sleep(0.05)
+        os.killpg(child.pid, signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    model = DaskNHBoostDTClassifier(2000, calibrate=False, **settings)
+    with Client(child.stdout.readline().strip(), set_as_default=False) as client:
+        thread.start()
+        begun = time.monotonic()
+        try:
+            model.set_params(client=client).fit(*collections(4))
+            sys.exit("the scheduler died, and the fit did not notice")
+        except ConnectionError as error:
+            seconds = time.monotonic() - begun
+            typer.echo(f"scheduler killed: ConnectionError after {seconds:.1f} s ({error})")
+    thread.join()
+    n_rounds = BOOSTERS["nh-boost.dt"].load(settings["checkpoint"]).n_iter_
+    two = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(**two) as cluster, Client(cluster) as client:
+        model.set_params(client=client).fit(*collections(3)).save(folder / "cluster")
+    BOOSTERS["nh-boost.dt"](2000, calibrate=False).fit(X, Y).save(folder / "memory")
+    if (folder / "cluster").read_bytes() != (folder / "memory").read_bytes():
+        sys.exit("the model differs after the scheduler died")
+    typer.echo(f"went on from the checkpoint of {n_rounds} rounds: the same model")
+
+
 def main(
     number: Annotated[int, typer.Option("--kills", help="How many workers to kill.")] = 50,
     seed: int = 0,
@@ -147,6 +195,8 @@ def main(
         more = [lambda: cluster.scale(5)]
         seconds, lost = fit(*CASES[0], 7, lambda: more.pop()() if more else None)
         typer.echo(f"a worker joined late: the same model in {seconds:.1f} s, {lost} lost")
+    with tempfile.TemporaryDirectory() as folder:
+        scheduler_dies(Path(folder))
 
 
 if __name__ == "__main__":
