@@ -33,7 +33,6 @@ from driftgames.potentials import Potential
 
 FORMAT = "driftgames.boosting"
 VERSION = 3
-OLDEST = 2
 
 _CLASSES = {each.__name__: each for each in BOOSTERS.values()}
 _STUMP_ARRAYS = ("feature", "threshold", "left_vote", "missing_vote")
@@ -53,7 +52,7 @@ def load_model(path: Path) -> BaseBooster:
     A file that is cut short, changed, of another version or of another kind raises
     `DocumentError`, which says which of these it is.
     """
-    content = read_document(path, FORMAT, VERSION, oldest=OLDEST)
+    content = read_document(path, FORMAT, VERSION)
     try:
         return decode_model(content)
     except ValueError as error:

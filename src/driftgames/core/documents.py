@@ -53,13 +53,8 @@ def write_document(path: str | os.PathLike[str], kind: str, version: int, conten
         stream.write(json.dumps(document).encode())
 
 
-def read_document(
-    path: str | os.PathLike[str], kind: str, version: int, *, oldest: int | None = None
-) -> Content:
-    """Return the content of a document of this ``kind`` and ``version``.
-
-    Versions from ``oldest`` on are read too. Default: ``version`` alone.
-    """
+def read_document(path: str | os.PathLike[str], kind: str, version: int) -> Content:
+    """Return the content of a document of this ``kind`` and ``version``."""
     try:
         document = json.loads(Path(path).read_bytes())
     except (ValueError, RecursionError) as error:  # numbers and nesting have limits too
@@ -75,7 +70,7 @@ def read_document(
         raise DocumentError(
             f"{path}: format version {found} is newer than this driftgames reads ({version})"
         )
-    if found < (version if oldest is None else oldest):
+    if found < version:
         raise DocumentError(
             f"{path}: format version {found} is older than this driftgames reads ({version})"
         )
