@@ -26,11 +26,9 @@ def test_content_reads_back_to_the_same_bits(written):
     assert read_document(written, "driftgames.test", 2) == {"x": 0.1 + 0.2, "name": "ü"}
 
 
-def test_older_versions_are_read_where_the_reader_knows_them(written):
-    assert read_document(written, "driftgames.test", 3, oldest=2)["name"] == "ü"
-    for oldest in (None, 3):
-        with pytest.raises(DocumentError, match=r"version 2 is older than .* reads \(3\)"):
-            read_document(written, "driftgames.test", 3, oldest=oldest)
+def test_older_versions_are_refused(written):
+    with pytest.raises(DocumentError, match=r"version 2 is older than .* reads \(3\)"):
+        read_document(written, "driftgames.test", 3)
 
 
 def test_newer_versions_are_refused(written):
