@@ -184,10 +184,7 @@ class BinnedTrainingSet:
     def to_values(self, chosen: list[Stump]) -> Stumps:
         """Return stumps on bins as stumps on feature values."""
         features, cut, left, missing = np.array(chosen, dtype=np.int64).reshape(-1, 4).T
-        at = self.cuts.starts[features] + cut
-        beyond = at == self.cuts.starts[features + 1]  # it asks whether the value is missing
-        thresholds = np.append(self.cuts.thresholds, np.inf)[np.where(beyond, -1, at)]
-        return Stumps(features, thresholds, left, missing)  # type: ignore[arg-type]
+        return Stumps(features, self.cuts.values(features, cut), left, missing)  # type: ignore[arg-type]
 
     def to_bins(self, stumps: Stumps) -> list[Stump]:
         """Return stumps on feature values as stumps on bins."""

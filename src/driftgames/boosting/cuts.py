@@ -39,6 +39,15 @@ class Cuts:
         """Return the thresholds of one feature."""
         return self.thresholds[self.starts[feature] : self.starts[feature + 1]]
 
+    def values(self, features: IntArray, at: IntArray) -> FloatArray:
+        """Return the thresholds of cuts; the cut after the last of a feature is infinity.
+
+        That cut asks whether a value is missing. `index` is the way back.
+        """
+        places = self.starts[features] + at
+        beyond = places == self.starts[features + 1]
+        return np.append(self.thresholds, np.inf)[np.where(beyond, -1, places)]
+
     def index(self, feature: int, threshold: float) -> int:
         """Return which cut of ``feature`` this threshold is; infinity comes after the last.
 

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from driftgames._kernels.jit import kernel
 from driftgames.boosting.additive import ShapeFunction
 from driftgames.boosting.bins import Array
-from driftgames.boosting.tree_model import TreeModel
+from driftgames.boosting.tree_model import TreeModel, find_leaf
 from driftgames.boosting.trees import Trees
 from driftgames.core.checks import check_integer
 from driftgames.core.typing import FloatArray
@@ -119,12 +119,6 @@ def _add_votes(
     for i in range(rows.shape[0]):
         row, mine = rows[i], out[i]
         for t in range(starts.size):
-            n = np.uint64(starts[t])
-            below = left[n]
-            while below > 0:
-                x = row[np.uint64(feature[n])]
-                right = x > threshold[n] if x == x else missing_left[n] == 0  # NaN differs
-                n = np.uint64(below) + np.uint64(right)
-                below = left[n]
+            n = find_leaf(row, starts[t], feature, threshold, missing_left, left)
             for label in range(mine.size):
                 mine[label] += votes[n, label]

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -172,16 +171,13 @@ class TreePairs(PairTrainingSet):
 
     def to_values(self, chosen: list[PairTree]) -> Trees:
         """Return trees on bins as trees on feature values."""
-        cuts = self._data.cuts
         nodes = [node for tree in chosen for node in tree]
         feature = np.array([node.feature for node in nodes], dtype=np.int64)
         cut = np.array([node.cut for node in nodes], dtype=np.int64)
         left = np.array([node.left for node in nodes], dtype=np.int64)
         threshold = np.zeros(feature.size)
         asks = left > 0
-        at = cuts.starts[feature[asks]] + cut[asks]
-        beyond = at == cuts.starts[feature[asks] + 1]  # it asks whether the value is missing
-        threshold[asks] = np.append(cuts.thresholds, np.inf)[np.where(beyond, -1, at)]
+        threshold[asks] = self._data.cuts.values(feature[asks], cut[asks])
         vote = np.zeros((feature.size, self.n_classes))
         for n, node in enumerate(nodes):
             vote[n] = node.votes or 0
@@ -193,22 +189,13 @@ class TreePairs(PairTrainingSet):
     def to_bins(self, trees: Trees) -> list[PairTree]:
         """Return trees on feature values as trees on bins."""
         index = self._data.cuts.index
-        rows = zip(
-            trees.feature.tolist(),
-            trees.threshold.tolist(),
-            trees.missing_left.tolist(),
-            trees.left.tolist(),
-            trees.vote.tolist(),
-            trees.gain.tolist(),
-            strict=True,
+        return trees.to_nodes(
+            lambda j, theta, missing, left, votes, gain: (
+                PairNode(j, index(j, theta), missing, left, gain=gain)
+                if left
+                else PairNode(votes=tuple(votes))
+            )
         )
-        nodes = [
-            PairNode(j, index(j, theta), missing, left, gain=gain)
-            if left
-            else PairNode(votes=tuple(votes))
-            for j, theta, missing, left, votes, gain in rows
-        ]
-        return [tuple(nodes[a:b]) for a, b in pairwise(trees.starts.tolist())]
 
 
 class EstimatorPairs(PairTrainingSet):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
-from driftgames._kernels.jit import inner_kernel, kernel
+from driftgames._kernels.jit import inner_kernel, kernel, scalar
 from driftgames.boosting.additive import Explanation
 from driftgames.boosting.bins import Array
 from driftgames.boosting.stumps import exact_weights, round_to_unit
@@ -158,6 +158,21 @@ class TreeModel:
         return score
 
 
+@scalar
+def find_leaf(
+    row: Array, root: int, feature: Array, threshold: Array, missing_left: Array, left: Array
+) -> Any:
+    """Return the leaf that a row comes to in the tree of this root."""
+    n = np.uint64(root)
+    below = left[n]
+    while below > 0:
+        x = row[np.uint64(feature[n])]
+        right = x > threshold[n] if x == x else missing_left[n] == 0  # NaN differs
+        n = np.uint64(below) + np.uint64(right)
+        below = left[n]
+    return n
+
+
 @inner_kernel
 def _score_row(
     row: Array,
@@ -171,14 +186,7 @@ def _score_row(
     """Return the sum of the votes of all trees on one row; the sum is exact in any order."""
     score = 0.0
     for t in range(starts.size):
-        n = np.uint64(starts[t])
-        below = left[n]
-        while below > 0:
-            x = row[np.uint64(feature[n])]
-            right = x > threshold[n] if x == x else missing_left[n] == 0  # NaN differs
-            n = np.uint64(below) + np.uint64(right)
-            below = left[n]
-        score += votes[n]
+        score += votes[find_leaf(row, starts[t], feature, threshold, missing_left, left)]
     return score
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
@@ -96,8 +94,6 @@ class TreeTrainingSet:
 
     def to_values(self, chosen: list[Tree]) -> Trees:
         """Return trees on bins as trees on feature values."""
-        thresholds = np.append(self._data.cuts.thresholds, np.inf)
-        starts = self._data.cuts.starts
         columns = [as_rows(tree) for tree in chosen]
         sizes = [len(tree) for tree in chosen]
         feature, cut, missing_left, left, vote, gain = (
@@ -106,27 +102,15 @@ class TreeTrainingSet:
         if not chosen:
             return Trees.none()
         asks = left > 0
-        at = starts[feature[asks]] + cut[asks]
-        beyond = at == starts[feature[asks] + 1]  # it asks whether the value is missing
         threshold = np.zeros(feature.size)
-        threshold[asks] = thresholds[np.where(beyond, -1, at)]
+        threshold[asks] = self._data.cuts.values(feature[asks], cut[asks])
         return Trees(np.array(sizes), feature, threshold, missing_left, left, vote, gain)
 
     def to_bins(self, trees: Trees) -> list[Tree]:
         """Return trees on feature values as trees on bins."""
         index = self._data.cuts.index
-        rows = zip(
-            trees.feature.tolist(),
-            trees.threshold.tolist(),
-            trees.missing_left.tolist(),
-            trees.left.tolist(),
-            trees.vote.tolist(),
-            trees.gain.tolist(),
-            strict=True,
+        return trees.to_nodes(
+            lambda j, theta, missing, left, vote, gain: Node(
+                j, index(j, theta) if left else 0, missing, left, vote, gain
+            )
         )
-        nodes = [
-            Node(j, index(j, theta) if left else 0, missing, left, vote, gain)
-            for j, theta, missing, left, vote, gain in rows
-        ]
-        starts = trees.starts.tolist()
-        return [tuple(nodes[a:b]) for a, b in pairwise(starts)]
