@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from fuzz_tables import table_kinds
+
+from driftgames.core.documents import DocumentError
 
 
 class BrokenError(AssertionError):
@@ -21,18 +24,23 @@ class BrokenError(AssertionError):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: ``write(path)`` makes one, ``read(path)`` and ``use(object)`` take it."""
+    """A kind of file: ``write(path)`` makes one, ``read(path)`` and ``use(object)`` take it.
+
+    A broken file must make ``read`` raise ``error``. ``file`` is the name that it has.
+    """
 
     name: str
     write: Callable[[Path], None]
     read: Callable[[Path], Any]
     use: Callable[[Any], None]
+    file: str = "file.json"
+    error: type[Exception] = DocumentError
 
-    def text(self) -> str:
+    def content(self) -> bytes:
         """Return a whole file of this kind."""
         with tempfile.TemporaryDirectory() as folder:
-            self.write(path := Path(folder) / "file.json")
-            return path.read_text()
+            self.write(path := Path(folder) / self.file)
+            return path.read_bytes()
 
 
 def check_shares(p: np.ndarray) -> None:
@@ -232,7 +240,6 @@ def model(name: str, make: Callable[[], Any]) -> Kind:
 
 def task() -> Kind:
     """Return a finished task of ``make reproduce``; a damaged one counts as none."""
-    from driftgames.core.documents import DocumentError
     from driftgames.paper.store import Store, Task
 
     work = Task("fit", {"set": "a9a", "rounds": 2}, dict)
@@ -332,6 +339,7 @@ def all_kinds() -> dict[str, Callable[[], Kind]]:
         "coin betting on a simplex",
         lambda: oco.CoinBetting(oco.Simplex(3), per_coordinate=True),
     )
+    makers |= table_kinds(Kind)
     add(model, "model of stumps", lambda: boosting.NHBoostDTClassifier(5))
     add(model, "model of trees", lambda: boosting.NHBoostDTClassifier(4, max_depth=2))
     add(model, "model of adaboost", lambda: boosting.AdaBoostClassifier(4))

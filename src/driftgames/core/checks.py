@@ -37,6 +37,16 @@ def check_integer(name: str, value: object, *, least: int, limited: bool = True)
     return int(value)  # type: ignore[call-overload, no-any-return]
 
 
+def count_rounds_left(t: object, horizon: object) -> int:
+    """Return how many rounds come after round ``t``; the default horizon is ``t``.
+
+    >>> count_rounds_left(3, None), count_rounds_left(3, 10)
+    (0, 7)
+    """
+    played = check_integer("t", t, least=0)
+    return 0 if horizon is None else check_integer("horizon", horizon, least=played) - played
+
+
 def check_positive(name: str, value: float) -> float:
     """Return ``value`` as a float, or say that it is not a finite number above 0."""
     if not (is_real(value) and math.isfinite(value) and value > 0):

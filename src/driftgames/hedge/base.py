@@ -420,7 +420,7 @@ class ExpertLearner(Stateful):
 
     def _as_floats(self, values: npt.ArrayLike) -> Floats:
         if type(values) is np.ndarray and values.dtype == self._dtype:  # no masked array
-            return np.asarray(values, order="C")
+            return values if values.flags.c_contiguous else np.asarray(values, order="C")
         return np.asarray(as_floats(self._units.plural, values), dtype=self._dtype, order="C")
 
     def _ignore_sleepers(self, losses: Floats, awake: BoolArray) -> Floats:

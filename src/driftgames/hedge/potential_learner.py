@@ -62,10 +62,6 @@ class PotentialLearner(ExpertLearner):
     def _memory_size(self) -> int:
         return 0
 
-    def _uniforms(self, count: int) -> FloatArray:
-        """Return the numbers in [0, 1) that draw actions. Default: no action is drawn."""
-        return _NO_DRAWS
-
     def _replay(
         self,
         losses: Floats,
@@ -73,10 +69,9 @@ class PotentialLearner(ExpertLearner):
         learner_losses: FloatArray,
         regret: FloatArray,
         played: FloatArray,
+        uniforms: FloatArray = _NO_DRAWS,
     ) -> int:
-        uniforms = self._uniforms(len(losses))
-        if len(uniforms) and not len(played):
-            played = np.empty((1, self._n_actions))  # an action is drawn from the last row
+        """Play the rows; ``uniforms``, if given, draw an action from each distribution."""
         if self._compiled is None:
             return self._replay_plain(losses, learner_losses, regret, played, uniforms)
         done = compile_replay(self._compiled.kernels)(
