@@ -116,7 +116,7 @@ def evidence(regret: float, variance: float) -> float:
             total = fma(_SHARES[k], exp(_NODES[k] * (R - _NODES[k] * V)), total)
         result = choose(flat, total, result)
     if any_of(mirrored):
-        result = choose(mirrored, result / ratio, result)
+        result = choose(mirrored, result * (1.0 / ratio), result)
     return result
 
 
