@@ -178,7 +178,7 @@ class TreeGrower:
         """Return a tree's vote on every row: 1 for +1 and 0 for -1."""
         self._follow(tree)
         votes = np.empty(self._data.n_rows, dtype=np.uint8)
-        self._run(lambda p: steps.write_votes(p, self._growth, votes))
+        self._run(lambda p: steps.write_votes(*self._leaves(p), votes))
         return votes
 
     def count_mistakes(self, tree: Tree, mistakes: Array, most: int) -> IntArray:
@@ -189,8 +189,14 @@ class TreeGrower:
         self._follow(tree)
         moved = np.empty((self._n_shares, 2, most + 1), dtype=np.int64)
         weights = self._data.sample_weights
-        self._run(lambda p: steps.count_mistakes(p, self._growth, weights, mistakes, moved[p]))
+        self._run(lambda p: steps.count_mistakes(*self._leaves(p), weights, mistakes, moved[p]))
         return np.asarray(moved.sum(axis=0))
+
+    def _leaves(self, p: int) -> tuple[Array, Array, Array, Array]:
+        """Return questions and votes of all nodes, and the rows of a share in its leaves."""
+        growth = self._growth
+        n_nodes = growth.at[N_NODES]
+        return growth.questions[:n_nodes], growth.votes[:n_nodes], growth.bounds[p], growth.lists[p]
 
     def _take(self, step: int, *weights: Array, alone: bool = False) -> int:
         """Take a step and return the next one; if ``alone``, go on to the end."""
