@@ -26,6 +26,7 @@ from driftgames.boosting.calibration import Calibration, RowKeys, cross_fit
 from driftgames.boosting.categories import CategoryCounts, CategoryEncoder
 from driftgames.boosting.cut_summary import CutSummary
 from driftgames.boosting.cuts import Cuts
+from driftgames.boosting.fingerprint import OTHER_ROWS, Fingerprint
 from driftgames.boosting.frames import UNKNOWN, Categories, FoundCategories, recode
 from driftgames.boosting.row_sample import hash_rows
 from driftgames.boosting.sample_weights import (
@@ -41,8 +42,6 @@ from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from driftgames.boosting.base import BaseBooster
-
-OTHER_ROWS = "source must yield the same rows each time it is read"
 
 
 class Rows(NamedTuple):
@@ -92,7 +91,7 @@ class BatchReader:
     _given: FloatArray | None = None
     _pending: Iterator[Batch] | None = None
     _n_rows: int | None = None
-    _expected: dict[Any, tuple[int, int]] = field(default_factory=dict)
+    _expected: Fingerprint | None = None
     _hashes: list[Array] = field(default_factory=list)
     _labels: list[Array] = field(default_factory=list)
     _sizes: dict[Any, int] = field(default_factory=dict)
@@ -108,9 +107,14 @@ class BatchReader:
         if first.sample_weight is not None or self.class_weight is not None:
             self._weigh()
         if categories is not None:
-            parts = self._batches("finding categories")
-            found = (self._found(k, batch, mine) for k, batch, _, _, mine in parts)
+            found, labels = [], []
+            for k, batch, _, y, mine in self._batches("finding categories"):
+                if mine is None:
+                    raise ValueError(f"batch {k} must have categories as batch 0; it has none")
+                found.append(FoundCategories.of(batch.X, mine))
+                labels.append(np.unique(y))
             self.categories = reduce(add, found).held
+            self.classes = find_classes(np.concatenate(labels))
 
     @property
     def integer_weights(self) -> bool:
@@ -127,10 +131,11 @@ class BatchReader:
 
     def count(self) -> int:
         """Return the number of examples that count."""
-        if not self._expected:
+        if self._expected is None:
             for _ in self._read("reading labels"):
                 pass
-        return sum(n for n, _ in self._expected.values())
+        assert self._expected is not None
+        return self._expected.n_rows
 
     def masses(self) -> IntArray:
         """Return the weights of the examples that count."""
@@ -140,16 +145,15 @@ class BatchReader:
 
     def hold_out(self, held: BoolArray) -> None:
         """Train on the others from now on, and collect these in the pass for the cuts."""
-        self.held, self._expected = held, {}
+        self.held, self._expected = held, Fingerprint()
         # what was seen so far says nothing of the order of rows, which decides who is held
-        self._see(self._expected, self._labels[0], self.masses(), self._hashes[0], held)
+        self._expected.add(self._labels[0], self.masses(), self._hashes[0], held)
 
     def encode(self, *, ranked: bool) -> CategoryEncoder | None:
         """Read all batches if there are categories; return their encoder."""
         categories = self.categories
         if categories is None:
             return None
-        self.count()  # reads the classes
         counts = [
             CategoryCounts.of(X, categories, labels, weights, self.classes.size)
             for X, labels, weights in self._training("counting categories")
@@ -268,7 +272,7 @@ class BatchReader:
     def _read(self, task: str) -> Iterator[Rows]:
         """Yield the examples of positive weight of each batch; check that they are the same."""
         at = begin = 0
-        expected, seen, labels = self._expected, dict[Any, tuple[int, int]](), []
+        expected, seen, labels = self._expected, Fingerprint(), []
         keeps = self.keeps_keys and not self._hashes
         for k, _, X, y, mine in self._batches(task):
             if self.categories is not None and mine is not None:
@@ -289,24 +293,20 @@ class BatchReader:
             held = None if self.held is None else rows.of(self.held)
             if held is not None and held.size < y.size:
                 raise ValueError(f"{OTHER_ROWS}; there are more of them now")
-            self._see(seen, y, weights, rows.hashes, held)
-            for label, (n, _) in seen.items() if expected else ():
-                if n > expected.get(label, (0, 0))[0]:
-                    raise ValueError(f"{OTHER_ROWS}; there are more rows of class {label!r} now")
+            seen.add(y, weights, rows.hashes, held)
+            if expected is not None:
+                seen.compare(expected, ended=False)
             if keeps:
                 self._hashes.append(rows.hashes)
                 self._labels.append(y)
             yield rows
             begin += y.size
-        if not expected:
-            self._expected, self._n_rows = seen, at
-            if not self.classes.size:
-                self.classes = find_classes(np.concatenate(labels))
-        for label, before in expected.items():
-            if before != seen.get(label):
-                n, now = before[0], seen.get(label, (0, 0))[0]
-                what = "other values" if n == now else f"{now:,} rows instead of {n:,}"
-                raise ValueError(f"{OTHER_ROWS}; class {label!r} has {what} the second time")
+        if expected is not None:
+            seen.compare(expected)
+            return
+        self._expected, self._n_rows = seen, at
+        if not self.classes.size:
+            self.classes = find_classes(np.concatenate(labels))
 
     def _batches(self, task: str) -> Iterator[tuple[int, Batch, Any, Array, Any]]:
         """Yield each batch with its number and what the checks return of it."""
@@ -335,11 +335,6 @@ class BatchReader:
         X.sum_duplicates()
         return X, y, categories
 
-    def _found(self, k: int, batch: Batch, categories: Any) -> FoundCategories:
-        if categories is None:
-            raise ValueError(f"batch {k} must have the categories of the others; it has none")
-        return FoundCategories.of(batch.X, categories)
-
     def _recoded(self, k: int, X: Any, categories: tuple[Categories | None, ...]) -> Any:
         """Return codes among the categories of all batches."""
         assert self.categories is not None
@@ -351,20 +346,3 @@ class BatchReader:
                     f"{OTHER_ROWS}; batch {k} holds the category {late[0]!r} in column {j} now"
                 )
         return X
-
-    @staticmethod
-    def _see(
-        seen: dict[Any, tuple[int, int]],
-        y: Array,
-        weights: IntArray,
-        hashes: Array,
-        held: BoolArray | None,
-    ) -> None:
-        """Count the rows of each label, and add up their hashes, in any order."""
-        factors = weights if held is None else weights + (held.astype(np.int64) << 54)
-        mixed = hashes * factors.astype(np.uint64)  # modulo 2**64
-        for label in np.unique(y).tolist():
-            mine = y == label
-            n, total = seen.get(label, (0, 0))
-            total += int(mixed[mine].sum())
-            seen[label] = n + int(np.count_nonzero(mine)), total % 2**64

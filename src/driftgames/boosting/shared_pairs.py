@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
-from driftgames.boosting.bins import Array
 from driftgames.boosting.pair_growth import PairGrower, PairNode
-from driftgames.boosting.pair_training_set import TreePairs
-from driftgames.boosting.shared_sums import list_all_bins
-from driftgames.boosting.shared_trees import Divide, DividedRows, GrowingLeaf, SharedGrower
+from driftgames.boosting.shared_trees import Divide, GrowingLeaf, SharedGrower
 from driftgames.boosting.tree_growth import TreeShape
 from driftgames.core.typing import IntArray
-
-
-class PairRows(DividedRows, TreePairs):
-    """The rows of a share while trees grow, as pairs of an example and a label."""
-
-    def best(self, weights: IntArray) -> Any:
-        """Begin a tree for these weights; return the sums of all rows, and behind them the total.
-
-        The answer is what `PairGrower` adds up: parts of blocks of labels, with every bin.
-        """
-        return self._begin([self._grower.begin(weights).rows])
-
-    def _sum(self, rows: Sequence[Array]) -> IntArray:
-        grower = self._grower
-        sums, totals = grower.sum(rows[0]), grower.totals(rows[0])
-        parts = zip(sums, totals, strict=True)
-        answer = [np.vstack([list_all_bins(self._data, *part), part[1]]) for part in parts]
-        grower.free(sums)
-        return np.stack(answer)
 
 
 class SharedPairGrower(SharedGrower):

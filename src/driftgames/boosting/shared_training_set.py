@@ -12,7 +12,8 @@ from driftgames.boosting.cuts import Cuts
 from driftgames.boosting.mistake_counts import CountsErrors
 from driftgames.boosting.pair_training_set import TreePairs
 from driftgames.boosting.shared_pairs import SharedPairGrower
-from driftgames.boosting.shared_trees import Question, SharedGrower, SharedTreeGrower
+from driftgames.boosting.shared_rows import Question
+from driftgames.boosting.shared_trees import SharedGrower, SharedTreeGrower
 from driftgames.boosting.tree_growth import TreeShape
 from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.vote_totals import Standing

@@ -14,9 +14,8 @@ import numpy as np
 
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.pair_training_set import PairCounts
-from driftgames.boosting.shared_pairs import PairRows
+from driftgames.boosting.shared_rows import PairRows, TreeRows
 from driftgames.boosting.shared_sums import list_all_bins
-from driftgames.boosting.shared_trees import TreeRows
 from driftgames.boosting.tree_growth import TreeShape
 from driftgames.boosting.vote_totals import Standing
 from driftgames.certificates.margins import Margins
