@@ -174,6 +174,15 @@ def test_categories_of_parquet_files(tmp_path):
             assert _bytes(model, tmp_path / "parts") == _bytes(whole, tmp_path / "whole")
 
 
+def test_a_category_and_a_missing_value_may_be_in_one_batch_alone(tmp_path):
+    frame = pd.DataFrame({"a": ["x", "y", "x", "y", None, "z"] + ["x", "y"] * 7})
+    y = np.arange(20) % 2
+    whole = NHBoostDTClassifier(4, calibrate=False).fit(frame, y)
+    parts = [(frame[10:], y[10:]), (frame[:10], y[:10])]
+    model = NHBoostDTClassifier(4, calibrate=False).fit_batches(parts)
+    assert _bytes(model, tmp_path / "a") == _bytes(whole, tmp_path / "b")
+
+
 def test_late_categories_and_other_types_are_refused():
     late = FRAME.assign(g=FRAME["g"].replace("rare", "late"))
     reads = iter([FRAME, late])

@@ -91,7 +91,7 @@ def test_shares_give_the_model_of_all_rows(name, shape, weights, tmp_path):
     several = name == "three classes"
     if several and "monotonic_cst" in shape:
         pytest.skip("monotonic_cst is for two classes")
-    y = Y + (X[:, 1] > 1) if several else Y
+    y = Y.astype(int) + (X[:, 1] > 1) if several else Y
     name = ("nh-boost.dt" if weights is None else "adaboost") if several else name
     settings = {"n_estimators": 9, "max_bins": 16, **shape}
     whole = BOOSTERS[name](calibrate=False, **settings).fit(X, y, weights)
