@@ -193,6 +193,12 @@ def test_the_model_file_is_that_of_a_fit_in_memory(case, client, tmp_path):
         np.testing.assert_array_equal(getattr(model, method)(rows[0]), expected)
 
 
+def test_the_client_need_not_be_the_default(client, monkeypatch):
+    monkeypatch.setattr("distributed.client._global_clients", {})
+    model = on_dask.DaskNHBoostDTClassifier(3, calibrate=False, client=client).fit(*_arrays(SIZES))
+    assert model.n_iter_ == 3
+
+
 def test_every_booster_has_one_on_dask_with_the_same_settings():
     for kind in BOOSTERS.values():
         twin = getattr(on_dask, f"Dask{kind.__name__}")

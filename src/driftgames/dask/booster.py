@@ -96,10 +96,15 @@ class DaskBooster(BaseBooster):
             raise ValueError(f"timeout must be a positive number; got {self.timeout!r}")
         self._check_built_in("a fit on a cluster")
         client = self._find_client()
-        local = self._begin()
-        weighted = sample_weight is not None
         given = partitions.split(X, y, sample_weight)
-        evaluated = name_sets(eval_set, eval_names)
+        with client.as_current():  # actors and `wait` ask for the current client
+            return self._fit(client, given, name_sets(eval_set, eval_names))
+
+    def _fit(
+        self, client: Client, given: list[tuple[Any, ...]], evaluated: dict[str, tuple[Any, Any]]
+    ) -> Self:
+        """Fit the booster to delayed parts of examples, labels and sample weights."""
+        local, weighted = self._begin(), len(given[0]) == 3
         pairs = {name: tuple(self._bring(client, each)) for name, each in evaluated.items()}
         prepare = dask.delayed(partitions.prepare, pure=False)
         checker = self._local_class()(categorical_features=self.categorical_features)
