@@ -107,6 +107,71 @@ CASES = {
 }
 
 
+THREE = np.where(X[:, 1] > 1, "left", Y)
+FRAME = pd.DataFrame(X, columns=list("abcd")).assign(
+    e=pd.Categorical(np.array(list("zyxw"))[RNG.integers(0, 4, N)], list("wzyx"), ordered=True),
+    f=np.where(RNG.random(N) < 0.1, None, RNG.choice(["red", "green", "blue"], N)),
+)
+FRAME.loc[3, "f"] = "rare"
+PARTS = (100, 0, 200, 50)
+WAYS = {
+    "class weights": ("nh-boost.dt", X, Y, None, {"class_weight": "balanced"}),
+    "class weights of reals": ("adaboost", X, THREE, REALS, {"class_weight": "balanced"}),
+    "monotonic trees": (
+        "nh-boost.dt",
+        X,
+        Y,
+        None,
+        {"monotonic_cst": [1, 0, -1, -1], "max_depth": 3},
+    ),
+    "three classes": ("nh-boost.dt", X, THREE, COUNTS, {"class_weight": {"left": 2}}),
+    "three classes, trees": ("adaboost", sp.csr_matrix(X), THREE, REALS, {"max_depth": 2}),
+    "categories": ("nh-boost.dt", FRAME, Y, COUNTS, {"max_depth": 2}),
+    "held out": (
+        "nh-boost.dt",
+        FRAME,
+        THREE,
+        REALS,
+        {"early_stopping": True, "n_iter_no_change": 1, "tol": 0.02},
+    ),
+    "calibrated": ("nh-boost.dt", X, Y, None, {"calibrate": True}),
+    "calibrated, all at once": (
+        "adaboost",
+        FRAME,
+        THREE,
+        COUNTS,
+        {"calibrate": True, "early_stopping": True, "max_depth": 2, "class_weight": "balanced"},
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_whatever_fit_does_a_cluster_does_byte_for_byte(way, client, tmp_path, monkeypatch):
+    monkeypatch.setattr("driftgames.boosting.calibration.SMALL", 100)
+    monkeypatch.setattr("driftgames.boosting.calibration.LARGE", 200)
+    name, rows, y, weights, settings = WAYS[way]
+    settings = {"n_estimators": 4, "max_bins": 16, "calibrate": False, **settings}
+    local = BOOSTERS[name](**settings).fit(rows, y, weights)
+    given = [rows, y] + ([] if weights is None else [weights])
+    model = getattr(on_dask, f"Dask{type(local).__name__}")(**settings)
+    model.fit(*(_delayed(each, PARTS) for each in given)).save(tmp_path / "cluster")
+    local.save(tmp_path / "memory")
+    assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
+    assert _actors(client) == 0
+
+
+def test_a_validation_collection_stops_a_fit(client, tmp_path):
+    settings = {"calibrate": False, "early_stopping": True, "n_iter_no_change": 1, "tol": 0.01}
+    local = BOOSTERS["nh-boost.dt"](20, **settings).fit(X, Y, eval_set=(X[:99], Y[:99]))
+    model = on_dask.DaskNHBoostDTClassifier(20, **settings)
+    valid = _delayed(X[:99], (40, 59)), da.from_array(Y[:99], chunks=50)
+    model.fit(*_arrays(SIZES), eval_set=valid)
+    assert local.n_iter_ < 20
+    np.testing.assert_equal(model.to_local().evals_result_, local.evals_result_)
+    with pytest.raises(ValueError, match="validation_fraction must be a number"):
+        model.set_params(validation_fraction=None).fit(*_arrays(SIZES))
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_model_file_is_that_of_a_fit_in_memory(case, client, tmp_path):
     name, shape, collections, rows = CASES[case]
@@ -126,6 +191,12 @@ def test_the_model_file_is_that_of_a_fit_in_memory(case, client, tmp_path):
         if case != "classes apart":
             np.testing.assert_array_equal(found.compute(), expected)
         np.testing.assert_array_equal(getattr(model, method)(rows[0]), expected)
+
+
+def test_the_client_need_not_be_the_default(client, monkeypatch):
+    monkeypatch.setattr("distributed.client._global_clients", {})
+    model = on_dask.DaskNHBoostDTClassifier(3, calibrate=False, client=client).fit(*_arrays(SIZES))
+    assert model.n_iter_ == 3
 
 
 def test_every_booster_has_one_on_dask_with_the_same_settings():
@@ -248,7 +319,7 @@ def test_bad_settings_are_refused(client):
         ({"client": "tcp"}, "client must be a distributed.Client; got 'tcp'"),
         ({"timeout": 0}, "timeout must be a positive number; got 0"),
         ({"checkpoint_every": 0}, "checkpoint_every"),
-        ({"estimator": object()}, "only the built-in stumps and trees"),
+        ({"estimator": object()}, "a fit on a cluster is for the built-in"),
         ({"max_bins": 1}, "max_bins"),
     ]:
         with pytest.raises(ValueError, match=message):

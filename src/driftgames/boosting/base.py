@@ -12,12 +12,12 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction, draw_shapes
+from driftgames.boosting.batch_fit import BatchFit
 from driftgames.boosting.bins import Array
 from driftgames.boosting.by_feature import ByFeature
 from driftgames.boosting.frames import code_columns
 from driftgames.boosting.monitoring import cast_votes
 from driftgames.boosting.pair_model import PairModel
-from driftgames.boosting.rounds import BoostingRounds
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
@@ -39,7 +39,7 @@ class Run:
     vote_weights: FloatArray
 
 
-class BaseBooster(BoostingRounds):
+class BaseBooster(BatchFit):
     """A classifier by vote of weak hypotheses; subclasses say how the examples are weighed.
 
     Attributes

@@ -155,6 +155,12 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
         sparse = estimator is None or get_tags(estimator).input_tags.sparse
         return columns if sparse or not issparse(columns) else columns.toarray()
 
+    def _expand_codes(self, X: Any, categories: tuple[Categories | None, ...] | None) -> Any:
+        """Return the columns of examples whose categories are codes among these."""
+        if self.encoder_ is not None and categories is not None:
+            X = self.encoder_.recode(X, categories)
+        return self._expand(X, self.estimator)
+
     @property
     def _n_columns(self) -> int:
         """The number of columns that the weak hypotheses ask about."""
@@ -193,12 +199,4 @@ def find_classes(y: Array) -> Array:
     classes = np.unique(y)
     if classes.size < 2:
         raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")
-    return classes
-
-
-def two_classes(y: Array) -> Array:
-    """Return the two labels in order; raise ValueError if there are fewer or more."""
-    classes = find_classes(y)
-    if classes.size > 2:
-        raise ValueError(f"y must hold two classes in batches; got {classes.size} classes")
     return classes

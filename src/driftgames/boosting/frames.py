@@ -10,7 +10,7 @@ import numbers
 import reprlib
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -101,6 +101,59 @@ def code_columns(
         code = {v: np.nan if c is None else at.get(c, UNKNOWN) for v, c in plain.items()}
         codes[:, j] = [code[v] for v in raw]
     return codes, tuple(found)
+
+
+def recode(
+    codes: FloatArray, old: Sequence[Categories | None], new: Sequence[Categories | None]
+) -> FloatArray:
+    """Return codes among ``old`` categories as codes among ``new`` ones.
+
+    A missing value stays missing, and an unknown one unknown.
+    """
+    codes = codes.copy(order="K")
+    for j, (before, after) in enumerate(zip(old, new, strict=True)):
+        if before is not None and after is not None:
+            at = {category: float(k) for k, category in enumerate(after)}
+            table = np.array([*(at.get(each, UNKNOWN) for each in before), UNKNOWN])
+            known = ~np.isnan(codes[:, j])
+            codes[known, j] = table[codes[known, j].astype(np.int64)]
+    return codes
+
+
+class FoundCategories(NamedTuple):
+    """The categories that a part of the examples holds, and the order that their types give.
+
+    Both have an entry for each column: None for numbers, and no order is ``()``.
+    """
+
+    held: tuple[Categories | None, ...]
+    order: tuple[Categories | None, ...]
+
+    @classmethod
+    def of(cls, X: Any, held: tuple[Categories | None, ...]) -> FoundCategories:
+        """Take the order from the types of the columns of ``X``."""
+        frame, order = _as_frame(X), list(held)
+        for j, mine in enumerate(held):
+            if mine is not None:
+                typed = () if frame is None else getattr(frame[:, j].dtype, "categories", ())
+                order[j] = tuple(c for c in _plain_values(typed, "").values() if c is not None)
+        return cls(held, tuple(order))
+
+    def __add__(self, other: FoundCategories) -> FoundCategories:  # type: ignore[override]
+        """Return the categories of both parts in the order that one part would have."""
+        held: list[Categories | None] = []
+        for j, (mine, others) in enumerate(zip(self.held, other.held, strict=True)):
+            if self.order[j] != other.order[j]:
+                raise ValueError(
+                    f"column {j} must have one type in all parts; some hold categories "
+                    f"{reprlib.repr(self.order[j])}, others {reprlib.repr(other.order[j])}"
+                )
+            if mine is None or others is None:
+                held.append(None)
+                continue
+            _check_kind([*mine, *others], f"column {j}")
+            held.append(_order([*mine, *others], self.order[j] or ()))
+        return FoundCategories(tuple(held), self.order)
 
 
 def _as_frame(X: Any) -> nw.DataFrame[Any] | None:

@@ -71,9 +71,9 @@ class Stopping:
         share = self.validation_fraction or 0.0
         return share if share < 1 else share / n_examples
 
-    def hold_out(self, X: Any, y: Array, masses: IntArray, classes: Array) -> BoolArray:
+    def hold_out(self, hashes: Array, y: Array, masses: IntArray, classes: Array) -> BoolArray:
         """Return which examples are held out; every class keeps examples to train on."""
-        held = hold_out(deal_ranks(X, y, masses)[0], self.share(y.size))
+        held = hold_out(deal_ranks(hashes, y, masses)[0], self.share(y.size))
         if not np.array_equal(np.unique(y[~held]), classes) or not held.any():
             raise ValueError(
                 f"validation_fraction={self.validation_fraction!r} of {y.size} examples must leave "
