@@ -23,7 +23,7 @@ from driftgames.bandit.pending import (
 )
 from driftgames.bandit.types import Arm
 from driftgames.bandit.uniform_kernels import addresses_of
-from driftgames.core.checks import check_flag, check_integer, is_real
+from driftgames.core.checks import check_between, check_flag, check_integer, is_real
 from driftgames.core.generators import KNOWN, put_back
 from driftgames.core.schema import (
     FLAG,
@@ -155,6 +155,20 @@ class ArmPuller(Stateful):
                 self._pending[pull] = count - 1
             if self._gamma is None:
                 take_gamma(self._gammas, pull)
+
+    def watch(self, arm: Arm, loss: float, prob: float) -> None:
+        """Learn from a pull of another policy, which drew ``arm`` with probability ``prob``.
+
+        It counts as a pull of this policy, and its generator moves on as for a pull.
+        """
+        with self._lock:
+            if arm not in self.arms or not 0 < prob <= 1:
+                self._refuse(arm, prob)
+            number = check_between(f"a {self._units.word}", loss, self._low, self._high)
+            self._attach(self.rng)
+            self._draw()
+            chance = float(prob) + self._engine.gamma
+            self._learn(self.arms.index(arm), float(self._units.to_game(number)), chance)
 
     # ---------------------------------------------------------------- what it knows
 
