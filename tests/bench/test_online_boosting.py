@@ -1,0 +1,39 @@
+"""Subjects on streams, markets and logs make their tables on data as small as they allow."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench import off_policy, online_boosting, portfolios
+from driftgames.datasets import MissingDataError, load_market
+
+
+def test_online_boosting_has_every_model_on_every_stream(monkeypatch):
+    pytest.importorskip("river")
+    monkeypatch.setattr(online_boosting, "MODELS", 3)
+    trees, stumps, promises = online_boosting.tables(40)
+    streams = [*online_boosting.streams(40), "mean"]
+    for table in (trees, stumps):
+        assert table.column("stream") == streams
+        assert all(0 <= share <= 1 for row in table.rows for share in row[1:])
+    assert len(promises.rows) == 2 * 2 * (len(streams) - 1)
+    certified = promises.column("certified mistakes")
+    assert all(a <= b + 1e-9 for a, b in zip(certified, promises.column("promised"), strict=True))
+
+
+def test_portfolios_show_costs_where_there_are_some():
+    try:
+        load_market("nyse_o", allow_download=False)
+    except MissingDataError as error:
+        pytest.skip(str(error))
+    free, paid = portfolios.run(quick=True)
+    assert set(free.column("costs")) == {0.0}
+    assert min(paid.column("costs")) > 0
+
+
+def test_our_interval_covers_where_the_normal_one_fails(monkeypatch):
+    monkeypatch.setattr(off_policy, "ROUNDS", 300)
+    covered, _, normal, *_ = off_policy.coverage("1 % for the target", 40)
+    assert covered >= 0.95
+    assert normal < 0.9
+    assert off_policy.coverage("tsallis-inf", 5)[0] == 1.0
