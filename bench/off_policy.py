@@ -9,7 +9,7 @@ from driftgames.bandit import POLICIES, BernoulliArms, PullLog, TsallisINF, off_
 from driftgames.core.typing import FloatArray
 from driftgames.tables import Column, Row, Table
 
-ROUNDS, LOGS, ARMS, DELTA = 2_000, 200, 5, 0.05
+ROUNDS, LOGS, ARMS, DELTA = (300, 2_000), 200, 5, 0.05
 FIXED = {"uniform": 1 / ARMS, "1 % for the target": 0.01}
 """Logging policies that learn nothing, and the probability that they give to the target."""
 
@@ -20,21 +20,23 @@ def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
     """Return the coverage and the width of two intervals for the worst arm."""
     logs, rows = 10 if quick else LOGS, list[Row]()
     for name in LOGGING:
-        tell(name)
-        rows.append((name, *coverage(name, logs)))
+        for rounds in ROUNDS:
+            tell(f"{name}, {rounds:,} rounds")
+            rows.append((name, rounds, *coverage(name, rounds, logs)))
     columns = (
         Column("logging policy"),
+        Column("rounds", ",d"),
         Column("covered", "%"),
         Column("width", ".3f"),
         Column("covered, normal", "%"),
         Column("width, normal", ".3f"),
         Column("effective rounds", ",.0f"),
     )
-    title = f"{logs} logs of {ROUNDS:,} rounds, {ARMS} arms, target: always the last arm"
+    title = f"{logs} logs each, {ARMS} arms, target: always the last arm"
     return [Table(title, columns, tuple(rows), (f"delta is {DELTA:g}",))]
 
 
-def coverage(name: str, logs: int) -> tuple[float, ...]:
+def coverage(name: str, rounds: int, logs: int) -> tuple[float, ...]:
     """Return coverage and mean width of our interval and of the normal one, and effective rounds.
 
     The normal interval is the mean and 1.96 standard errors.
@@ -42,7 +44,7 @@ def coverage(name: str, logs: int) -> tuple[float, ...]:
     found = []
     for seed in range(logs):
         rng = np.random.default_rng(seed)
-        losses = BernoulliArms.with_gap(ARMS, 0.2).losses(1, ROUNDS, rng)
+        losses = BernoulliArms.with_gap(ARMS, 0.2).losses(1, rounds, rng)
         log = played(name, losses, rng)
         ours, truth = off_policy_value(log, {ARMS - 1: 1.0}, delta=DELTA), losses[:, -1].mean()
         hit = np.array(log.columns["arm"]) == ARMS - 1

@@ -31,9 +31,8 @@ def test_portfolios_show_costs_where_there_are_some():
     assert min(paid.column("costs")) > 0
 
 
-def test_our_interval_covers_where_the_normal_one_fails(monkeypatch):
-    monkeypatch.setattr(off_policy, "ROUNDS", 300)
-    covered, _, normal, *_ = off_policy.coverage("1 % for the target", 40)
+def test_our_interval_covers_where_the_normal_one_fails():
+    covered, _, normal, *_ = off_policy.coverage("1 % for the target", 300, 40)
     assert covered >= 0.95
     assert normal < 0.9
-    assert off_policy.coverage("tsallis-inf", 5)[0] == 1.0
+    assert off_policy.coverage("tsallis-inf", 100, 5)[0] == 1.0
