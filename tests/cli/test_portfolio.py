@@ -1,5 +1,6 @@
 """``driftgames portfolio``."""
 
+import datetime
 import re
 
 import numpy as np
@@ -10,6 +11,7 @@ from pyarrow import feather
 from typer.testing import CliRunner
 
 from driftgames.cli.portfolio import ALGORITHMS, portfolio
+from driftgames.plots.portfolio import plot_wealth
 from driftgames.portfolio import (
     STRATEGIES,
     BuyAndHold,
@@ -602,3 +604,21 @@ def test_semicolons_arrow_and_standard_input_give_the_same_table(prices, tmp_pat
     (tmp_path / "extra.csv").write_text(extra)
     assert "(note): a price must be a number" in run(tmp_path / "extra.csv").stderr
     assert run(tmp_path / "extra.csv", "-a", "hold", "--leave-out", "note").output == wanted
+
+
+@pytest.mark.parametrize(("dates", "known"), [("%d/%m/%Y", True), ("day %j", False)])
+def test_the_plot_has_the_dates_of_the_table(tmp_path, monkeypatch, dates, known):
+    days = [datetime.date(2020, 1, 29) + datetime.timedelta(days=k) for k in range(6)]
+    lines = [f"{day.strftime(dates)},{k + 1},{9 - k}" for k, day in enumerate(days)]
+    (tmp_path / "p.csv").write_text("\n".join(["date,ant,bee", *lines]) + "\n")
+    seen = []
+
+    def spy(curves, **settings):
+        seen.append(settings["dates"])
+        return plot_wealth(curves, **settings)
+
+    monkeypatch.setattr("driftgames.plots.portfolio.plot_wealth", spy)
+    shown = run(tmp_path / "p.csv", "-a", "eg", "--plot", tmp_path / "p.svg")
+    assert shown.exit_code == 0, shown.output
+    wanted = np.array(days, dtype="datetime64[s]")
+    assert np.array_equal(seen[0], wanted) if known else seen == [None]
