@@ -66,8 +66,4 @@ def played(name: str, losses: FloatArray, rng: np.random.Generator) -> PullLog:
         columns = np.arange(1, rounds + 1), drawn, p[drawn], losses[np.arange(rounds), drawn]
         log.columns = dict(zip(log.columns, map(list, columns), strict=True))
         return log
-    log = PullLog(POLICIES[name](ARMS, None, rng))
-    for row in losses:
-        arm, prob = log.pull()
-        log.update(arm, row[arm], prob)
-    return log
+    return PullLog(POLICIES[name](ARMS, None, rng)).run(losses)

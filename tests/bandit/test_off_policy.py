@@ -8,11 +8,21 @@ from driftgames.bandit import POLICIES, PullLog, TsallisINF, off_policy_value
 
 def play(policy, losses):
     """Return the log of a policy that plays a matrix of losses, or of gains."""
-    log = PullLog(policy)
-    for row in losses:
-        arm, prob = log.pull()
-        log.update(arm, row[log.policy.arms.index(arm)], prob)
-    return log
+    return PullLog(policy).run(losses)
+
+
+def test_a_log_has_what_the_compiled_run_drew():
+    losses = drifting(np.random.default_rng(3))
+    for name, make in POLICIES.items():
+        ran = make(3, 300, np.random.default_rng(5), names=list("abc"))
+        drawn = ran.run(losses).drawn
+        log = play(make(3, 300, np.random.default_rng(5), names=list("abc")), losses)
+        assert log.columns["arm"] == ["abc"[k] for k in drawn], name
+        assert log.columns["loss"] == losses[np.arange(300), drawn].tolist()
+        assert log.policy == ran
+    with pytest.raises(ValueError, match="losses must lie in"):
+        log.run(np.full((2, 3), 2.0))
+    assert len(log) == 300
 
 
 def drifting(rng, rounds=300):

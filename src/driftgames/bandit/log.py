@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from driftgames.bandit.policy import BanditPolicy
+from driftgames.bandit.replay import check_matrix
 from driftgames.bandit.types import Arm
+from driftgames.core.checks import check_range
 
 Columns = dict[str, list[Any]]
 """``round``, ``arm``, ``propensity`` and ``loss`` of every pull, in the order of the pulls."""
@@ -74,6 +77,16 @@ class PullLog:
         """Remove a pull from those that wait; its loss stays NaN."""
         self.policy.discard(arm, prob)
         self._take(arm, prob)
+
+    def run(self, losses: npt.ArrayLike) -> Self:
+        """Play a T x K matrix of losses (or gains), pull by pull, with losses at once."""
+        policy, slots = self.policy, {arm: k for k, arm in enumerate(self.policy.arms)}
+        rows = check_matrix(losses, policy.n_arms, None, policy.units)
+        check_range(policy.units.plural, rows, policy.units.low, policy.units.high)
+        for row in rows:
+            arm, prob = self.pull()
+            self.update(arm, float(row[slots[arm]]), prob)
+        return self
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the pulls as a data frame of pandas, polars or pyarrow, which must be there."""

@@ -124,10 +124,8 @@ def off_policy_value(
     Examples
     --------
     >>> from driftgames.bandit import PullLog, TsallisINF
-    >>> rng, log = np.random.default_rng(0), PullLog(TsallisINF(2, random_state=0))
-    >>> for loss in (rng.random((5000, 2)) < (0.4, 0.5)).astype(float):
-    ...     arm, prob = log.pull()
-    ...     log.update(arm, loss[arm], prob)
+    >>> losses = np.random.default_rng(0).random((5000, 2)) < (0.4, 0.5)
+    >>> log = PullLog(TsallisINF(2, random_state=0)).run(losses)
     >>> print(off_policy_value(log, {1: 1.0}))
     0.4618 per round, in [0.2773, 0.6875] with confidence 0.95; 5,000 rounds worth 189
     """

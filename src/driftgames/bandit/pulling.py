@@ -211,6 +211,11 @@ class ArmPuller(Stateful):
         return np.asarray(self._engine.estimates - self._engine.learner_loss)
 
     @property
+    def units(self) -> Units:
+        """The range of losses, and whether the numbers are losses or gains."""
+        return self._units
+
+    @property
     def width(self) -> float:
         """The width of the range of losses: one loss of the game on [0, 1]."""
         return self._units.width
