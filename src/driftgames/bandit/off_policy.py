@@ -118,8 +118,9 @@ def off_policy_value(
 
     Notes
     -----
-    The interval holds for losses that do not depend on the arms drawn. It also holds if the
-    logging policy never draws an arm of the target; then the estimate itself is too low.
+    The value is of the losses that the logging policy met. If losses react to the arms drawn, the
+    target would have met others. The interval also holds if the logging policy never draws an arm
+    of the target; then the estimate itself is too low.
 
     Examples
     --------
