@@ -184,6 +184,26 @@ def intervals(name: str, method: str) -> Kind:
     return Kind(name, write, AdaptiveIntervals.load, use)
 
 
+def online_booster(name: str, make: Callable[[], Any]) -> Kind:
+    """Return an online booster after twenty examples."""
+
+    def write(path: Path) -> None:
+        booster = make()
+        for h in np.random.default_rng(7).choice([-1, 1], (20, booster.n_learners)):
+            booster.update(h, 1)
+        booster.save(path)
+
+    def use(booster: Any) -> None:
+        weights = booster.update(np.ones(booster.n_learners), -1)
+        if not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise BrokenError(f"not weights: {weights}")
+        booster.vote(np.ones(booster.n_learners))
+        str(booster.certificate())
+        booster.content()
+
+    return Kind(name, write, type(make()).load, use)
+
+
 def hedge_stream() -> Kind:
     """Return the state of ``driftgames hedge --state``."""
     from driftgames.cli._hedge_stream import StreamState
@@ -267,6 +287,7 @@ def all_kinds() -> dict[str, Callable[[], Kind]]:
     from driftgames import boosting, hedge, oco
     from driftgames import portfolio as traders
     from driftgames.bandit import POLICIES, PotentialBandit
+    from driftgames.online_boosting import ONLINE_BOOSTERS
     from driftgames.potentials import Exponential, NormalHedgeDT
 
     makers: dict[str, Callable[[], Kind]] = {
@@ -315,6 +336,8 @@ def all_kinds() -> dict[str, Callable[[], Kind]]:
         "portfolio of own points",
         lambda: traders.UniversalPortfolio(3, points=np.eye(3), prior=[0.5, 0.25, 0.25]),
     )
+    for name, booster in ONLINE_BOOSTERS.items():
+        add(online_booster, f"online {name}", lambda booster=booster: booster(3, 0.1))
     square = [[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]]
     add(convex, "grid", lambda: oco.ContinuousHedge(oco.Interval(), integration=oco.Grid(27)))
     add(

@@ -17,3 +17,13 @@ def test_every_curve_begins_with_a_wealth_of_one():
     assert set(curves["best"].get_ydata()) == {4.0}
     assert ax.get_yscale() == "log"
     assert "wealth" in ax.get_ylabel()
+
+
+def test_dates_are_on_the_axis_with_or_without_the_start():
+    dates = np.array(["2020-01-31", "2020-02-29", "2020-03-31"], dtype="datetime64[D]")
+    for when, curve in ((dates, [1.0, 2.0, 3.0]), (dates[1:], [2.0, 3.0])):
+        (ax,) = plot_wealth({"a": np.array([2.0, 3.0])}, dates=when).axes
+        (line,) = ax.get_lines()
+        assert list(line.get_xdata()) == list(when)
+        assert list(line.get_ydata()) == curve
+        assert ax.get_xlabel() == ""

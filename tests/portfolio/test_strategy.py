@@ -265,8 +265,9 @@ def test_a_hundred_thousand_days_stay_finite(name):
     early[:, 0], late[:, 1] = 1.02, 1.02
     strategy.run(early)
     if name != "uniform":
-        assert strategy.predict()[0] > 0.9
-        assert strategy.wealth == np.inf
+        # the rate of Soft-Bayes falls, and it gives a part back to all assets every day
+        assert strategy.predict()[0] > (0.75 if name == "soft-bayes" else 0.9)
+        assert strategy.wealth > 1e270
     run = strategy.run(late)
     assert np.isfinite(run.log_wealth).all()
     assert np.allclose(run.portfolios.sum(axis=1), 1.0)

@@ -23,7 +23,7 @@ from driftgames.bandit.pending import (
 )
 from driftgames.bandit.types import Arm
 from driftgames.bandit.uniform_kernels import addresses_of
-from driftgames.core.checks import check_flag, check_integer, is_real
+from driftgames.core.checks import check_between, check_flag, check_integer, is_real
 from driftgames.core.generators import KNOWN, put_back
 from driftgames.core.schema import (
     FLAG,
@@ -156,6 +156,20 @@ class ArmPuller(Stateful):
             if self._gamma is None:
                 take_gamma(self._gammas, pull)
 
+    def watch(self, arm: Arm, loss: float, prob: float) -> None:
+        """Learn from a pull of another policy, which drew ``arm`` with probability ``prob``.
+
+        It counts as a pull of this policy, and its generator moves on as for a pull.
+        """
+        with self._lock:
+            if arm not in self.arms or not 0 < prob <= 1:
+                self._refuse(arm, prob)
+            number = check_between(f"a {self._units.word}", loss, self._low, self._high)
+            self._attach(self.rng)
+            self._draw()
+            chance = float(prob) + self._engine.gamma
+            self._learn(self.arms.index(arm), float(self._units.to_game(number)), chance)
+
     # ---------------------------------------------------------------- what it knows
 
     @property
@@ -195,6 +209,11 @@ class ArmPuller(Stateful):
     def positions(self) -> FloatArray:
         """The positions of the chips: `estimates` less the learner's loss, both in [0, 1]."""
         return np.asarray(self._engine.estimates - self._engine.learner_loss)
+
+    @property
+    def units(self) -> Units:
+        """The range of losses, and whether the numbers are losses or gains."""
+        return self._units
 
     @property
     def width(self) -> float:

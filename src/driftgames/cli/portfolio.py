@@ -22,7 +22,7 @@ SHOWN = 8
 """The number of holdings that are listed."""
 
 
-ALGORITHMS = ("universal", "uniform", "hold", "eg", "ons", "normalhedge.dt")
+ALGORITHMS = ("universal", "uniform", "hold", "eg", "ons", "soft-bayes", "normalhedge.dt")
 """The names of `STRATEGIES`, written out so that --help need not load them."""
 
 SPANNED = ALGORITHMS[-1]
@@ -101,7 +101,8 @@ def portfolio(
     """Run portfolio strategies over a table of prices and print wealth, regret and weights.
 
     Regret is in log-wealth, to the best constant rebalanced portfolio in hindsight, which pays
-    no costs. The bound on the regret is that of the theory, if there is one.
+    no costs. The bound on the regret is that of the theory, if there is one. Turnover is the value
+    traded per period, as a share of wealth. Costs are what trading took of the final wealth.
 
     Example: driftgames portfolio prices.csv -a universal -a ons --cost 0.001
     """
@@ -140,12 +141,14 @@ def portfolio(
             strategies[0].quote = market.quote
             strategies[0].save(save)
         if plot is not None:
+            from driftgames.cli._dates import moments
             from driftgames.plots.portfolio import plot_wealth
             from driftgames.plots.style import save_figure
 
             curves = {run.title: run.wealth for run in runs}
             shown = None if begun else ("best constant rebalanced, in the end", best.wealth)
-            save_figure(plot_wealth(curves, best=shown), plot)
+            dates = moments(table.dates[-market.relatives.shape[0] - 1 :])
+            save_figure(plot_wealth(curves, best=shown, dates=dates), plot)
 
     out = console()
     for note in market.notes:
@@ -153,12 +156,13 @@ def portfolio(
     periods = market.relatives.shape[0]
     heading = f"{periods:,} period{'s' * (periods != 1)}, {n_assets} assets"
     heading += f", after {begun:,} before" * bool(begun)
-    rows = [] if begun else [_best_row(best, market)]
+    costs = ["costs"] if strategies[0].cost else []
+    rows = [] if begun else [_best_row(best, market, len(costs))]
     rows += [
         _row(run, strategy, best, market, fresh=not begun)
         for strategy, run in zip(strategies, runs, strict=True)
     ]
-    columns = ["strategy", "wealth", "per period", "regret", "bound"]
+    columns = ["strategy", "wealth", "per period", "turnover", *costs, "regret", "bound"]
     out.print(make_table(heading, columns, rows))
     out.print(_weights_table(strategies[0], market.assets))
 
@@ -223,9 +227,10 @@ def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
     raise DocumentError(f"{path}: holds a {found!r}, which is not a portfolio strategy")
 
 
-def _best_row(best: BestConstantRebalanced, market: Market) -> list[str]:
+def _best_row(best: BestConstantRebalanced, market: Market, costs: int) -> list[str]:
     periods = market.relatives.shape[0]
-    return ["best constant rebalanced", *_money(best.log_wealth, periods), "0", "-"]
+    shown = _money(best.log_wealth, periods)
+    return ["best constant rebalanced", *shown, *["-"] * (1 + costs), "0", "-"]
 
 
 def _row(
@@ -236,30 +241,17 @@ def _row(
     *,
     fresh: bool,
 ) -> list[str]:
+    from driftgames.portfolio.report import promised_regret
+
     log_wealth = float(run.log_wealth[-1])
-    money = _money(log_wealth, strategy.t)
+    trades = [run.title, *_money(log_wealth, strategy.t), f"{100 * run.turnover.mean():.2f} %"]
+    if strategy.cost:
+        trades.append(f"{100 * run.cost_of_all:.2f} %")
     if not fresh:
-        return [run.title, *money, "-", "-"]
-    bound = _bound(strategy, best, market)
+        return [*trades, "-", "-"]
+    bound = promised_regret(strategy, best, market.relatives)
     regret = best.log_wealth - log_wealth
-    return [run.title, *money, f"{regret:.3f}", "-" if bound is None else f"{bound:.2f}"]
-
-
-def _bound(
-    strategy: PortfolioStrategy, best: BestConstantRebalanced, market: Market
-) -> float | None:
-    """Return the bound on the regret; None if there is none."""
-    from driftgames.certificates.bounds.portfolios import exponentiated_gradient
-    from driftgames.portfolio import ExponentiatedGradient, UniversalPortfolio
-
-    kept, X = strategy.content()["arguments"], market.relatives
-    if isinstance(strategy, UniversalPortfolio) and not (kept["cost"] and kept["potential"]):
-        return strategy.regret_bound(best)
-    if isinstance(strategy, ExponentiatedGradient) and not kept["cost"]:
-        variability = float((X.min(axis=1) / X.max(axis=1)).min())
-        days, n_assets = X.shape
-        return float(exponentiated_gradient(days, n_assets, variability, kept["eta"]))
-    return None
+    return [*trades, f"{regret:.3f}", "-" if math.isnan(bound) else f"{bound:.2f}"]
 
 
 def _money(log_wealth: float, periods: int) -> list[str]:

@@ -203,11 +203,7 @@ class UniversalPortfolio(PortfolioStrategy):
             raise ValueError(
                 f"there is no bound with a potential and costs; got cost={self._cost:g}"
             )
-        if (best.horizon, best.portfolio.size) != (self._t, self._n_assets):
-            raise ValueError(
-                f"best must be of the same {self._t} days and {self._n_assets} assets; got "
-                f"{best.horizon} days and {best.portfolio.size} assets"
-            )
+        self._check_same_days(best)
         if self._is_exact:
             return best.universal_bound
         there = self._prior > 0
