@@ -40,7 +40,7 @@ from driftgames.boosting.warm_start import (
     replay,
 )
 from driftgames.certificates.margins import Margins
-from driftgames.core.checks import check_flag, check_integer, float_errors
+from driftgames.core.checks import check_flag, check_integer, float_errors, shown
 from driftgames.core.progress import progress
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -237,7 +237,7 @@ class BoostingRounds(BoosterInput):
             if self.estimator is not None:
                 raise ValueError(
                     "fit_batches is for the built-in stumps and trees; "
-                    f"got estimator={self.estimator!r}"
+                    f"got estimator={shown(self.estimator)}"
                 )
             self._refuse_settings("fit_batches")
             opened = open_source(
@@ -278,7 +278,7 @@ class BoostingRounds(BoosterInput):
         """Raise ValueError for settings that need all examples at hand one by one, or others."""
         for name in ("class_weight", "early_stopping", *others):
             if (value := getattr(self, name)) not in (None, False):
-                raise ValueError(f"{where} does not take {name}; got {name}={value!r}")
+                raise ValueError(f"{where} does not take {name}; got {name}={shown(value)}")
 
     @contextmanager
     def _kept_on_error(self) -> Iterator[None]:
@@ -400,7 +400,7 @@ class BoostingRounds(BoosterInput):
             if not np.isin(labels, classes).all():
                 strange = labels[~np.isin(labels, classes)].tolist()[0]
                 raise ValueError(
-                    f"{name} must hold the classes {classes.tolist()}; got {strange!r}"
+                    f"{name} must hold the classes {classes.tolist()}; got {shown(strange)}"
                 )
             sets[name] = EvaluationSet(rows, labels, classes)
         return sets
