@@ -1,5 +1,8 @@
 """``driftgames --help``: every command, in one order, each with its whole summary."""
 
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
@@ -24,6 +27,12 @@ def test_every_command_explains_itself(command):
     result = run(command, "--help")
     assert result.exit_code == 0
     assert f"Example: driftgames {command}" in " ".join(result.output.split())
+
+
+def test_the_package_runs_as_a_module():
+    asked = [sys.executable, "-m", "driftgames", "--version"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert done.stdout == f"driftgames {__version__}\n"
 
 
 def test_the_version_is_printed():

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from driftgames.core.checks import shown
+from driftgames.core.data_frames import as_frame
 from driftgames.core.typing import BoolArray, FloatArray
 
 Category = str | bool | int | float
@@ -41,7 +42,7 @@ def find_categories(X: Any, setting: Any) -> BoolArray | None:
             'categorical_features must be "from_dtype", a list of names, of positions or of truth '
             f"values, or None; got {shown(setting)}"
         )
-    frame = _as_frame(X)
+    frame = as_frame(X)
     if setting is None or (frame is None and isinstance(setting, str)):
         return None
     if frame is not None and isinstance(setting, str):
@@ -61,7 +62,7 @@ def check_types(X: Any, categorical: Sequence[bool] | BoolArray | None) -> None:
 
     Such a column may be a category; ``categorical`` says which ones are.
     """
-    frame = _as_frame(X)
+    frame = as_frame(X)
     for j, (name, dtype) in enumerate(() if frame is None else frame.schema.items()):
         of_numbers = categorical is None or not categorical[j]
         if of_numbers and (dtype.is_temporal() or dtype.is_nested()):
@@ -80,7 +81,7 @@ def code_columns(
     value is NaN, and that of any other value is `UNKNOWN`. A column that ``learn`` marks has the
     categories found in it: in the order of its type if that is ordered (Enum), else sorted.
     """
-    frame = _as_frame(X)
+    frame = as_frame(X)
     table: Any = np.asarray(X, dtype=getattr(X, "dtype", object)) if frame is None else frame
     if len(table.shape) != 2 or table.shape[1] != len(categories):
         raise ValueError(f"X must have {len(categories)} columns; got the shape {table.shape}")
@@ -102,13 +103,6 @@ def code_columns(
         code = {v: np.nan if c is None else at.get(c, UNKNOWN) for v, c in plain.items()}
         codes[:, j] = [code[v] for v in raw]
     return codes, tuple(found)
-
-
-def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
-    if isinstance(X, np.ndarray):  # the usual case, quickly
-        return None
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def _choose(setting: Any, n_features: int, names: list[Any]) -> BoolArray:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from driftgames.cli import INTERRUPTED
-from driftgames.cli._output import clear_errors, console
+from driftgames.cli._output import clear_errors, console, say
 
 
 def reproduce(
@@ -62,7 +62,14 @@ def reproduce(
     screen = console()
     with clear_errors():
         experiments = runner.select(_names("--only", only), full=full)
-        chosen = choose_sets(_names("--sets", sets), directory=data, allow_download=not offline)
+        chosen = choose_sets(
+            _names("--sets", sets),
+            directory=data,
+            allow_download=not offline,
+            announce=lambda line: say(line, err=True),
+        )
+        if chosen.reason:
+            say(f"could not get {', '.join(chosen.missing)}: {chosen.reason}", err=True)
         setting = Setting(chosen, rounds=rounds, seed=seed)
         out.mkdir(parents=True, exist_ok=True)
         try:
