@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.base import ExpertLearner
 from driftgames.potentials import NoBoundError
-from driftgames.tables import Column, Row, Table, draw_table
+from driftgames.tables import Column, Row, Table, as_records, draw_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,9 +29,8 @@ def label(learner: ExpertLearner, action: int) -> str:
 
 def show(learner: ExpertLearner, console: Console, epsilons: Sequence[float], most: int) -> None:
     """Print the totals, the distribution of the next round and the epsilon-regret table."""
-    p, totals = learner.distribution(), learner.action_losses
-    best = _best(learner)
-    word, sign = ("gain", -1.0) if learner.gains else ("loss", 1.0)
+    totals, best = learner.action_losses, _best(learner)
+    word, sign = _word(learner)
     rounds = f"{learner.t:,} round{'s' * (learner.t != 1)}"
     actions = f"{learner.n_actions:,} action{'s' * (learner.n_actions != 1)}"
     console.print(f"{learner.title}: {rounds}, {actions}", style="bold")
@@ -41,16 +40,46 @@ def show(learner: ExpertLearner, console: Console, epsilons: Sequence[float], mo
         ("regret", f"{learner.learner_loss - totals[best]:,.4f}"),
     ):
         console.print(f"  {name:15} {value}")
+    console.print()
+    console.print(draw_table(_actions(learner, most)))
+    console.print(draw_table(_regrets(learner, epsilons)))
+    certificate = learner.certificate()
+    caveat = f" ({certificate.caveat})" if certificate.caveat else ""
+    console.print(f"{certificate.verdict}{caveat}")
+
+
+def as_json(learner: ExpertLearner, epsilons: Sequence[float]) -> dict[str, Any]:
+    """Return what `show` prints as plain data, with all actions."""
+    word, sign = _word(learner)
+    best = _best(learner)
+    return {
+        "algorithm": learner.title,
+        "rounds": learner.t,
+        f"learner_{word}": sign * learner.learner_loss,
+        "best_action": label(learner, best),
+        "regret": learner.learner_loss - float(learner.action_losses[best]),
+        "actions": as_records(_actions(learner, learner.n_actions)),
+        "epsilon_regret": as_records(_regrets(learner, epsilons)),
+        "verdict": learner.certificate().verdict,
+    }
+
+
+def _word(learner: ExpertLearner) -> tuple[str, float]:
+    """Return what a number is called, and its sign as a loss."""
+    return ("gain", -1.0) if learner.gains else ("loss", 1.0)
+
+
+def _actions(learner: ExpertLearner, most: int) -> Table:
+    """Return the next distribution, the ``most`` probable actions first."""
+    p, totals = learner.distribution(), learner.action_losses
+    word, sign = _word(learner)
     order = np.lexsort((totals, -p))[:most]
     rows: list[Row] = [(label(learner, i), float(p[i]), float(sign * totals[i])) for i in order]
     if learner.n_actions > most:
         rest = max(0.0, 1.0 - float(p[order].sum()))
         rows.append((f"the other {learner.n_actions - most:,}", rest, ""))
     columns = (Column("action"), Column("probability", ".4f"), Column(f"total {word}", ",.4f"))
-    title = f"distribution of round {learner.t + 1:,}"
-    console.print()
-    console.print(draw_table(Table(title, columns, tuple(rows))))
-    _show_certificate(learner, console, epsilons)
+    return Table(f"distribution of round {learner.t + 1:,}", columns, tuple(rows))
 
 
 def _best(learner: ExpertLearner) -> int:
@@ -61,15 +90,13 @@ def _best(learner: ExpertLearner) -> int:
     )
 
 
-def _show_certificate(learner: ExpertLearner, console: Console, epsilons: Sequence[float]) -> None:
+def _regrets(learner: ExpertLearner, epsilons: Sequence[float]) -> Table:
+    """Return the regret beside its bound, for these epsilons or the usual ones."""
     certificate = learner.certificate()
-    chosen = [certificate.at(e) for e in epsilons] if epsilons else list(certificate.rows())
-    rows = [(f"{row.epsilon:.3g}", row.realised, row.promised, row.slack) for row in chosen]
-    columns = (Column("epsilon"), *(Column(name, ",.3f") for name in ("regret", "bound", "slack")))
-    title = "regret to all but the best epsilon of the actions"
-    console.print(draw_table(Table(title, columns, tuple(rows))))
-    caveat = f" ({certificate.caveat})" if certificate.caveat else ""
-    console.print(f"{certificate.verdict}{caveat}")
+    rows = [certificate.at(e) for e in epsilons] if epsilons else list(certificate.rows())
+    numbers = (Column(name, ",.3f") for name in ("regret", "bound", "slack"))
+    columns = (Column("epsilon", ".3g"), *numbers)
+    return Table("regret to all but the best epsilon of the actions", columns, tuple(rows))
 
 
 @dataclass

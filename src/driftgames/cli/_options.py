@@ -24,6 +24,10 @@ Separator = Annotated[
         help="What stands between cells: a character, or tab. Default: seen from the first line.",
     ),
 ]
+JsonFile = Annotated[
+    Path | None,
+    typer.Option("--json", metavar="FILE", help="Write the raw numbers to this file as JSON."),
+]
 Header = Annotated[
     bool | None,
     typer.Option(

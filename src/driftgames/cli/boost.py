@@ -25,9 +25,9 @@ from driftgames.cli._boost_model import (
     take_names,
     write_booster,
 )
-from driftgames.cli._boost_report import feature_name, features_of, margins_on, summary_of
+from driftgames.cli._boost_report import facts_of, feature_name, features_of, margins_on, summary_of
 from driftgames.cli._import import ImportedFile, import_file
-from driftgames.cli._options import READING, Header, LeftOut, Separator, check_outputs
+from driftgames.cli._options import READING, Header, JsonFile, LeftOut, Separator, check_outputs
 from driftgames.cli._output import clear_errors, console, fail, say
 
 if TYPE_CHECKING:
@@ -238,9 +238,7 @@ def cv(
     sep: Separator = None,
     header: Header = None,
     leave_out: LeftOut = None,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the raw numbers here.")
-    ] = None,
+    json: JsonFile = None,
     jobs: Jobs = 1,
 ) -> None:
     """Cross-validate: fit on all parts but one, and score on that one.
@@ -371,6 +369,7 @@ def inspect(
         Path | None,
         typer.Option("--html", metavar="OUT.html", help="Write the scorecard of stumps as a page."),
     ] = None,
+    json: JsonFile = None,
     imported: ImportedFile = None,
 ) -> None:
     """Show what a model is made of: rounds, features, margins and its certificate.
@@ -381,10 +380,11 @@ def inspect(
     from driftgames.cli._scorecard_page import render_scorecard
     from driftgames.core.documents import atomic_write
     from driftgames.plots.style import save_figure
+    from driftgames.tables import as_records, draw_table, write_json
 
     with clear_errors():
         import_file(imported)
-        check_outputs(plot=plot, html=html)
+        check_outputs(plot=plot, html=html, json=json)
         booster = load_model(model)
         if html is not None:
             if not hasattr(booster, "shape_functions_"):
@@ -406,16 +406,22 @@ def inspect(
             }
             examples = _read_labelled(data, reading, nameless)
         out = console()
-        out.print(summary_of(model, booster))
-        out.print(features_of(booster, top))
+        facts, features = facts_of(booster), features_of(booster, top)
+        out.print(draw_table(summary_of(model, facts)))
+        out.print(draw_table(features))
         if plot is not None:
             rows = None if examples is None else examples.X
             save_figure(booster.plot_shapes(rows, n_features=top), plot)
             say(f"{plot}: what the features vote")
         if booster.certificate_ is not None:
             typer.echo(str(booster.certificate_))
+        found = {"model": str(model), **facts, "votes": as_records(features)}
         if examples is not None:
-            out.print(margins_on(str(data), nameless.margins(examples.X, examples.y)))
+            margins = margins_on(str(data), nameless.margins(examples.X, examples.y))
+            out.print(draw_table(margins))
+            found["margins"] = as_records(margins)
+        if json is not None:
+            write_json(found, json)
 
 
 def _read_labelled(data: str, reading: dict[str, Any], booster: Any) -> Examples:

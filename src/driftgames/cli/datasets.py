@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from driftgames.cli._options import JsonFile, check_outputs
 from driftgames.cli._output import clear_errors, console, fail, reason
 
 app = typer.Typer(
@@ -23,25 +24,30 @@ def list_sets(
     data: Annotated[
         Path | None, typer.Option("--data", help="A folder that is searched first.", metavar="DIR")
     ] = None,
+    json: JsonFile = None,
 ) -> None:
     """Show every set and where it is; nothing is downloaded.
 
     Example: driftgames datasets list
     """
     from driftgames.datasets import CATALOGUE, status
-    from driftgames.tables import Column, Row, Table, draw_table
+    from driftgames.tables import Column, Row, Table, as_records, draw_table, write_json
 
     with clear_errors():
+        check_outputs(json=json)
         states = status(data)
     rows: list[Row] = []
     for state in states:
         entry = CATALOGUE.get(state.name)
-        sizes = ("", "", "") if entry is None else (entry.n_train, entry.n_test, entry.n_features)
+        sizes = (None, None, None) if entry is None else (entry.n_train, entry.n_test, entry.n_features)
         likewise = ", made likewise" * (entry is not None and not state.published)
         where = "not here yet" if state.where is None else f"{state.where}{likewise}"
         rows.append((state.name, *sizes, where))
     columns = tuple(map(Column, ("set", "train", "test", "features", "where")))
-    console().print(draw_table(Table("Data sets", columns, tuple(rows))))
+    table = Table("Data sets", columns, tuple(rows))
+    if json is not None:
+        write_json(as_records(table), json)
+    console().print(draw_table(table))
     missing = [state.name for state in states if state.where is None]
     if missing:
         console().print(f"To get the rest: driftgames datasets fetch {' '.join(missing)}")

@@ -12,6 +12,7 @@ import typer
 from driftgames.cli._import import ImportedFile, import_file
 from driftgames.cli._options import (
     Header,
+    JsonFile,
     LeftOut,
     Separator,
     check_kept,
@@ -91,6 +92,7 @@ def hedge(
             metavar="FILE", help="Draw regret and weights over time to this .svg, .pdf or .png."
         ),
     ] = None,
+    json: JsonFile = None,
     state: Annotated[
         Path | None,
         typer.Option(
@@ -140,7 +142,7 @@ def hedge(
 
     Example: tail -n +1 -f losses.csv | driftgames hedge - --state s.json
     """
-    from driftgames.cli._hedge_report import History, draw, show
+    from driftgames.cli._hedge_report import History, as_json, draw, show
     from driftgames.cli._hedge_stream import StreamState, chain, new_rounds
     from driftgames.cli._numbers import open_numbers, say_left_out
     from driftgames.core.locks import sole_writer
@@ -150,7 +152,7 @@ def hedge(
         epsilons, begin = fractions("--epsilon", epsilon), first_round_of(first_round)
         shares = None if prior is None else numbers("--prior", prior)
         ends = pair("--loss-range", loss_range)
-        check_outputs(plot=plot, state=state)
+        check_outputs(plot=plot, state=state, json=json)
         held.enter_context(sole_writer(state))
         asked = _LearnerOptions(algorithm, horizon, ends, gains, shares)
         streaming = losses == "-"
@@ -184,6 +186,10 @@ def hedge(
         if learner.t == 0:
             raise ValueError("no losses came: the input has a header and no rounds")
         show(learner, console(), epsilons, top)
+        if json is not None:
+            from driftgames.tables import write_json
+
+            write_json(as_json(learner, epsilons), json)
         if plot is not None and history is not None:
             draw(learner, history, plot)
 

@@ -10,6 +10,7 @@ import typer
 
 from driftgames.cli._options import (
     Header,
+    JsonFile,
     LeftOut,
     Separator,
     check_kept,
@@ -59,9 +60,7 @@ def mix(
         Path | None,
         typer.Option(metavar="FILE", help="Draw the weights over time to this .svg, .pdf or .png."),
     ] = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the raw numbers to this file.")
-    ] = None,
+    json: JsonFile = None,
     state: Annotated[
         Path | None,
         typer.Option(

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from driftgames.cli._options import Header, LeftOut, Separator, check_kept, check_outputs
-from driftgames.cli._output import clear_errors, console, make_table
+from driftgames.cli._options import Header, JsonFile, LeftOut, Separator, check_kept, check_outputs
+from driftgames.cli._output import clear_errors, console
 from driftgames.core.registry import choose
 
 if TYPE_CHECKING:
-    from driftgames.cli._prices import Market, Table
+    from driftgames.cli._prices import Market
+    from driftgames.cli._prices import Table as Prices
     from driftgames.portfolio import BestConstantRebalanced, PortfolioRun, PortfolioStrategy
+    from driftgames.tables import Row, Table
 
 SHOWN = 8
 """The number of holdings that are listed."""
@@ -97,6 +99,7 @@ def portfolio(
     plot: Annotated[
         Path | None, typer.Option(help="Draw wealth over time to this .svg, .pdf or .png.")
     ] = None,
+    json: JsonFile = None,
 ) -> None:
     """Run portfolio strategies over a table of prices and print wealth, regret and weights.
 
@@ -108,6 +111,7 @@ def portfolio(
     from driftgames.cli._prices import read_prices
     from driftgames.core.locks import sole_writer
     from driftgames.portfolio import best_constant_rebalanced
+    from driftgames.tables import Column, Table, as_records, draw_table, write_json
 
     with clear_errors(), ExitStack() as held:
         if (prices is None) != demo:
@@ -115,7 +119,7 @@ def portfolio(
         if from_one and (relatives or demo):
             other = "--demo" if demo else "--relatives"
             raise ValueError(f"--from-one is for a table of prices; it does not go with {other}")
-        check_outputs(plot=plot, save=save)
+        check_outputs(plot=plot, save=save, json=json)
         held.enter_context(sole_writer(save))
         reading: dict[str, Any] = {"sep": sep, "header": header, "leave_out": leave_out}
         table = _demo(seed or 0) if prices is None else read_prices(prices, **reading)
@@ -146,21 +150,27 @@ def portfolio(
             curves = {run.title: run.wealth for run in runs}
             shown = None if begun else ("best constant rebalanced, in the end", best.wealth)
             save_figure(plot_wealth(curves, best=shown), plot)
+        periods = market.relatives.shape[0]
+        heading = f"{periods:,} period{'s' * (periods != 1)}, {n_assets} assets"
+        heading += f", after {begun:,} before" * bool(begun)
+        rows = [] if begun else [_best_row(best, market)]
+        rows += [
+            _row(run, strategy, best, market, fresh=not begun)
+            for strategy, run in zip(strategies, runs, strict=True)
+        ]
+        forms = {"wealth": ",.4f", "per period": "+.3%", "regret": ".3f", "bound": ".2f"}
+        columns = (Column("strategy"), *(Column(name, form) for name, form in forms.items()))
+        results = Table(heading, columns, tuple(rows))
+        if json is not None:
+            held_now = dict(zip(market.assets, strategies[0].predict().tolist(), strict=True))
+            sizes = {"periods": periods, "periods_before": begun}
+            write_json({**sizes, "strategies": as_records(results), "to_hold": held_now}, json)
 
     out = console()
     for note in market.notes:
         out.print(note)
-    periods = market.relatives.shape[0]
-    heading = f"{periods:,} period{'s' * (periods != 1)}, {n_assets} assets"
-    heading += f", after {begun:,} before" * bool(begun)
-    rows = [] if begun else [_best_row(best, market)]
-    rows += [
-        _row(run, strategy, best, market, fresh=not begun)
-        for strategy, run in zip(strategies, runs, strict=True)
-    ]
-    columns = ["strategy", "wealth", "per period", "regret", "bound"]
-    out.print(make_table(heading, columns, rows))
-    out.print(_weights_table(strategies[0], market.assets))
+    out.print(draw_table(results))
+    out.print(draw_table(_weights_table(strategies[0], market.assets)))
 
 
 @dataclass(frozen=True)
@@ -223,9 +233,9 @@ def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
     raise DocumentError(f"{path}: holds a {found!r}, which is not a portfolio strategy")
 
 
-def _best_row(best: BestConstantRebalanced, market: Market) -> list[str]:
+def _best_row(best: BestConstantRebalanced, market: Market) -> Row:
     periods = market.relatives.shape[0]
-    return ["best constant rebalanced", *_money(best.log_wealth, periods), "0", "-"]
+    return ("best constant rebalanced", *_money(best.log_wealth, periods), 0.0, None)
 
 
 def _row(
@@ -235,14 +245,12 @@ def _row(
     market: Market,
     *,
     fresh: bool,
-) -> list[str]:
+) -> Row:
     log_wealth = float(run.log_wealth[-1])
     money = _money(log_wealth, strategy.t)
     if not fresh:
-        return [run.title, *money, "-", "-"]
-    bound = _bound(strategy, best, market)
-    regret = best.log_wealth - log_wealth
-    return [run.title, *money, f"{regret:.3f}", "-" if bound is None else f"{bound:.2f}"]
+        return (run.title, *money, None, None)
+    return (run.title, *money, best.log_wealth - log_wealth, _bound(strategy, best, market))
 
 
 def _bound(
@@ -262,26 +270,30 @@ def _bound(
     return None
 
 
-def _money(log_wealth: float, periods: int) -> list[str]:
+def _money(log_wealth: float, periods: int) -> tuple[float, float]:
+    """Return the wealth and what it grew by per period."""
     wealth = math.exp(log_wealth) if log_wealth < 700 else math.inf
-    return [f"{wealth:,.4f}", f"{100 * math.expm1(log_wealth / periods):+.3f} %"]
+    return wealth, math.expm1(log_wealth / periods)
 
 
-def _weights_table(strategy: PortfolioStrategy, assets: list[str]) -> object:
-    weights = strategy.predict()
+def _weights_table(strategy: PortfolioStrategy, assets: list[str]) -> Table:
+    from driftgames.tables import Column, Table
+
+    weights = strategy.predict().tolist()
     order = sorted(range(len(assets)), key=lambda k: -weights[k])
-    rows = [[assets[k], f"{100 * weights[k]:.2f} %"] for k in order[:SHOWN]]
+    rows: list[Row] = [(assets[k], weights[k]) for k in order[:SHOWN]]
     if len(assets) > SHOWN:
-        rest = sum(float(weights[k]) for k in order[SHOWN:])
-        rows.append([f"{len(assets) - SHOWN} others", f"{100 * rest:.2f} %"])
-    return make_table(f"To hold now, by {strategy.title}", ["asset", "share"], rows)
+        rest = sum(weights[k] for k in order[SHOWN:])
+        rows.append((f"{len(assets) - SHOWN} others", rest))
+    columns = (Column("asset"), Column("share", ".2%"))
+    return Table(f"To hold now, by {strategy.title}", columns, tuple(rows))
 
 
-def _demo(seed: int) -> Table:
+def _demo(seed: int) -> Prices:
     """Return two volatile assets without a trend, one that rises, and cash."""
     import numpy as np
 
-    from driftgames.cli._prices import Table
+    from driftgames.cli._prices import Table as Prices
 
     rng = np.random.default_rng(seed)
     days = 1000
@@ -290,4 +302,4 @@ def _demo(seed: int) -> Table:
     climb = rng.normal(0.0006, 0.01, size=days)
     logs = np.column_stack([swings, climb, np.full(days, 0.0001)])
     assets = ["swing A", "swing B", "climber", "cash"]
-    return Table("demo", np.exp(logs), assets, dates=[], was_turned=False)
+    return Prices("demo", np.exp(logs), assets, dates=[], was_turned=False)
