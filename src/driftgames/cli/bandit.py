@@ -9,7 +9,7 @@ import typer
 
 from driftgames.bandit.registry import ENVIRONMENTS, POLICIES, REACTING
 from driftgames.cli._import import ImportedFile, import_file
-from driftgames.cli._options import JsonFile, check_outputs, fractions, pair
+from driftgames.cli._options import JsonFile, check_outputs, completes, fractions, pair
 from driftgames.cli._output import clear_errors, console
 from driftgames.core.registry import choose
 
@@ -35,6 +35,7 @@ def bandit(
         str | None,
         typer.Option(
             metavar="NAME",
+            autocompletion=completes(*ENVIRONMENTS),
             help=f"The adversary that makes the losses: {', '.join(ENVIRONMENTS)}. "
             "Default: stochastic.",
         ),
@@ -43,6 +44,7 @@ def bandit(
         str | None,
         typer.Option(
             metavar="NAME,NAME",
+            autocompletion=completes(*POLICIES),
             help=f"The policies that play: {', '.join(POLICIES)}, or the name of a potential that "
             "--import defines. Default: all.",
         ),
@@ -117,7 +119,7 @@ def bandit(
 
     Example: driftgames bandit --adversary lure --policies exp3,tsallis-inf
 
-    Example: driftgames bandit clicks.csv --gains --plot regret.svg
+    Example: driftgames bandit stocks.relatives.csv --gains --loss-range 0,2
 
     Example: driftgames bandit --policies exp3,tsallis-inf --delay 100
     """
@@ -193,8 +195,8 @@ def _regrets(series: dict[str, GameSeries]) -> Table:
         within = f"{int((each.regret <= each.promised).sum())}/{games}"
         kept = within if math.isfinite(each.promised) else None
         rows.append((name, float(each.regret.mean()), error, pseudo, each.promised, kept))
-    numbers = (Column(n, ",.1f") for n in ("regret", "std error", "pseudo-regret", "bound"))
-    columns = (Column("policy"), *numbers, Column("games within", flush_right=True))
+    names = ("regret", "std error", "pseudo-regret", "bound", "games within")
+    columns = (Column("policy"), *(Column(name, ",.1f", flush_right=True) for name in names))
     return Table("regret to the best arm", columns, tuple(rows))
 
 

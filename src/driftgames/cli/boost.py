@@ -27,7 +27,15 @@ from driftgames.cli._boost_model import (
 )
 from driftgames.cli._boost_report import facts_of, feature_name, features_of, margins_on, summary_of
 from driftgames.cli._import import ImportedFile, import_file
-from driftgames.cli._options import READING, Header, JsonFile, LeftOut, Separator, check_outputs
+from driftgames.cli._options import (
+    READING,
+    Header,
+    JsonFile,
+    LeftOut,
+    Separator,
+    check_outputs,
+    completes,
+)
 from driftgames.cli._output import clear_errors, console, fail, say
 
 if TYPE_CHECKING:
@@ -51,7 +59,7 @@ app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     help="Boost decision stumps or trees on tables or LIBSVM text.\n\n"
-    "Example: driftgames boost fit train.svm --rounds 200 --model m.json",
+    "Example: driftgames boost fit breast_cancer.train.csv --model m.json",
 )
 
 
@@ -80,6 +88,7 @@ Algorithm = Annotated[
     typer.Option(
         "--algorithm",
         metavar="NAME",
+        autocompletion=completes(*ALGORITHMS),
         help=f"The booster: {', '.join(ALGORITHMS)}, or the name of a potential that --import "
         f"defines. Default: {ALGORITHMS[0]}.",
     ),
@@ -172,9 +181,9 @@ def fit(
     A fit that was stopped goes on with --resume and ends in the same model as a fit without
     a stop.
 
-    Example: driftgames boost fit train.svm --rounds 200 --model m.json
+    Example: driftgames boost fit breast_cancer.train.csv --model m.json
 
-    Example: driftgames boost fit a.csv --valid b.csv --model m.json
+    Example: driftgames boost fit a.csv --valid b.csv --patience 9 --model m.json
 
     Example: driftgames boost fit 'data/*.parquet' --label sold --model m.json
     """
@@ -246,7 +255,7 @@ def cv(
     Prints error, AUC and log-loss of each part, their means and their
     standard deviations.
 
-    Example: driftgames boost cv train.csv --folds 10 --json cv.json
+    Example: driftgames boost cv breast_cancer.train.csv --folds 3 --json cv.json
     """
     from driftgames.cli._boost_scores import cross_validate
     from driftgames.tables import draw_table, write_json
@@ -299,7 +308,7 @@ def predict(
 ) -> None:
     """Predict, one line per example; print scores to standard error if labels are known.
 
-    Example: driftgames boost predict test.svm --model m.json --output labels.txt
+    Example: driftgames boost predict breast_cancer.test.csv --model m.json
 
     Example: driftgames boost predict new.csv --model m.json --what probability
     """
@@ -374,7 +383,7 @@ def inspect(
 ) -> None:
     """Show what a model is made of: rounds, features, margins and its certificate.
 
-    Example: driftgames boost inspect m.json --data test.svm --plot shapes.svg
+    Example: driftgames boost inspect m.json --plot shapes.svg --html points.html
     """
     from driftgames.boosting.persistence import load_model
     from driftgames.cli._scorecard_page import render_scorecard

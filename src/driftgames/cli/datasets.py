@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from driftgames.cli._options import JsonFile, check_outputs
+from driftgames.cli._options import SETS, JsonFile, check_outputs, completes
 from driftgames.cli._output import clear_errors, console, fail, reason
 
 app = typer.Typer(
@@ -15,7 +15,7 @@ app = typer.Typer(
     help="The sets of the paper's experiments: where each one is, and how to bring it here.\n\n"
     "They are looked for in the folder that DRIFTGAMES_DATA names, and in your cache, which "
     "DRIFTGAMES_CACHE moves.\n\n"
-    "Example: driftgames datasets fetch a9a splice",
+    "Example: driftgames datasets export breast_cancer stocks",
 )
 
 
@@ -39,7 +39,9 @@ def list_sets(
     rows: list[Row] = []
     for state in states:
         entry = CATALOGUE.get(state.name)
-        sizes = (None, None, None) if entry is None else (entry.n_train, entry.n_test, entry.n_features)
+        sizes = (
+            (None, None, None) if entry is None else (entry.n_train, entry.n_test, entry.n_features)
+        )
         likewise = ", made likewise" * (entry is not None and not state.published)
         where = "not here yet" if state.where is None else f"{state.where}{likewise}"
         rows.append((state.name, *sizes, where))
@@ -53,9 +55,43 @@ def list_sets(
         console().print(f"To get the rest: driftgames datasets fetch {' '.join(missing)}")
 
 
+@app.command("export")
+def export_sets(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            help="Sets of the paper, breast_cancer, digits49, or stocks.",
+            autocompletion=completes(*SETS, "breast_cancer", "digits49", "stocks"),
+        ),
+    ],
+    folder: Annotated[
+        Path, typer.Option(help="Where the files are written.", metavar="DIR")
+    ] = Path(),
+) -> None:
+    """Write sets as CSV files that the other commands read.
+
+    breast_cancer, digits49 and stocks are installed with the library, so the
+    examples of all commands run on them without a network: stocks are the
+    monthly prices of five companies and two indexes from 1990 to 2022.
+
+    Example: driftgames datasets export breast_cancer stocks
+    """
+    from driftgames.datasets import export
+
+    with clear_errors():
+        if not folder.is_dir():
+            raise ValueError(f"--folder: there is no directory {folder}")
+        for name in names:
+            for path in export(name, folder):
+                console().print(str(path), soft_wrap=True)
+
+
 @app.command()
 def fetch(
-    names: Annotated[list[str], typer.Argument(help="Sets of the paper, or 'all'.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(help="Sets of the paper, or 'all'.", autocompletion=completes(*SETS, "all")),
+    ],
     timeout: Annotated[
         float, typer.Option(help="Seconds that a server may stay silent.", min=0.1)
     ] = 30.0,

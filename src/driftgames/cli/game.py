@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from driftgames.cli._import import ImportedFile, import_file
-from driftgames.cli._options import JsonFile, check_outputs
+from driftgames.cli._options import JsonFile, check_outputs, completes
 from driftgames.cli._output import clear_errors, console
 
 
@@ -23,7 +23,11 @@ class Foe(StrEnum):
 
 def game(
     potential: Annotated[
-        str, typer.Option(help="Who weighs them: exp, 2-norm, normalhedge.dt.")
+        str,
+        typer.Option(
+            autocompletion=completes("exp", "2-norm", "normalhedge.dt"),
+            help="Who weighs them: exp, 2-norm, normalhedge.dt.",
+        ),
     ] = "normalhedge.dt",
     imported: ImportedFile = None,
     adversary: Annotated[Foe, typer.Option(help="Who moves them.")] = Foe.GREEDY,

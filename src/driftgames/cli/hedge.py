@@ -17,6 +17,7 @@ from driftgames.cli._options import (
     Separator,
     check_kept,
     check_outputs,
+    completes,
     first_round_of,
     fractions,
     numbers,
@@ -55,6 +56,7 @@ def hedge(
         str | None,
         typer.Option(
             metavar="NAME",
+            autocompletion=completes(*ALGORITHMS),
             help=f"Which learner plays: {', '.join(ALGORITHMS)}, or the name of a potential that "
             f"--import defines. Default: {ALGORITHMS[0]}.",
         ),
@@ -137,6 +139,8 @@ def hedge(
     of standard input without an end of line may be cut short: it is not
     counted, and a message says so. A state is for one process at a time: a
     second one stops at once and says so.
+
+    Example: driftgames hedge stocks.relatives.csv --gains --loss-range 0,2
 
     Example: driftgames hedge losses.csv --epsilon 0.01,0.1 --plot regret.svg
 

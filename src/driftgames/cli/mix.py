@@ -15,6 +15,7 @@ from driftgames.cli._options import (
     Separator,
     check_kept,
     check_outputs,
+    completes,
     first_round_of,
 )
 from driftgames.cli._output import clear_errors, console
@@ -40,7 +41,12 @@ def mix(
         str, typer.Option(metavar="COLUMN", help="The column of the outcomes: name, or number.")
     ],
     loss: Annotated[
-        str | None, typer.Option(metavar="NAME", help=f"{', '.join(LOSSES)}. Default: square.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=completes(*LOSSES),
+            help=f"{', '.join(LOSSES)}. Default: square.",
+        ),
     ] = None,
     quantile: Annotated[
         float | None, typer.Option(metavar="Q", help="For pinball: which quantile. Default: 0.5.")
@@ -92,7 +98,7 @@ def mix(
     killed goes on from there: feed it the whole input again, or say which
     round the input begins with.
 
-    Example: driftgames mix forecasts.csv --target load --plot weights.svg
+    Example: driftgames mix stocks.forecasts.csv --target 'S&P 500' --plot w.svg
 
     Example: driftgames mix new.csv --target y --state s.json --first-round next
     """

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from driftgames.cli._options import Header, JsonFile, LeftOut, Separator, check_kept, check_outputs
+from driftgames.cli._options import (
+    Header,
+    JsonFile,
+    LeftOut,
+    Separator,
+    check_kept,
+    check_outputs,
+    completes,
+)
 from driftgames.cli._output import clear_errors, console
 from driftgames.core.registry import choose
 
@@ -51,6 +59,7 @@ def portfolio(
             "--algorithm",
             "-a",
             metavar="NAME",
+            autocompletion=completes(*ALGORITHMS),
             help=f"Which strategy: {', '.join(ALGORITHMS)}; may be given several times. Default: "
             f"all but {SPANNED}; with --resume, that of the state. Today's weights are those of "
             "the first.",
@@ -106,7 +115,7 @@ def portfolio(
     Regret is in log-wealth, to the best constant rebalanced portfolio in hindsight, which pays
     no costs. The bound on the regret is that of the theory, if there is one.
 
-    Example: driftgames portfolio prices.csv -a universal -a ons --cost 0.001
+    Example: driftgames portfolio stocks.csv --cost 0.001 --plot wealth.svg
     """
     from driftgames.cli._prices import read_prices
     from driftgames.core.locks import sole_writer
