@@ -7,6 +7,9 @@ from contextlib import suppress
 from datetime import datetime
 from itertools import pairwise
 
+import numpy as np
+import numpy.typing as npt
+
 FORMATS = (
     "%Y-%m",
     "%Y/%m",
@@ -81,6 +84,22 @@ def readings(dates: Sequence[str], *, iso: bool = False) -> list[list[float]]:
         except ValueError:
             continue
     return found
+
+
+def moments(dates: Sequence[str]) -> npt.NDArray[np.datetime64] | None:
+    """Return rising dates as numpy has them; None if their format is unknown, or plain numbers.
+
+    >>> moments(["31/01/2020", "01/02/2020"])
+    array(['2020-01-31T00:00:00', '2020-02-01T00:00:00'], dtype='datetime64[s]')
+    >>> moments(["1", "2"]) is None
+    True
+    """
+    with suppress(ValueError):
+        float(dates[0] if dates else "0")
+        return None
+    rising = (keys for keys in readings(dates) if all(a < b for a, b in pairwise(keys)))
+    found = next(rising, None)
+    return None if found is None else np.array(found).astype(np.int64).astype("datetime64[s]")
 
 
 def _number(moment: datetime) -> float:

@@ -11,7 +11,6 @@ import numpy as np
 
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.base import ExpertLearner
-from driftgames.potentials import NoBoundError
 from driftgames.tables import Column, Row, Table, as_records, draw_table
 
 if TYPE_CHECKING:
@@ -105,6 +104,7 @@ class History:
 
     rounds: list[int] = field(default_factory=list)
     regret: list[float] = field(default_factory=list)
+    promised: list[float] = field(default_factory=list)
     played: list[FloatArray] = field(default_factory=list)
     _step: int = 1
 
@@ -132,42 +132,41 @@ class History:
     def keep(self, learner: ExpertLearner) -> None:
         """Keep this moment; of too many, every other one is dropped."""
         best = learner.action_losses[_best(learner)]
-        behind = 0.0 if learner.t == 0 else learner.learner_loss - float(best)
+        played = learner.t > 0
         self.rounds.append(learner.t)
-        self.regret.append(behind)
+        self.regret.append(learner.learner_loss - float(best) if played else 0.0)
+        self.promised.append(float(learner.certificate().promised[0]) if played else 0.0)
         self.played.append(learner.distribution().astype(np.float64))
         if len(self.rounds) > MOST:
-            for kept in (self.rounds, self.regret, self.played):
+            for kept in (self.rounds, self.regret, self.promised, self.played):
                 del kept[1::2]
             self._step *= 2
 
 
 def draw(learner: ExpertLearner, history: History, path: Path) -> None:
-    """Write a figure: regret over time, weights over time, regret over epsilon."""
+    """Write a figure: regret over time, weights over time, regret over epsilon.
+
+    The bound is that of the certificate, for this run, in both panels of regret.
+    """
     from matplotlib.figure import Figure
 
     from driftgames.plots import plot_regret_over_time, plot_weights, save_figure
 
-    figure = Figure(figsize=(6.4, 10.5), layout="constrained")
+    figure = Figure(figsize=(7.2, 10.5), layout="constrained")
     over_time, weights, over_epsilon = figure.subplots(3)
     if history.rounds[-1] != learner.t:
         history.keep(learner)
-    rounds = np.array(history.rounds)
-    promised = np.concatenate([np.zeros(int(rounds[0] == 0)), _bounds(learner, rounds[rounds > 0])])
-    plot_regret_over_time(
-        rounds.astype(np.float64),
-        {learner.title: np.array(history.regret)},
-        {learner.title: promised},
-        ax=over_time,
-    )
+    rounds = np.array(history.rounds, dtype=np.float64)
+    title, finest = learner.title, f"ε = {learner.smallest_epsilon:.3g}"
+    regret, promised = {title: np.array(history.regret)}, {title: np.array(history.promised)}
+    plot_regret_over_time(rounds, regret, promised, ax=over_time)
     names = [label(learner, action) for action in range(learner.n_actions)]
-    plot_weights(rounds.astype(np.float64), np.array(history.played), names, ax=weights)
+    plot_weights(rounds, np.array(history.played), names, ax=weights)
     learner.certificate().plot(ax=over_epsilon)
+    for ax, caption in (
+        (over_time, f"Regret to the best action, and its bound ({finest})"),
+        (weights, "Weight moves to the better actions"),
+        (over_epsilon, f"After {learner.t:,} rounds: regret to all but the best ε of the actions"),
+    ):
+        ax.set_title(caption, loc="left", fontsize="medium")
     save_figure(figure, path)
-
-
-def _bounds(learner: ExpertLearner, rounds: FloatArray) -> FloatArray:
-    try:
-        return learner.bound(rounds, learner.smallest_epsilon)
-    except NoBoundError:
-        return np.full(rounds.size, np.inf)

@@ -153,12 +153,14 @@ def portfolio(
             strategies[0].quote = market.quote
             strategies[0].save(save)
         if plot is not None:
+            from driftgames.cli._dates import moments
             from driftgames.plots.portfolio import plot_wealth
             from driftgames.plots.style import save_figure
 
             curves = {run.title: run.wealth for run in runs}
             shown = None if begun else ("best constant rebalanced, in the end", best.wealth)
-            save_figure(plot_wealth(curves, best=shown), plot)
+            ended = moments(table.dates[-market.relatives.shape[0] - 1 :])
+            save_figure(plot_wealth(curves, dates=ended, best=shown), plot)
         periods = market.relatives.shape[0]
         heading = f"{periods:,} period{'s' * (periods != 1)}, {n_assets} assets"
         heading += f", after {begun:,} before" * bool(begun)
