@@ -69,3 +69,9 @@ def test_the_frame_holds_every_curve_and_the_lowest_bound():
     )
     assert low < -1.0
     assert 9.0 < top < 800.0
+
+
+def test_a_bound_that_is_known_at_the_end_alone_is_a_point():
+    bound = np.array([np.nan, np.nan, 3.0])
+    _, lines = drawn(plot_regret_over_time(np.arange(1.0, 4.0), {"a": np.zeros(3)}, {"a": bound}))
+    assert lines["a, bound"].get_marker() == "o"

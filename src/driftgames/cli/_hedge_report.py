@@ -151,6 +151,7 @@ def draw(learner: ExpertLearner, history: History, path: Path) -> None:
     from matplotlib.figure import Figure
 
     from driftgames.plots import plot_regret_over_time, plot_weights, save_figure
+    from driftgames.plots.style import caption
 
     figure = Figure(figsize=(7.2, 10.5), layout="constrained")
     over_time, weights, over_epsilon = figure.subplots(3)
@@ -163,10 +164,10 @@ def draw(learner: ExpertLearner, history: History, path: Path) -> None:
     names = [label(learner, action) for action in range(learner.n_actions)]
     plot_weights(rounds, np.array(history.played), names, ax=weights)
     learner.certificate().plot(ax=over_epsilon)
-    for ax, caption in (
+    for ax, text in (
         (over_time, f"Regret to the best action, and its bound ({finest})"),
         (weights, "Weight moves to the better actions"),
         (over_epsilon, f"After {learner.t:,} rounds: regret to all but the best ε of the actions"),
     ):
-        ax.set_title(caption, loc="left", fontsize="medium")
+        caption(ax, text)
     save_figure(figure, path)

@@ -103,8 +103,11 @@ def as_json(state: MixState, table: Table, waiting: list[tuple[str, float]]) -> 
 def draw(state: MixState, history: History, path: Path) -> None:
     """Write a figure of the weights over time."""
     from driftgames.plots import plot_weights, save_figure
+    from driftgames.plots.style import caption
 
     if history.rounds[-1] != state.t:
         history.keep(state.mixture.learner_)
     rounds = np.array(history.rounds, dtype=np.float64)
-    save_figure(plot_weights(rounds, np.array(history.played), state.experts), path)
+    figure = plot_weights(rounds, np.array(history.played), state.experts)
+    caption(figure.axes[0], f"What each forecast of {state.target} weighs in the mixture")
+    save_figure(figure, path)

@@ -226,11 +226,16 @@ def _show_epsilons(series: dict[str, GameSeries], epsilons: list[float], out: Co
 def _draw(series: dict[str, GameSeries], path: Path) -> None:
     from driftgames.plots import save_figure
     from driftgames.plots.bandit import plot_regret_bands
+    from driftgames.plots.style import caption
 
     first = next(iter(series.values()))
     curves = {name: each.regret_over_time for name, each in series.items()}
     bounds = {name: each.promised_over_time for name, each in series.items()}
-    save_figure(plot_regret_bands(first.checkpoints, curves, bounds), path)
+    figure = plot_regret_bands(first.checkpoints, curves, bounds)
+    games = first.regret.size
+    band = ", with a band for all but the highest and lowest tenth" * (games > 1)
+    caption(figure.axes[0], f"Mean regret of {games:,} game{'s' * (games != 1)}{band}")
+    save_figure(figure, path)
 
 
 def _factories(

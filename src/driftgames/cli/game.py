@@ -86,11 +86,15 @@ def game(
         )
         if plot is not None:
             from driftgames.plots import plot_regret_over_time, save_figure
+            from driftgames.plots.style import caption
 
             regret = {potential: -record.seen["positions"].min(axis=1)}
             played = np.arange(1, rounds + 1)
-            promised = {potential: phi.bound(played, 1 / chips)} if phi.adaptive else None
-            save_figure(plot_regret_over_time(played.astype(np.float64), regret, promised), plot)
+            last = np.where(played < rounds, np.nan, certificate.promised[0])
+            bound = phi.bound(played, 1 / chips) if phi.adaptive else last
+            figure = plot_regret_over_time(played.astype(float), regret, {potential: bound})
+            caption(figure.axes[0], f"Against {adversary.value}: regret, and its bound (thin)")
+            save_figure(figure, plot)
         start = float(phi.value(np.zeros(1), 0, horizon=rounds)[0])
         marks = sorted({1, rounds // 4, rounds // 2, 3 * rounds // 4, rounds} - {0})
         falling = ((0, start), *((t, float(record.seen["sum"][t - 1])) for t in marks))

@@ -155,12 +155,14 @@ def portfolio(
         if plot is not None:
             from driftgames.cli._dates import moments
             from driftgames.plots.portfolio import plot_wealth
-            from driftgames.plots.style import save_figure
+            from driftgames.plots.style import caption, save_figure
 
             curves = {run.title: run.wealth for run in runs}
             shown = None if begun else ("best constant rebalanced, in the end", best.wealth)
             ended = moments(table.dates[-market.relatives.shape[0] - 1 :])
-            save_figure(plot_wealth(curves, dates=ended, best=shown), plot)
+            figure = plot_wealth(curves, dates=ended, best=shown)
+            caption(figure.axes[0], "Wealth by strategy: equal steps up are equal growth")
+            save_figure(figure, plot)
         periods = market.relatives.shape[0]
         heading = f"{periods:,} period{'s' * (periods != 1)}, {n_assets} assets"
         heading += f", after {begun:,} before" * bool(begun)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from driftgames.core.typing import FloatArray
-from driftgames.plots.style import bound_style, legend_beside, new_axes, others, with_styles
+from driftgames.plots.style import Style, bound_style, legend_beside, new_axes, others, with_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,14 +54,16 @@ def plot_regret_over_time(
 ) -> Figure:
     """Draw regret to the best action over the rounds, each with its bound as a thin line.
 
-    ``what`` is what the legend calls the bounds.
+    ``what`` is what the legend calls the bounds. A bound that is known in one round is a point.
     """
     figure, ax = new_axes(ax)
     for name, curve, style in with_styles(regret.items()):
         ax.plot(rounds, curve, **style)
         bound = None if bounds is None else bounds.get(name)
-        if bound is not None and np.isfinite(bound).any():
-            ax.plot(rounds, bound, **bound_style(name, style, what))
+        known = 0 if bound is None else int(np.isfinite(bound).sum())
+        if bound is not None and known:
+            mark: Style = {"marker": "o", "markersize": 4, "linestyle": ""} if known == 1 else {}
+            ax.plot(rounds, bound, **bound_style(name, style, what), **mark)
     ax.set_xlabel("round")
     ax.set_ylabel("regret to the best action (loss)")
     ax.legend(frameon=False)
@@ -80,7 +82,7 @@ def plot_weights(
 
     The legend says how many actions the rest are.
     """
-    figure, ax = new_axes(ax)
+    figure, ax = new_axes(ax, size=(7.5, 3.8))
     heaviest = np.argsort(-distributions.mean(axis=0), kind="stable")[:most]
     for _, action, style in with_styles((names[action], action) for action in heaviest):
         ax.plot(rounds, distributions[:, action], **style)

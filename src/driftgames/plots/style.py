@@ -36,6 +36,7 @@ DARK = {
     "#000000": "#e8e8e8",
     "#ffffff": "#161616",
     "#b0b0b0": "#606060",
+    "#bfbfbf": "#4d4d4d",
     "#d9d9d9": "#3d3d3d",
 }
 """The colours of figures, and those that stand for them where the reader has a dark screen."""
@@ -95,6 +96,11 @@ def dark_rules() -> str:
     ]
     lines = "\n".join([f"svg {{ fill: {DARK['#000000']}; }}", *rules])  # text states no colour
     return f"@media screen and (prefers-color-scheme: dark) {{\n{lines}\n}}\n"
+
+
+def caption(ax: Axes, text: str) -> None:
+    """Say above the axes what to see."""
+    ax.set_title(text, loc="left", fontsize="medium")
 
 
 def legend_beside(ax: Axes) -> None:
