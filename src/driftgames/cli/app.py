@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from driftgames import __version__
 from driftgames.cli import boost, datasets
 from driftgames.cli._options import READING
 from driftgames.cli.bandit import bandit
@@ -66,6 +65,8 @@ for _group, _name in ((boost.app, "boost"), (datasets.app, "datasets")):
 
 def _print_version(asked: bool) -> None:
     if asked:
+        from driftgames import __version__
+
         typer.echo(f"driftgames {__version__}")
         raise typer.Exit
 
