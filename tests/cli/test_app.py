@@ -24,6 +24,11 @@ def test_help_lists_every_command_in_order_with_its_summary():
     assert names | {group.name for group in app.registered_groups} == set(SUMMARIES)
 
 
+@pytest.mark.parametrize("group", ["boost", "datasets"])
+def test_no_summary_is_cut_short(group):
+    assert "..." not in run(group, "--help").output.partition("Commands:")[2]
+
+
 @pytest.mark.parametrize("command", SUMMARIES)
 def test_every_command_explains_itself(command):
     result = run(command, "--help")

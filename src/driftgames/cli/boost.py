@@ -277,7 +277,7 @@ def cv(
             write_json({"data": data, "parts": parts, "mean": mean, "spread": spread}, json)
 
 
-@app.command(epilog=READING)
+@app.command(short_help="Predict: one line per example.", epilog=READING)
 def predict(
     data: Annotated[str, typer.Argument(metavar="TEST", help="LIBSVM text, or a table.")],
     model: Model,
@@ -352,7 +352,7 @@ def predict(
             _say_scores("", booster, X[examples.known], examples.y)
 
 
-@app.command(epilog=READING)
+@app.command(short_help="Show what a model is made of.", epilog=READING)
 def inspect(
     model: Annotated[Path, typer.Argument(metavar="M.json", help="The model file.")],
     data: Annotated[

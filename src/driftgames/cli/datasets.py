@@ -86,7 +86,7 @@ def export_sets(
                 console().print(str(path), soft_wrap=True)
 
 
-@app.command()
+@app.command(short_help="Download sets to your cache.")
 def fetch(
     names: Annotated[
         list[str],
