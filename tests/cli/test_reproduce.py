@@ -67,7 +67,7 @@ def test_figures_on_one_set(run, tmp_path):
     result = run("--only", "figure1,figure2", "--sets", "digits49", "--rounds", "4")
 
     assert result.exit_code == 0, result.output
-    assert (tmp_path / "report" / "index.html").read_text().count("<svg") == 2
+    assert (tmp_path / "report" / "index.html").read_text().count('<svg role="img"') == 2
 
 
 def test_interruption_ends_with_one_line_and_code_130(run, tmp_path, monkeypatch):
