@@ -1,12 +1,14 @@
 """Every command that prints numbers writes them with ``--json``, as strict JSON."""
 
 import json
+import math
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from driftgames.cli.app import app
+from driftgames.tables import write_json
 
 RNG = np.random.default_rng(0)
 TABLE = RNG.random((30, 3)).round(3)
@@ -76,3 +78,8 @@ def test_the_list_of_sets(folder):
     found = json.loads((folder / "out.json").read_text())
     assert found[0]["train"] == 32561
     assert (found[-1]["train"], found[-1]["where"]) == (None, "scikit-learn")
+
+
+def test_what_is_not_finite_is_null(tmp_path):
+    write_json({"a": [math.inf, {"b": (math.nan, 1.5)}]}, tmp_path / "x.json")
+    assert json.loads((tmp_path / "x.json").read_text()) == {"a": [None, {"b": [None, 1.5]}]}
