@@ -1,4 +1,4 @@
-"""What ``driftgames boost inspect`` shows of a model."""
+"""What ``driftgames boost`` shows of a model and of its predictions."""
 
 from __future__ import annotations
 
@@ -95,3 +95,20 @@ def margins_on(name: str, margins: Any) -> Table:
     rows = tuple((f"{share:.0%}", float(np.quantile(margins, share))) for share in shares)
     columns = (Column("share of examples"), Column("margin at most", "+.4f"))
     return Table(f"Margins on {name}", columns, rows)
+
+
+def predictions_of(booster: Any, X: Any) -> dict[str, Any]:
+    """Return the labels, votes and probabilities of examples as plain data."""
+    votes, p = booster.decision_function(X), booster.predict_proba(X)
+    columns = booster.predict(X).tolist(), votes.tolist(), p.tolist()
+    rows = zip(*columns, strict=True)
+    names = ("label", "score", "probabilities")
+    return {
+        "classes": booster.classes_.tolist(),
+        "predictions": [dict(zip(names, row, strict=True)) for row in rows],
+    }
+
+
+def line_of(answer: Any) -> str:
+    """Return a prediction as text: one value, or a column for each class."""
+    return " ".join(map(str, answer)) if isinstance(answer, list) else str(answer)

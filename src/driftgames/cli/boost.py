@@ -25,7 +25,15 @@ from driftgames.cli._boost_model import (
     take_names,
     write_booster,
 )
-from driftgames.cli._boost_report import facts_of, feature_name, features_of, margins_on, summary_of
+from driftgames.cli._boost_report import (
+    facts_of,
+    feature_name,
+    features_of,
+    line_of,
+    margins_on,
+    predictions_of,
+    summary_of,
+)
 from driftgames.cli._import import ImportedFile, import_file
 from driftgames.cli._options import (
     READING,
@@ -336,7 +344,7 @@ def predict(
             answers = answers[:, 1] if booster.classes_.size == 2 else answers
         else:
             answers = booster.predict(X)
-        text = "".join(f"{_line(answer)}\n" for answer in answers.tolist())
+        text = "".join(f"{line_of(answer)}\n" for answer in answers.tolist())
         if output is None:
             # a file or a pipe gets the labels as they are; typer would remove colours
             sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
@@ -347,7 +355,7 @@ def predict(
         if json is not None:
             from driftgames.tables import write_json
 
-            write_json(_predictions(booster, X), json)
+            write_json(predictions_of(booster, X), json)
         if examples.y is not None and set(examples.y.tolist()) <= set(booster.classes_.tolist()):
             _say_scores("", booster, X[examples.known], examples.y)
 
@@ -482,18 +490,6 @@ def _say_best_round(valid: str, booster: Any) -> None:
         say(f"{valid}: the lowest log-loss was after {best + 1} rounds", err=True)
 
 
-def _predictions(booster: Any, X: Any) -> dict[str, Any]:
-    """Return the labels, votes and probabilities of examples as plain data."""
-    votes, p = booster.decision_function(X), booster.predict_proba(X)
-    columns = booster.predict(X).tolist(), votes.tolist(), p.tolist()
-    rows = zip(*columns, strict=True)
-    names = ("label", "score", "probabilities")
-    return {
-        "classes": booster.classes_.tolist(),
-        "predictions": [dict(zip(names, row, strict=True)) for row in rows],
-    }
-
-
 def _is_large(data: str) -> bool:
     """Whether parquet files have too many cells to be held at once."""
     from driftgames.boosting.sources import open_parquet
@@ -505,8 +501,3 @@ def _is_large(data: str) -> bool:
     except (ImportError, OSError, ValueError):  # the reader of tables says what is wrong
         return False
     return int(source.count_rows()) * len(source.schema.names) > MOST_CELLS
-
-
-def _line(answer: Any) -> str:
-    """Return a prediction as text: one value, or a column for each class."""
-    return " ".join(map(str, answer)) if isinstance(answer, list) else str(answer)
