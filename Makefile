@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/data),)
 export DRIFTGAMES_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: test test-random fuzz reproduce bench lint constraints clean
+.PHONY: test test-random fuzz reproduce bench lint dist constraints clean
 
 test: $(READY)
 	$(BIN)/ruff check .
@@ -37,6 +37,13 @@ bench: $(READY)
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python -m bench all
 
+# What is published: a wheel and an archive of the source, both checked.
+dist: $(READY)
+	$(BIN)/pip install --quiet build twine
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+
 lint: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -57,4 +64,4 @@ constraints: $(READY)
 	mv constraints.new constraints.txt
 
 clean:
-	rm -rf .venv report .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv report dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -574,7 +574,7 @@ def test_the_choices_are_those_of_the_registry():
 
 
 def test_help_has_an_example():
-    assert "driftgames portfolio prices.csv" in run("--help").output
+    assert "driftgames portfolio stocks.csv" in run("--help").output
 
 
 def test_a_state_with_costs_that_has_not_traded_yet_goes_on(prices, tmp_path):

@@ -23,7 +23,7 @@ from driftgames.bandit.pending import (
 )
 from driftgames.bandit.types import Arm
 from driftgames.bandit.uniform_kernels import addresses_of
-from driftgames.core.checks import check_between, check_flag, check_integer, is_real
+from driftgames.core.checks import check_between, check_flag, check_integer, is_real, shown
 from driftgames.core.generators import KNOWN, put_back
 from driftgames.core.schema import (
     FLAG,
@@ -121,7 +121,7 @@ class ArmPuller(Stateful):
                 inside = False
             if not inside:
                 range_ = f"[{self._low:g}, {self._high:g}]"
-                raise ValueError(f"a {self._units.word} must lie in {range_}; got {loss!r}")
+                raise ValueError(f"a {self._units.word} must lie in {range_}; got {shown(loss)}")
             slot: Any = arm
             if self._slots is not None:
                 slot = self._slots[arm]
@@ -305,7 +305,7 @@ class ArmPuller(Stateful):
 
     def _attach(self, rng: np.random.Generator) -> None:
         if not isinstance(rng, np.random.Generator):
-            raise ValueError(f"rng must be a np.random.Generator; got {rng!r}")
+            raise ValueError(f"rng must be a np.random.Generator; got {shown(rng)}")
         self._addresses = addresses_of(rng)
         self._draw = partial(self._engine.draw, *self._addresses)
         self._generator = rng  # keep it alive: its state lies at the address
@@ -313,19 +313,19 @@ class ArmPuller(Stateful):
     def _refuse(self, arm: Arm, prob: float) -> NoReturn:
         """Say why there is no pull of this arm with this probability."""
         if arm not in self.arms:
-            raise ValueError(f"there is no arm {arm!r}; the arms are {shorten(self.arms)}")
+            raise ValueError(f"there is no arm {shown(arm)}; the arms are {shorten(self.arms)}")
         if not (is_real(prob) and 0 < prob <= 1):
-            raise ValueError(f"prob must lie in (0, 1]; got {prob!r}")
+            raise ValueError(f"prob must lie in (0, 1]; got {shown(prob)}")
         raise ValueError(
-            f"no pull of arm {arm!r} with probability {prob!r} waits for feedback: it was given "
-            "already, or prob is not what pull returned"
+            f"no pull of arm {shown(arm)} with probability {shown(prob)} waits for feedback: it "
+            "was given already, or prob is not what pull returned"
         )
 
 
 def _real(word: str, value: Any) -> float:
     """Return a number or a truth value as a float; a complex number is neither."""
     if isinstance(value, complex | np.complexfloating):
-        raise ValueError(f"a {word} must be a real number; got {value!r}")
+        raise ValueError(f"a {word} must be a real number; got {shown(value)}")
     return float(value)
 
 

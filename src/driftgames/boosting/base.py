@@ -21,6 +21,7 @@ from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
+from driftgames.core.checks import shown
 from driftgames.core.typing import FloatArray, Path
 from driftgames.plots.style import shown_name
 from driftgames.tables import Table
@@ -196,7 +197,7 @@ class BaseBooster(BatchFit):
         known = np.isin(labels, self.classes_)
         if not known.all():
             raise ValueError(
-                f"y must hold the classes {self.classes_.tolist()}; got {labels[~known][0]!r}"
+                f"y must hold the classes {self.classes_.tolist()}; got {shown(labels[~known][0])}"
             )
         if votes.ndim == 1:
             return np.asarray(np.where(labels == self.classes_[1], votes, -votes))
@@ -281,7 +282,7 @@ class BaseBooster(BatchFit):
         shapes: Any = self.shape_functions_
         classes = self.classes_.tolist()
         if label is not None and label not in classes:
-            raise ValueError(f"label must be one of {classes}; got {label!r}")
+            raise ValueError(f"label must be one of {classes}; got {shown(label)}")
         if len(classes) > 2:
             shapes = shapes[label] if label is not None else self._additive.shape_functions
         elif label is not None and label == classes[0]:
@@ -360,7 +361,7 @@ class BaseBooster(BatchFit):
         else:
             row = self._check_input(x)
         if label is not None and label not in self.classes_:
-            raise ValueError(f"label must be one of {self.classes_.tolist()}; got {label!r}")
+            raise ValueError(f"label must be one of {self.classes_.tolist()}; got {shown(label)}")
         if isinstance(self._tables, PairModel):
             if label is None:
                 at = int(self._tables.scores(row)[0].argmax())

@@ -24,7 +24,7 @@ from driftgames.boosting.monotonic import directions, plain_constraints
 from driftgames.boosting.parameters import SharedParameters
 from driftgames.boosting.sparse_input import check_sparse
 from driftgames.boosting.tree_growth import DEFAULTS, TreeShape
-from driftgames.core.checks import check_integer, float_errors
+from driftgames.core.checks import check_integer, float_errors, shown
 from driftgames.core.threads import count_threads
 from driftgames.core.typing import IntArray
 
@@ -75,7 +75,7 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
         if self.estimator is not None:
             raise ValueError(
                 "max_depth, max_leaves, min_samples_leaf and criterion are for the built-in trees; "
-                f"got {shape} beside estimator={self.estimator!r}"
+                f"got {shape} beside estimator={shown(self.estimator)}"
             )
         return shape
 
@@ -89,7 +89,7 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
         if self.estimator is not None or n_classes > 2:
             raise ValueError(
                 "monotonic_cst is for two classes and the built-in stumps and trees; got it beside "
-                f"{n_classes} classes and estimator={self.estimator!r}"
+                f"{n_classes} classes and estimator={shown(self.estimator)}"
             )
         if self.encoder_ is None:
             return found
@@ -170,7 +170,7 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
         """Return the number of threads, checked."""
         n_jobs: Any = self.n_jobs
         if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
-            raise ValueError(f"n_jobs must be an integer or None; got {n_jobs!r}")
+            raise ValueError(f"n_jobs must be an integer or None; got {shown(n_jobs)}")
         return count_threads(None if n_jobs is None else int(n_jobs))
 
     @contextmanager

@@ -16,6 +16,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.sparse import issparse
 
+from driftgames.core.checks import shown
+from driftgames.core.data_frames import as_frame
 from driftgames.core.typing import BoolArray, FloatArray
 
 Category = str | bool | int | float
@@ -38,9 +40,9 @@ def find_categories(X: Any, setting: Any) -> BoolArray | None:
     if isinstance(setting, str) and setting != "from_dtype":
         raise ValueError(
             'categorical_features must be "from_dtype", a list of names, of positions or of truth '
-            f"values, or None; got {setting!r}"
+            f"values, or None; got {shown(setting)}"
         )
-    frame = _as_frame(X)
+    frame = as_frame(X)
     if setting is None or (frame is None and isinstance(setting, str)):
         return None
     if frame is not None and isinstance(setting, str):
@@ -60,12 +62,12 @@ def check_types(X: Any, categorical: Sequence[bool] | BoolArray | None) -> None:
 
     Such a column may be a category; ``categorical`` says which ones are.
     """
-    frame = _as_frame(X)
+    frame = as_frame(X)
     for j, (name, dtype) in enumerate(() if frame is None else frame.schema.items()):
         of_numbers = categorical is None or not categorical[j]
         if of_numbers and (dtype.is_temporal() or dtype.is_nested()):
             raise ValueError(
-                f"column {name!r} is of type {dtype}: turn it into numbers, or name it in "
+                f"column {shown(name)} is of type {dtype}: turn it into numbers, or name it in "
                 "categorical_features"
             )
 
@@ -79,7 +81,7 @@ def code_columns(
     value is NaN, and that of any other value is `UNKNOWN`. A column that ``learn`` marks has the
     categories found in it: in the order of its type if that is ordered (Enum), else sorted.
     """
-    frame = _as_frame(X)
+    frame = as_frame(X)
     table: Any = np.asarray(X, dtype=getattr(X, "dtype", object)) if frame is None else frame
     if len(table.shape) != 2 or table.shape[1] != len(categories):
         raise ValueError(f"X must have {len(categories)} columns; got the shape {table.shape}")
@@ -170,7 +172,7 @@ def _choose(setting: Any, n_features: int, names: list[Any]) -> BoolArray:
         if listed.shape != (n_features,):
             raise ValueError(
                 f"categorical_features must have a truth value for each of {n_features} columns; "
-                f"got {setting!r}"
+                f"got {shown(setting)}"
             )
         return listed
     chosen = np.zeros(n_features, dtype=bool)
@@ -182,7 +184,7 @@ def _choose(setting: Any, n_features: int, names: list[Any]) -> BoolArray:
         else:
             raise ValueError(
                 f"categorical_features must hold names or positions of the {n_features} columns"
-                f"{f' {names}' if names else ''}; got {each!r}"
+                f"{f' {names}' if names else ''}; got {shown(each)}"
             )
     return chosen
 
@@ -239,7 +241,7 @@ def _check_kind(values: Iterable[Category | None], name: str) -> None:
     if len(first) == 2:
         raise ValueError(
             f"{name} must hold categories of one kind, strings or numbers; got "
-            f"{reprlib.repr(first[True])} and {first[False]!r}"
+            f"{reprlib.repr(first[True])} and {shown(first[False])}"
         )
 
 

@@ -40,7 +40,7 @@ from driftgames.boosting.warm_start import (
     replay,
 )
 from driftgames.certificates.margins import Margins
-from driftgames.core.checks import check_flag, float_errors
+from driftgames.core.checks import check_flag, float_errors, shown
 from driftgames.core.progress import progress
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -326,7 +326,7 @@ class BoostingRounds(BoosterInput):
             if not np.isin(labels, classes).all():
                 strange = labels[~np.isin(labels, classes)].tolist()[0]
                 raise ValueError(
-                    f"{name} must hold the classes {classes.tolist()}; got {strange!r}"
+                    f"{name} must hold the classes {classes.tolist()}; got {shown(strange)}"
                 )
             sets[name] = EvaluationSet(rows, labels, classes)
         validation = None

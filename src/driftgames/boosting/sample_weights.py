@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from driftgames.boosting.bins import Array
-from driftgames.core.checks import is_real
+from driftgames.core.checks import is_real, shown
 from driftgames.core.typing import FloatArray, IntArray
 
 _MOST_COUNTED = 2**31  # what the counts of a tally can hold
@@ -106,7 +106,7 @@ def check_weights(sample_weight: Any, X: Any, y: Array, classes: Array) -> Float
     if present.size < 2:
         raise ValueError(
             "sample_weight must not be zero for all of one class; "
-            f"only class {present[0]!r} of {classes.tolist()} has any"
+            f"only class {shown(present[0])} of {classes.tolist()} has any"
         )
     return np.asarray(weights)
 
@@ -156,14 +156,18 @@ def class_factors(class_weight: Any, classes: Array, masses: Sequence[Fraction])
         unknown = [label for label in class_weight if label not in classes.tolist()]
         if unknown:
             raise ValueError(
-                f"class_weight must name the classes {classes.tolist()}; got {unknown[0]!r}"
+                f"class_weight must name the classes {classes.tolist()}; got {shown(unknown[0])}"
             )
         factors = [class_weight.get(label, 1.0) for label in classes.tolist()]
     else:
-        raise ValueError(f'class_weight must be a dict, "balanced" or None; got {class_weight!r}')
+        raise ValueError(
+            f'class_weight must be a dict, "balanced" or None; got {shown(class_weight)}'
+        )
     for label, factor in zip(classes.tolist(), factors, strict=True):
         if not (is_real(factor) and 0 < factor < math.inf):
-            raise ValueError(f"class_weight[{label!r}] must be a finite number > 0; got {factor!r}")
+            raise ValueError(
+                f"class_weight[{shown(label)}] must be a finite number > 0; got {shown(factor)}"
+            )
     return np.array(factors, dtype=np.float64)
 
 

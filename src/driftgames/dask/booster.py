@@ -23,7 +23,7 @@ from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.rounds import lean_of
 from driftgames.boosting.shared_training_set import SharedTrainingSet
 from driftgames.boosting.warm_start import check_categories, check_continuation
-from driftgames.core.checks import check_flag, check_integer, is_real
+from driftgames.core.checks import check_flag, check_integer, is_real, shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray, Path
 from driftgames.dask import partitions
 from driftgames.dask.exchange import ActorExchange
@@ -93,7 +93,7 @@ class DaskBooster(BaseBooster):
         """
         check_integer("checkpoint_every", self.checkpoint_every, least=1)
         if not (is_real(self.timeout) and 0 < self.timeout < math.inf):
-            raise ValueError(f"timeout must be a positive number; got {self.timeout!r}")
+            raise ValueError(f"timeout must be a positive number; got {shown(self.timeout)}")
         self._check_built_in("a fit on a cluster")
         client = self._find_client()
         given = partitions.split(X, y, sample_weight)
@@ -254,7 +254,7 @@ class DaskBooster(BaseBooster):
                 "a fit needs a cluster: make a distributed.Client first, or give client="
             ) from None
         if not isinstance(client, Client):
-            raise ValueError(f"client must be a distributed.Client; got {client!r}")
+            raise ValueError(f"client must be a distributed.Client; got {shown(client)}")
         if client.status != "running":
             raise ValueError(f"client must be running; it is {client.status}")
         return client
@@ -265,7 +265,9 @@ class DaskBooster(BaseBooster):
         if self.checkpoint is not None and FilePath(self.checkpoint).exists():
             saved = load_model(self.checkpoint)
             if type(saved) is not type(local) or saved.get_params() != local.get_params():
-                raise ValueError(f"{self.checkpoint} is of a fit with other settings: {saved!r}")
+                raise ValueError(
+                    f"{self.checkpoint} is of a fit with other settings: {shown(saved)}"
+                )
             return saved
         if self.warm_start and self.__sklearn_is_fitted__():
             self._copy_to(local)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from driftgames._kernels.distribution import draw
 from driftgames._kernels.ranges import all_inside
 from driftgames._kernels.sums import dot
+from driftgames.core.checks import shown
 from driftgames.core.schema import Schema, made_as
 from driftgames.core.typing import BoolArray, Content, FloatArray
 from driftgames.hedge.base import ExpertLearner, Floats
@@ -43,7 +44,7 @@ class PotentialLearner(ExpertLearner):
         )
         self._potential = NormalHedgeDT() if potential is None else potential
         if not isinstance(self._potential, Potential):
-            raise TypeError(f"potential must be a Potential; got {potential!r}")
+            raise TypeError(f"potential must be a Potential; got {shown(potential)}")
         # checked once: in every round it would take a tenth of the time of few actions
         self._compiled, self._theta = None, ()
         if isinstance(self._potential, CompiledPotential):

@@ -18,6 +18,7 @@ from driftgames.core.checks import (
     check_integer,
     check_positive,
     first_index,
+    shown,
 )
 from driftgames.core.schema import NUMBER, STRING, Schema, array_of, integer, made_as
 from driftgames.core.typing import Content, FloatArray
@@ -111,7 +112,7 @@ class UniversalPortfolio(PortfolioStrategy):
         if (potential is None) != (span is None):
             raise ValueError(
                 "potential and span go together: Cover's weights need no span, and a "
-                f"potential needs one; got potential={potential!r}, span={span!r}"
+                f"potential needs one; got potential={shown(potential)}, span={shown(span)}"
             )
         self._potential = potential
         self._random_state = check_integer("random_state", random_state, least=0)
