@@ -4,13 +4,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DOCS_READY := .venv/.docs
 
 # Data sets beside the clone are used without a download; another folder: DRIFTGAMES_DATA=... make
 ifneq ($(wildcard ../shared/data),)
 export DRIFTGAMES_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: test test-random fuzz reproduce bench lint constraints clean
+.PHONY: test test-random fuzz reproduce bench docs lint constraints clean
 
 test: $(READY)
 	$(BIN)/ruff check .
@@ -37,6 +38,14 @@ bench: $(READY)
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python -m bench all
 
+# The site, built by MkDocs into build/site and by Zensical into build/zensical, both strict.
+docs: $(DOCS_READY)
+	$(BIN)/python tools/build_docs.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	SITE_DIR=build/zensical $(BIN)/python -m zensical build --strict --clean
+	$(BIN)/python tools/check_site.py build/site build/zensical
+	@echo "Open build/site/index.html"
+
 lint: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -48,6 +57,13 @@ $(READY): pyproject.toml
 		|| $(BIN)/python -m pip install --quiet -e '.[test]'
 	touch $(READY)
 
+$(DOCS_READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]' \
+		|| $(BIN)/python -m pip install --quiet -e '.[docs]'
+	touch $(DOCS_READY)
+
 # The versions of this environment, for the Python that runs it.
 constraints: $(READY)
 	head -2 constraints.txt > constraints.new
@@ -57,4 +73,4 @@ constraints: $(READY)
 	mv constraints.new constraints.txt
 
 clean:
-	rm -rf .venv report .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv build report .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
