@@ -59,8 +59,7 @@ $(READY): pyproject.toml
 
 $(DOCS_READY): pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]' \
+	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[docs]' \
 		|| $(BIN)/python -m pip install --quiet -e '.[docs]'
 	touch $(DOCS_READY)
 
