@@ -21,11 +21,17 @@ from tools.docs_tutorials import page  # noqa: E402
 TARGET = ROOT / "build" / "docs"
 OF_THE_ROOT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 
+WIDE = ("classes.md", "errata.md", "paper_map.md")
+"""Pages whose tables take the room of the table of contents."""
+
 
 def main() -> None:
     """Make the folder anew."""
     shutil.rmtree(TARGET, ignore_errors=True)
     shutil.copytree(ROOT / "docs", TARGET, ignore=shutil.ignore_patterns("*picture*.py", "__*"))
+    for path in TARGET.glob("*.md"):
+        text = re.sub(r"<!-- python\n.*?-->\n\n?", "", path.read_text(), flags=re.S)
+        path.write_text("---\nhide: [toc]\n---\n\n" + text if path.name in WIDE else text)
     for name in OF_THE_ROOT:
         text = (ROOT / name).read_text()
         (TARGET / name.lower()).write_text(_links_from_docs(text))

@@ -6,6 +6,7 @@ style, a font or a picture from outside. Links that a reader follows may lead ou
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from dataclasses import dataclass, field
@@ -59,7 +60,7 @@ def loaded_by_css(text: str) -> list[str]:
 
 def faults(site: Path) -> list[str]:
     """Return what is wrong with a site, one line each."""
-    pages = {path: Page(path.read_text()) for path in sorted(site.rglob("*.html"))}
+    pages = {path: Page(path.read_text()) for path in sorted(site.resolve().rglob("*.html"))}
     found = []
     for path, page in pages.items():
         for link in page.links + page.loads:
@@ -68,14 +69,17 @@ def faults(site: Path) -> list[str]:
                 if link in page.loads and parts.scheme != "data":
                     found.append(f"{path}: loads {link} from outside")
                 continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path.resolve()
-            target = target / "index.html" if target.is_dir() else target
+            target = Path(os.path.normpath(path.parent / unquote(parts.path)))
+            if not parts.path:
+                target = path
+            elif target.is_dir():
+                target /= "index.html"
             # a page that is not found may be asked for at any depth
             if not target.is_file() and path.name != "404.html":
                 found.append(f"{path}: there is no {link}")
             elif parts.fragment and target.suffix == ".html" and target.is_file():
-                places = next(each.places for at, each in pages.items() if at.resolve() == target)
-                if unquote(parts.fragment) not in places and not page_state(target, parts.fragment):
+                known = unquote(parts.fragment) in pages[target].places
+                if not known and not page_state(target, parts.fragment):
                     found.append(f"{path}: there is no place {link}")
     for path in sorted(site.rglob("*.css")):
         links = loaded_by_css(path.read_text())

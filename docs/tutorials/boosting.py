@@ -2,7 +2,7 @@
 
 You fit NH-Boost.DT to a real table, look at what it learnt, check its guarantee, and end with a
 card of whole numbers that a person can add up. The table has 30 measurements of 569 tumours and
-comes with scikit-learn.
+comes with scikit-learn. Data frames need pandas or polars; arrays need neither.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -49,7 +49,7 @@ print(model.certificate_)
 
 from driftgames.plots import save_figure
 
-save_figure(model.plot_shapes(X_train, n_features=6), "boosting_votes.svg")
+save_figure(model.plot_shapes(X_train, n_features=3), "boosting_votes.svg")
 
 # `explain` has the votes on one example. They add up to the decision.
 
