@@ -40,6 +40,23 @@ def public_bases(of: type) -> list[type]:
     return [base for base in bases if base.__name__ in homes()]
 
 
+def members(of: type) -> dict[str, type]:
+    """Return the methods and properties that have an entry at a class, each with its owner."""
+    own = [base for base in of.__mro__ if base.__module__.startswith("driftgames.")]
+    found = {
+        name: base
+        for base in reversed(own)
+        for name, value in vars(base).items()
+        if inspect.isroutine(value) or isinstance(value, property | classmethod)
+    }
+    elsewhere = {name for base in public_bases(of) for name in dir(base)} - set(vars(of))
+    return {
+        name: base
+        for name, base in found.items()
+        if not name.startswith("_") and name not in elsewhere
+    }
+
+
 def _pairs() -> list[tuple[str, str]]:
     return [(package, name) for package, names in public_names().items() for name in names]
 
@@ -94,16 +111,8 @@ def _summary(of: object) -> str:
 
 def _options(of: object) -> list[str]:
     """Show the methods that a class has from bases that have no entry of their own."""
-    if not inspect.isclass(of):
-        return []
-    listed = {name for base in public_bases(of) for name in dir(base)}
-    inherited = [name for name in dir(of) if not name.startswith("_") and name not in listed]
-    owner = {name: next(each for each in of.__mro__ if name in vars(each)) for name in inherited}
-    inherited = [
-        name
-        for name in inherited
-        if owner[name] is not of and owner[name].__module__.startswith("driftgames.")
-    ]
+    owners = members(of) if inspect.isclass(of) else {}
+    inherited = sorted(name for name, owner in owners.items() if owner is not of)
     if not inherited:
         return []
     return ["    options:", f"      inherited_members: [{', '.join(inherited)}]"]

@@ -13,7 +13,7 @@ from typing import Any
 
 from griffe import Class, Extension, Object
 
-from tools.docs_api import homes, public_bases
+from tools.docs_api import homes, members, public_bases
 
 
 class RuntimeDocstrings(Extension):
@@ -53,22 +53,8 @@ def inherited(of: type) -> list[str]:
     found, seen = [], set(vars(of))
     for base in public_bases(of):
         home = homes()[base.__name__]
-        names = sorted(_shown(base) - seen)
+        names = sorted(set(members(base)) - seen)
         links = [f"[`{name}`][{home}.{name}]" for name in names]
         found += [f"From `{base.__name__}`: {', '.join(links)}."] if links else []
         seen |= set(names)
     return found
-
-
-def _shown(base: type) -> set[str]:
-    """Return the names that have an entry at a public base."""
-    owners = [each for each in base.__mro__ if each.__module__.startswith("driftgames.")]
-    members = {name: value for each in reversed(owners) for name, value in vars(each).items()}
-    listed = {name for each in public_bases(base) for name in dir(each)} - set(vars(base))
-    return {
-        name
-        for name, value in members.items()
-        if not name.startswith("_")
-        and name not in listed
-        and (inspect.isroutine(value) or isinstance(value, property | classmethod))
-    }
