@@ -72,4 +72,4 @@ constraints: $(READY)
 	mv constraints.new constraints.txt
 
 clean:
-	rm -rf .venv build report .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .cache build report .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -42,7 +42,8 @@ def renewed(text: str) -> str:
             return f"```console\n{''.join(shown)}```\n"
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(block["hidden"] or block["code"], "a snippet", "exec"), names)
+            code = compile(block["hidden"] or block["code"], "a snippet", "exec", dont_inherit=True)
+            exec(code, names)
         if block["output"] is None:
             return block[0]
         return f"```python\n{block['code']}```\n\n```text\n{printed.getvalue()}```\n"

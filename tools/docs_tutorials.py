@@ -47,7 +47,7 @@ def page(script: Path, folder: Path) -> str:
                 continue
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
-                exec(compile(text, str(script), "exec"), names)
+                exec(compile(text, str(script), "exec", dont_inherit=True), names)
             parts.append(f"```python\n{text}\n```")
             if printed.getvalue().strip():
                 parts.append(f"```text\n{printed.getvalue().rstrip()}\n```")
