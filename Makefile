@@ -4,13 +4,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DOCS_READY := .venv/.docs
 
 # Data sets beside the clone are used without a download; another folder: DRIFTGAMES_DATA=... make
 ifneq ($(wildcard ../shared/data),)
 export DRIFTGAMES_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: test test-random fuzz reproduce bench lint dist constraints clean
+.PHONY: test test-random fuzz reproduce bench docs lint dist constraints clean
 
 test: $(READY)
 	$(BIN)/ruff check .
@@ -44,6 +45,14 @@ dist: $(READY)
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
 
+# The site, built by MkDocs into build/site and by Zensical into build/zensical, both strict.
+docs: $(DOCS_READY)
+	$(BIN)/python tools/build_docs.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	SITE_DIR=build/zensical $(BIN)/python -m zensical build --strict --clean
+	$(BIN)/python tools/check_site.py build/site build/zensical
+	@echo "Open build/site/index.html"
+
 lint: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -55,6 +64,12 @@ $(READY): pyproject.toml
 		|| $(BIN)/python -m pip install --quiet -e '.[test]'
 	touch $(READY)
 
+$(DOCS_READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[docs]' \
+		|| $(BIN)/python -m pip install --quiet -e '.[docs]'
+	touch $(DOCS_READY)
+
 # The versions of this environment, for the Python that runs it.
 constraints: $(READY)
 	head -2 constraints.txt > constraints.new
@@ -64,4 +79,4 @@ constraints: $(READY)
 	mv constraints.new constraints.txt
 
 clean:
-	rm -rf .venv report dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .cache build dist report .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -36,6 +36,8 @@ def download(
 ) -> Path:
     """Bring the file with this sha256 to ``target`` from the first address that has it.
 
+    A file of more bytes than `driftgames.datasets.files.MOST_BYTES` is given up.
+
     Parameters
     ----------
     urls : sequence of str
@@ -53,8 +55,6 @@ def download(
         How often an address is tried again after a time-out, a cut-off body, a refused
         connection or a busy server. There are ``pause`` seconds before the first retry, and
         twice as many before each one after it.
-
-    A file of more bytes than `driftgames.datasets.files.MOST_BYTES` is given up.
     """
     path = Path(target)
     ready_folder(path.parent)

@@ -1,0 +1,65 @@
+"""The README and the pages: snippets print what stands there, and links lead somewhere."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tools.docs_api import public_names
+from tools.docs_snippets import BLOCK, pages, renewed
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+SITE = (ROOT / "mkdocs.yml").read_text()
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_snippets_print_what_the_page_says(page):
+    text = page.read_text()
+    assert renewed(text) == text
+
+
+def test_no_snippet_of_a_page_is_left_out():
+    for page in [ROOT / "README.md", *PAGES]:
+        text = page.read_text()
+        run = [match for match in BLOCK.finditer(text) if match["hidden"] is None]
+        assert len(run) == len(re.findall(r"^```(?:python|console)$", text, re.MULTILINE)), page
+
+
+def test_an_output_that_differs_is_found():
+    right = "```python\nprint(6 * 7)\n```\n\n```text\n42\n```\n"
+    assert renewed(right) == right
+    assert renewed(right.replace("42\n", "41\n")) == right
+
+
+def test_the_readme_has_four_snippets_with_output_and_is_read_in_a_minute():
+    blocks = [match for match in BLOCK.finditer(README) if match["code"]]
+    assert len(blocks) == 4
+    assert all(block["output"] for block in blocks)
+    prose = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
+    assert len(prose.split()) < 500
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.name)
+def test_links_lead_to_files_of_the_repository(page):
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+        made = target.startswith("api/") or target == "play_page.html"  # by tools/build_docs.py
+        script = target.replace(".md", ".py") if target.startswith("tutorials/") else target
+        assert made or (page.parent / script).exists(), target
+
+
+def test_the_site_shows_every_page_tutorial_and_public_package():
+    shown = set(re.findall(r"(?:: |- )(\S+\.md)$", SITE, re.MULTILINE))
+    tutorials = {f"tutorials/{path.stem}.md" for path in (ROOT / "docs/tutorials").glob("*.py")}
+    packages = {f"api/{package.removeprefix('driftgames.')}.md" for package in public_names()}
+    root = {"changelog.md", "contributing.md", "security.md"}
+    api = packages | {"api/index.md"}
+    assert shown == {page.name for page in PAGES} | tutorials | api | root
+
+
+def test_the_metadata_of_the_package_point_to_the_site():
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
+    assert f"site_url: {urls['Documentation']}\n" in SITE

@@ -1,0 +1,99 @@
+"""What turns pages and docstrings into a site: formulas, names, and the check of what was built."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+from markdown import Markdown
+
+from tools import check_site, docs_markdown, docs_snippets
+from tools.docs_api import api_pages, public_names
+from tools.docs_markdown import DIRECTIVE, DISPLAY, mathml
+
+ROOT = Path(__file__).parents[2]
+
+
+def html(text):
+    return Markdown(extensions=[docs_markdown.makeExtension(), "fenced_code"]).convert(text)
+
+
+def formulas():
+    for path in [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.*")]:
+        if path.suffix in {".py", ".md"}:
+            text = path.read_text()
+            yield from re.findall(r":math:`([^`]+)`|\$`([^`]+)`\$", text)
+            for pattern in (DIRECTIVE, DISPLAY):
+                yield from ((match["tex"],) for match in pattern.finditer(text))
+
+
+def test_every_formula_becomes_mathml():
+    found = ["".join(each) for each in formulas()]
+    assert len(found) > 300
+    for tex in found:
+        assert mathml(re.sub(r"(?m)^# ?", "", tex)).startswith("<math")
+
+
+def test_a_formula_with_an_unknown_command_is_refused():
+    with pytest.raises(ValueError, match=r"x \\nonsense has commands that are unknown"):
+        mathml(r"x \nonsense")
+
+
+def test_formulas_of_docstrings_and_of_pages_are_read():
+    for text in (".. math:: x^2", ".. math::\n\n   x^2", "$$x^2$$", "$$\nx^2\n$$"):
+        assert re.search(r'<div class="formula"><math.*display="block".*<msup>', html(text)), text
+    for text in ("so :math:`x^2` it is", "so $`x^2`$ it is"):
+        assert re.fullmatch(r'<p>so <math.*display="inline".*<msup>.*</math> it is</p>', html(text))
+
+
+def test_code_is_left_as_it_is():
+    assert ".. math:: x" in html("```\n.. math:: x\n```")
+    assert "<code>Hedge</code>" in html("``Hedge``")
+    assert "<autoref" not in html("``Hedge``")
+
+
+def test_a_public_name_is_linked_and_a_name_of_two_packages_is_not():
+    assert '<autoref identifier="driftgames.hedge.Hedge"><code>Hedge</code></autoref>' in html(
+        "`Hedge`"
+    )
+    assert "autoref" not in html("`Run`")  # in hedge and in oco
+
+
+def test_doctests_literal_blocks_and_citations_are_read():
+    assert '<code class="language-pycon">&gt;&gt;&gt; 1\n1\n' in html("Text\n\n>>> 1\n1\n\nmore")
+    assert html("so::\n\n    a = 1\n").startswith("<p>so:</p>\n<pre><code")
+    assert html("[OP16]_ and\n\n.. [OP16] A paper.") == "<p>[OP16] and</p>\n<p>[OP16] A paper.</p>"
+
+
+def test_the_pages_of_the_api_have_every_public_name():
+    made = api_pages()
+    assert len(made) == len(public_names()) + 1
+    for package, names in public_names().items():
+        text = made[f"{package.removeprefix('driftgames.')}.md"]
+        for name in names:
+            assert re.search(rf"^::: {package}\.(?:{name}\.)?{name}$", text, re.MULTILINE), name
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ('<a href="gone.html">', "there is no gone.html"),
+        ('<a href="a.html#gone">', "there is no place a.html#gone"),
+        ('<script src="https://cdn.test/a.js"></script>', "from outside"),
+        ('<link rel="stylesheet" href="//cdn.test/a.css">', "from outside"),
+        ('<img src="gone.svg">', "there is no gone.svg"),
+        ("<style>a { background: url(https://cdn.test/a.png) }</style>", "from outside"),
+    ],
+)
+def test_the_check_of_a_site_finds_a_fault(content, fault, tmp_path):
+    page = tmp_path / "a.html"
+    page.write_text('<h1 id="here"></h1><a href="#here"><a href="https://a.test">')
+    assert check_site.faults(tmp_path) == []
+    page.write_text(page.read_text() + content)
+    assert len(found := check_site.faults(tmp_path)) == 1
+    assert fault in found[0]
+
+
+@pytest.mark.parametrize("module", [check_site, docs_markdown, docs_snippets])
+def test_doctests_of_the_tools(module):
+    assert doctest.testmod(module).failed == 0

@@ -1,0 +1,54 @@
+"""Write what the site is made of into build/docs: ``python tools/build_docs.py``.
+
+Pages are copied, tutorials run, the pages of the API and the page to play with are made. MkDocs and
+Zensical then build the same folder by mkdocs.yml.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from driftgames.play import write_page  # noqa: E402
+from tools.docs_api import api_pages  # noqa: E402
+from tools.docs_tutorials import page  # noqa: E402
+
+TARGET = ROOT / "build" / "docs"
+OF_THE_ROOT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+
+WIDE = ("classes.md", "errata.md", "paper_map.md")
+"""Pages whose tables take the room of the table of contents."""
+
+
+def main() -> None:
+    """Make the folder anew."""
+    shutil.rmtree(TARGET, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", TARGET, ignore=shutil.ignore_patterns("*picture*.py", "__*"))
+    for path in TARGET.glob("*.md"):
+        text = re.sub(r"<!-- python\n.*?-->\n\n?", "", path.read_text(), flags=re.S)
+        path.write_text("---\nhide: [toc]\n---\n\n" + text if path.name in WIDE else text)
+    for name in OF_THE_ROOT:
+        text = (ROOT / name).read_text()
+        (TARGET / name.lower()).write_text(_links_from_docs(text))
+    for script in sorted((ROOT / "docs" / "tutorials").glob("*.py")):
+        folder = TARGET / "tutorials"
+        (folder / f"{script.stem}.md").write_text(page(script, folder))
+    (TARGET / "api").mkdir()
+    for name, text in api_pages().items():
+        (TARGET / "api" / name).write_text(text)
+    write_page(TARGET / "play_page.html")
+
+
+def _links_from_docs(text: str) -> str:
+    """Return a page of the root with its links as a page in docs has them."""
+    text = re.sub(r"\]\(docs/", "](", text)
+    return re.sub(r"\]\(([A-Z]+\.md)\)", lambda match: f"]({match[1].lower()})", text)
+
+
+if __name__ == "__main__":
+    main()

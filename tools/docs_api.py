@@ -1,0 +1,118 @@
+"""The pages of the API: one for each public package, with every name that it exports."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import pkgutil
+import sys
+from collections import Counter
+from importlib import import_module
+
+BESIDE = ("driftgames.certificates.bounds", "driftgames.hedge.river", "driftgames.bandit.river")
+"""Public modules below the packages."""
+
+
+@functools.cache
+def public_names() -> dict[str, list[str]]:
+    """Return the exported names of every public package and module, by its dotted name."""
+    import driftgames
+
+    packages = [f"driftgames.{each.name}" for each in pkgutil.iter_modules(driftgames.__path__)]
+    found = {each: getattr(import_module(each), "__all__", []) for each in [*packages, *BESIDE]}
+    return {package: list(names) for package, names in sorted(found.items()) if names}
+
+
+@functools.cache
+def homes() -> dict[str, str]:
+    """Return the dotted name of each name with a capital letter that one package alone exports."""
+    count = Counter(name for _, name in _pairs())
+    return {
+        name: f"{package}.{name}"
+        for package, name in _pairs()
+        if count[name] == 1 and name.lower() != name
+    }
+
+
+def public_bases(of: type) -> list[type]:
+    """Return the base classes of the library that have an entry of their own."""
+    bases = [base for base in of.__mro__[1:] if base.__module__.startswith("driftgames.")]
+    return [base for base in bases if base.__name__ in homes()]
+
+
+def members(of: type) -> dict[str, type]:
+    """Return the methods and properties that have an entry at a class, each with its owner."""
+    own = [base for base in of.__mro__ if base.__module__.startswith("driftgames.")]
+    found = {
+        name: base
+        for base in reversed(own)
+        for name, value in vars(base).items()
+        if inspect.isroutine(value) or isinstance(value, property | classmethod)
+    }
+    elsewhere = {name for base in public_bases(of) for name in dir(base)} - set(vars(of))
+    return {
+        name: base
+        for name, base in found.items()
+        if not name.startswith("_") and name not in elsewhere
+    }
+
+
+def _pairs() -> list[tuple[str, str]]:
+    return [(package, name) for package, names in public_names().items() for name in names]
+
+
+def api_pages() -> dict[str, str]:
+    """Return the Markdown of every page by its file name, the overview first."""
+    pages = {"index.md": _overview()}
+    for package, names in public_names().items():
+        module = import_module(package)
+        parts = [f"# {package}\n", inspect.getdoc(module) or "", ""]
+        for name in sorted(names, key=lambda each: (each.isupper(), each.lower())):
+            parts += [f"::: {_path(package, name)}", *_options(getattr(module, name)), ""]
+        pages[f"{package.removeprefix('driftgames.')}.md"] = "\n".join(parts)
+    return pages
+
+
+def _path(package: str, name: str) -> str:
+    """Return the dotted name, by way of a module that has the same name."""
+    same = f"{package}.{name}" in sys.modules
+    return f"{package}.{name}.{name}" if same else f"{package}.{name}"
+
+
+def _overview() -> str:
+    top = import_module("driftgames")
+    rows = [f"| `{name}` | {_summary(getattr(top, name))} |" for name in top.__all__]
+    packages = [
+        f"| [{each}]({each.removeprefix('driftgames.')}.md) | {_summary(import_module(each))} |"
+        for each in public_names()
+    ]
+    return "\n".join(
+        [
+            "# The API",
+            "",
+            "These names can be imported from `driftgames` itself.",
+            "",
+            "| name | what it is |\n|---|---|",
+            *rows,
+            "",
+            "## All packages",
+            "",
+            "| package | what it holds |\n|---|---|",
+            *packages,
+            "",
+        ]
+    )
+
+
+def _summary(of: object) -> str:
+    first = (inspect.getdoc(of) or "").partition("\n\n")[0]
+    return first.replace("\n", " ").replace("|", "\\|")
+
+
+def _options(of: object) -> list[str]:
+    """Show the methods that a class has from bases that have no entry of their own."""
+    owners = members(of) if inspect.isclass(of) else {}
+    inherited = sorted(name for name, owner in owners.items() if owner is not of)
+    if not inherited:
+        return []
+    return ["    options:", f"      inherited_members: [{', '.join(inherited)}]"]
