@@ -337,7 +337,7 @@ def test_whole_documents_that_are_no_models_are_refused(saved, name, value, mess
 
 NO_TREES = [
     ("parameters.max_depth", 0, r"max_depth must be an integer from 1, or null; got 0"),
-    ("parameters.max_leaves", 1, r"max_leaves must be an integer from 2, or null; got 1"),
+    ("parameters.max_leaves", 1, r"max_leaves must be an integer from 2, \"auto\" or null; got 1"),
     ("parameters.min_samples_leaf", None, r"min_samples_leaf must be an integer from 1; got None"),
     ("parameters.criterion", "best", r'criterion must be "gini" or "kearns-mansour"; got .best'),
     ("trees", [], r"trees\.n_nodes must be a list"),

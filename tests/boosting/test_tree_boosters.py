@@ -245,6 +245,7 @@ BAD = [
     ({"max_depth": 1.5}, "max_depth must be"),
     ({"max_depth": True}, "max_depth must be .* got True"),
     ({"max_depth": None}, "max_leaves must be given if max_depth is None"),
+    ({"max_leaves": "few"}, "max_leaves must be one of auto; got 'few'"),
     ({"max_leaves": 1}, "max_leaves must be .* >= 2; got 1"),
     ({"max_leaves": 31}, "max_leaves must be at most 10, .* got 31"),
     ({"max_depth": 2, "min_samples_leaf": 0}, "min_samples_leaf must be .* >= 1; got 0"),
@@ -311,3 +312,19 @@ def test_predictions_on_float32_are_those_on_its_values(kind):
         booster.decision_function(X), booster.decision_function(X.astype(np.float64))
     )
     assert booster.score(X, y) > 0.99
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_auto_allows_two_leaves_more_than_classes(n_classes, tmp_path):
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(200, 3))
+    y = rng.integers(0, n_classes, 200)
+    settings = {"max_depth": None, "calibrate": False}
+    auto = NHBoostDTClassifier(4, max_leaves="auto", **settings).fit(X, y)
+    given = NHBoostDTClassifier(4, max_leaves=2 + n_classes, **settings).fit(X, y)
+    assert auto.trees_.n_nodes.tolist() == given.trees_.n_nodes.tolist() == [3 + 2 * n_classes] * 4
+    np.testing.assert_array_equal(auto.decision_function(X), given.decision_function(X))
+    auto.save(tmp_path / "m.json")
+    assert NHBoostDTClassifier.load(tmp_path / "m.json").max_leaves == "auto"
+    few = NHBoostDTClassifier(2, max_leaves="auto", **settings).fit([[0.0], [1.0]], [0, 1])
+    assert few.trees_.n_nodes.max() == 3  # no more leaves than examples

@@ -217,7 +217,7 @@ def _fresh(booster: BaseBooster, n_examples: int) -> BaseBooster:
     if booster.encoder_ is not None:
         settings["categorical_features"] = [each is not None for each in booster.encoder_.features]
     fresh: BaseBooster = clone(booster).set_params(**settings)
-    if fresh.max_leaves is not None:
+    if isinstance(fresh.max_leaves, int):
         fresh.max_leaves = min(fresh.max_leaves, n_examples)
     fresh.min_samples_leaf = max(1, min(fresh.min_samples_leaf, n_examples // 2))
     return fresh

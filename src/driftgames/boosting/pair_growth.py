@@ -118,7 +118,7 @@ class PairGrower:
             root.sums = self.sum(root.rows)
         add(root)
         norm = self.weight(root.totals)
-        most = self._shape.max_leaves
+        most = self._shape.most_leaves
         while waiting and (most is None or len(leaves) < most):
             gain, node, leaf = heapq.heappop(waiting)
             del leaves[node]

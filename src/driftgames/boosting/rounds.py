@@ -222,7 +222,7 @@ class BoostingRounds(BoosterInput):
         ``labels``, which number the classes, are needed for more than two.
         """
         if shape is not None:
-            shape.check_examples(binned.n_rows)
+            shape = shape.fitted_to(n_classes, binned.n_rows)
         if n_classes > 2:
             assert labels is not None
             pairs = TreePairs(binned, labels, n_classes, shape or TreeShape())

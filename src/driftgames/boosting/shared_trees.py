@@ -102,7 +102,7 @@ class SharedGrower(ABC):
         self._find(root)
         norm = self._norm(root.totals)
         nodes: list[Any] = [None]
-        most = self._shape.max_leaves
+        most = self._shape.most_leaves
         leaves, waiting = {0: root}, [(-root.gain, 0)]
         while waiting and leaves[waiting[0][1]].gain > 0 and len(leaves) != most:
             node = heapq.heappop(waiting)[1]
@@ -142,7 +142,7 @@ class SharedGrower(ABC):
                         self._find(side)
             for leaf in leaves:
                 leaf.sums = None
-            every = self._shape.max_leaves is None
+            every = self._shape.most_leaves is None
             leaves = [s for leaf in leaves for s in leaf.sides or () if every and s.gain > 0]
 
     def _may_divide_sides(self, leaf: GrowingLeaf) -> bool:

@@ -166,8 +166,7 @@ class DaskBooster(BaseBooster):
         local.encoder_ = encoder
         monotonic = local._directions(getattr(local, "feature_names_in_", None), n_classes)
         if shape is not None:
-            shape.check_examples(survey.n_training)
-            shape = None if shape.is_stump else shape
+            shape = None if shape.is_stump else shape.fitted_to(n_classes, survey.n_training)
         plan = replace(plan, encoder=encoder, shape=shape)
         cuts = survey.cuts(plan, max_bins)
         plan = replace(plan, cuts=cuts)
