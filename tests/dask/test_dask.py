@@ -152,9 +152,13 @@ def test_whatever_fit_does_a_cluster_does_byte_for_byte(way, client, tmp_path, m
     name, rows, y, weights, settings = WAYS[way]
     settings = {"n_estimators": 4, "max_bins": 16, "calibrate": False, **settings}
     local = BOOSTERS[name](**settings).fit(rows, y, weights)
-    given = [rows, y] + ([] if weights is None else [weights])
+    given = [_delayed(each, PARTS) for each in (rows, y, weights) if each is not None]
+    if way == "categories":
+        frame = dd.from_pandas(FRAME.assign(y=y, w=weights), npartitions=3, sort=False)
+        given = [frame[[*FRAME]], frame["y"], frame["w"]]
+        local.fit(rows, pd.Series(y), weights)
     model = getattr(on_dask, f"Dask{type(local).__name__}")(**settings)
-    model.fit(*(_delayed(each, PARTS) for each in given)).save(tmp_path / "cluster")
+    model.fit(*given).save(tmp_path / "cluster")
     local.save(tmp_path / "memory")
     assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
     assert _actors(client) == 0
@@ -165,7 +169,9 @@ def test_a_validation_collection_stops_a_fit(client, tmp_path):
     local = BOOSTERS["nh-boost.dt"](20, **settings).fit(X, Y, eval_set=(X[:99], Y[:99]))
     model = on_dask.DaskNHBoostDTClassifier(20, **settings)
     valid = _delayed(X[:99], (40, 59)), da.from_array(Y[:99], chunks=50)
-    model.fit(*_arrays(SIZES), eval_set=valid)
+    seen: list[int] = []
+    model.fit(*_arrays(SIZES), eval_set=valid, callbacks=[lambda t, _: seen.append(t)])
+    assert seen == [*range(1, local.n_iter_ + 1)]
     assert local.n_iter_ < 20
     np.testing.assert_equal(model.to_local().evals_result_, local.evals_result_)
     with pytest.raises(ValueError, match="validation_fraction must be a number"):

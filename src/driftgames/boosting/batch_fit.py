@@ -39,9 +39,8 @@ class BatchFit(BoostingRounds):
 
         The model is that of `fit` on all rows, to the bit, for any size and order of the batches.
         The source is read twice: once for the cuts, once for the bins, two bytes for each value.
-        Before that it is read once more for sample weights or weights of classes, twice for
-        categories, and once for examples that are held out. Calibration reads it four times for
-        each fit that it takes; ``calibrate=False`` saves that. docs/scale.md has figures.
+        Weights, categories, examples held out and calibration need more passes: docs/scale.md has
+        them, and figures. ``calibrate=False`` saves the time of calibration.
 
         Parameters
         ----------

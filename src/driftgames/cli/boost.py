@@ -222,7 +222,6 @@ def fit(
             if valid is not None:
                 fail(f"{data}: is fitted in batches, which --valid does not go with")
             titles = take_names(booster) if goes_on else None
-            booster.set_params(calibrate=False)
             fit_batches(booster, data, label, titles, rounds)
             write_booster(booster, None, model)
         else:

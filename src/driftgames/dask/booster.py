@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any, Self
@@ -26,7 +26,7 @@ from driftgames.boosting.warm_start import check_categories, check_continuation
 from driftgames.core.checks import check_flag, check_integer, is_real, shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray, Path
 from driftgames.dask import partitions
-from driftgames.dask.exchange import ActorExchange
+from driftgames.dask.exchange import ActorExchange, ClusterWatch
 from driftgames.dask.partitions import Part, Plan
 from driftgames.dask.survey import Survey
 
@@ -66,7 +66,7 @@ class DaskBooster(BaseBooster):
     checkpoint: Path | None = None
     checkpoint_every: int = 50
 
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         X: Any,
         y: Any,
@@ -74,6 +74,7 @@ class DaskBooster(BaseBooster):
         *,
         eval_set: Any = None,
         eval_names: Sequence[str] | None = None,
+        callbacks: Sequence[Callback] = (),
     ) -> Self:
         """Fit the booster.
 
@@ -83,7 +84,7 @@ class DaskBooster(BaseBooster):
             The examples. Chunk sizes must be known; empty partitions are skipped.
         y, sample_weight : collections
             Labels, and weights, on the partitions of ``X``.
-        eval_set, eval_names
+        eval_set, eval_names, callbacks
             As in the local `fit`; pairs may be collections, which are brought to the client.
 
         Returns
@@ -98,10 +99,14 @@ class DaskBooster(BaseBooster):
         client = self._find_client()
         given = partitions.split(X, y, sample_weight)
         with client.as_current():  # actors and `wait` ask for the current client
-            return self._fit(client, given, name_sets(eval_set, eval_names))
+            return self._fit(client, given, name_sets(eval_set, eval_names), callbacks)
 
     def _fit(
-        self, client: Client, given: list[tuple[Any, ...]], evaluated: dict[str, tuple[Any, Any]]
+        self,
+        client: Client,
+        given: list[tuple[Any, ...]],
+        evaluated: dict[str, tuple[Any, Any]],
+        callbacks: Sequence[Callback],
     ) -> Self:
         """Fit the booster to delayed parts of examples, labels and sample weights."""
         local, weighted = self._begin(), len(given[0]) == 3
@@ -116,7 +121,13 @@ class DaskBooster(BaseBooster):
 
         calibrates = check_flag("calibrate", self.calibrate)
         survey, keys, report = self._fit_parts(
-            client, local, parts, pairs, [save], weighted=weighted, keeps_keys=calibrates
+            client,
+            local,
+            parts,
+            pairs,
+            [save, *callbacks],
+            weighted=weighted,
+            keeps_keys=calibrates,
         )
         if calibrates and keys is not None:
 
@@ -193,14 +204,14 @@ class DaskBooster(BaseBooster):
             report = ExchangeReport(seconds, waited, exchange.n_asked, exchange.n_lost)
         return survey, keys, report
 
-    def _bring(self, client: Client, pair: tuple[Any, Any]) -> list[Any]:
-        """Return a pair of collections in memory."""
-        return [
-            partitions.stack(client.gather(client.compute(partitions.parts_of("eval_set", each))))
-            if partitions.is_collection(each)
-            else each
-            for each in pair
-        ]
+    def _bring(self, client: Client, pair: tuple[Any, Any]) -> Iterator[Any]:
+        """Yield the two of a pair in memory."""
+        for each in pair:
+            if partitions.is_collection(each):
+                futures = client.compute(partitions.parts_of("eval_set", each))
+                ClusterWatch(client, self.timeout).wait(futures)
+                each = partitions.stack(client.gather(futures))
+            yield each
 
     def to_local(self) -> BaseBooster:
         """Return the ordinary classifier of this fit."""

@@ -106,8 +106,7 @@ class ActorExchange:
         self._holders += made
         for held in made:
             try:
-                self._watch.wait([held.future], address=held.address)
-                held.actor = held.future.result()
+                held.actor = self._watch.actor(held.future, held.address)
             except _LostError:
                 self._drop(held)
         for future in futures.values():
@@ -206,6 +205,16 @@ class ClusterWatch:
                 raise _LostError
             if not living:
                 self.wait_for_workers()
+
+    def actor(self, future: Any, address: str) -> Any:
+        """Return an actor as soon as it is made; raise `_LostError` if its worker is gone."""
+        self.wait([future], address=address)
+        try:
+            return future.result()
+        except RuntimeError:
+            if address in self._living():
+                raise
+            raise _LostError from None
 
     def result(self, future: Any, address: str, n_commands: int) -> Any:
         """Return what an actor answers; raise `_LostError` if its worker is gone."""

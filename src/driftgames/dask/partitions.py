@@ -57,7 +57,7 @@ class Head:
     found: FoundCategories | None
     labels: Array
     spans: dict[Any, tuple[float, float]]
-    masses: dict[Any, Fraction]
+    masses: dict[Any, Fraction | int]
 
 
 @dataclass(frozen=True)
@@ -215,12 +215,13 @@ def behead(part: Part) -> Head | None:
     """Return what one place must know of a partition; None of an empty one."""
     if part.X is None:
         return None
-    weights = np.ones(part.y.size) if part.sample_weight is None else part.sample_weight
-    spans, masses = {}, {}
-    for label in np.unique(part.y).tolist():
-        mine = weights[part.y == label]
-        spans[label] = float(mine.min()), float(mine.max())
-        masses[label] = exact_sum(mine)
+    labels, at, sizes = np.unique(part.y, return_inverse=True, return_counts=True)
+    names = labels.tolist()
+    spans, masses = dict.fromkeys(names, (1.0, 1.0)), dict(zip(names, sizes.tolist(), strict=True))
+    if part.sample_weight is not None and names:
+        ordered = part.sample_weight[np.argsort(at, kind="stable")]
+        for label, mine in zip(names, np.split(ordered, np.cumsum(sizes)[:-1]), strict=True):
+            spans[label], masses[label] = (float(mine.min()), float(mine.max())), exact_sum(mine)
     n_rows, n_features = part.X.shape
     return Head(n_rows, n_features, part.names, part.found, part.labels, spans, masses)
 

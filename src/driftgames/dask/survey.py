@@ -105,8 +105,7 @@ class Survey:
             )
         factors = np.ones(len(classes))
         if class_weight is not None:
-            none = Fraction(0)
-            masses = [sum((h.masses.get(c, none) for h in heads), none) for c in classes]
+            masses = [sum((h.masses.get(c, 0) for h in heads), Fraction(0)) for c in classes]
             factors = class_factors(class_weight, plan.classes, masses)
             plan = replace(plan, factors=factors)
         spans = [
