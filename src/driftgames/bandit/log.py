@@ -11,6 +11,7 @@ import numpy.typing as npt
 from driftgames.bandit.policy import BanditPolicy
 from driftgames.bandit.replay import check_matrix
 from driftgames.bandit.types import Arm
+from driftgames.core.checks import shown
 from driftgames.core.checks import check_range
 
 Columns = dict[str, list[Any]]
@@ -51,7 +52,7 @@ class PullLog:
 
     def __init__(self, policy: BanditPolicy) -> None:
         if not isinstance(policy, BanditPolicy):
-            raise ValueError(f"policy must be a BanditPolicy; got {policy!r}")
+            raise ValueError(f"policy must be a BanditPolicy; got {shown(policy)}")
         self.policy = policy
         self.columns: Columns = {"round": [], "arm": [], "propensity": [], "loss": []}
         self._waiting: dict[tuple[Arm, float], deque[int]] = {}

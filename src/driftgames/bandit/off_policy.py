@@ -35,6 +35,7 @@ from driftgames.core.checks import (
     check_interval,
     check_range,
     check_vector,
+    shown,
 )
 from driftgames.core.typing import FloatArray
 
@@ -175,7 +176,7 @@ def _chances(columns: Columns, target: Target) -> Iterator[float]:
         slots = {arm: slot for slot, arm in enumerate(policy.arms)}
         for arm, loss, prob in zip(arms, columns["loss"], columns["propensity"], strict=True):
             if arm not in slots:
-                raise ValueError(f"the log has the arm {arm!r}, which the policy has not")
+                raise ValueError(f"the log has the arm {shown(arm)}, which the policy has not")
             yield float(policy.distribution()[slots[arm]])
             policy.watch(arm, loss, prob)
     elif isinstance(target, Mapping):
@@ -188,7 +189,9 @@ def _chances(columns: Columns, target: Target) -> Iterator[float]:
             for name, column in columns.items():
                 past[name].append(column[t])
     else:
-        raise ValueError(f"target must be a mapping, a function or a BanditPolicy; got {target!r}")
+        raise ValueError(
+            f"target must be a mapping, a function or a BanditPolicy; got {shown(target)}"
+        )
 
 
 def _check_target(target: Mapping[Any, float]) -> Mapping[Any, float]:

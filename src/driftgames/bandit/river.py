@@ -14,7 +14,7 @@ from driftgames.bandit.log import PullLog
 from driftgames.bandit.policy import BanditPolicy
 from driftgames.bandit.potential_bandit import PotentialBandit
 from driftgames.bandit.registry import POLICIES
-from driftgames.core.checks import check_flag
+from driftgames.core.checks import check_flag, shown
 from driftgames.core.registry import choose
 
 try:
@@ -100,7 +100,7 @@ class RiverBandit(Policy):  # type: ignore[misc]
         self.outside = outside
         self.keep_log = check_flag("keep_log", keep_log)
         if outside not in ("error", "nearest"):
-            raise ValueError(f"outside must be 'error' or 'nearest'; got {outside!r}")
+            raise ValueError(f"outside must be 'error' or 'nearest'; got {shown(outside)}")
         self._policy: BanditPolicy | None = None
         self.log: PullLog | None = None
         self._waiting: defaultdict[ArmID, deque[float]] = defaultdict(deque)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates.mistakes import MistakeCertificate
-from driftgames.core.checks import check_between, check_integer, check_range, check_vector
+from driftgames.core.checks import check_between, check_integer, check_range, check_vector, shown
 from driftgames.core.schema import NUMBER, Schema, array_of, integer
 from driftgames.core.state import Stateful, check_arrays, check_clock
 from driftgames.core.typing import Content, FloatArray
@@ -76,7 +76,7 @@ class OnlineBooster(Stateful):
         """
         h = self._check(predictions)
         if label not in (-1, 1):
-            raise ValueError(f"label must be -1 or 1; got {label!r}")
+            raise ValueError(f"label must be -1 or 1; got {shown(label)}")
         with self._lock:
             moves = h * float(label)
             weights, mistake = self._move(moves)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from driftgames._kernels.sums import total
-from driftgames.core.checks import is_real
+from driftgames.core.checks import is_real, shown
 from driftgames.core.schema import NUMBER, Schema
 from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray
 from driftgames.online_boosting.base import MOVES, WEIGHTS, OnlineBooster
@@ -57,7 +57,7 @@ class OnlineBBM(OnlineBooster):
     def __init__(self, n_learners: int, edge: float = 0.1) -> None:
         super().__init__(n_learners)
         if not (is_real(edge) and 0 < edge < 0.5):
-            raise ValueError(f"edge must lie in (0, 0.5); got {edge!r}")
+            raise ValueError(f"edge must lie in (0, 0.5); got {shown(edge)}")
         self._edge = float(edge)
         n = self._n_learners
         potential = MinimaxPotential(_lost, n, beta=2 * self._edge, keep_table=True)

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.certificates.mistakes import MistakeCertificate
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import check_integer, shown
 from driftgames.core.typing import FloatArray
 from driftgames.online_boosting.base import OnlineBooster
 from driftgames.online_boosting.registry import make_booster
@@ -104,7 +104,9 @@ class PartialFitBoostingClassifier(ClassifierMixin, BaseEstimator):  # type: ign
                 f"{both.size} class{'es' * (both.size != 1)}, {both[:5].tolist()}"
             )
         if not np.isin(y, both).all():
-            raise ValueError(f"y must hold {both.tolist()} alone; got {y[~np.isin(y, both)][0]!r}")
+            raise ValueError(
+                f"y must hold {both.tolist()} alone; got {shown(y[~np.isin(y, both)][0])}"
+            )
         if first:
             booster = make_booster(self.algorithm, self.n_estimators, self.edge)
             learn = self.estimator.partial_fit

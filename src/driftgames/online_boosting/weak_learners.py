@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from driftgames.core.checks import shown
 from driftgames.core.registry import choose
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -49,7 +50,7 @@ class TwoLabels:
             if len(self.seen) == 2:
                 first, second = self.seen
                 raise ValueError(
-                    f"online boosting is for two labels, {first!r} and {second!r}; got {label!r}"
+                    f"online boosting is for two labels, {shown(first)} and {shown(second)}; got {shown(label)}"
                 )
             self.seen += [True, False] if isinstance(label, bool | np.bool_) else [label]
         return 1 if label == self.seen[0] else -1
