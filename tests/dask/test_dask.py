@@ -16,7 +16,7 @@ from distributed import Client, LocalCluster  # noqa: E402
 
 import driftgames.dask as on_dask  # noqa: E402
 from driftgames.boosting import BOOSTERS  # noqa: E402
-from driftgames.dask.exchange import ActorExchange  # noqa: E402
+from driftgames.dask.exchange import ActorExchange, ClusterWatch  # noqa: E402
 
 N = 350
 RNG = np.random.default_rng(11)
@@ -249,6 +249,23 @@ def test_killed_workers_cost_time_and_not_the_model(shape, client, monkeypatch, 
     model.save(tmp_path / "cluster")
     assert model.exchange_.n_lost >= len(drawn)
     assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
+    assert _actors(client) == 0
+
+
+def test_a_worker_that_dies_as_its_holder_is_made_is_lost(client, monkeypatch):
+    wait, killed = ClusterWatch.wait, []
+
+    def wait_and_kill(self, futures, *, address=None):
+        wait(self, futures, address=address)
+        if address is not None and not killed:
+            killed.append(client.run(os.getpid, workers=[address])[address])
+            os.kill(killed[0], signal.SIGKILL)
+            while futures[0].status == "finished":
+                time.sleep(0.05)
+
+    monkeypatch.setattr(ClusterWatch, "wait", wait_and_kill)
+    model = on_dask.DaskNHBoostDTClassifier(3, calibrate=False, timeout=60).fit(*_arrays(SIZES))
+    assert (model.n_iter_, model.exchange_.n_lost) == (3, 1)
     assert _actors(client) == 0
 
 

@@ -105,14 +105,15 @@ class CategoryCounts:
         """Count examples: the codes of their categories, their classes and their weights."""
         each, missing = [], []
         for j, mine in enumerate(categories):
-            table = np.zeros((0 if mine is None else len(mine), n_classes), dtype=np.int64)
-            known = ~np.isnan(codes[:, j])
+            table, lost = np.zeros((0, n_classes), dtype=np.int64), False
             if mine is not None:
-                np.add.at(table, (codes[known, j].astype(np.int64), labels[known]), masses[known])
+                known = ~np.isnan(codes[:, j])
+                cells = codes[known, j].astype(np.int64) * n_classes + labels[known]
+                table = _add_up(cells, masses[known], len(mine) * n_classes).reshape(-1, n_classes)
+                lost = not known.all()
             each.append(table)
-            missing.append(not known.all())
-        of_class = np.zeros(n_classes, dtype=np.int64)
-        np.add.at(of_class, labels, masses)
+            missing.append(lost)
+        of_class = _add_up(labels, masses, n_classes)
         return cls(tuple(each), tuple(missing), of_class, labels.size)
 
     def __add__(self, other: Self) -> Self:
@@ -308,6 +309,12 @@ class CategoryEncoder:
                 for each in content
             )
         )
+
+
+def _add_up(cells: IntArray, masses: IntArray, n_cells: int) -> IntArray:
+    """Return the mass in each cell; it is exact, because no sum reaches 2**53."""
+    sums = np.bincount(cells, weights=masses, minlength=n_cells)
+    return sums[:n_cells].astype(np.int64)
 
 
 def _rank(masses: IntArray, least: float) -> tuple[tuple[int, ...], ...]:
