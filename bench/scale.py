@@ -60,7 +60,11 @@ def on_cluster(
         from driftgames.dask import DaskNHBoostDTClassifier
 
         def fit() -> None:
-            settings = {"max_depth": depth, "max_bins": 64, "calibrate": False}
+            settings: dict[str, Any] = {
+                "max_depth": depth,
+                "max_bins": 64,
+                "calibrate": False,
+            }
             model = DaskNHBoostDTClassifier(rounds, client=client, **settings)
             reports.append(model.fit(*data).exchange_)
 

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from driftgames.bandit.policy import BanditPolicy
 from driftgames.bandit.replay import check_matrix
 from driftgames.bandit.types import Arm
-from driftgames.core.checks import shown
-from driftgames.core.checks import check_range
+from driftgames.core.checks import check_range, shown
 
 Columns = dict[str, list[Any]]
 """``round``, ``arm``, ``propensity`` and ``loss`` of every pull, in the order of the pulls."""
