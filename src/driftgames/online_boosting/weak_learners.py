@@ -48,9 +48,9 @@ class TwoLabels:
         """Return +1 for the first label and -1 for the second."""
         if label not in self.seen:
             if len(self.seen) == 2:
-                first, second = self.seen
+                first, second = map(shown, self.seen)
                 raise ValueError(
-                    f"online boosting is for two labels, {shown(first)} and {shown(second)}; got {shown(label)}"
+                    f"online boosting is for two labels, {first} and {second}; got {shown(label)}"
                 )
             self.seen += [True, False] if isinstance(label, bool | np.bool_) else [label]
         return 1 if label == self.seen[0] else -1
