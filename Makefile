@@ -41,8 +41,8 @@ bench: $(READY)
 # The site, built by MkDocs into build/site and by Zensical into build/zensical, both strict.
 docs: $(DOCS_READY)
 	$(BIN)/python tools/build_docs.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
-	SITE_DIR=build/zensical $(BIN)/python -m zensical build --strict --clean
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet & \
+		SITE_DIR=build/zensical $(BIN)/python -m zensical build --strict --clean && wait $$!
 	$(BIN)/python tools/check_site.py build/site build/zensical
 	@echo "Open build/site/index.html"
 
