@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export DRIFTGAMES_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: test test-random fuzz reproduce bench docs lint constraints clean
+.PHONY: test test-random fuzz reproduce bench docs lint dist constraints clean
 
 test: $(READY)
 	$(BIN)/ruff check .
@@ -37,6 +37,13 @@ reproduce: $(READY)
 bench: $(READY)
 	$(BIN)/pip install --quiet -e '.[bench]'
 	$(BIN)/python -m bench all
+
+# What is published: a wheel and an archive of the source, both checked.
+dist: $(READY)
+	$(BIN)/pip install --quiet build twine
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
 
 # The site, built by MkDocs into build/site and by Zensical into build/zensical, both strict.
 docs: $(DOCS_READY)
@@ -72,4 +79,4 @@ constraints: $(READY)
 	mv constraints.new constraints.txt
 
 clean:
-	rm -rf .venv .cache build report .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .cache build dist report .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

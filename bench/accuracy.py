@@ -21,7 +21,7 @@ from bench.harness import Tell, silent, why_absent
 from bench.sets import Task, sets
 from driftgames.tables import Column, Table
 
-SETTING: dict[str, Any] = {"n_estimators": 1000, "d": 6.0, "max_depth": None, "max_leaves": 4}
+SETTING: dict[str, Any] = {"n_estimators": 1000, "d": 6.0, "max_depth": None, "max_leaves": "auto"}
 """What the documentation recommends."""
 
 QUICK = ("splice", "breast_cancer", "wine")

@@ -60,7 +60,12 @@ def on_cluster(
         from driftgames.dask import DaskNHBoostDTClassifier
 
         def fit() -> None:
-            model = DaskNHBoostDTClassifier(rounds, max_depth=depth, max_bins=64, client=client)
+            settings: dict[str, Any] = {
+                "max_depth": depth,
+                "max_bins": 64,
+                "calibrate": False,
+            }
+            model = DaskNHBoostDTClassifier(rounds, client=client, **settings)
             reports.append(model.fit(*data).exchange_)
 
         return fit
@@ -118,7 +123,7 @@ def batches(folder: Folder, rounds: Rounds = 20, depth: int = 1, threads: int = 
     from driftgames.boosting import NHBoostDTClassifier
 
     times: list[float] = []
-    model: Any = NHBoostDTClassifier(rounds, max_depth=depth, n_jobs=threads)
+    model: Any = NHBoostDTClassifier(rounds, max_depth=depth, n_jobs=threads, calibrate=False)
     play = model._play
 
     def timed(*arguments: Any) -> Any:

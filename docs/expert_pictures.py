@@ -1,4 +1,4 @@
-"""Draw the pictures of tracking.md and intervals.md: ``python -m docs.expert_pictures``."""
+"""Draw the pictures of tracking, intervals and portfolios: ``python -m docs.expert_pictures``."""
 
 from pathlib import Path
 
@@ -6,8 +6,10 @@ import numpy as np
 
 from bench.intervals import drifting
 from bench.tracking import PIECES, ROUNDS, change_points
+from driftgames.datasets import load_market
 from driftgames.hedge import LEARNERS, AdaptiveIntervals
 from driftgames.plots import plot_coverage, plot_regret_over_time, save_figure
+from driftgames.portfolio import run
 
 IMAGES = Path(__file__).parent / "images"
 
@@ -29,3 +31,6 @@ for name, settings in choices.items():
     covered[name] = AdaptiveIntervals(0.9, **settings).run(x, y).coverage_over_time(100)
 figure = plot_coverage(np.arange(1.0, 2001.0), covered, 0.9, window=100)
 save_figure(figure, IMAGES / "coverage.svg")
+
+report = run(load_market("djia").relatives, holds="relatives")
+save_figure(report.plot(), IMAGES / "portfolios.svg")

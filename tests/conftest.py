@@ -56,11 +56,16 @@ LONGEST = (
     "tests/hedge/test_learners.py",
     "tests/oco/test_coin_betting.py",
     "tests/theorems/test_coin_betting.py",
+    "tests/play/test_browser.py",
     "tests/boosting/test_sklearn_checks.py",
     "tests/bench/test_subjects.py",
     "tests/oco/test_continuous_hedge.py",
+    "tests/dask/test_dask.py",
 )
-"""Files that take longest: they start first, so that no worker ends with one of them alone."""
+"""Files that take longest: they start first, so that no worker ends with one of them alone.
+
+Dask comes last: by then its worker processes find the compiled code of the boosters.
+"""
 
 
 def pytest_collection_modifyitems(items):

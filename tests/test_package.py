@@ -1,9 +1,15 @@
+import re
 import subprocess
 import sys
+from importlib import metadata
+from pathlib import Path
 
 import pytest
+import yaml
 
 import driftgames
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.mark.parametrize("name", driftgames.__all__)
@@ -32,3 +38,38 @@ def test_help_of_the_command_line_loads_nothing_heavy():
     )
     heavy = {"numba", "matplotlib", "sklearn", "scipy", "pandas", "river"}
     assert heavy.isdisjoint(loaded.stdout.split())
+
+
+def test_the_version_is_that_of_the_installed_package(monkeypatch):
+    assert driftgames.__version__ == metadata.version("driftgames")
+
+    def missing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    assert driftgames.__version__ == "0+unknown"
+
+
+def test_the_changelog_has_the_usual_form():
+    text = (ROOT / "CHANGELOG.md").read_text()
+    versions = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert versions[0] == "[Unreleased]"
+    assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", each) for each in versions[1:])
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= kinds
+
+
+def test_the_citation_names_the_software_and_the_paper():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)
+    assert citation["license"] == "BSD-3-Clause"
+    names = [author["family-names"] for author in citation["references"][0]["authors"]]
+    assert names == ["Luo", "Schapire"]
+
+
+def test_the_public_checks_run_targets_of_the_makefile():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/checks.yml").read_text())
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    asked = {step["run"].split()[1] for step in steps if step.get("run", "").startswith("make ")}
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert {"test", "reproduce", "dist"} <= asked <= targets

@@ -1,9 +1,10 @@
 """Fits on a cluster whose workers are killed, paused and restarted: the same model each time.
 
 ``python tools/dask_faults.py --kills 50`` fits on four worker processes, and a thread kills one
-of them with SIGKILL at a drawn moment, again and again. Then one worker is paused with SIGSTOP, one
-is restarted, one joins late, and at last the scheduler dies. Every model file must equal that of a
-fit in memory byte for byte. No fit may take longer than the stated limit.
+of them with SIGKILL at a drawn moment, again and again. Then, in the middle of a fit, a worker is
+paused with SIGSTOP for less than the time limit and for more, one is restarted, one that joined
+late takes over, and at last the scheduler dies. Every model file must equal that of a fit in memory
+byte for byte. No fit may take longer than the stated limit.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,6 +30,7 @@ from distributed import Client, LocalCluster
 import dask
 from driftgames.boosting import BOOSTERS
 from driftgames.dask import DaskAdaBoostClassifier, DaskNHBoostDTClassifier
+from driftgames.dask.exchange import ActorExchange
 
 LIMIT = 600.0
 """Seconds that a fit may take, with all that is done to its workers."""
@@ -54,17 +57,17 @@ def fit(
     kind: type[Any],
     settings: dict[str, Any],
     parts: int,
-    harm: Callable[[], Any] | None,
+    harm: Callable[[], Any] | None = None,
     timeout: float = 120.0,
-) -> Any:
-    """Fit while ``harm`` is done; check the model, the time and that no actor is left."""
+) -> tuple[float, int]:
+    """Fit while a thread does ``harm``; check the model and the time."""
     done = threading.Event()
 
     def work() -> None:
-        while harm is not None and not done.wait(random.uniform(0.5, 10.0)):
+        while harm is not None and not done.wait(random.uniform(0.1, 4.0)):
             harm()
 
-    thread = threading.Thread(target=work)
+    thread = threading.Thread(target=work, daemon=True)
     begun = time.monotonic()
     thread.start()
     try:
@@ -73,50 +76,134 @@ def fit(
         done.set()
         thread.join()
     seconds = time.monotonic() - begun
-    local = kind.__mro__[2](ROUNDS, **settings).fit(X, Y)
+    check(model, kind, settings, seconds)
+    return seconds, model.exchange_.n_lost
+
+
+def check(model: Any, kind: type[Any], settings: dict[str, Any], seconds: float) -> None:
+    """End the program unless the model is that of a fit in memory, and came in time."""
+    local = kind.__mro__[2](model.n_estimators, **settings).fit(X, Y)
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder, "cluster"))
         local.save(Path(folder, "memory"))
         same = Path(folder, "cluster").read_bytes() == Path(folder, "memory").read_bytes()
     if not same or seconds > LIMIT:
         sys.exit(f"{kind.__name__} {settings}: same={same}, {seconds:.1f} s")
-    return seconds, model.exchange_.n_lost
 
 
-class Harm:
-    """What is done to workers; it counts."""
-
-    def __init__(self, client: Client, kill: int) -> None:
-        self._client = client
-        self._signal = kill
-        self.n_done = 0
-
-    def __call__(self) -> None:
-        """Send the signal to a drawn worker."""
-        workers = self._client.scheduler_info()["workers"]
-        if len(workers) < 2:
-            return
-        address = random.choice(list(workers))
-        pids = self._client.run(os.getpid, workers=[address], on_error="ignore")
-        if pids:
-            os.kill(pids[address], self._signal)
-            self.n_done += 1
+def signal_worker(client: Client, number: int, address: str | None = None) -> int | None:
+    """Send a signal to a worker, by default a drawn one; return its process, None without one."""
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    if address is None and len(workers) < 2:
+        return None
+    address = address or random.choice(list(workers))
+    pids = client.run(os.getpid, workers=[address], on_error="ignore")
+    if not pids:
+        return None
+    os.kill(pids[address], number)
+    return int(pids[address])
 
 
 def kills(client: Client, n_kills: int) -> None:
     """Kill workers until so many have died."""
-    harm, n_fits, n_lost, longest = Harm(client, signal.SIGKILL), 0, 0, 0.0
-    while harm.n_done < n_kills:
+    killed: list[int] = []
+
+    def kill() -> None:
+        pid = signal_worker(client, signal.SIGKILL)
+        if pid is not None:
+            killed.append(pid)
+
+    n_fits, n_lost, longest = 0, 0, 0.0
+    while len(killed) < n_kills:
         kind, settings = CASES[n_fits % len(CASES)]
-        seconds, lost = fit(kind, settings, 2 + n_fits % 12, harm)
+        seconds, lost = fit(kind, settings, 2 + n_fits % 12, kill)
         n_fits, n_lost, longest = n_fits + 1, n_lost + lost, max(longest, seconds)
         typer.echo(
-            f"  fit {n_fits}: {seconds:.1f} s, {harm.n_done} kills so far, {lost} holders lost"
+            f"  fit {n_fits}: {seconds:.1f} s, {len(killed)} kills so far, {lost} holders lost"
         )
     typer.echo(
-        f"{harm.n_done} kills in {n_fits} fits: {n_lost} holders lost, all models the same, "
+        f"{len(killed)} kills in {n_fits} fits: {n_lost} holders lost, all models the same, "
         f"longest fit {longest:.1f} s"
     )
+
+
+@contextmanager
+def at_questions(turns: dict[int, Callable[[Any], Any]]) -> Iterator[None]:
+    """Call ``turns[n]`` with the exchange before question ``n`` of a fit."""
+    ask, asked = ActorExchange.ask, []
+
+    def watched(self: Any, name: str, *arguments: Any) -> Any:
+        asked.append(name)
+        if len(asked) in turns:
+            turns.pop(len(asked))(self)
+        return ask(self, name, *arguments)
+
+    ActorExchange.ask = watched  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        ActorExchange.ask = ask  # type: ignore[method-assign]
+    if turns:
+        sys.exit(f"the fit was over before the questions {sorted(turns)}")
+
+
+def holder(client: Client, number: int, later: float | None = None) -> Callable[[Any], None]:
+    """Return what sends a signal to a worker that holds rows, and wakes it ``later``."""
+
+    def act(exchange: Any) -> None:
+        pid = signal_worker(client, number, exchange._holders[0].address)
+        if later is not None and pid is not None:
+            threading.Timer(later, wake, (pid,)).start()
+
+    def wake(pid: int) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+    return act
+
+
+def single_faults() -> None:
+    """Pause, restart and add workers, once each, on clusters of their own."""
+    pause = signal.SIGSTOP
+
+    def restart(client: Client) -> Callable[[Any], None]:
+        return lambda exchange: client.restart_workers([exchange._holders[0].address])
+
+    for title, make, timeout, least in [
+        ("a worker paused for 5 s", lambda client: holder(client, pause, 5.0), 120.0, 0),
+        ("a worker paused beyond the limit", lambda client: holder(client, pause, 9.0), 5.0, 1),
+        ("a worker restarted", restart, 120.0, 1),
+    ]:
+        with cluster_of(4) as (_, client), at_questions({random.randrange(5, 100): make(client)}):
+            seconds, lost = fit(*CASES[0], 7, timeout=timeout)
+        if lost < least:
+            sys.exit(f"{title}: no worker was lost")
+        typer.echo(f"{title}: the same model in {seconds:.1f} s, {lost} lost")
+
+    def join(exchange: Any) -> None:
+        cluster.scale(3)
+        client.wait_for_workers(3, timeout=LIMIT)
+
+    def leave(exchange: Any) -> None:
+        for held in exchange._holders:
+            signal_worker(client, signal.SIGKILL, held.address)
+
+    with cluster_of(2) as (cluster, client), at_questions({20: join, 60: leave}):
+        seconds, lost = fit(*CASES[0], 7)
+    title = "a worker joined late, and the two others died"
+    typer.echo(f"{title}: the same model in {seconds:.1f} s, {lost} lost")
+
+
+@contextmanager
+def cluster_of(n_workers: int) -> Iterator[tuple[Any, Client]]:
+    """Give a cluster of processes, and its client."""
+    options: dict[str, Any] = {
+        "threads_per_worker": 1,
+        "dashboard_address": None,
+        "death_timeout": 600,
+    }
+    with LocalCluster(n_workers=n_workers, **options) as cluster, Client(cluster) as client:
+        yield cluster, client
 
 
 _CLUSTER = """
@@ -136,32 +223,26 @@ def scheduler_dies(folder: Path) -> None:
     options: dict[str, Any] = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True}
     child = subprocess.Popen([sys.executable, str(script)], **options)
     assert child.stdout is not None
-    settings = {"checkpoint": folder / "so_far", "checkpoint_every": 5, "timeout": 20.0}
+    so_far, kind, settings = folder / "so_far", *CASES[0]
+    model = kind(ROUNDS, checkpoint=so_far, checkpoint_every=5, timeout=20.0, **settings)
+    begun = 0.0
 
-    def kill() -> None:
-        while not settings["checkpoint"].exists():
-            time.sleep(0.05)
+    def kill(exchange: Any) -> None:
+        nonlocal begun
         os.killpg(child.pid, signal.SIGKILL)
-
-    thread = threading.Thread(target=kill)
-    model = DaskNHBoostDTClassifier(2000, calibrate=False, **settings)
-    with Client(child.stdout.readline().strip(), set_as_default=False) as client:
-        thread.start()
         begun = time.monotonic()
+
+    with Client(child.stdout.readline().strip(), set_as_default=False) as client:
         try:
-            model.set_params(client=client).fit(*collections(4))
+            with at_questions({60: kill}):
+                model.set_params(client=client).fit(*collections(4))
             sys.exit("the scheduler died, and the fit did not notice")
         except ConnectionError as error:
             seconds = time.monotonic() - begun
             typer.echo(f"scheduler killed: ConnectionError after {seconds:.1f} s ({error})")
-    thread.join()
-    n_rounds = BOOSTERS["nh-boost.dt"].load(settings["checkpoint"]).n_iter_
-    two = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with LocalCluster(**two) as cluster, Client(cluster) as client:
-        model.set_params(client=client).fit(*collections(3)).save(folder / "cluster")
-    BOOSTERS["nh-boost.dt"](2000, calibrate=False).fit(X, Y).save(folder / "memory")
-    if (folder / "cluster").read_bytes() != (folder / "memory").read_bytes():
-        sys.exit("the model differs after the scheduler died")
+    n_rounds = BOOSTERS["nh-boost.dt"].load(so_far).n_iter_
+    with cluster_of(2) as (_, client):
+        check(model.set_params(client=client).fit(*collections(3)), kind, settings, 0.0)
     typer.echo(f"went on from the checkpoint of {n_rounds} rounds: the same model")
 
 
@@ -174,27 +255,12 @@ def main(
     # on a busy machine a new worker would be given up while it imports and loads compiled code
     patient = {"distributed.deploy.lost-worker-timeout": "600s"}
     dask.config.set({"distributed.comm.timeouts.tcp": "600s", **patient})
-    options: dict[str, Any] = {
-        "threads_per_worker": 1,
-        "dashboard_address": None,
-        "death_timeout": 600,
-    }
-    with LocalCluster(n_workers=4, **options) as cluster, Client(cluster) as client:
+    with cluster_of(4) as (_, client):
         for parts in (2, 7, 50):
-            seconds, _ = fit(*CASES[0], parts, None)
+            seconds, _ = fit(*CASES[0], parts)
             typer.echo(f"4 workers, {parts} partitions: the same model in {seconds:.1f} s")
         kills(client, number)
-        once = Harm(client, signal.SIGSTOP)
-        stop = lambda: once() if once.n_done == 0 else None  # noqa: E731
-        seconds, lost = fit(*CASES[0], 7, stop, timeout=10.0)
-        typer.echo(f"{once.n_done} worker paused: the same model in {seconds:.1f} s, {lost} lost")
-        client.restart()
-        again = [lambda: client.restart_workers(list(client.scheduler_info()["workers"])[:1])]
-        seconds, lost = fit(*CASES[0], 7, lambda: again.pop()() if again else None)
-        typer.echo(f"a worker restarted: the same model in {seconds:.1f} s, {lost} lost")
-        more = [lambda: cluster.scale(5)]
-        seconds, lost = fit(*CASES[0], 7, lambda: more.pop()() if more else None)
-        typer.echo(f"a worker joined late: the same model in {seconds:.1f} s, {lost} lost")
+    single_faults()
     with tempfile.TemporaryDirectory() as folder:
         scheduler_dies(Path(folder))
 

@@ -2,8 +2,9 @@
 
 ``python tools/fuzz.py --minutes 20 --seed 1`` mutates whole files: members are removed, replaced,
 renamed and swapped, arrays change type, shape and bytes, and text is cut. Most files then get the
-checksum of their new content, as if their author had meant it. A file must be refused with a
-`DocumentError`, or the object that comes of it must work.
+checksum of their new content, as if their author had meant it. In tables and data sets bytes and
+numbers change, inside compressed files too. A file must be refused with the documented error, or
+the object that comes of it must work.
 
 Cases run in a child process under a limit of memory; one that takes too long is killed. Case i of
 a seed is always the same: ``--first i --cases 1`` repeats it.
@@ -35,8 +36,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 from fuzz_files import Kind, all_kinds
+from fuzz_tables import broken_bytes
 
-from driftgames.core.documents import DocumentError, digest, encode_array
+from driftgames.core.documents import digest, encode_array
 
 STRANGE = (
     None, True, False, 0, 1, -1, 2, 0.5, -0.0, 1e308, -1e308, 5e-324, float("nan"), float("inf"),
@@ -159,13 +161,21 @@ def broken_text(text: str, seed: int, case: int) -> tuple[str, str]:
     return text, ", ".join(done)
 
 
-def try_case(kind: Kind, text: str, folder: Path) -> tuple[str, str]:
+def break_file(kind: Kind, content: bytes, seed: int, case: int) -> tuple[bytes, str]:
+    """Return case ``case`` of a seed: the bytes of a broken file, and what was done to it."""
+    if not kind.file.endswith(".json"):
+        return broken_bytes(content, random.Random(f"{seed} {case}"))
+    text, done = broken_text(content.decode(), seed, case)
+    return text.encode(), done
+
+
+def try_case(kind: Kind, content: bytes, folder: Path) -> tuple[str, str]:
     """Return ``refused``, ``works`` or ``BROKE``, and the message."""
-    path = folder / "file.json"
-    path.write_text(text)
+    path = folder / kind.file
+    path.write_bytes(content)
     try:
         found = kind.read(path)
-    except DocumentError as error:
+    except kind.error as error:
         return "refused", str(error)
     except BaseException as error:
         return "BROKE", f"read: {type(error).__name__}: {error} {last_line(error)}"
@@ -188,20 +198,20 @@ def work(seed: int, first: int, cases: int, megabytes: int, names: list[str]) ->
     """Run cases and print a JSON line before and after each; what the child does."""
     warnings.simplefilter("ignore")
     kinds = [make() for name, make in all_kinds().items() if name in names]
-    texts = [kind.text() for kind in kinds]
+    contents = [kind.content() for kind in kinds]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for kind, text in zip(kinds, texts, strict=True):
-            outcome, message = try_case(kind, text, folder)  # compiles what it needs
+        for kind, content in zip(kinds, contents, strict=True):
+            outcome, message = try_case(kind, content, folder)  # compiles what it needs
             if (outcome, message) != ("works", ""):
                 raise SystemExit(f"the whole file of {kind.name} fails: {outcome} {message}")
         limit = _virtual_memory() + megabytes * 2**20
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         for case in range(first, first + cases):
             at = random.Random(f"kind {seed} {case}").randrange(len(kinds))
-            text, done = broken_text(texts[at], seed, case)
+            content, done = break_file(kinds[at], contents[at], seed, case)
             print(json.dumps([case, kinds[at].name, done]), flush=True)  # noqa: T201
-            print(json.dumps(try_case(kinds[at], text, folder)), flush=True)  # noqa: T201
+            print(json.dumps(try_case(kinds[at], content, folder)), flush=True)  # noqa: T201
             for left in folder.iterdir():
                 left.unlink()
 

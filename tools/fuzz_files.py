@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from fuzz_tables import table_kinds
+
+from driftgames.core.documents import DocumentError
 
 
 class BrokenError(AssertionError):
@@ -21,18 +24,23 @@ class BrokenError(AssertionError):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: ``write(path)`` makes one, ``read(path)`` and ``use(object)`` take it."""
+    """A kind of file: ``write(path)`` makes one, ``read(path)`` and ``use(object)`` take it.
+
+    A broken file must make ``read`` raise ``error``. ``file`` is the name that it has.
+    """
 
     name: str
     write: Callable[[Path], None]
     read: Callable[[Path], Any]
     use: Callable[[Any], None]
+    file: str = "file.json"
+    error: type[Exception] = DocumentError
 
-    def text(self) -> str:
+    def content(self) -> bytes:
         """Return a whole file of this kind."""
         with tempfile.TemporaryDirectory() as folder:
-            self.write(path := Path(folder) / "file.json")
-            return path.read_text()
+            self.write(path := Path(folder) / self.file)
+            return path.read_bytes()
 
 
 def check_shares(p: np.ndarray) -> None:
@@ -176,6 +184,26 @@ def intervals(name: str, method: str) -> Kind:
     return Kind(name, write, AdaptiveIntervals.load, use)
 
 
+def online_booster(name: str, make: Callable[[], Any]) -> Kind:
+    """Return an online booster after twenty examples."""
+
+    def write(path: Path) -> None:
+        booster = make()
+        for h in np.random.default_rng(7).choice([-1, 1], (20, booster.n_learners)):
+            booster.update(h, 1)
+        booster.save(path)
+
+    def use(booster: Any) -> None:
+        weights = booster.update(np.ones(booster.n_learners), -1)
+        if not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise BrokenError(f"not weights: {weights}")
+        booster.vote(np.ones(booster.n_learners))
+        str(booster.certificate())
+        booster.content()
+
+    return Kind(name, write, type(make()).load, use)
+
+
 def hedge_stream() -> Kind:
     """Return the state of ``driftgames hedge --state``."""
     from driftgames.cli._hedge_stream import StreamState
@@ -232,7 +260,6 @@ def model(name: str, make: Callable[[], Any]) -> Kind:
 
 def task() -> Kind:
     """Return a finished task of ``make reproduce``; a damaged one counts as none."""
-    from driftgames.core.documents import DocumentError
     from driftgames.paper.store import Store, Task
 
     work = Task("fit", {"set": "a9a", "rounds": 2}, dict)
@@ -260,6 +287,7 @@ def all_kinds() -> dict[str, Callable[[], Kind]]:
     from driftgames import boosting, hedge, oco
     from driftgames import portfolio as traders
     from driftgames.bandit import POLICIES, PotentialBandit
+    from driftgames.online_boosting import ONLINE_BOOSTERS
     from driftgames.potentials import Exponential, NormalHedgeDT
 
     makers: dict[str, Callable[[], Kind]] = {
@@ -308,6 +336,8 @@ def all_kinds() -> dict[str, Callable[[], Kind]]:
         "portfolio of own points",
         lambda: traders.UniversalPortfolio(3, points=np.eye(3), prior=[0.5, 0.25, 0.25]),
     )
+    for name, booster in ONLINE_BOOSTERS.items():
+        add(online_booster, f"online {name}", lambda booster=booster: booster(3, 0.1))
     square = [[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]]
     add(convex, "grid", lambda: oco.ContinuousHedge(oco.Interval(), integration=oco.Grid(27)))
     add(
@@ -332,6 +362,7 @@ def all_kinds() -> dict[str, Callable[[], Kind]]:
         "coin betting on a simplex",
         lambda: oco.CoinBetting(oco.Simplex(3), per_coordinate=True),
     )
+    makers |= table_kinds(Kind)
     add(model, "model of stumps", lambda: boosting.NHBoostDTClassifier(5))
     add(model, "model of trees", lambda: boosting.NHBoostDTClassifier(4, max_depth=2))
     add(model, "model of adaboost", lambda: boosting.AdaBoostClassifier(4))

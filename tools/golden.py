@@ -28,6 +28,7 @@ from driftgames import games, hedge, oco, portfolio, potentials
 from driftgames.bandit import POLICIES
 from driftgames.boosting import BOOSTERS, NoEdgeWarning
 from driftgames.hedge.registry import all_learners
+from driftgames.online_boosting import ONLINE_BOOSTERS
 
 STORED = Path(__file__).parents[1] / "tests" / "golden.json"
 
@@ -160,6 +161,20 @@ def intervals(**settings: Any) -> Case:
     return play
 
 
+def online_booster(name: str) -> Case:
+    """Return a stream of predictions that an online booster weighs."""
+
+    def play() -> Iterator[Any]:
+        made = ONLINE_BOOSTERS[name](13, 0.1)
+        rng = np.random.default_rng(13)
+        for right in rng.random((500, 13)) < 0.5 + 0.3 * rng.random(13):
+            h = np.where(right, 1.0, -1.0)
+            yield from (made.vote(h), made.update(h, 1))
+        yield made.certificate().promised
+
+    return play
+
+
 def booster(model: Any, *, weighted: bool = False, n_classes: int = 2) -> Case:
     """Return a table that a booster is fitted to, with ties, gaps and overlapping classes."""
 
@@ -261,6 +276,8 @@ def cases() -> dict[str, Case]:
         found[f"game, {name}, greedy"] = game(potential, games.GreedyAdversary(potential))
         found[f"game, {name}, random"] = game(potential, games.RandomAdversary())
         found[f"game, {name}, coins"] = game(potential, games.StochasticAdversary())
+    for name in ONLINE_BOOSTERS:
+        found[f"online boosting, {name}"] = online_booster(name)
     return found
 
 

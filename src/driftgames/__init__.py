@@ -14,8 +14,6 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # type checkers know the name; `typing` itself takes long to import
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:  # what a type checker sees; `_HOMES` says the same at run time
     from driftgames.bandit import PotentialBandit as PotentialBandit
     from driftgames.boosting import AdaBoostClassifier as AdaBoostClassifier
@@ -37,6 +35,8 @@ if TYPE_CHECKING:  # what a type checker sees; `_HOMES` says the same at run tim
     from driftgames.potentials import Potential as Potential
     from driftgames.potentials import RecipePotential as RecipePotential
     from driftgames.potentials import TwoNorm as TwoNorm
+
+    __version__: str
 
 _HOMES = {
     "AdaBoostClassifier": "boosting",
@@ -65,9 +65,21 @@ __all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return _installed_version()
     if name not in _HOMES:
         raise AttributeError(f"module 'driftgames' has no attribute {name!r}")
     return getattr(import_module(f"driftgames.{_HOMES[name]}"), name)
+
+
+def _installed_version() -> str:
+    """Return the version that was installed, which comes from the tags of the repository."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("driftgames")
+    except PackageNotFoundError:  # a source tree that was not installed
+        return "0+unknown"
 
 
 def __dir__() -> list[str]:

@@ -119,8 +119,57 @@ def test_a_clone_begins_anew_with_the_same_parameters():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [({"algorithm": "ucb"}, "must be one of"), ({"algorithm": "tsallis-inf", "horizon": 5}, "no")],
+    [
+        ({"algorithm": "ucb"}, "must be one of"),
+        ({"algorithm": "tsallis-inf", "horizon": 5}, "no"),
+        ({"outside": "clip"}, "outside must be .error. or .nearest.; got .clip."),
+    ],
 )
 def test_bad_parameters_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         RiverBandit(**arguments)
+
+
+def candy(seed=42, **settings):
+    """Return the total reward of each policy in two short games of river's own evaluation."""
+    gym = pytest.importorskip("gymnasium")
+    policies = [RiverBandit(name, seed=1, **settings) for name in POLICIES]
+    env = gym.make("river_bandits/CandyCaneContest-v0", max_episode_steps=30)
+    trace = list(bandit.evaluate(policies, env, n_episodes=2, seed=seed))
+    assert len(trace) == 2 * 30 * len(policies)
+    return trace
+
+
+def test_the_evaluation_of_river_plays_every_policy_in_gymnasium():
+    trace = candy()
+    assert {step["policy_idx"] for step in trace} == set(range(len(POLICIES)))
+    assert trace == candy()
+    assert trace != candy(seed=43)
+
+
+def test_rewards_of_any_size_count_as_the_nearest_end():
+    gym = pytest.importorskip("gymnasium")
+    env = gym.make("river_bandits/KArmedTestbed-v0", max_episode_steps=500)  # normal rewards
+    policies = [
+        RiverBandit("tsallis-inf", reward_range=(-2, 3), outside="nearest", seed=1),
+        bandit.RandomPolicy(seed=1),
+    ]
+    last = {
+        (step["policy_idx"], step["episode"]): step["reward_stat"]
+        for step in bandit.evaluate(policies, env, n_episodes=5, seed=0)
+    }
+    ours, drawn = (sum(last[who, game] for game in range(5)) for who in (0, 1))
+    assert ours > drawn + 500
+    with pytest.raises(ValueError, match="a gain must lie in"):
+        list(bandit.evaluate([RiverBandit(reward_range=(-2, 3), seed=1)], env, n_episodes=5))
+
+
+def test_a_log_has_every_pull_with_its_propensity():
+    policy = RiverBandit("tsallis-inf", seed=3, keep_log=True)
+    for _ in range(50):
+        arm = policy.pull(["a", "b"])
+        policy.update(arm, 1.0 if arm == "b" else 0.0)
+    frame = policy.log.to_frame()
+    assert frame["round"].tolist() == list(range(1, 51))
+    assert ((frame["arm"] == "b") == (frame["loss"] == 1.0)).all()
+    assert policy.clone().log is None

@@ -32,6 +32,7 @@ def _examples(seed=0):
 
 
 X, Y = _examples()
+REALS, COUNTS = RNG.random(N), RNG.integers(0, 4, N)
 
 
 def _cut(order, sizes):
@@ -72,13 +73,137 @@ def test_sparse_batches_give_the_model_of_all_rows(tmp_path):
     assert _bytes(parts, tmp_path / "a") == _bytes(whole, tmp_path / "b")
 
 
-@pytest.mark.parametrize("weights", [RNG.integers(0, 4, N), RNG.random(N)], ids=["counts", "reals"])
+@pytest.mark.parametrize("weights", [COUNTS, REALS], ids=["counts", "reals"])
 @pytest.mark.parametrize("booster", [NHBoostDTClassifier, AdaBoostClassifier])
 def test_sample_weights_in_batches(weights, booster, tmp_path):
     whole = booster(8, max_bins=16, calibrate=False).fit(X, Y, sample_weight=weights)
     batches = [(X[a:b], Y[a:b], weights[a:b]) for a, b in [(250, N), (0, 250)]]
     parts = booster(8, max_bins=16, calibrate=False).fit_batches(batches)
     assert _bytes(parts, tmp_path / "a") == _bytes(whole, tmp_path / "b")
+
+
+THREE = np.where(X[:, 1] > 2, "left", Y)
+FRAME = pd.DataFrame(X, columns=list("abcde")).assign(
+    f=pd.Categorical(np.array(list("zyxw"))[RNG.integers(0, 4, N)], list("wzyx"), ordered=True),
+    g=np.where(
+        RNG.random(N) < 0.1, None, np.array(["red", "green", "blue"])[RNG.integers(0, 3, N)]
+    ),
+)
+FRAME.loc[3, "g"] = "rare"
+WAYS = {
+    "balanced": (X, Y, None, {"class_weight": "balanced"}),
+    "class weights of reals": (X, Y, REALS, {"class_weight": {"up": 0.3}}),
+    "balanced reals": (X, THREE, REALS, {"class_weight": "balanced"}),
+    "monotonic": (X, Y, None, {"monotonic_cst": [1, 0, 0, -1, 0]}),
+    "monotonic trees": (X, Y, None, {"monotonic_cst": [1, 0, 0, -1, 0], "max_depth": 3}),
+    "three classes": (X, THREE, COUNTS, {}),
+    "three classes, trees": (X, THREE, None, {"max_depth": 2}),
+    "three classes, sparse": (sp.csr_matrix(np.nan_to_num(X)), THREE, REALS, {"max_depth": 2}),
+    "categories": (FRAME, Y, COUNTS, {}),
+    "categories, trees": (FRAME, Y, REALS, {"max_depth": 3}),
+    "categories, three classes": (FRAME, THREE, None, {"max_depth": 2}),
+    "held out": (X, Y, COUNTS, {"early_stopping": True, "n_iter_no_change": 1, "tol": 0.05}),
+    "held out, categories": (FRAME, THREE, REALS, {"early_stopping": True, "max_depth": 2}),
+    "calibrated": (X, Y, None, {"calibrate": True}),
+    "calibrated, three classes": (
+        X,
+        THREE,
+        COUNTS,
+        {"calibrate": True, "class_weight": "balanced"},
+    ),
+    "calibrated, categories": (
+        FRAME,
+        Y,
+        REALS,
+        {"calibrate": True, "early_stopping": True, "max_depth": 2},
+    ),
+    "calibrated, one example": (
+        FRAME,
+        np.where(np.arange(N) == 7, "once", "often"),
+        np.where(np.arange(N) == 3, 0.0, 1.0),
+        {"calibrate": True},
+    ),
+}
+
+
+def _take(rows, at):
+    return rows.iloc[at] if isinstance(rows, pd.DataFrame) else rows[at]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_whatever_fit_does_batches_do_byte_for_byte(way, tmp_path, monkeypatch):
+    rows, labels, weights, settings = WAYS[way]
+    if weights is not None:  # one fold instead of ten
+        monkeypatch.setattr("driftgames.boosting.calibration.SMALL", 100)
+        monkeypatch.setattr("driftgames.boosting.calibration.LARGE", 100)
+    kind = AdaBoostClassifier if weights is REALS else NHBoostDTClassifier
+    settings = {"n_estimators": 4, "max_bins": 16, "calibrate": False, **settings}
+    whole = kind(**settings).fit(rows, labels, weights)
+    pieces = np.array_split(RNG.permutation(N), 3)
+    given = [rows, labels] + ([] if weights is None else [weights])
+    batches = [tuple(_take(each, at) for each in given) for at in pieces]
+    model = kind(**settings).fit_batches(batches, batch_rows=90)
+    assert _bytes(model, tmp_path / "parts") == _bytes(whole, tmp_path / "whole")
+
+
+def test_evaluation_sets_and_callbacks_see_each_round_of_batches():
+    settings = {"calibrate": False, "early_stopping": True, "n_iter_no_change": 1}
+    seen: list[int] = []
+    watched = {
+        "eval_set": (X[:90], Y[:90]),
+        "eval_names": ["some"],
+        "callbacks": [lambda t, _: seen.append(t)],
+    }
+    whole = NHBoostDTClassifier(20, **settings).fit(X, Y, **watched)
+    parts = NHBoostDTClassifier(20, **settings).fit_batches(_cut(np.arange(N), [99]), **watched)
+    assert seen == [*range(1, whole.n_iter_ + 1)] * 2
+    np.testing.assert_equal(parts.evals_result_, whole.evals_result_)
+    with pytest.raises(ValueError, match="validation_fraction must be a number"):
+        NHBoostDTClassifier(3, **settings, validation_fraction=None).fit_batches(_first())
+
+
+def test_categories_of_parquet_files(tmp_path):
+    frame = FRAME.astype({"f": str}).assign(label=Y)
+    for k, part in enumerate(np.array_split(np.arange(N), 3)):
+        pq.write_table(pa.Table.from_pandas(frame.iloc[part]), tmp_path / f"{k}.parquet")
+    pattern, features = str(tmp_path / "*.parquet"), list("abcdefg")
+    for named in ({}, {"categorical_features": ["b", "f", "g"]}):
+        for source, y in ((pattern, frame["label"]), (pl.scan_parquet(pattern), Y)):
+            whole = NHBoostDTClassifier(5, calibrate=False, **named).fit(frame[features], y)
+            model = NHBoostDTClassifier(5, calibrate=False, warm_start=True, **named)
+            model.set_params(n_estimators=2).fit_batches(source, label="label", columns=features)
+            model.set_params(n_estimators=5).fit_batches(source, label="label", columns=features)
+            model.set_params(warm_start=False)
+            assert _bytes(model, tmp_path / "parts") == _bytes(whole, tmp_path / "whole")
+
+
+def test_a_category_and_a_missing_value_may_be_in_one_batch_alone(tmp_path):
+    frame = pd.DataFrame({"a": ["x", "y", "x", "y", None, "z"] + ["x", "y"] * 7})
+    y = np.arange(20) % 2
+    whole = NHBoostDTClassifier(4, calibrate=False).fit(frame, y)
+    parts = [(frame[10:], y[10:]), (frame[:10], y[:10])]
+    model = NHBoostDTClassifier(4, calibrate=False).fit_batches(parts)
+    assert _bytes(model, tmp_path / "a") == _bytes(whole, tmp_path / "b")
+
+
+def test_late_categories_and_other_types_are_refused():
+    late = FRAME.assign(g=FRAME["g"].replace("rare", "late"))
+    reads = iter([FRAME, late])
+    with pytest.raises(ValueError, match="batch 0 holds the category 'late' in column 6 now"):
+        NHBoostDTClassifier(3).fit_batches(lambda: iter([(next(reads), Y)]))
+    other = FRAME.assign(f=FRAME["f"].cat.as_unordered())
+    with pytest.raises(ValueError, match="column 5 must have one type in all parts"):
+        NHBoostDTClassifier(3).fit_batches([(FRAME, Y), (other, Y)])
+    with pytest.raises(ValueError, match="strings or numbers; got 'blue' and 0"):
+        NHBoostDTClassifier(3).fit_batches(
+            [(FRAME, Y), (FRAME.assign(g=pd.Categorical(X[:, 1])), Y)]
+        )
+
+
+def test_rows_in_another_order_are_refused_where_some_are_held_out():
+    reads = iter([_first(), [(X[::-1], Y[::-1])]])
+    with pytest.raises(ValueError, match="other values the second time"):
+        NHBoostDTClassifier(3, early_stopping=True).fit_batches(lambda: iter(next(reads)))
 
 
 def test_a_fit_in_batches_goes_on(tmp_path):
@@ -150,7 +275,6 @@ def _first(n=N, at=0):
         ([X], "batch 0 must be \\(X, y\\)"),
         ([*_first(), (X[:0], Y[:0])], "batch 1 must not be empty"),
         ([*_first(), (X[:, :3], Y)], "batch 1: X has 3 features"),
-        ([*_first(), (X, np.where(Y == "up", "up", "sideways"))], "3 classes"),
         ([(X[:9], Y[:9], np.ones(9)), *_first()], "batch 1 has 0 weights for 400 labels"),
         ([*_first(), (X[:9], Y[:9], np.ones(9))], "batch 0 has 0 weights for 400 labels"),
         ([(X, np.full(N, "up"))], "two classes"),

@@ -80,7 +80,7 @@ def test_weights_are_relative_to_the_largest_that_is_held():
 def test_long_or_strong_games_are_played_to_their_end(horizon, edge):
     X = np.arange(100.0)[:, None]
     y = X[:, 0] > 49
-    booster = BoostByMajorityClassifier(horizon, edge).fit(X, y)
+    booster = BoostByMajorityClassifier(horizon, edge, calibrate=False).fit(X, y)
     assert booster.n_iter_ == horizon
     assert (booster.history_["edge"] == 0.5).all()
     assert booster.certificate_.holds
@@ -88,7 +88,7 @@ def test_long_or_strong_games_are_played_to_their_end(horizon, edge):
 
 def test_a_strong_game_does_not_repeat_one_stump():
     X, y = load_breast_cancer(return_X_y=True)
-    booster = BoostByMajorityClassifier(200, 0.45, horizon=1499).fit(X, y)
+    booster = BoostByMajorityClassifier(200, 0.45, horizon=1499, calibrate=False).fit(X, y)
     stumps = set(zip(booster.stumps_.feature, booster.stumps_.threshold, strict=True))
     assert len(stumps) > 20
     assert not booster.ended_early_

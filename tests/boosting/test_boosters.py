@@ -85,7 +85,7 @@ def test_stages_end_in_the_whole(booster, data):
 
 def test_a_tied_vote_is_for_the_first_class(data):
     X, y = data
-    booster = NHBoostDTClassifier(2).fit(X, y)
+    booster = NHBoostDTClassifier(2, calibrate=False).fit(X, y)
     tied = booster.decision_function(X) == 0
     assert tied.any()
     assert set(booster.predict(X)[tied]) == {"no"}
@@ -159,7 +159,7 @@ def test_a_fit_that_goes_on_ends_in_the_same_model(booster, data, n_first):
 
 def test_an_interrupted_fit_leaves_the_booster_as_it_was(data, monkeypatch):
     X, y = data
-    booster = NHBoostDTClassifier(10, warm_start=True).fit(X, y)
+    booster = NHBoostDTClassifier(10, warm_start=True, calibrate=False).fit(X, y)
     before = dict(vars(booster))
     move = CountedChips.move
 
@@ -174,7 +174,7 @@ def test_an_interrupted_fit_leaves_the_booster_as_it_was(data, monkeypatch):
         booster.fit(X, y)
     assert vars(booster) == {**before, "n_estimators": 40}
     monkeypatch.undo()
-    same_model(booster.fit(X, y), NHBoostDTClassifier(40).fit(X, y))
+    same_model(booster.fit(X, y), NHBoostDTClassifier(40, calibrate=False).fit(X, y))
 
 
 def test_missing_values_go_to_the_better_side(booster):
@@ -193,7 +193,7 @@ def test_missing_values_go_to_the_better_side(booster):
 def test_whether_a_value_is_missing_is_a_question_of_its_own():
     X = np.array([[np.nan]] * 5 + [[1.0]] * 5)
     y = np.repeat([1, 0], 5)
-    booster = NHBoostDTClassifier(3).fit(X, y)
+    booster = NHBoostDTClassifier(3, calibrate=False).fit(X, y)
     assert np.isposinf(booster.stumps_.threshold).all()
     assert booster.score(X, y) == 1.0
     assert booster.predict([[-50.0]]).tolist() == [0]
@@ -202,8 +202,8 @@ def test_whether_a_value_is_missing_is_a_question_of_its_own():
 def test_a_value_missing_only_later_votes_with_the_larger_side():
     X = np.array([[0.0]] * 7 + [[1.0]] * 3)
     y = np.repeat([1, 0], [7, 3])
-    assert AdaBoostClassifier(3).fit(X, y).predict([[np.nan]]).tolist() == [1]
-    assert AdaBoostClassifier(3).fit(1 - X, y).predict([[np.nan]]).tolist() == [1]
+    assert AdaBoostClassifier(3, calibrate=False).fit(X, y).predict([[np.nan]]).tolist() == [1]
+    assert AdaBoostClassifier(3, calibrate=False).fit(1 - X, y).predict([[np.nan]]).tolist() == [1]
 
 
 def test_no_edge_ends_the_fit_and_says_so():
@@ -225,7 +225,7 @@ def test_a_perfect_stump_outvotes_the_others_and_ends_adaboost():
     X = np.arange(10.0)[:, None]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        booster = AdaBoostClassifier(20).fit(X, X[:, 0] > 4)
+        booster = AdaBoostClassifier(20, calibrate=False).fit(X, X[:, 0] > 4)
     assert booster.estimator_weights_.tolist() == [1.0]
     assert booster.score(X, X[:, 0] > 4) == 1.0
     assert not booster.ended_early_
@@ -306,16 +306,16 @@ def test_verbose_asks_for_a_bar_of_all_rounds(data, monkeypatch):
             return None
 
     monkeypatch.setattr(rounds, "progress", Bar)
-    NHBoostDTClassifier(7, verbose=1).fit(*data)
-    NHBoostDTClassifier(7).fit(*data)
+    NHBoostDTClassifier(7, verbose=1, calibrate=False).fit(*data)
+    NHBoostDTClassifier(7, calibrate=False).fit(*data)
     assert bars == [[7, 7]]
 
 
 def test_the_published_constants_are_a_potential_with_a_clock_of_its_own(data):
     X, y = data
-    lagging = PotentialBoostClassifier(NormalHedgeDT(d=4, lag=1), 20).fit(X, y)
-    plain = PotentialBoostClassifier(n_estimators=20).fit(X, y)
-    same_model(plain, NHBoostDTClassifier(20).fit(X, y))
+    lagging = PotentialBoostClassifier(NormalHedgeDT(d=4, lag=1), 20, calibrate=False).fit(X, y)
+    plain = PotentialBoostClassifier(n_estimators=20, calibrate=False).fit(X, y)
+    same_model(plain, NHBoostDTClassifier(20, calibrate=False).fit(X, y))
     assert lagging.stumps_ != plain.stumps_
     assert lagging.history_["edge"][0] == plain.history_["edge"][0]
 
@@ -330,26 +330,28 @@ class Plain(Potential):
 
 
 def test_any_potential_makes_a_booster(data):
-    plain = PotentialBoostClassifier(Plain(), 25).fit(*data)
-    compiled = PotentialBoostClassifier(TwoNorm(), 25).fit(*data)
+    plain = PotentialBoostClassifier(Plain(), 25, calibrate=False).fit(*data)
+    compiled = PotentialBoostClassifier(TwoNorm(), 25, calibrate=False).fit(*data)
     assert plain.stumps_ == compiled.stumps_
     np.testing.assert_allclose(plain.history_["edge"], compiled.history_["edge"], rtol=1e-12)
 
 
 def test_a_potential_made_for_a_horizon_boosts_up_to_it(data):
     recipe = RecipePotential(lambda s: np.minimum(s, 0.0) ** 2, horizon=25)
-    whole = PotentialBoostClassifier(recipe, 25).fit(*data)
+    whole = PotentialBoostClassifier(recipe, 25, calibrate=False).fit(*data)
     assert whole.certificate_.holds
     assert not whole.certificate_.caveat
     assert whole.history_["zero_fraction"][-1] == 0.0  # no round comes after the last
-    part = PotentialBoostClassifier(recipe, 10).fit(*data)
+    part = PotentialBoostClassifier(recipe, 10, calibrate=False).fit(*data)
     assert part.stumps_ == whole.stumps_[:10]
     assert "given for horizon 25; got 10" in part.certificate_.caveat
 
 
 def test_shapes_explanations_and_plots_are_the_additive_models(data):
     X, y = data
-    booster = NHBoostDTClassifier(30).fit(pd.DataFrame(X, columns=list("abcde")), y)
+    booster = NHBoostDTClassifier(30, calibrate=False).fit(
+        pd.DataFrame(X, columns=list("abcde")), y
+    )
     shapes = booster.shape_functions_
     votes = sum(shape(X[:, j]) for j, shape in shapes.items())
     decisions = booster.decision_function(pd.DataFrame(X, columns=list("abcde")))

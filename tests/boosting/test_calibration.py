@@ -13,6 +13,7 @@ from driftgames.boosting import BOOSTERS, NHBoostDTClassifier, calibration
 from driftgames.boosting.calibration import Calibration, fit_sigmoid
 from driftgames.boosting.folds import deal_ranks, hold_out
 from driftgames.boosting.persistence import load_model
+from driftgames.boosting.row_sample import hash_rows
 from driftgames.potentials import TwoNorm
 
 
@@ -155,10 +156,11 @@ def test_large_data_costs_one_fit_more_on_four_fifths(data, monkeypatch):
 
 def test_copies_are_held_out_together_where_most_rows_differ():
     X = np.repeat(np.arange(40.0), 2)[:, None]
-    ranks, least = deal_ranks(X, np.repeat([0, 1], 40))
+    ranks, least = deal_ranks(hash_rows(X), np.repeat([0, 1], 40))
     np.testing.assert_array_equal(ranks[::2], ranks[1::2])
     assert (sorted(set(ranks.tolist())), least) == (list(range(40)), 20)
-    table, least = deal_ranks(np.repeat(np.arange(8.0), 10)[:, None], np.repeat([0, 1], 40))
+    cells = hash_rows(np.repeat(np.arange(8.0), 10)[:, None])
+    table, least = deal_ranks(cells, np.repeat([0, 1], 40))
     assert (sorted(table.tolist()), least) == (list(range(80)), 40)
     assert hold_out(np.arange(1000), 0.1).sum() == 100
 

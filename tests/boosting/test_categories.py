@@ -158,7 +158,7 @@ def test_the_model_is_that_of_columns_made_in_plain_loops(kind, depth):
 def test_every_kind_of_frame_gives_the_same_model(depth):
     frame, y = draw(0)
     lists = {name: [None if v is None or v != v else v for v in frame[name]] for name in frame}
-    model = NHBoostDTClassifier(12, max_depth=depth).fit(frame, y)
+    model = NHBoostDTClassifier(12, max_depth=depth, calibrate=False).fit(frame, y)
     same = {
         "category": frame.astype({"colour": "category", "shape": "category"}),
         "string": frame.astype({"town": "string", "size": "Int64"}),
@@ -167,14 +167,20 @@ def test_every_kind_of_frame_gives_the_same_model(depth):
         "arrow": pa.table({**lists, "town": pa.array(lists["town"]).dictionary_encode()}),
     }
     for each in same.values():
-        assert model_of(NHBoostDTClassifier(12, max_depth=depth).fit(each, y)) == model_of(model)
+        assert model_of(
+            NHBoostDTClassifier(12, max_depth=depth, calibrate=False).fit(each, y)
+        ) == model_of(model)
         np.testing.assert_array_equal(model.decision_function(each), model.decision_function(frame))
     cells = frame.to_numpy(dtype=object)
     for chosen in ([0, 2, 3], [True, False, True, True], np.array([True, False, True, True])):
-        listed = NHBoostDTClassifier(12, max_depth=depth, categorical_features=chosen)
+        listed = NHBoostDTClassifier(
+            12, max_depth=depth, categorical_features=chosen, calibrate=False
+        )
         content = model_of(listed.fit(cells, y))
         assert content == {**model_of(model), "feature_names_in": None}
-    named = NHBoostDTClassifier(12, max_depth=depth, categorical_features=["colour", "shape", 3])
+    named = NHBoostDTClassifier(
+        12, max_depth=depth, categorical_features=["colour", "shape", 3], calibrate=False
+    )
     with pytest.raises(ValueError, match="of the 4 columns"):
         named.set_params(categorical_features=["colours"]).fit(frame, y)
     named.set_params(categorical_features=["colour", "shape", "town"])
@@ -222,7 +228,7 @@ def test_ranks_follow_the_mean_label_of_each_class_and_leave_out_rare_categories
 @pytest.mark.parametrize("depth", [1, 3])
 def test_explanations_add_up_and_speak_of_the_columns_of_the_frame(depth):
     frame, y = draw(2)
-    model = NHBoostDTClassifier(30, max_depth=depth).fit(frame, y)
+    model = NHBoostDTClassifier(30, max_depth=depth, calibrate=False).fit(frame, y)
     for i in range(5):
         row = frame.iloc[[i]]
         for x in (row, frame.iloc[i], frame.iloc[i].tolist()):
@@ -242,7 +248,7 @@ def test_explanations_add_up_and_speak_of_the_columns_of_the_frame(depth):
 
 def test_votes_of_categories_are_drawn_with_their_names():
     frame, y = draw(2)
-    model = NHBoostDTClassifier(60).fit(frame, y)
+    model = NHBoostDTClassifier(60, calibrate=False).fit(frame, y)
     figure = model.plot_shapes(show_missing=True)
     axes = {each.get_title(): each for each in figure.axes}
     assert set(axes) == {frame.columns[j] for j in model.shape_functions_}
@@ -256,7 +262,7 @@ def test_votes_of_categories_are_drawn_with_their_names():
 
 def test_unknown_categories_answer_no_and_missing_values_too_if_the_fit_saw_none():
     frame, y = draw(3)
-    model = NHBoostDTClassifier(60).fit(frame, y)
+    model = NHBoostDTClassifier(60, calibrate=False).fit(frame, y)
     strange = frame.iloc[[0, 0, 0]].reset_index(drop=True)
     strange["colour"] = ["purple", "no such colour", None]
     assert len(set(model.decision_function(strange))) == 1
@@ -281,14 +287,19 @@ def test_a_single_category_asks_nothing_and_ten_thousand_are_kept_sparse():
     )
     y = np.array([int(c[1:]) % 7 == 0 for c in frame["many"]]) ^ (rng.random(n) < 0.1)
     for depth in (1, 2):
-        model = NHBoostDTClassifier(5, max_depth=depth).fit(frame, y)
+        model = NHBoostDTClassifier(5, max_depth=depth, calibrate=False).fit(frame, y)
         assert model.feature_importances_.tolist() == [0.0, 1.0]
         assert model.encoder_.n_columns > 8_000
         assert model._check_input(frame).nnz <= 3 * n
     empty = frame[:400].assign(one=None)
-    assert NHBoostDTClassifier(3, max_depth=2).fit(empty, y[:400]).encoder_.categories[0] == ()
+    assert (
+        NHBoostDTClassifier(3, max_depth=2, calibrate=False)
+        .fit(empty, y[:400])
+        .encoder_.categories[0]
+        == ()
+    )
     ids = pd.DataFrame({"id": [f"i{k}" for k in range(400)], "x": rng.normal(size=400)})
-    model = NHBoostDTClassifier(5, max_depth=2).fit(ids, ids["x"] > 0)
+    model = NHBoostDTClassifier(5, max_depth=2, calibrate=False).fit(ids, ids["x"] > 0)
     assert model.encoder_.features[0].ranks == ()  # an order of labels would give them away
 
 
@@ -296,9 +307,9 @@ def test_a_single_category_asks_nothing_and_ten_thousand_are_kept_sparse():
 def test_models_are_saved_and_go_on(depth, tmp_path):
     frame, y = draw(4)
     settings = {"max_depth": depth, "categorical_features": np.array([True, True, True, True])}
-    whole = NHBoostDTClassifier(20, **settings).fit(frame, y)
+    whole = NHBoostDTClassifier(20, **settings, calibrate=False).fit(frame, y)
     assert whole.encoder_.categories[1] == (0, 1, 2, 3, 4, 5)
-    NHBoostDTClassifier(9, **settings).fit(frame, y).save(tmp_path / "m.json")
+    NHBoostDTClassifier(9, **settings, calibrate=False).fit(frame, y).save(tmp_path / "m.json")
     resumed = NHBoostDTClassifier.load(tmp_path / "m.json")
     assert resumed.encoder_ == CategoryEncoder.decode(whole.encoder_.encode()) == whole.encoder_
     resumed.set_params(n_estimators=20, warm_start=True).fit(frame, y)
@@ -309,7 +320,7 @@ def test_models_are_saved_and_go_on(depth, tmp_path):
             resumed.fit(other, y)
     assert encode_model(resumed) == before
     truths = pd.DataFrame({"c": pd.Categorical(frame["size"] > 2), "x": frame["size"]})
-    model = NHBoostDTClassifier(9, max_depth=depth).fit(truths, y)
+    model = NHBoostDTClassifier(9, max_depth=depth, calibrate=False).fit(truths, y)
     model.save(tmp_path / "m.json")
     loaded = NHBoostDTClassifier.load(tmp_path / "m.json")
     assert loaded.encoder_.categories == ((False, True), None)
@@ -337,7 +348,7 @@ def test_the_documents_say_what_a_model_is_and_how_to_predict_without_it(depth, 
     (snippet,) = re.findall(r"```python\n(.*?)```", (docs / "categories.md").read_text(), re.DOTALL)
     exec(snippet, {})
     frame, y = draw(6)
-    booster = AdaBoostClassifier(9, max_depth=depth).fit(frame, y)
+    booster = AdaBoostClassifier(9, max_depth=depth, calibrate=False).fit(frame, y)
     booster.save(tmp_path / "m.json")
     text = (docs / "model_format.md").read_text()
     codes = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
@@ -369,7 +380,7 @@ def test_the_documents_say_what_a_model_is_and_how_to_predict_without_it(depth, 
 def test_files_with_other_categories_are_refused(column, message, tmp_path, rewrite):
     frame, y = draw(4)
     path = tmp_path / "m.json"
-    NHBoostDTClassifier(60).fit(frame, y).save(path)
+    NHBoostDTClassifier(60, calibrate=False).fit(frame, y).save(path)
     rewrite(path, lambda content: content["categories"].__setitem__(3, column))
     with pytest.raises(DocumentError, match=message):
         NHBoostDTClassifier.load(path)
@@ -378,8 +389,8 @@ def test_files_with_other_categories_are_refused(column, message, tmp_path, rewr
 def test_another_weak_learner_sees_the_same_columns():
     frame, y = draw(5)
     tree = DecisionTreeClassifier(max_depth=2, random_state=0)
-    model = NHBoostDTClassifier(5, estimator=tree).fit(frame, y)
+    model = NHBoostDTClassifier(5, estimator=tree, calibrate=False).fit(frame, y)
     X = naive(frame, y, np.ones(y.size), ranked=False)
-    plain = NHBoostDTClassifier(5, estimator=tree).fit(X, y)
+    plain = NHBoostDTClassifier(5, estimator=tree, calibrate=False).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(frame), plain.decision_function(X))
     assert model.feature_importances_.shape == (4,)

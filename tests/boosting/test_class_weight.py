@@ -70,7 +70,7 @@ def test_class_weights_are_saved_and_bind_a_fit_that_goes_on(rare, tmp_path):
 )
 def test_bad_class_weights_are_named(rare, weight, message):
     with pytest.raises(ValueError, match=message):
-        NHBoostDTClassifier(2, class_weight=weight).fit(*rare)
+        NHBoostDTClassifier(2, class_weight=weight, calibrate=False).fit(*rare)
 
 
 @pytest.mark.parametrize("calibrate", [False, True])
@@ -92,12 +92,16 @@ def test_constant_features_give_the_heavier_class(heavier, calibrate, tmp_path):
 
 def test_the_weights_decide_which_class_is_heavier():
     with pytest.warns(NoEdgeWarning, match="predicted everywhere"):
-        booster = NHBoostDTClassifier(5).fit(np.ones((3, 1)), [0, 0, 1], sample_weight=[1, 1, 3])
+        booster = NHBoostDTClassifier(5, calibrate=False).fit(
+            np.ones((3, 1)), [0, 0, 1], sample_weight=[1, 1, 3]
+        )
     assert booster.predict([[1.0]]).tolist() == [1]
 
 
 @pytest.mark.parametrize("n_rounds", [1, 4, 5])
 def test_trees_without_a_question_give_the_heavier_class(n_rounds):
     with pytest.warns(NoEdgeWarning, match="predicted everywhere"):
-        booster = NHBoostDTClassifier(n_rounds, max_depth=2).fit(np.ones((5, 1)), [0, 0, 1, 1, 1])
+        booster = NHBoostDTClassifier(n_rounds, max_depth=2, calibrate=False).fit(
+            np.ones((5, 1)), [0, 0, 1, 1, 1]
+        )
     assert booster.predict([[1.0]]).tolist() == [1]

@@ -47,7 +47,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def stumps(data):
-    return NHBoostDTClassifier(30).fit(*data)
+    return NHBoostDTClassifier(30, calibrate=False).fit(*data)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -109,22 +109,26 @@ def test_a_tie_is_for_the_first_class_and_a_vote_for_none_has_equal_shares():
 def test_a_sample_weight_counts_as_copies(data):
     X, y = data
     copies = np.random.default_rng(2).integers(0, 4, y.size)
-    weighted = NHBoostDTClassifier(10, max_depth=2).fit(X, y, sample_weight=copies)
-    repeated = NHBoostDTClassifier(10, max_depth=2).fit(np.repeat(X, copies, 0), y.repeat(copies))
+    weighted = NHBoostDTClassifier(10, max_depth=2, calibrate=False).fit(X, y, sample_weight=copies)
+    repeated = NHBoostDTClassifier(10, max_depth=2, calibrate=False).fit(
+        np.repeat(X, copies, 0), y.repeat(copies)
+    )
     assert encode_model(weighted) == encode_model(repeated)
-    fractions = NHBoostDTClassifier(10, max_depth=2).fit(X, y, sample_weight=copies / 3 + 0.01)
+    fractions = NHBoostDTClassifier(10, max_depth=2, calibrate=False).fit(
+        X, y, sample_weight=copies / 3 + 0.01
+    )
     assert fractions.certificate_.holds
     assert fractions.score(X, y) > 0.7
 
 
 def test_a_class_without_weight_is_kept_and_never_predicted(data):
     X, y = data
-    booster = NHBoostDTClassifier(10).fit(X, y, sample_weight=y != "eel")
+    booster = NHBoostDTClassifier(10, calibrate=False).fit(X, y, sample_weight=y != "eel")
     assert booster.classes_.tolist() == ["ant", "bee", "cat", "dog", "eel"]
     assert (booster.decision_function(X)[:, 4] == -1).all()
     assert "eel" not in booster.predict(X)
     with pytest.raises(ValueError, match=r"only class .*eel.* has any"):
-        NHBoostDTClassifier(10).fit(X, y, sample_weight=y == "eel")
+        NHBoostDTClassifier(10, calibrate=False).fit(X, y, sample_weight=y == "eel")
 
 
 def test_the_right_pairs_have_half_of_the_mass(data):
@@ -137,7 +141,13 @@ def test_the_right_pairs_have_half_of_the_mass(data):
     assert constant <= booster.history_["edge"][0] < constant + 0.1
 
 
-@pytest.mark.parametrize("booster", [AdaBoostClassifier(20), NHBoostDTClassifier(20, max_depth=2)])
+@pytest.mark.parametrize(
+    "booster",
+    [
+        AdaBoostClassifier(20, calibrate=False),
+        NHBoostDTClassifier(20, max_depth=2, calibrate=False),
+    ],
+)
 def test_the_votes_of_the_features_add_up_to_the_decision_for_each_class(booster, data):
     X, y = data
     booster.fit(X, y)
@@ -153,7 +163,7 @@ def test_the_votes_of_the_features_add_up_to_the_decision_for_each_class(booster
 
 def test_of_two_classes_either_can_be_explained(data):
     X, y = data
-    booster = NHBoostDTClassifier(9).fit(X, y == "bee")
+    booster = NHBoostDTClassifier(9, calibrate=False).fit(X, y == "bee")
     first, second = booster.explain(X[0], False), booster.explain(X[0], True)
     assert second.decision == booster.explain(X[0]).decision == -first.decision
 
@@ -168,7 +178,9 @@ def test_step_functions_and_the_base_add_up_to_the_decision(stumps, data):
         np.testing.assert_allclose(total, votes[:, k], rtol=0, atol=1e-12)
     with pytest.raises(AttributeError, match="one additive model for each of 5 classes"):
         stumps.plot_shapes()
-    assert not hasattr(NHBoostDTClassifier(2, max_depth=2).fit(*data), "shape_functions_")
+    assert not hasattr(
+        NHBoostDTClassifier(2, max_depth=2, calibrate=False).fit(*data), "shape_functions_"
+    )
 
 
 def test_the_constant_of_the_argmax_is_the_best_one():
@@ -182,7 +194,7 @@ def test_the_constant_of_the_argmax_is_the_best_one():
         )
         assert margins.masses.sum() == mass
         pairs = MarginCertificate.of_game_value("one wrong pair", 10, margins, 1.0, 1 / mass)
-        constant = NHBoostDTClassifier()._errors_per_pair(n_classes)
+        constant = NHBoostDTClassifier(calibrate=False)._errors_per_pair(n_classes)
         assert PairCertificate.of(pairs, n_classes, constant).holds
         assert pairs.holds is False  # without the constant the bound is wrong for the argmax
         assert not PairCertificate.of(pairs, n_classes, constant - 0.01).holds
@@ -193,17 +205,17 @@ def test_adaboosts_constant_is_the_best_one():
     for n_classes in (3, 5, 10):
         m = np.log(n_classes - 1) / 2
         mean = ((n_classes - 1) * np.exp(-m) + np.exp(m)) / (2 * (n_classes - 1))
-        constant = AdaBoostClassifier()._errors_per_pair(n_classes)
+        constant = AdaBoostClassifier(calibrate=False)._errors_per_pair(n_classes)
         assert constant * mean == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
     "booster",
     [
-        NHBoostDTClassifier(300, max_depth=2),
-        AdaBoostClassifier(40),
-        PotentialBoostClassifier(TwoNorm(), 200, max_depth=2),
-        BoostByMajorityClassifier(101, 0.2, max_depth=2),
+        NHBoostDTClassifier(300, max_depth=2, calibrate=False),
+        AdaBoostClassifier(40, calibrate=False),
+        PotentialBoostClassifier(TwoNorm(), 200, max_depth=2, calibrate=False),
+        BoostByMajorityClassifier(101, 0.2, max_depth=2, calibrate=False),
     ],
     ids=lambda booster: type(booster).__name__,
 )
@@ -227,12 +239,14 @@ def test_thm3_holds_over_the_pairs_and_promises_something_about_the_argmax(boost
 @pytest.mark.parametrize("estimator", [DecisionTreeClassifier(max_depth=2), GaussianNB()])
 def test_another_weak_learner_has_one_clone_for_each_class(estimator, data):
     X, y = np.nan_to_num(data[0]), data[1]
-    booster = NHBoostDTClassifier(6, estimator=estimator, random_state=0).fit(X, y)
+    booster = NHBoostDTClassifier(6, estimator=estimator, random_state=0, calibrate=False).fit(X, y)
     assert [len(clones) for clones in booster.estimators_] == [5] * booster.n_iter_
     assert booster.score(X, y) > 0.6
     assert booster.certificate_.holds
     assert 1 - booster.score(X, y) == pytest.approx(booster.history_["training_error"][-1])
-    parts = NHBoostDTClassifier(3, estimator=estimator, random_state=0, warm_start=True).fit(X, y)
+    parts = NHBoostDTClassifier(
+        3, estimator=estimator, random_state=0, warm_start=True, calibrate=False
+    ).fit(X, y)
     parts.set_params(n_estimators=6).fit(X, y)
     np.testing.assert_array_equal(parts.decision_function(X), booster.decision_function(X))
     if hasattr(estimator, "max_depth"):
@@ -241,7 +255,7 @@ def test_another_weak_learner_has_one_clone_for_each_class(estimator, data):
 
 def test_a_fit_does_not_go_on_with_other_classes(data):
     X, y = data
-    booster = NHBoostDTClassifier(3, warm_start=True).fit(X, y)
+    booster = NHBoostDTClassifier(3, warm_start=True, calibrate=False).fit(X, y)
     before = encode_model(booster)
     booster.set_params(n_estimators=5)
     for labels in (np.where(y == "eel", "fox", y), np.where(y == "eel", "ant", y)):
@@ -290,7 +304,7 @@ def test_votes_that_are_wrong_are_refused(stumps, tmp_path, name, value, message
 
 def test_stumps_with_one_vote_cannot_have_five_classes(stumps, tmp_path):
     content = encode_model(stumps)
-    two = encode_model(NHBoostDTClassifier(2).fit([[0.0], [1.0]], [0, 1]))
+    two = encode_model(NHBoostDTClassifier(2, calibrate=False).fit([[0.0], [1.0]], [0, 1]))
     del content["trees"]
     write_document(tmp_path / "m.json", FORMAT, VERSION, {**content, "stumps": two["stumps"]})
     with pytest.raises(DocumentError, match=r"stumps\.feature must be a list of 0"):

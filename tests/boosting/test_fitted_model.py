@@ -76,7 +76,7 @@ def test_copies_and_pickles_hold_no_tables_and_build_their_own(data, built):
 
 def test_threads_share_one_model(data):
     X, y = data
-    booster = NHBoostDTClassifier(30).fit(X, y)
+    booster = NHBoostDTClassifier(30, calibrate=False).fit(X, y)
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(booster.decision_function, [X] * 16))
     assert all(np.array_equal(votes, answers[0]) for votes in answers)
@@ -84,7 +84,7 @@ def test_threads_share_one_model(data):
 
 def test_stages_sort_a_sparse_matrix_by_columns_once(data, monkeypatch):
     X, y = data
-    booster = NHBoostDTClassifier(9).fit(X, y)
+    booster = NHBoostDTClassifier(9, calibrate=False).fit(X, y)
     sorted_rows = []
     by_columns = sp.csr_matrix.tocsc
 
@@ -101,7 +101,7 @@ def test_stages_sort_a_sparse_matrix_by_columns_once(data, monkeypatch):
 @pytest.mark.parametrize("fitted", [None, TREE])
 def test_predictions_are_those_of_the_fit_whatever_estimator_says_now(data, fitted):
     X, y = data
-    booster = NHBoostDTClassifier(6, estimator=fitted).fit(X, y)
+    booster = NHBoostDTClassifier(6, estimator=fitted, calibrate=False).fit(X, y)
     votes, stages = booster.decision_function(X), list(booster.staged_decision_function(X))
     importances = booster.feature_importances_
     booster.set_params(estimator=None if fitted else TREE)
@@ -112,9 +112,9 @@ def test_predictions_are_those_of_the_fit_whatever_estimator_says_now(data, fitt
 
 
 CHANGES = {
-    NHBoostDTClassifier(20, d=5.0): {"d": 50.0},
-    BoostByMajorityClassifier(21, edge=0.1): {"edge": 0.3, "n_estimators": 99},
-    PotentialBoostClassifier(TwoNorm(), 20): {"potential": Exponential(0.5)},
+    NHBoostDTClassifier(20, d=5.0, calibrate=False): {"d": 50.0},
+    BoostByMajorityClassifier(21, edge=0.1, calibrate=False): {"edge": 0.3, "n_estimators": 99},
+    PotentialBoostClassifier(TwoNorm(), 20, calibrate=False): {"potential": Exponential(0.5)},
 }
 
 
@@ -126,7 +126,7 @@ def test_the_certificate_is_that_of_the_fit_whatever_the_settings_say_now(data, 
 
 
 def test_the_certificate_of_adaboost_has_the_exact_shares_of_the_margins(data):
-    booster = AdaBoostClassifier(20).fit(*data)
+    booster = AdaBoostClassifier(20, calibrate=False).fit(*data)
     exact = Margins.of_examples(booster.margins(*data))
     certificate = booster.certificate_
     np.testing.assert_array_equal(certificate.realised, exact.share(certificate.thetas))
@@ -134,16 +134,16 @@ def test_the_certificate_of_adaboost_has_the_exact_shares_of_the_margins(data):
 
 
 def test_there_is_no_certificate_before_a_fit():
-    assert not hasattr(NHBoostDTClassifier(), "certificate_")
+    assert not hasattr(NHBoostDTClassifier(calibrate=False), "certificate_")
 
 
 def test_a_fit_anew_leaves_nothing_of_the_earlier_one(data):
     X, y = data
-    booster = NHBoostDTClassifier(6, estimator=TREE).fit(X, y)
+    booster = NHBoostDTClassifier(6, estimator=TREE, calibrate=False).fit(X, y)
     assert len(booster.estimators_) == 6
     assert not hasattr(booster, "shape_functions_")
     booster.set_params(estimator=None).fit(X, y)
-    assert vars(booster).keys() == vars(NHBoostDTClassifier(6).fit(X, y)).keys()
+    assert vars(booster).keys() == vars(NHBoostDTClassifier(6, calibrate=False).fit(X, y)).keys()
     assert booster.shape_functions_
 
 
@@ -163,7 +163,7 @@ def test_importances_are_the_edges_times_their_votes(data, cls):
 def test_an_explanation_wants_what_prediction_wants(data):
     X, y = data
     frame = pd.DataFrame(X, columns=list("abcde"))
-    booster = NHBoostDTClassifier(9).fit(frame, y)
+    booster = NHBoostDTClassifier(9, calibrate=False).fit(frame, y)
     decision = booster.decision_function(frame[:1])[0]
     for x in (frame[:1], frame.iloc[0], X[0], X[0].tolist()):
         assert booster.explain(x).decision == decision
@@ -172,7 +172,7 @@ def test_an_explanation_wants_what_prediction_wants(data):
             booster.explain(x)
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         booster.explain(X[:1])
-    bare = NHBoostDTClassifier(9).fit(X, y)
+    bare = NHBoostDTClassifier(9, calibrate=False).fit(X, y)
     for x in (X[:1], sp.csr_matrix(X[:1]), pd.Series(X[0])):
         assert bare.explain(x).decision == decision
     for x in (np.full(5, np.inf), np.full((1, 5), np.inf), pd.Series(np.full(5, np.inf))):
@@ -187,7 +187,7 @@ def test_an_explanation_wants_what_prediction_wants(data):
 def test_where_one_class_alone_weighs_the_vote_is_for_it():
     X = np.repeat([[0.0], [1.0]], 5, axis=0)
     y = np.array(["no"] * 5 + ["no"] + ["yes"] * 4)  # a line gets the sixth wrong, and no other
-    booster = NHBoostClassifier(6, estimator=LogisticRegression(C=1e3)).fit(X, y)
+    booster = NHBoostClassifier(6, estimator=LogisticRegression(C=1e3), calibrate=False).fit(X, y)
     assert booster.n_iter_ == 6
     assert isinstance(booster.estimators_[0], LogisticRegression)
     constant = booster.estimators_[1]

@@ -40,13 +40,13 @@ def test_weights_of_any_size_fill_the_bits(scale):
 def test_a_huge_constant_gives_tiny_weights_and_plays_on():
     X, y = each_wrong_on_one_row()
     with np.errstate(all="raise"):
-        booster = NHBoostDTClassifier(5, d=1e300).fit(X, y)
+        booster = NHBoostDTClassifier(5, d=1e300, calibrate=False).fit(X, y)
     assert booster.n_iter_ == 5
 
 
 def test_adaboost_takes_no_hypothesis_with_a_mistake_for_perfect():
     X, y = each_wrong_on_one_row()
-    booster = AdaBoostClassifier(60).fit(X, y)
+    booster = AdaBoostClassifier(60, calibrate=False).fit(X, y)
     assert booster.n_iter_ == 60
     assert booster.stumps_.feature.tolist() == list(range(60))
     assert booster.history_["edge"].max() == LAST_EDGE

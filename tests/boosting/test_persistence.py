@@ -52,13 +52,17 @@ SETTINGS = {
 }
 MODELS = {
     **{name: kind(**SETTINGS.get(name, {})) for name, kind in BOOSTERS.items()},
-    "exponential": PotentialBoostClassifier(Exponential(eta=0.3)),
-    "two norm": PotentialBoostClassifier(TwoNorm(), random_state=3),
-    "own": PotentialBoostClassifier(OwnPotential()),
-    "own, with a parameter": PotentialBoostClassifier(OwnScale(scale=0.5)),
-    "trees": NHBoostDTClassifier(max_depth=3),
+    "exponential": PotentialBoostClassifier(Exponential(eta=0.3), calibrate=False),
+    "two norm": PotentialBoostClassifier(TwoNorm(), random_state=3, calibrate=False),
+    "own": PotentialBoostClassifier(OwnPotential(), calibrate=False),
+    "own, with a parameter": PotentialBoostClassifier(OwnScale(scale=0.5), calibrate=False),
+    "trees": NHBoostDTClassifier(max_depth=3, calibrate=False),
     "trees of four leaves": AdaBoostClassifier(
-        max_depth=None, max_leaves=4, min_samples_leaf=5, criterion="kearns-mansour"
+        max_depth=None,
+        max_leaves=4,
+        min_samples_leaf=5,
+        criterion="kearns-mansour",
+        calibrate=False,
     ),
 }
 ROUNDS = 24
@@ -124,7 +128,7 @@ def test_a_fit_that_was_interrupted_and_saved_ends_in_the_same_model(
 
 def test_an_interrupted_fit_leaves_the_loaded_model_as_it_was(data, tmp_path, monkeypatch):
     X, y = data
-    NHBoostDTClassifier(9).fit(X, y).save(tmp_path / "m.json")
+    NHBoostDTClassifier(9, calibrate=False).fit(X, y).save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json").set_params(n_estimators=ROUNDS, warm_start=True)
     before = encode_model(loaded)
 
@@ -141,7 +145,7 @@ def test_names_of_features_come_back(data, tmp_path):
     pandas = pytest.importorskip("pandas")
     X, y = data
     frame = pandas.DataFrame(X, columns=[f"column {j}" for j in range(6)])
-    booster = NHBoostDTClassifier(5).fit(frame, y)
+    booster = NHBoostDTClassifier(5, calibrate=False).fit(frame, y)
     booster.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
     assert loaded.feature_names_in_.tolist() == list(frame.columns)
@@ -161,7 +165,7 @@ def test_names_of_features_come_back(data, tmp_path):
 )
 def test_labels_come_back_with_their_type(data, tmp_path, labels):
     X, y = data
-    booster = NHBoostDTClassifier(5).fit(X, labels[(y == "yes").astype(int)])
+    booster = NHBoostDTClassifier(5, calibrate=False).fit(X, labels[(y == "yes").astype(int)])
     booster.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
     assert loaded.classes_.dtype == booster.classes_.dtype
@@ -172,7 +176,7 @@ def test_a_stump_that_asks_whether_a_value_is_missing_comes_back(tmp_path):
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 100)
     X = np.where(y == 1, np.nan, 1.0)[:, None]
-    booster = NHBoostDTClassifier(3).fit(X, y)
+    booster = NHBoostDTClassifier(3, calibrate=False).fit(X, y)
     assert np.isinf(booster.stumps_.threshold).any()
     booster.save(tmp_path / "m.json")
     assert "Infinity" not in (tmp_path / "m.json").read_text()  # which is no JSON
@@ -182,7 +186,7 @@ def test_a_stump_that_asks_whether_a_value_is_missing_comes_back(tmp_path):
 @pytest.mark.parametrize("depth", [1, 3])
 def test_the_document_says_how_to_predict_without_the_library(data, tmp_path, depth):
     X, y = data
-    booster = AdaBoostClassifier(ROUNDS, max_depth=depth).fit(X, y)
+    booster = AdaBoostClassifier(ROUNDS, max_depth=depth, calibrate=False).fit(X, y)
     booster.save(tmp_path / "m.json")
     text = (Path(__file__).parents[2] / "docs" / "model_format.md").read_text()
     code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[1 + (depth > 1)]
@@ -204,7 +208,7 @@ def test_the_document_names_every_member_of_the_content(data):
 @pytest.fixture
 def saved(data, tmp_path):
     path = tmp_path / "m.json"
-    NHBoostDTClassifier(5).fit(*data).save(path)
+    NHBoostDTClassifier(5, calibrate=False).fit(*data).save(path)
     return path
 
 
@@ -333,7 +337,7 @@ def test_whole_documents_that_are_no_models_are_refused(saved, name, value, mess
 
 NO_TREES = [
     ("parameters.max_depth", 0, r"max_depth must be an integer from 1, or null; got 0"),
-    ("parameters.max_leaves", 1, r"max_leaves must be an integer from 2, or null; got 1"),
+    ("parameters.max_leaves", 1, r"max_leaves must be an integer from 2, \"auto\" or null; got 1"),
     ("parameters.min_samples_leaf", None, r"min_samples_leaf must be an integer from 1; got None"),
     ("parameters.criterion", "best", r'criterion must be "gini" or "kearns-mansour"; got .best'),
     ("trees", [], r"trees\.n_nodes must be a list"),
@@ -355,14 +359,14 @@ NO_TREES = [
 
 @pytest.mark.parametrize(("name", "value", "message"), NO_TREES)
 def test_whole_documents_whose_trees_are_wrong_are_refused(saved, data, name, value, message):
-    NHBoostDTClassifier(5, max_depth=2).fit(*data).save(saved)
+    NHBoostDTClassifier(5, max_depth=2, calibrate=False).fit(*data).save(saved)
     assert len(load_model(saved).trees_) == 5
     test_whole_documents_that_are_no_models_are_refused(saved, name, value, message)
 
 
 @pytest.mark.parametrize("weight", [0, -1, 1e308, "inf", 10**400, None])
 def test_votes_of_adaboost_have_positive_weights(saved, data, weight):
-    AdaBoostClassifier(5).fit(*data).save(saved)
+    AdaBoostClassifier(5, calibrate=False).fit(*data).save(saved)
     content = json.loads(saved.read_text())["content"]
     put(content, "estimator_weights.0", weight)
     write_document(saved, FORMAT, VERSION, content)
@@ -385,7 +389,7 @@ def test_votes_of_adaboost_have_positive_weights(saved, data, weight):
     ],
 )
 def test_what_is_no_potential_is_refused(saved, data, described):
-    PotentialBoostClassifier(n_estimators=5).fit(*data).save(saved)
+    PotentialBoostClassifier(n_estimators=5, calibrate=False).fit(*data).save(saved)
     content = json.loads(saved.read_text())["content"]
     put(content, "parameters.potential", described)
     write_document(saved, FORMAT, VERSION, content)
@@ -395,7 +399,7 @@ def test_what_is_no_potential_is_refused(saved, data, described):
 
 def test_a_model_of_no_rounds_has_no_certificate(saved):
     with pytest.warns(NoEdgeWarning):
-        NHBoostDTClassifier(5).fit(np.zeros((4, 1)), [0, 1, 0, 1]).save(saved)
+        NHBoostDTClassifier(5, calibrate=False).fit(np.zeros((4, 1)), [0, 1, 0, 1]).save(saved)
     assert load_model(saved).certificate_ is None
     content = json.loads(saved.read_text())["content"]
     put(content, "margins", {})
@@ -405,7 +409,7 @@ def test_a_model_of_no_rounds_has_no_certificate(saved):
 
 
 def test_nothing_is_saved_that_could_not_be_loaded(saved, data):
-    booster = NHBoostDTClassifier(5).fit(*data).set_params(n_estimators="abc")
+    booster = NHBoostDTClassifier(5, calibrate=False).fit(*data).set_params(n_estimators="abc")
     before = saved.read_text()
     with pytest.raises(ValueError, match=r"parameters\.n_estimators must be an integer from 1"):
         booster.save(saved)
@@ -419,10 +423,16 @@ def test_nothing_is_saved_that_could_not_be_loaded(saved, data):
 @pytest.mark.parametrize(
     ("booster", "message"),
     [
-        (NHBoostDTClassifier(2, estimator=DecisionTreeClassifier(max_depth=1)), "built-in stump"),
-        (NHBoostDTClassifier(2, random_state=np.random.RandomState(0)), "random_state must be"),
         (
-            PotentialBoostClassifier(RecipePotential(squared_hinge, 2), 2),
+            NHBoostDTClassifier(2, estimator=DecisionTreeClassifier(max_depth=1), calibrate=False),
+            "built-in stump",
+        ),
+        (
+            NHBoostDTClassifier(2, random_state=np.random.RandomState(0), calibrate=False),
+            "random_state must be",
+        ),
+        (
+            PotentialBoostClassifier(RecipePotential(squared_hinge, 2), 2, calibrate=False),
             "potential must be a value that a file can hold; got RecipePotential",
         ),
     ],
@@ -440,7 +450,7 @@ def test_what_has_no_documented_form_is_not_saved(data, tmp_path, booster, messa
 
 def test_a_booster_that_is_not_fitted_is_not_saved(tmp_path):
     with pytest.raises(NotFittedError):
-        NHBoostDTClassifier().save(tmp_path / "m.json")
+        NHBoostDTClassifier(calibrate=False).save(tmp_path / "m.json")
 
 
 def test_loading_through_the_wrong_class_says_so(saved):

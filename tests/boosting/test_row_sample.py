@@ -122,7 +122,10 @@ def test_dense_and_sparse_input_give_one_model_beyond_the_sample(monkeypatch, sa
     assert dense.n_bins.tolist() == [21, 21, 21, 4, 21]
     np.testing.assert_array_equal(dense.thresholds, sparse.thresholds)
     np.testing.assert_array_equal(dense.starts, sparse.starts)
-    for booster in (NHBoostDTClassifier(15), AdaBoostClassifier(8, max_depth=2)):
+    for booster in (
+        NHBoostDTClassifier(15, calibrate=False),
+        AdaBoostClassifier(8, max_depth=2, calibrate=False),
+    ):
         booster.fit(X, y, sample_weight=weights)
         votes, edges = booster.decision_function(X), booster.history_["edge"].tolist()
         booster.fit(stored, y, sample_weight=weights)

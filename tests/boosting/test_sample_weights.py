@@ -1,10 +1,12 @@
 """What examples count: ratios if they are integers, else fractions of their sum."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from driftgames.boosting import NHBoostDTClassifier
-from driftgames.boosting.sample_weights import SampleWeights
+from driftgames.boosting.sample_weights import SampleWeights, exact_sum
 
 
 @pytest.mark.parametrize(
@@ -44,5 +46,13 @@ def test_the_least_weight_counts_for_something(weights):
 def test_weights_as_far_apart_as_floats_go_can_be_fitted(weights):
     X = np.arange(20.0)[:, None]
     y = X[:, 0] > 12
-    booster = NHBoostDTClassifier(3).fit(X, y, sample_weight=np.resize(weights, 20))
+    booster = NHBoostDTClassifier(3, calibrate=False).fit(
+        X, y, sample_weight=np.resize(weights, 20)
+    )
     assert booster.score(X, y) == 1.0
+
+
+def test_exact_sums_of_parts_add_up():
+    weights = np.append(np.random.default_rng(0).lognormal(sigma=9.0, size=50), [5e-324, 1e308])
+    parts = [exact_sum(weights[k::3]) for k in range(3)]
+    assert sum(parts) == exact_sum(weights) == sum(map(Fraction, weights.tolist()))

@@ -10,12 +10,13 @@ from driftgames.boosting import NHBoostDTClassifier
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of shap
 
 
-def test_shap_values_are_the_votes_of_explain_less_their_mean():
+@pytest.mark.parametrize("algorithm", ["auto", "permutation"])
+def test_shap_values_are_the_votes_of_explain_less_their_mean(algorithm):
     shap = pytest.importorskip("shap")
     X = np.random.default_rng(6).normal(size=(60, 3))
     model = NHBoostDTClassifier(15, calibrate=False).fit(X, X[:, 0] + X[:, 1] > 0)
     background = X[:20]
-    explainer = shap.Explainer(model.decision_function, background, algorithm="permutation")
+    explainer = shap.Explainer(model.decision_function, background, algorithm=algorithm)
     found = explainer(X[:4], silent=True).values
     shapes = model.shape_functions_
     for i in range(4):

@@ -34,27 +34,34 @@ class _Here:
         return combine(name, [share.ask(name, *arguments) for share in self._shares])
 
 
-def _fit_shares(booster, weights, pieces):
+def _fit_shares(booster, weights, pieces, y=Y):
     """Fit a booster to rows in pieces, every second of which is sparse."""
     _, _, shape, _ = booster._check_settings()
     shape = None if shape is None or shape.is_stump else shape
-    whole = bin_examples(X, Y, weights.of_each, booster.max_bins)
+    classes, labels = np.unique(y, return_inverse=True)
+    whole = bin_examples(X, labels == 1, weights.of_each, booster.max_bins)
     shares = []
     for k, rows in enumerate(pieces):
         part = sp.csr_matrix(X[rows]) if k % 2 else X[rows]
         sets = assemble(
-            [(part, Y[rows], weights.of_each[rows])],
+            [(part, labels[rows], weights.of_each[rows])],
             whole.cuts,
+            classes.size,
             integer_weights=weights.integer_weights,
         )
-        shares += [Share(data, shape) for data in sets]
+        shares += [Share(data, shape, mine, classes.size) for data, mine in sets]
     exchange = _Here(shares)
-    shared = SharedTrainingSet(
-        exchange, whole.cuts, whole.counts, integer_weights=weights.integer_weights, shape=shape
-    )
     booster.n_features_in_ = X.shape[1]
+    shared = SharedTrainingSet(
+        exchange,
+        whole.cuts,
+        classes.size,
+        integer_weights=weights.integer_weights,
+        shape=shape,
+        monotonic=booster._directions(None),
+    )
     lean = lean_of(shared.masses)
-    booster._boost(shared, np.array([False, True]), [], booster.n_estimators, lean)
+    booster._boost(shared, classes, [], booster.n_estimators, lean)
     return exchange
 
 
@@ -74,19 +81,26 @@ PIECES = [
         {"max_depth": 3},
         {"max_depth": None, "max_leaves": 5, "criterion": "kearns-mansour"},
         {"max_depth": 2, "min_samples_leaf": 7},
+        {"monotonic_cst": [-1, 1, 1, 0]},
+        {"monotonic_cst": [1, -1, -1, 1], "max_depth": 3},
     ],
-    ids=["stumps", "depth", "leaves", "samples"],
+    ids=["stumps", "depth", "leaves", "samples", "monotonic", "monotonic trees"],
 )
-@pytest.mark.parametrize("name", ["nh-boost.dt", "nh-boost", "adaboost"])
+@pytest.mark.parametrize("name", ["nh-boost.dt", "nh-boost", "adaboost", "three classes"])
 def test_shares_give_the_model_of_all_rows(name, shape, weights, tmp_path):
+    several = name == "three classes"
+    if several and "monotonic_cst" in shape:
+        pytest.skip("monotonic_cst is for two classes")
+    y = Y.astype(int) + (X[:, 1] > 1) if several else Y
+    name = ("nh-boost.dt" if weights is None else "adaboost") if several else name
     settings = {"n_estimators": 9, "max_bins": 16, **shape}
-    whole = BOOSTERS[name](calibrate=False, **settings).fit(X, Y, weights)
+    whole = BOOSTERS[name](calibrate=False, **settings).fit(X, y, weights)
     whole.save(tmp_path / "whole")
     ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
     for pieces in PIECES:
         booster = BOOSTERS[name](calibrate=False, **settings)
         of_each = ones if weights is None else SampleWeights.of(weights)
-        _fit_shares(booster, of_each, pieces)
+        _fit_shares(booster, of_each, pieces, y)
         booster.save(tmp_path / "parts")
         assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
 
@@ -96,6 +110,6 @@ def test_a_round_of_stumps_is_two_exchanges_and_one_of_trees_as_many_as_levels()
     for depth in (1, 3):
         booster = BOOSTERS["nh-boost.dt"](5, calibrate=False, max_depth=depth)
         asked = _fit_shares(booster, ones, PIECES[1]).n_asked
-        assert asked == {"count_mistakes": 1, "best": 5, "move": 5} | (
+        assert asked == {"masses": 1, "counts": 1, "count_mistakes": 1, "best": 5, "move": 5} | (
             {"divide": 10} if depth == 3 else {}
         )

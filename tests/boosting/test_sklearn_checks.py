@@ -17,12 +17,18 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
 
 ENGINES = [
-    NHBoostDTClassifier(20),  # counts mistakes
-    AdaBoostClassifier(20),  # weighs every example by itself
-    NHBoostDTClassifier(10, max_depth=3),  # grows trees
-    NHBoostDTClassifier(10, estimator=DecisionTreeClassifier(max_depth=2)),  # another weak learner
+    NHBoostDTClassifier(20),  # counts mistakes and calibrates
+    AdaBoostClassifier(20, calibrate=False),  # weighs every example by itself
+    NHBoostDTClassifier(10, max_depth=3, calibrate=False),  # grows trees
+    NHBoostDTClassifier(  # another weak learner
+        10, estimator=DecisionTreeClassifier(max_depth=2), calibrate=False
+    ),
 ]
-OTHERS = [kind(n_estimators=20) for kind in BOOSTERS.values() if kind not in map(type, ENGINES)]
+OTHERS = [
+    kind(n_estimators=20, calibrate=False)
+    for kind in BOOSTERS.values()
+    if kind not in map(type, ENGINES)
+]
 
 
 def expected_failures(booster):
@@ -104,7 +110,7 @@ def cancer():
 
 def test_pipeline_and_cross_validation(cancer):
     scores = cross_val_score(
-        make_pipeline(StandardScaler(), NHBoostDTClassifier(50)), *cancer, cv=4
+        make_pipeline(StandardScaler(), NHBoostDTClassifier(50, calibrate=False)), *cancer, cv=4
     )
     assert scores.mean() > 0.94
 
@@ -129,5 +135,5 @@ def test_calibration_sharpens_probabilities(cancer):
 
 def test_one_against_the_rest_makes_many_classes_too():
     X, y = load_iris(return_X_y=True)
-    booster = OneVsRestClassifier(NHBoostDTClassifier(30)).fit(X, y)
+    booster = OneVsRestClassifier(NHBoostDTClassifier(30, calibrate=False)).fit(X, y)
     assert booster.score(X, y) > 0.94

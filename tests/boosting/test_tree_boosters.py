@@ -112,7 +112,7 @@ def test_the_history_and_the_certificate_are_those_of_the_examples(name, data):
 def test_the_edges_are_those_of_algorithm_6(data):
     """The weights of NH-Boost.DT in plain floats, on the trees that the booster chose."""
     X, y = data
-    booster = NHBoostDTClassifier(25, max_depth=2).fit(X, y)
+    booster = NHBoostDTClassifier(25, max_depth=2, calibrate=False).fit(X, y)
     sign = np.where(y == "up", 1.0, -1.0)
     s = np.zeros(y.size)
     zeros = []
@@ -129,14 +129,16 @@ def test_the_edges_are_those_of_algorithm_6(data):
 
 def test_trees_find_an_interaction_that_stumps_cannot(data):
     X, y = data
-    stumps, trees = (NHBoostDTClassifier(60, max_depth=depth).fit(X, y) for depth in (1, 2))
+    stumps, trees = (
+        NHBoostDTClassifier(60, max_depth=depth, calibrate=False).fit(X, y) for depth in (1, 2)
+    )
     assert stumps.score(X, y) < 0.8
     assert trees.score(X, y) > 0.9
 
 
 def test_one_question_is_the_stump_engine_and_its_file(data):
-    booster = NHBoostDTClassifier(9, max_leaves=2).fit(*data)
-    assert booster.stumps_ == NHBoostDTClassifier(9).fit(*data).stumps_
+    booster = NHBoostDTClassifier(9, max_leaves=2, calibrate=False).fit(*data)
+    assert booster.stumps_ == NHBoostDTClassifier(9, calibrate=False).fit(*data).stumps_
     assert booster.trees_ == Trees.none()
     assert "max_depth" not in encode_model(booster)["parameters"]
 
@@ -144,7 +146,7 @@ def test_one_question_is_the_stump_engine_and_its_file(data):
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_trees_keep_to_their_shape(data, shape):
     X, y = data
-    booster = NHBoostDTClassifier(25, **shape).fit(X, y)
+    booster = NHBoostDTClassifier(25, **shape, calibrate=False).fit(X, y)
     trees, limit = booster.trees_, TreeShape(**shape)
     n_leaves = (trees.n_nodes + 1) // 2
     if limit.max_depth is not None:
@@ -153,7 +155,11 @@ def test_trees_keep_to_their_shape(data, shape):
         assert n_leaves.max() == limit.max_leaves
     assert (trees.gain[trees.left > 0] > 0).all()
     if limit.min_samples_leaf > 1:
-        smaller = NHBoostDTClassifier(25, **{**shape, "min_samples_leaf": 1}).fit(X, y).trees_
+        smaller = (
+            NHBoostDTClassifier(25, **{**shape, "min_samples_leaf": 1}, calibrate=False)
+            .fit(X, y)
+            .trees_
+        )
         assert smaller.n_nodes.mean() > trees.n_nodes.mean()
         _, sizes = np.unique(trees[:1].leaves(X), return_counts=True)
         assert limit.min_samples_leaf <= sizes.min() < 40  # every example weighs in round 1
@@ -170,7 +176,7 @@ def test_explanations_add_up_to_the_decision_exactly(name, data):
 
 
 def test_an_explanation_credits_the_change_of_the_mean_vote_to_the_question():
-    booster = NHBoostDTClassifier(1, max_depth=2, max_leaves=3)
+    booster = NHBoostDTClassifier(1, max_depth=2, max_leaves=3, calibrate=False)
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [0, 0], [0, 1]], dtype=float)
     booster.fit(X, [0, 0, 0, 1, 0, 0])
     assert booster.trees_.votes(X)[:, 0].tolist() == [-1, -1, -1, 1, -1, -1]
@@ -181,7 +187,7 @@ def test_an_explanation_credits_the_change_of_the_mean_vote_to_the_question():
 
 
 def test_importances_are_shares_of_the_edges_by_gain(data):
-    booster = NHBoostDTClassifier(25, max_depth=2).fit(*data)
+    booster = NHBoostDTClassifier(25, max_depth=2, calibrate=False).fit(*data)
     wanted = np.zeros(5)
     for t, edge in enumerate(booster.history_["edge"]):
         tree = booster.trees_[t : t + 1]
@@ -193,7 +199,7 @@ def test_importances_are_shares_of_the_edges_by_gain(data):
 
 
 def test_only_stumps_are_an_additive_model(data):
-    booster = NHBoostDTClassifier(5, max_depth=2).fit(*data)
+    booster = NHBoostDTClassifier(5, max_depth=2, calibrate=False).fit(*data)
     assert not hasattr(booster, "shape_functions_")
     with pytest.raises(AttributeError, match=r"additive model \(max_depth=1\)"):
         booster.plot_shapes()
@@ -210,8 +216,13 @@ def test_a_fit_goes_on_to_the_same_model(name, data):
 
 
 def test_a_fit_anew_leaves_nothing_of_the_trees(data):
-    booster = NHBoostDTClassifier(5, max_depth=2).fit(*data).set_params(max_depth=1).fit(*data)
-    assert encode_model(booster) == encode_model(NHBoostDTClassifier(5).fit(*data))
+    booster = (
+        NHBoostDTClassifier(5, max_depth=2, calibrate=False)
+        .fit(*data)
+        .set_params(max_depth=1)
+        .fit(*data)
+    )
+    assert encode_model(booster) == encode_model(NHBoostDTClassifier(5, calibrate=False).fit(*data))
     booster.set_params(max_depth=2).fit(*data)
     assert booster.stumps_ == Stumps.none()
 
@@ -219,12 +230,14 @@ def test_a_fit_anew_leaves_nothing_of_the_trees(data):
 def test_a_set_that_no_question_divides_is_predicted_as_its_heavier_class():
     X = np.zeros((4, 2))
     with pytest.warns(NoEdgeWarning):
-        booster = NHBoostDTClassifier(3, max_depth=2).fit(X, [0, 1, 1, 1])
+        booster = NHBoostDTClassifier(3, max_depth=2, calibrate=False).fit(X, [0, 1, 1, 1])
     assert booster.n_iter_ == 0
     assert booster.predict(X).tolist() == [1, 1, 1, 1]
     assert booster.feature_importances_.tolist() == [0.0, 0.0]
     with pytest.warns(NoEdgeWarning):
-        assert NHBoostDTClassifier(3, max_depth=2).fit(X, [0, 1, 0, 1]).n_iter_ == 0
+        assert (
+            NHBoostDTClassifier(3, max_depth=2, calibrate=False).fit(X, [0, 1, 0, 1]).n_iter_ == 0
+        )
 
 
 BAD = [
@@ -232,6 +245,7 @@ BAD = [
     ({"max_depth": 1.5}, "max_depth must be"),
     ({"max_depth": True}, "max_depth must be .* got True"),
     ({"max_depth": None}, "max_leaves must be given if max_depth is None"),
+    ({"max_leaves": "few"}, "max_leaves must be one of auto; got 'few'"),
     ({"max_leaves": 1}, "max_leaves must be .* >= 2; got 1"),
     ({"max_leaves": 31}, "max_leaves must be at most 10, .* got 31"),
     ({"max_depth": 2, "min_samples_leaf": 0}, "min_samples_leaf must be .* >= 1; got 0"),
@@ -257,7 +271,7 @@ def test_bad_shapes_are_refused(name, settings, message):
 def test_examples_of_weight_zero_fill_no_leaf():
     X, y = np.arange(12.0)[:, None], np.arange(12) % 2
     with pytest.raises(ValueError, match="max_leaves must be at most 4"):
-        NHBoostDTClassifier(2, max_leaves=5).fit(X, y, [1] * 4 + [0] * 8)
+        NHBoostDTClassifier(2, max_leaves=5, calibrate=False).fit(X, y, [1] * 4 + [0] * 8)
 
 
 BROKEN = [
@@ -298,3 +312,19 @@ def test_predictions_on_float32_are_those_on_its_values(kind):
         booster.decision_function(X), booster.decision_function(X.astype(np.float64))
     )
     assert booster.score(X, y) > 0.99
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_auto_allows_two_leaves_more_than_classes(n_classes, tmp_path):
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(200, 3))
+    y = rng.integers(0, n_classes, 200)
+    settings = {"max_depth": None, "calibrate": False}
+    auto = NHBoostDTClassifier(4, max_leaves="auto", **settings).fit(X, y)
+    given = NHBoostDTClassifier(4, max_leaves=2 + n_classes, **settings).fit(X, y)
+    assert auto.trees_.n_nodes.tolist() == given.trees_.n_nodes.tolist() == [3 + 2 * n_classes] * 4
+    np.testing.assert_array_equal(auto.decision_function(X), given.decision_function(X))
+    auto.save(tmp_path / "m.json")
+    assert NHBoostDTClassifier.load(tmp_path / "m.json").max_leaves == "auto"
+    few = NHBoostDTClassifier(2, max_leaves="auto", **settings).fit([[0.0], [1.0]], [0, 1])
+    assert few.trees_.n_nodes.max() == 3  # no more leaves than examples

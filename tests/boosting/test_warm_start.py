@@ -18,7 +18,9 @@ from driftgames.potentials import Exponential, TwoNorm
 SETTINGS = {"boost-by-majority": {"horizon": 20}, "potential boost": {"potential": TwoNorm()}}
 MODELS = [
     *(kind(n_estimators=12, **SETTINGS.get(name, {})) for name, kind in BOOSTERS.items()),
-    NHBoostDTClassifier(12, estimator=DecisionTreeClassifier(max_depth=2), random_state=0),
+    NHBoostDTClassifier(
+        12, estimator=DecisionTreeClassifier(max_depth=2), random_state=0, calibrate=False
+    ),
 ]
 TREE = DecisionTreeClassifier(max_depth=1)
 
@@ -56,7 +58,7 @@ def test_other_examples_are_refused_and_leave_the_model_as_it_was(booster, data,
 
 def test_the_error_names_the_round_and_both_numbers(data):
     X, y = data
-    booster = NHBoostDTClassifier(12, warm_start=True).fit(X, y)
+    booster = NHBoostDTClassifier(12, warm_start=True, calibrate=False).fit(X, y)
     edge = booster.history_["edge"][0]
     message = f"after round 1 the edge was {edge:g} there and is {-edge:g} here"
     with pytest.raises(ValueError, match=message):
@@ -102,12 +104,28 @@ def test_the_same_examples_in_another_order_go_on(booster, data):
 @pytest.mark.parametrize(
     ("booster", "changed", "message"),
     [
-        (NHBoostDTClassifier(5), {"d": 30.0}, "d was 3.0 in the rounds .*; got 30.0"),
-        (NHBoostDTClassifier(5), {"max_bins": 16}, "max_bins was 255 in the rounds .*; got 16"),
-        (BoostByMajorityClassifier(5, horizon=9), {"edge": 0.2}, "edge was 0.1 .*; got 0.2"),
-        (BoostByMajorityClassifier(5, horizon=9), {"horizon": 8}, "horizon was 9 .*; got 8"),
         (
-            PotentialBoostClassifier(TwoNorm(), 5),
+            NHBoostDTClassifier(5, calibrate=False),
+            {"d": 30.0},
+            "d was 3.0 in the rounds .*; got 30.0",
+        ),
+        (
+            NHBoostDTClassifier(5, calibrate=False),
+            {"max_bins": 16},
+            "max_bins was 255 in the rounds .*; got 16",
+        ),
+        (
+            BoostByMajorityClassifier(5, horizon=9, calibrate=False),
+            {"edge": 0.2},
+            "edge was 0.1 .*; got 0.2",
+        ),
+        (
+            BoostByMajorityClassifier(5, horizon=9, calibrate=False),
+            {"horizon": 8},
+            "horizon was 9 .*; got 8",
+        ),
+        (
+            PotentialBoostClassifier(TwoNorm(), 5, calibrate=False),
             {"potential": Exponential(0.3)},
             r"potential was TwoNorm\(\) .*; got Exponential\(eta=0.3\)",
         ),
@@ -128,9 +146,9 @@ def test_other_settings_are_refused(data, tmp_path, booster, changed, message):
 
 
 def test_settings_that_leave_the_rounds_played_alone_may_change(data):
-    booster = NHBoostDTClassifier(5, warm_start=True).fit(*data)
+    booster = NHBoostDTClassifier(5, warm_start=True, calibrate=False).fit(*data)
     booster.set_params(n_estimators=8, n_jobs=2, d=3, random_state=4).fit(*data)
-    assert booster.stumps_ == NHBoostDTClassifier(8).fit(*data).stumps_
+    assert booster.stumps_ == NHBoostDTClassifier(8, calibrate=False).fit(*data).stumps_
 
 
 @pytest.mark.parametrize(
@@ -141,7 +159,7 @@ def test_settings_that_leave_the_rounds_played_alone_may_change(data):
     ],
 )
 def test_a_switch_of_the_weak_learner_is_refused(data, first, then, message):
-    booster = NHBoostDTClassifier(5, estimator=first, warm_start=True).fit(*data)
+    booster = NHBoostDTClassifier(5, estimator=first, warm_start=True, calibrate=False).fit(*data)
     votes = booster.decision_function(data[0])
     booster.set_params(estimator=then, n_estimators=8)
     with pytest.raises(ValueError, match=message):
@@ -154,8 +172,12 @@ def test_a_switch_of_the_weak_learner_is_refused(data, first, then, message):
 @pytest.mark.parametrize("source", [np.random.default_rng, np.random.RandomState, int])
 def test_random_learners_go_on_alike_for_every_kind_of_seed(data, source):
     tree = DecisionTreeClassifier(max_depth=2, max_features=1)
-    whole = NHBoostDTClassifier(12, estimator=tree, random_state=source(3)).fit(*data)
-    parts = NHBoostDTClassifier(5, estimator=tree, random_state=source(3), warm_start=True)
+    whole = NHBoostDTClassifier(12, estimator=tree, random_state=source(3), calibrate=False).fit(
+        *data
+    )
+    parts = NHBoostDTClassifier(
+        5, estimator=tree, random_state=source(3), warm_start=True, calibrate=False
+    )
     parts.fit(*data).set_params(n_estimators=12).fit(*data)
     np.testing.assert_array_equal(parts.history_["edge"], whole.history_["edge"])
     seeds = [h.random_state for h in whole.estimators_]

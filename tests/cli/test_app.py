@@ -1,10 +1,15 @@
 """``driftgames --help``: every command, in one order, each with its whole summary."""
 
+import shlex
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
 from driftgames import __version__
 from driftgames.cli.app import SUMMARIES, app
+from driftgames.cli.help import TOPICS
 
 
 def run(*arguments):
@@ -12,11 +17,16 @@ def run(*arguments):
 
 
 def test_help_lists_every_command_in_order_with_its_summary():
-    lines = run("--help").output.partition("Commands:\n")[2].splitlines()
+    lines = run("--help").output.partition("Commands:\n")[2].split("\n\n")[0].splitlines()
     shown = [tuple(line.strip().split(maxsplit=1)) for line in lines if line.strip()]
     assert shown == list(SUMMARIES.items())
     names = {each.name or each.callback.__name__ for each in app.registered_commands}
     assert names | {group.name for group in app.registered_groups} == set(SUMMARIES)
+
+
+@pytest.mark.parametrize("group", ["boost", "datasets"])
+def test_no_summary_is_cut_short(group):
+    assert "..." not in run(group, "--help").output.partition("Commands:")[2]
 
 
 @pytest.mark.parametrize("command", SUMMARIES)
@@ -26,8 +36,74 @@ def test_every_command_explains_itself(command):
     assert f"Example: driftgames {command}" in " ".join(result.output.split())
 
 
+def test_the_package_runs_as_a_module():
+    asked = [sys.executable, "-m", "driftgames", "--version"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert done.stdout == f"driftgames {__version__}\n"
+
+
 def test_the_version_is_printed():
     assert run("--version").output == f"driftgames {__version__}\n"
+
+
+RUNNABLE = [
+    "boost fit breast_cancer.train.csv --model m.json",
+    "boost cv breast_cancer.train.csv --folds 3 --json cv.json",
+    "boost predict breast_cancer.test.csv --model m.json",
+    "boost inspect m.json --plot shapes.svg --html points.html",
+    "hedge stocks.relatives.csv --gains --loss-range 0,2",
+    "mix stocks.forecasts.csv --target 'S&P 500' --plot w.svg",
+    "bandit stocks.relatives.csv --gains --loss-range 0,2",
+    "portfolio stocks.csv --cost 0.001 --plot wealth.svg",
+    "game --potential 2-norm --adversary stochastic",
+    "play --output game.html --no-open",
+    "reproduce --only table3 --sets breast_cancer",
+    "datasets list",
+    "datasets export breast_cancer stocks",
+    "help potentials",
+]
+
+
+def test_the_examples_with_real_data_run_without_a_network(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("datasets", "export", "breast_cancer", "stocks").exit_code == 0
+    for example in RUNNABLE:
+        words = shlex.split(example)
+        group = 2 if words[0] in ("boost", "datasets") else 1
+        shown = " ".join(run(*words[:group], "--help").output.split())
+        assert f"Example: driftgames {example} " in f"{shown} "
+        result = run(*words)
+        assert result.exit_code == 0, f"{example}: {result.output}"
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_every_topic_is_explained_and_names_a_command(topic):
+    result = run("help", topic)
+    assert result.exit_code == 0
+    assert len(result.output.split()) > 20
+    assert f"To try it: driftgames {TOPICS[topic]} --help" in result.output
+    assert TOPICS[topic] in SUMMARIES
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("po", "portfolio"),
+        ("hedge --algorithm sq", "squint"),
+        ("reproduce --only table2,fig", "table2,figure1\ntable2,figure2"),
+        ("boost ins", "inspect"),
+        ("help pot", "potentials"),
+    ],
+)
+def test_a_shell_completes_commands_and_names(typed, found):
+    words = f"driftgames {typed}"
+    asked = {
+        "_DRIFTGAMES_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    result = CliRunner().invoke(app, env=asked, prog_name="driftgames")
+    assert result.output.strip() == found
 
 
 @pytest.mark.parametrize(

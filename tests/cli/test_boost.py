@@ -442,7 +442,7 @@ def test_parquet_files_are_fitted_in_batches_if_they_are_large(tmp_path, monkeyp
     done = run("fit", pattern, "--rounds", 3, "--model", model)
     assert "3 rounds, training error" in done.output
     run("fit", pattern, "--rounds", 5, "--model", model, "--resume")
-    whole = NHBoostDTClassifier(5, n_jobs=1, calibrate=most_cells == 360)
+    whole = NHBoostDTClassifier(5, n_jobs=1)
     labels = frame.label if most_cells == 359 else frame.label.to_numpy(dtype=str)
     whole.fit(frame[list("abc")], labels)
     whole.save(tmp_path / "whole.json")

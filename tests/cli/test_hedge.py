@@ -19,10 +19,11 @@ from pyarrow import feather
 from typer.testing import CliRunner
 
 from driftgames.cli import hedge as module
-from driftgames.cli._hedge_report import MOST, History
+from driftgames.cli._hedge_report import MOST, History, draw
 from driftgames.cli._hedge_stream import StreamState, chain
 from driftgames.core.documents import DocumentError
 from driftgames.hedge import LEARNERS, AdaNormalHedge, Hedge
+from driftgames.hedge.factory import make_learner
 
 APP = typer.Typer()
 APP.command()(module.hedge)
@@ -614,3 +615,20 @@ def test_escape_sequences_in_names_are_shown_and_not_sent_to_the_terminal(tmp_pa
     result = run(tmp_path / "no\x1b[2J.csv")
     assert "\x1b" not in result.output
     assert r"no\x1b[2J.csv: No such file" in result.output
+
+
+@pytest.mark.parametrize("name", ["squint", "adahedge", "normalhedge.dt"])
+def test_both_panels_of_regret_show_the_same_bound(name, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("driftgames.plots.save_figure", lambda figure, path: drawn.append(figure))
+    learner, history = make_learner(name, 4), History()
+    history.run(learner, np.random.default_rng(0).random((700, 4)) ** [1, 2, 3, 4])
+    draw(learner, history, tmp_path / "h.png")
+    over_time, _, over_epsilon = drawn[0].axes
+    ends = [
+        {line.get_label(): line.get_ydata()[at] for line in ax.get_lines()}
+        for ax, at in ((over_time, -1), (over_epsilon, 0))
+    ]
+    assert list(ends[0]) == [learner.title, f"{learner.title}, bound"]
+    assert ends[0] == pytest.approx(ends[1])
+    assert all(ax.get_title(loc="left") for ax in drawn[0].axes)

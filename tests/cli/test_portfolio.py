@@ -1,5 +1,6 @@
 """``driftgames portfolio``."""
 
+import datetime
 import re
 
 import numpy as np
@@ -10,6 +11,7 @@ from pyarrow import feather
 from typer.testing import CliRunner
 
 from driftgames.cli.portfolio import ALGORITHMS, portfolio
+from driftgames.plots.portfolio import plot_wealth
 from driftgames.portfolio import (
     STRATEGIES,
     BuyAndHold,
@@ -69,8 +71,10 @@ def test_the_table_shows_wealth_and_regret(prices):
     wealth = universal.run(relatives).final_wealth
     row = cells(shown.output, "universal portfolio")
     assert float(row[1]) == pytest.approx(wealth, abs=5e-5)
-    assert float(row[3]) == pytest.approx(best.log_wealth - np.log(wealth), abs=5e-4)
-    assert float(row[4]) == pytest.approx(universal.regret_bound(best), abs=5e-3)
+    turnover = UniversalPortfolio(3).run(relatives).turnover.mean()
+    assert row[3] == f"{100 * turnover:.2f} %"
+    assert float(row[-2]) == pytest.approx(best.log_wealth - np.log(wealth), abs=5e-4)
+    assert float(row[-1]) == pytest.approx(universal.regret_bound(best), abs=5e-3)
     assert float(cells(shown.output, "best constant")[1]) == pytest.approx(best.wealth, abs=5e-5)
     assert "49 periods, 3 assets" in shown.output
     assert "buy and hold" not in shown.output
@@ -471,12 +475,12 @@ def test_costs_are_paid_and_promised_for(prices):
     row = cells(paid.output, "universal")
     assert float(row[1]) < float(cells(free.output, "universal")[1])
     universal = UniversalPortfolio(3, cost=0.01)
-    universal.run(price_relatives(table))
+    assert row[4] == f"{100 * universal.run(price_relatives(table)).cost_of_all:.2f} %"
     best = best_constant_rebalanced(price_relatives(table))
-    assert float(row[4]) == pytest.approx(universal.regret_bound(best), abs=5e-3)
+    assert float(row[-1]) == pytest.approx(universal.regret_bound(best), abs=5e-3)
     shown = run(path, "-a", "normalhedge.dt", "-a", "eg", "--cost", "0.01", "--span", "0.9")
-    assert cells(shown.output, "NormalHedge")[4] == "-"
-    assert cells(shown.output, "exponentiated")[4] == "-"
+    assert cells(shown.output, "NormalHedge")[-1] == "-"
+    assert cells(shown.output, "exponentiated")[-1] == "-"
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
@@ -570,14 +574,14 @@ def test_the_choices_are_those_of_the_registry():
 
 
 def test_help_has_an_example():
-    assert "driftgames portfolio prices.csv" in run("--help").output
+    assert "driftgames portfolio stocks.csv" in run("--help").output
 
 
 def test_a_state_with_costs_that_has_not_traded_yet_goes_on(prices, tmp_path):
     UniversalPortfolio(3, cost=0.01).save(tmp_path / "s.json")
     shown = run(prices[0], "--resume", tmp_path / "s.json")
     assert shown.exit_code == 0, shown.output
-    assert float(cells(shown.output, "universal")[4]) > 0
+    assert float(cells(shown.output, "universal")[-1]) > 0
 
 
 @pytest.mark.parametrize("first", ["Year,a,b\n1990,1,2\n1991,2,1\n", "date,a,b\n2,1,2\n1,2,1\n"])
@@ -600,3 +604,21 @@ def test_semicolons_arrow_and_standard_input_give_the_same_table(prices, tmp_pat
     (tmp_path / "extra.csv").write_text(extra)
     assert "(note): a price must be a number" in run(tmp_path / "extra.csv").stderr
     assert run(tmp_path / "extra.csv", "-a", "hold", "--leave-out", "note").output == wanted
+
+
+@pytest.mark.parametrize(("dates", "known"), [("%d/%m/%Y", True), ("day %j", False)])
+def test_the_plot_has_the_dates_of_the_table(tmp_path, monkeypatch, dates, known):
+    days = [datetime.date(2020, 1, 29) + datetime.timedelta(days=k) for k in range(6)]
+    lines = [f"{day.strftime(dates)},{k + 1},{9 - k}" for k, day in enumerate(days)]
+    (tmp_path / "p.csv").write_text("\n".join(["date,ant,bee", *lines]) + "\n")
+    seen = []
+
+    def spy(curves, **settings):
+        seen.append(settings["dates"])
+        return plot_wealth(curves, **settings)
+
+    monkeypatch.setattr("driftgames.plots.portfolio.plot_wealth", spy)
+    shown = run(tmp_path / "p.csv", "-a", "eg", "--plot", tmp_path / "p.svg")
+    assert shown.exit_code == 0, shown.output
+    wanted = np.array(days, dtype="datetime64[s]")
+    assert np.array_equal(seen[0], wanted) if known else seen == [None]

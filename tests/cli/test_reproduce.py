@@ -34,6 +34,7 @@ def test_table_3_on_one_set_and_its_files(run, tmp_path):
     first = run(*arguments)
 
     assert first.exit_code == 0, first.output
+    assert "NH-Boost.DT 4(t-1)" in first.stdout  # the table, into a pipe too
     assert "- Run on digits49." in first.stdout
     assert "4 tasks, " in first.stdout
     assert first.stderr == ""
@@ -49,11 +50,24 @@ def test_table_3_on_one_set_and_its_files(run, tmp_path):
     assert numbers(tmp_path / "mine") == before
 
 
+def test_what_could_not_be_downloaded_is_one_line(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("DRIFTGAMES_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("DRIFTGAMES_DATA", raising=False)
+    monkeypatch.setattr("driftgames.paper.sets.answering", lambda urls: frozenset())
+
+    lines = run("--only", "table2").stderr.splitlines()
+
+    assert lines == [
+        "could not get a9a, census, ocr49, splice, w8a: no host answered; is there a network?"
+    ]
+    assert run("--only", "table2", "--offline").stderr == ""
+
+
 def test_figures_on_one_set(run, tmp_path):
     result = run("--only", "figure1,figure2", "--sets", "digits49", "--rounds", "4")
 
     assert result.exit_code == 0, result.output
-    assert (tmp_path / "report" / "index.html").read_text().count("<svg") == 2
+    assert (tmp_path / "report" / "index.html").read_text().count('<svg role="img"') == 2
 
 
 def test_interruption_ends_with_one_line_and_code_130(run, tmp_path, monkeypatch):

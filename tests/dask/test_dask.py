@@ -16,7 +16,7 @@ from distributed import Client, LocalCluster  # noqa: E402
 
 import driftgames.dask as on_dask  # noqa: E402
 from driftgames.boosting import BOOSTERS  # noqa: E402
-from driftgames.dask.exchange import ActorExchange  # noqa: E402
+from driftgames.dask.exchange import ActorExchange, ClusterWatch  # noqa: E402
 
 N = 350
 RNG = np.random.default_rng(11)
@@ -107,6 +107,77 @@ CASES = {
 }
 
 
+THREE = np.where(X[:, 1] > 1, "left", Y)
+FRAME = pd.DataFrame(X, columns=list("abcd")).assign(
+    e=pd.Categorical(np.array(list("zyxw"))[RNG.integers(0, 4, N)], list("wzyx"), ordered=True),
+    f=np.where(RNG.random(N) < 0.1, None, RNG.choice(["red", "green", "blue"], N)),
+)
+FRAME.loc[3, "f"] = "rare"
+PARTS = (100, 0, 200, 50)
+WAYS = {
+    "class weights": ("nh-boost.dt", X, Y, None, {"class_weight": "balanced"}),
+    "class weights of reals": ("adaboost", X, THREE, REALS, {"class_weight": "balanced"}),
+    "monotonic trees": (
+        "nh-boost.dt",
+        X,
+        Y,
+        None,
+        {"monotonic_cst": [1, 0, -1, -1], "max_depth": 3},
+    ),
+    "three classes": ("nh-boost.dt", X, THREE, COUNTS, {"class_weight": {"left": 2}}),
+    "three classes, trees": ("adaboost", sp.csr_matrix(X), THREE, REALS, {"max_depth": 2}),
+    "categories": ("nh-boost.dt", FRAME, Y, COUNTS, {"max_depth": 2}),
+    "held out": (
+        "nh-boost.dt",
+        FRAME,
+        THREE,
+        REALS,
+        {"early_stopping": True, "n_iter_no_change": 1, "tol": 0.02},
+    ),
+    "calibrated": ("nh-boost.dt", X, Y, None, {"calibrate": True}),
+    "calibrated, all at once": (
+        "adaboost",
+        FRAME,
+        THREE,
+        COUNTS,
+        {"calibrate": True, "early_stopping": True, "max_depth": 2, "class_weight": "balanced"},
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_whatever_fit_does_a_cluster_does_byte_for_byte(way, client, tmp_path, monkeypatch):
+    monkeypatch.setattr("driftgames.boosting.calibration.SMALL", 100)
+    monkeypatch.setattr("driftgames.boosting.calibration.LARGE", 200)
+    name, rows, y, weights, settings = WAYS[way]
+    settings = {"n_estimators": 4, "max_bins": 16, "calibrate": False, **settings}
+    local = BOOSTERS[name](**settings).fit(rows, y, weights)
+    given = [_delayed(each, PARTS) for each in (rows, y, weights) if each is not None]
+    if way == "categories":
+        frame = dd.from_pandas(FRAME.assign(y=y, w=weights), npartitions=3, sort=False)
+        given = [frame[[*FRAME]], frame["y"], frame["w"]]
+        local.fit(rows, pd.Series(y), weights)
+    model = getattr(on_dask, f"Dask{type(local).__name__}")(**settings)
+    model.fit(*given).save(tmp_path / "cluster")
+    local.save(tmp_path / "memory")
+    assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
+    assert _actors(client) == 0
+
+
+def test_a_validation_collection_stops_a_fit(client, tmp_path):
+    settings = {"calibrate": False, "early_stopping": True, "n_iter_no_change": 1, "tol": 0.01}
+    local = BOOSTERS["nh-boost.dt"](20, **settings).fit(X, Y, eval_set=(X[:99], Y[:99]))
+    model = on_dask.DaskNHBoostDTClassifier(20, **settings)
+    valid = _delayed(X[:99], (40, 59)), da.from_array(Y[:99], chunks=50)
+    seen: list[int] = []
+    model.fit(*_arrays(SIZES), eval_set=valid, callbacks=[lambda t, _: seen.append(t)])
+    assert seen == [*range(1, local.n_iter_ + 1)]
+    assert local.n_iter_ < 20
+    np.testing.assert_equal(model.to_local().evals_result_, local.evals_result_)
+    with pytest.raises(ValueError, match="validation_fraction must be a number"):
+        model.set_params(validation_fraction=None).fit(*_arrays(SIZES))
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_model_file_is_that_of_a_fit_in_memory(case, client, tmp_path):
     name, shape, collections, rows = CASES[case]
@@ -126,6 +197,12 @@ def test_the_model_file_is_that_of_a_fit_in_memory(case, client, tmp_path):
         if case != "classes apart":
             np.testing.assert_array_equal(found.compute(), expected)
         np.testing.assert_array_equal(getattr(model, method)(rows[0]), expected)
+
+
+def test_the_client_need_not_be_the_default(client, monkeypatch):
+    monkeypatch.setattr("distributed.client._global_clients", {})
+    model = on_dask.DaskNHBoostDTClassifier(3, calibrate=False, client=client).fit(*_arrays(SIZES))
+    assert model.n_iter_ == 3
 
 
 def test_every_booster_has_one_on_dask_with_the_same_settings():
@@ -172,6 +249,23 @@ def test_killed_workers_cost_time_and_not_the_model(shape, client, monkeypatch, 
     model.save(tmp_path / "cluster")
     assert model.exchange_.n_lost >= len(drawn)
     assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
+    assert _actors(client) == 0
+
+
+def test_a_worker_that_dies_as_its_holder_is_made_is_lost(client, monkeypatch):
+    wait, killed = ClusterWatch.wait, []
+
+    def wait_and_kill(self, futures, *, address=None):
+        wait(self, futures, address=address)
+        if address is not None and not killed:
+            killed.append(client.run(os.getpid, workers=[address])[address])
+            os.kill(killed[0], signal.SIGKILL)
+            while futures[0].status == "finished":
+                time.sleep(0.05)
+
+    monkeypatch.setattr(ClusterWatch, "wait", wait_and_kill)
+    model = on_dask.DaskNHBoostDTClassifier(3, calibrate=False, timeout=60).fit(*_arrays(SIZES))
+    assert (model.n_iter_, model.exchange_.n_lost) == (3, 1)
     assert _actors(client) == 0
 
 
@@ -248,7 +342,7 @@ def test_bad_settings_are_refused(client):
         ({"client": "tcp"}, "client must be a distributed.Client; got 'tcp'"),
         ({"timeout": 0}, "timeout must be a positive number; got 0"),
         ({"checkpoint_every": 0}, "checkpoint_every"),
-        ({"estimator": object()}, "only the built-in stumps and trees"),
+        ({"estimator": object()}, "a fit on a cluster is for the built-in"),
         ({"max_bins": 1}, "max_bins"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -8,6 +8,9 @@ import tracemalloc
 
 import joblib
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import settings as tried
@@ -43,7 +46,7 @@ def _assert_distribution(p, n_actions):
 def test_reading_changes_nothing(name):
     learner = LEARNERS[name](8, 100)
     learner.run(_losses(5, 8))  # several actions are still ahead of the learner
-    before = learner.copy()
+    before = copy.deepcopy(learner)
     rng = np.random.default_rng(0)
     first = learner.distribution()
     for _ in range(3):
@@ -278,6 +281,31 @@ def test_float32_can_tell_a_tiny_mass_from_none(name):
         assert learner.distribution()[1] > 0.99
 
 
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
+
+
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+def test_a_run_takes_names_from_the_columns_of_a_frame(make):
+    frame = make({"sun": [0.2, 0.4], "rain": [0.9, 0.1]})
+    learner, plain = Hedge(2), Hedge(2)
+    assert learner.run(frame).names == learner.names == ("sun", "rain")
+    plain.run([[0.2, 0.9], [0.4, 0.1]])
+    np.testing.assert_array_equal(learner.distribution(), plain.distribution())
+    learner.run(frame)  # the same names again
+    before = copy.deepcopy(learner)
+    with pytest.raises(ValueError, match=r"order: \['sun', 'rain'\]; got \['rain', 'sun'\]"):
+        learner.run(make({"rain": [0.2], "sun": [0.9]}))
+    with pytest.raises(ValueError, match="must lie in"):
+        plain.run(make({"sun": [0.2], "rain": [9.0]}))
+    assert learner == before
+    assert plain.names == ("0", "1")  # a run that failed leaves no names
+
+
+def test_columns_that_have_numbers_name_nothing():
+    learner = Hedge(2, names=["sun", "rain"])
+    assert learner.run(pd.DataFrame([[0.1, 0.2]])).names == ("sun", "rain")
+
+
 def test_names_are_kept():
     assert Hedge(2, names=["sun", "rain"]).names == ("sun", "rain")
     assert Hedge(2).names == ("0", "1")
@@ -432,7 +460,7 @@ def test_what_a_file_holds_cannot_be_given_again(name, given, tmp_path):
 def test_bad_losses_leave_the_state_unchanged(name, losses, message):
     learner = LEARNERS[name](3, 20)
     learner.run(_losses(10, 3))
-    before = learner.copy()
+    before = copy.deepcopy(learner)
     with pytest.raises(ValueError, match=message):
         learner.update(losses)
     assert learner == before
@@ -444,7 +472,7 @@ def test_bad_losses_leave_the_state_unchanged(name, losses, message):
 def test_a_bad_row_in_a_matrix_leaves_the_state_unchanged(name, bad, column):
     learner = LEARNERS[name](10, 60)
     learner.run(_losses(20, 10))
-    before = learner.copy()
+    before = copy.deepcopy(learner)
     L = _losses(30, 10)
     L[17, column] = bad
     with pytest.raises(ValueError, match=rf"losses\[17\] must lie in .* at index {column} "):
@@ -466,7 +494,7 @@ def test_a_run_that_is_interrupted_leaves_the_state_unchanged(name, monkeypatch)
 
     learner = LEARNERS[name](3, 100)
     learner.run(_losses(21, 3))
-    before = learner.copy()
+    before = copy.deepcopy(learner)
     monkeypatch.setattr("driftgames.hedge.base._CHUNK", 30)  # entries: ten rounds in a part
     monkeypatch.setattr("driftgames.hedge.base.progress_bar", impatient)
     with pytest.raises(KeyboardInterrupt):

@@ -44,7 +44,7 @@ def test_weights_are_drawn_by_name(run):
     labels = [line.get_label() for line in axes.get_lines()]
     assert len(labels) == 4
     assert all(label.startswith("expert") for label in labels[:3])
-    assert labels[3] == "all others"
+    assert labels[3] == "the other 7"
 
 
 def test_unnamed_actions_go_by_number():

@@ -9,11 +9,19 @@ import pytest
 from rich.console import Console
 
 from driftgames.paper.figures import figure_1, figure_2
-from driftgames.paper.hedge import KINDS, LEARNERS, epsilon_figure, hedge_run, timing_figure
+from driftgames.paper.hedge import (
+    KINDS,
+    LEARNERS,
+    epsilon_figure,
+    hedge_run,
+    regret_figure,
+    timing_figure,
+)
 from driftgames.paper.report import print_report, render_page, write_csv
-from driftgames.paper.report.drawing import draw_svg
+from driftgames.paper.report.drawing import draw_legend, draw_panels
 from driftgames.paper.reproduce import Report
-from driftgames.paper.results import Section, compared_columns
+from driftgames.paper.results import Section, compared_columns, listed
+from driftgames.plots.regret import frame_of
 from driftgames.tables import Column, Table, write_json
 
 COLUMNS = (
@@ -128,7 +136,7 @@ def test_the_page_has_summary_tables_commands_and_versions(page):
         "+1.10",
     ):
         assert expected in text
-    assert page.source.count("<svg") == 4
+    assert page.source.count('<svg role="img"') == 6  # one for each panel
     assert '<td class="opens">18.70' in page.source  # a line to the left of a group
     assert 'class="equal">+0.00' in page.source
     assert 'class="equal">+1.10' not in page.source
@@ -142,11 +150,34 @@ def test_the_same_numbers_give_the_same_page(report):
 
 
 def test_curves_differ_in_their_dashes(report):
-    svg = draw_svg(report.sections[1].figures[0])
+    figure = report.sections[1].figures[0]
+    (svg,) = draw_panels(figure)
 
     assert "stroke-dasharray" in svg
     assert svg.startswith("<svg")
     assert "<?xml" not in svg
+    assert draw_legend(figure).count("<li><svg") == len(figure.panels[0].curves)
+
+
+def test_a_dark_screen_and_a_phone_are_served(page):
+    assert "color-scheme: light dark" in page.source
+    assert page.source.count("@media screen and (prefers-color-scheme: dark)") == 2
+    assert "minmax(min(17rem, 100%), 1fr)" in page.source  # panels stack where there is no room
+    wide = re.findall(r'<div class="wide"[^>]*>', page.source)
+    assert wide
+    assert all('tabindex="0"' in each for each in wide)  # a keyboard can scroll a table
+
+
+def test_every_figure_says_what_to_see_and_names_the_bounds_above_its_frame():
+    runs = [hedge_run("stochastic", name, 50, 1000, seed=0) for name in LEARNERS]
+    regret, epsilon = regret_figure(runs), epsilon_figure(runs)
+    ends = {run.learner: run.regret[-1] for run in runs}
+    assert f"At the end {min(ends, key=ends.get)} has the least" in regret.notes[0]
+    (panel,) = epsilon.panels
+    _, top = frame_of(panel.curves, panel.bounds)
+    above = [name for name, bound in panel.bounds.items() if min(bound) > top]
+    assert above
+    assert epsilon.notes[1] == f"Above the frame are the bounds of {listed(above)} (stochastic)."
 
 
 def test_json_holds_everything(report, tmp_path):
@@ -180,8 +211,9 @@ def test_csv_has_facts_and_raw_numbers(report, tmp_path):
     assert bounds[3].split(",")[4] != ""
 
 
-def test_terminal_shows_published_numbers_in_brackets_within_80_columns(report):
-    console = Console(width=80, file=io.StringIO(), color_system=None, force_terminal=True)
+@pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "pipe"])
+def test_tables_are_printed_with_published_numbers_in_brackets_in_80_columns(report, terminal):
+    console = Console(width=80, file=io.StringIO(), color_system=None, force_terminal=terminal)
     print_report(report, console)
     text = console.file.getvalue()
 
@@ -206,10 +238,3 @@ def test_sections_come_back_from_their_json(report):
     for section in report.sections:
         content = json.loads(json.dumps(dataclasses.asdict(section)))
         assert Section.from_content(content) == section
-
-
-def test_into_a_file_or_a_pipe_only_the_summary_is_printed(report):
-    console = Console(width=80, file=io.StringIO(), force_terminal=False)
-    print_report(report, console)
-
-    assert console.file.getvalue() == "- Finding one.\n"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from driftgames.plots import plot_epsilon_regret, plot_regret_over_time, plot_weights
+from driftgames.plots.regret import frame_of
 
 
 def drawn(figure):
@@ -51,3 +52,26 @@ def test_names_that_begin_with_an_underscore_are_in_the_legend():
     for figure in figures:
         (text,) = figure.axes[0].get_legend().get_texts()
         assert text.get_text().strip() == "_a"
+
+
+def test_curves_that_are_drawn_as_one_are_named_or_counted():
+    p = np.tile([0.4, 0.3, 0.2, 0.1], (2, 1))
+    for most, last in ((4, "d"), (3, "d"), (2, "the other 2")):
+        ax, lines = drawn(plot_weights(np.arange(2.0), p, ["a", "b", "c", "d"], most=most))
+        assert list(lines)[-1] == last
+        assert sum(line.get_ydata()[0] for line in lines.values()) == pytest.approx(1.0)
+    assert ax.get_ylim()[1] < 0.5  # small weights fill the axes
+
+
+def test_the_frame_holds_every_curve_and_the_lowest_bound():
+    low, top = frame_of(
+        {"a": np.array([5.0, -1.0])}, {"a": np.array([9.0, 2.0]), "b": np.array([900.0, 800.0])}
+    )
+    assert low < -1.0
+    assert 9.0 < top < 800.0
+
+
+def test_a_bound_that_is_known_at_the_end_alone_is_a_point():
+    bound = np.array([np.nan, np.nan, 3.0])
+    _, lines = drawn(plot_regret_over_time(np.arange(1.0, 4.0), {"a": np.zeros(3)}, {"a": bound}))
+    assert lines["a, bound"].get_marker() == "o"

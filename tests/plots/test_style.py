@@ -1,10 +1,42 @@
 """How figures are written."""
 
+import re
+
 import numpy as np
 import pytest
 
 from driftgames.plots import plot_regret_over_time, plot_shapes, save_figure
-from driftgames.plots.style import render, shown_name
+from driftgames.plots.style import DARK, render, shown_name, with_styles
+
+
+def luminance(colour):
+    shares = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one, other):
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_every_curve_is_visible_on_a_light_and_on_a_dark_screen():
+    drawn = [style["color"] for *_, style in with_styles((str(k), k) for k in range(6))]
+    assert len(set(drawn)) == 6
+    for colour in (*drawn, "#000000"):
+        assert contrast(colour, "#ffffff") > 3
+        assert contrast(DARK[colour], DARK["#ffffff"]) > 4.5
+
+
+def test_an_svg_follows_the_screen_and_states_colours_for_programs_without_style_sheets():
+    figure = plot_regret_over_time(np.arange(1.0, 4.0), {"a": np.array([0.0, 2.0, 1.0])})
+    text = render(figure, "svg").decode()
+    assert "@media screen and (prefers-color-scheme: dark)" in text
+    body = text[text.index("</style>") :]
+    stated = set(re.findall(r"(?:stroke|fill): (#[0-9a-f]{6})", body))
+    assert {"#1b1b1b", "#ffffff", "#000000"} <= stated <= set(DARK)
+    for colour in stated:
+        assert f"stroke: {DARK[colour]} !important" in text
 
 
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png"])

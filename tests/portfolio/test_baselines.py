@@ -6,7 +6,14 @@ from scipy.optimize import minimize
 
 from driftgames._kernels.simplex import lowest_on_simplex
 from driftgames.certificates.bounds.portfolios import exponentiated_gradient, online_newton_step
-from driftgames.portfolio import ExponentiatedGradient, OnlineNewtonStep
+from driftgames.core.description import encode
+from driftgames.core.documents import DocumentError
+from driftgames.portfolio import (
+    ExponentiatedGradient,
+    OnlineNewtonStep,
+    SoftBayes,
+    best_constant_rebalanced,
+)
 
 
 def market(days, n, seed=0):
@@ -63,6 +70,30 @@ def test_the_simplex_solver_agrees_with_a_general_one(seed):
     again = q.copy()
     lowest_on_simplex(A, pull, again)
     assert np.array_equal(q, again)
+
+
+def test_soft_bayes_follows_its_formula_and_needs_no_scale():
+    X, b = market(20, 5), np.full(5, 0.2)
+    rates = np.sqrt(np.log(5) / (10 * np.arange(1, 22)))
+    played = SoftBayes(5).run(X).portfolios
+    for t, row in enumerate(X):
+        assert np.allclose(played[t], b, rtol=1e-12)
+        kept = rates[t + 1] / rates[t]
+        b = kept * b * (1 - rates[t] + rates[t] * row / (b @ row)) + (1 - kept) / 5
+    scaled = SoftBayes(5).run(X * np.logspace(-30, 30, 20)[:, None]).portfolios
+    assert np.allclose(scaled, played, rtol=1e-9)
+
+
+def test_a_state_of_soft_bayes_without_a_share_is_refused():
+    strategy = SoftBayes(2)
+    content = strategy.content()
+    content["state"]["shares"] = encode(np.array([1.0, 0.0]))
+    with pytest.raises(DocumentError, match="shares must be above 0; got 0"):
+        SoftBayes.from_content(content)
+    with pytest.raises(ValueError, match="no bound with costs; got cost="):
+        SoftBayes(2, cost=0.1).regret_bound(best_constant_rebalanced(market(3, 2)))
+    with pytest.raises(ValueError, match="the same 0 days and 2 assets; got 3 days"):
+        SoftBayes(2).regret_bound(best_constant_rebalanced(market(3, 2)))
 
 
 def test_published_wealths_on_nyse_o(nyse_o):

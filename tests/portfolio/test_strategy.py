@@ -265,8 +265,10 @@ def test_a_hundred_thousand_days_stay_finite(name):
     early[:, 0], late[:, 1] = 1.02, 1.02
     strategy.run(early)
     if name != "uniform":
-        assert strategy.predict()[0] > 0.9
-        assert strategy.wealth == np.inf
+        # the rate of Soft-Bayes falls, and it gives a part back to all assets every day
+        share, wealth = (0.75, 1e270) if name == "soft-bayes" else (0.9, np.inf)
+        assert strategy.predict()[0] > share
+        assert strategy.wealth >= wealth
     run = strategy.run(late)
     assert np.isfinite(run.log_wealth).all()
     assert np.allclose(run.portfolios.sum(axis=1), 1.0)

@@ -21,11 +21,13 @@ def test_what_is_left_after_trading_solves_its_equation(cost):
 def test_trading_multiplies_the_gains_and_what_costs_leave():
     rng = np.random.default_rng(2)
     b, x = rng.dirichlet(np.ones(3), size=6), np.exp(rng.normal(0, 0.3, size=(6, 3)))
-    held, wealth = np.zeros(3), np.empty(6)
-    trade(b, x, 0.01, held, 0.5, wealth)
+    held, (wealth, turnover) = np.zeros(3), np.empty((2, 6))
+    trade(b, x, 0.01, held, 0.5, wealth, turnover)
     total, own = np.exp(0.5), np.zeros(3)
     for day in range(6):
-        total *= left_after_trading(b[day], own, 0.01) * (b[day] @ x[day])
+        left = left_after_trading(b[day], own, 0.01)
+        assert turnover[day] == pytest.approx((1 - left) / 0.01, rel=1e-10)
+        total *= left * (b[day] @ x[day])
         own = b[day] * x[day] / (b[day] @ x[day])
         assert wealth[day] == pytest.approx(np.log(total), abs=1e-13)
     assert held == pytest.approx(own)

@@ -209,3 +209,19 @@ def test_all_zero_weights_play_the_prior():
 def test_bad_input_names_the_value_and_the_rule(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()
+
+
+@EVERY_FORM
+@pytest.mark.parametrize(
+    ("t", "horizon", "message"),
+    [
+        (10**400, None, r"t must be an integer below 2\*\*63"),
+        (-1, None, "t must be an integer >= 0; got -1"),
+        (1.5, None, "t must be an integer >= 0; got 1.5"),
+        (3, 2, "horizon must be an integer >= 3; got 2"),
+        (3, 10**400, r"horizon must be an integer below 2\*\*63"),
+    ],
+)
+def test_a_clock_that_is_none_is_refused(phi, t, horizon, message):
+    with pytest.raises(ValueError, match=message):
+        phi.value([0.0, 1.0], t, horizon=horizon)

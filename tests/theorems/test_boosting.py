@@ -17,13 +17,19 @@ from driftgames.boosting import (
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
 
 PROMISING = {
-    "NH-Boost.DT": lambda T, **given: NHBoostDTClassifier(T, **given),
-    "NH-Boost.DT, d=5": lambda T, **given: NHBoostDTClassifier(T, d=5.0, **given),
-    "NH-Boost.DT, trees": lambda T, **given: NHBoostDTClassifier(T, **(given or {"max_depth": 3})),
-    "2-norm": lambda T, **given: PotentialBoostClassifier(TwoNorm(), T, **given),
-    "EXP": lambda T, **given: PotentialBoostClassifier(Exponential(0.2), T, **given),
-    "AdaBoost": lambda T, **given: AdaBoostClassifier(T, **given),
-    "AdaBoost, trees": lambda T, **given: AdaBoostClassifier(T, **(given or {"max_depth": 2})),
+    "NH-Boost.DT": lambda T, **given: NHBoostDTClassifier(T, **given, calibrate=False),
+    "NH-Boost.DT, d=5": lambda T, **given: NHBoostDTClassifier(T, d=5.0, **given, calibrate=False),
+    "NH-Boost.DT, trees": lambda T, **given: NHBoostDTClassifier(
+        T, **(given or {"max_depth": 3}), calibrate=False
+    ),
+    "2-norm": lambda T, **given: PotentialBoostClassifier(TwoNorm(), T, **given, calibrate=False),
+    "EXP": lambda T, **given: PotentialBoostClassifier(
+        Exponential(0.2), T, **given, calibrate=False
+    ),
+    "AdaBoost": lambda T, **given: AdaBoostClassifier(T, **given, calibrate=False),
+    "AdaBoost, trees": lambda T, **given: AdaBoostClassifier(
+        T, **(given or {"max_depth": 2}), calibrate=False
+    ),
 }
 
 
@@ -77,7 +83,7 @@ def test_thm3_promises_something_once_rounds_are_many():
     """With trees as weak learners the edge is large, and the bound on the error falls to 0."""
     X, y = separable(2)
     weak = DecisionTreeClassifier(max_depth=5, random_state=0)
-    booster = NHBoostDTClassifier(300, estimator=weak).fit(X, y)
+    booster = NHBoostDTClassifier(300, estimator=weak, calibrate=False).fit(X, y)
     certificate = booster.certificate_
     assert certificate.error_bound == 0.0
     assert certificate.at(0.2).promised < 0.1
@@ -141,13 +147,13 @@ def test_thm3_bound_holds_where_it_promises_something_and_an_example_has_a_small
 def test_thm3_a_lazy_booster_breaks_the_bound():
     """With the same weights in every round the same examples err in every round."""
     X, y = numbered(8000)
-    lazy = PotentialBoostClassifier(Lazy(), 150, estimator=Grudging()).fit(X, y)
+    lazy = PotentialBoostClassifier(Lazy(), 150, estimator=Grudging(), calibrate=False).fit(X, y)
     assert lazy.history_["edge"].min() >= 0.3 - 1e-9
     certificate = lazy.certificate_
     assert certificate.training_error == pytest.approx(0.2)
     assert certificate.error_bound < 0.06
     assert not certificate.holds
-    honest = NHBoostDTClassifier(150, estimator=Grudging()).fit(X, y).certificate_
+    honest = NHBoostDTClassifier(150, estimator=Grudging(), calibrate=False).fit(X, y).certificate_
     assert honest.error_bound == pytest.approx(certificate.error_bound, abs=1e-3)
     assert 0 < honest.training_error <= honest.error_bound
 
@@ -162,7 +168,9 @@ def test_thm3_margins_fall_at_the_rate_of_the_proof_and_not_at_the_printed_one(T
     """
     X, y = numbered(201)
     masses = np.where(np.arange(201) == 0, 1, copies)
-    booster = NHBoostDTClassifier(T, estimator=Grudging()).fit(X, y, sample_weight=masses)
+    booster = NHBoostDTClassifier(T, estimator=Grudging(), calibrate=False).fit(
+        X, y, sample_weight=masses
+    )
     gamma = float(booster.history_["edge"].mean())
     theta = float(booster.margins(X, y)[0])
     row = booster.certificate_.at(theta)
@@ -189,7 +197,7 @@ def test_thm3_promises_fall_at_the_rate_of_the_proof():
 def test_boost_by_majority_keeps_to_the_value_of_its_game_while_its_edges_hold(edge):
     X, y = separable(3)
     weak = DecisionTreeClassifier(max_depth=5, random_state=0)
-    booster = BoostByMajorityClassifier(31, edge=edge, estimator=weak).fit(X, y)
+    booster = BoostByMajorityClassifier(31, edge=edge, estimator=weak, calibrate=False).fit(X, y)
     certificate = booster.certificate_
     assert booster.history_["edge"].min() >= edge
     assert certificate.caveat == ""
@@ -199,29 +207,31 @@ def test_boost_by_majority_keeps_to_the_value_of_its_game_while_its_edges_hold(e
 
 def test_boost_by_majority_says_when_an_edge_was_too_small():
     X, y = separable(4, noise=2.0)
-    certificate = BoostByMajorityClassifier(31, edge=0.3).fit(X, y).certificate_
+    certificate = BoostByMajorityClassifier(31, edge=0.3, calibrate=False).fit(X, y).certificate_
     assert "below the expected 0.3" in certificate.caveat
     assert certificate.verdict == "nothing is promised"
-    part = BoostByMajorityClassifier(5, edge=0.01, horizon=9).fit(X, y).certificate_
+    part = (
+        BoostByMajorityClassifier(5, edge=0.01, horizon=9, calibrate=False).fit(X, y).certificate_
+    )
     assert "only 5 of the 9 planned rounds" in part.caveat
 
 
 def test_boosters_without_a_bound_say_why():
     X, y = separable(5)
-    assert "NormalHedge" in NHBoostClassifier(20).fit(X, y).certificate_.caveat
-    lagging = PotentialBoostClassifier(NormalHedgeDT(d=4, lag=1), 20).fit(X, y)
+    assert "NormalHedge" in NHBoostClassifier(20, calibrate=False).fit(X, y).certificate_.caveat
+    lagging = PotentialBoostClassifier(NormalHedgeDT(d=4, lag=1), 20, calibrate=False).fit(X, y)
     assert "lags" in lagging.certificate_.caveat
-    assert "d < 3" in NHBoostDTClassifier(20, d=2.0).fit(X, y).certificate_.caveat
+    assert "d < 3" in NHBoostDTClassifier(20, d=2.0, calibrate=False).fit(X, y).certificate_.caveat
 
 
 @pytest.mark.filterwarnings("ignore::driftgames.boosting.NoEdgeWarning")
 @pytest.mark.parametrize(
     "booster",
     [
-        NHBoostDTClassifier(20_000),
-        NHBoostClassifier(20_000),
-        AdaBoostClassifier(20_000),
-        BoostByMajorityClassifier(20_000),
+        NHBoostDTClassifier(20_000, calibrate=False),
+        NHBoostClassifier(20_000, calibrate=False),
+        AdaBoostClassifier(20_000, calibrate=False),
+        BoostByMajorityClassifier(20_000, calibrate=False),
     ],
     ids=lambda booster: type(booster).__name__,
 )

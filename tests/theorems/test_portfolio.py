@@ -8,11 +8,14 @@ import pytest
 from driftgames.certificates.bounds.portfolios import (
     exponentiated_gradient,
     online_newton_step,
+    soft_bayes,
     universal_portfolio,
 )
 from driftgames.portfolio import (
     ExponentiatedGradient,
     OnlineNewtonStep,
+    SoftBayes,
+    UniformRebalancing,
     UniversalPortfolio,
     best_constant_rebalanced,
 )
@@ -73,3 +76,53 @@ def test_agarwal_et_al_online_newton_step_stays_below_its_bound(n, seed):
         best = best_constant_rebalanced(X)
         run = OnlineNewtonStep.guaranteed(n, variability).run(X)
         assert best.log_wealth - run.log_wealth[-1] <= online_newton_step(60, n, variability)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 20])
+def test_orseau_et_al_soft_bayes_stays_below_its_bound_in_every_market(n):
+    for seed in range(3):
+        for X in markets(n, 400, seed):
+            # relatives of a day may be 1e-9 apart: the bound needs no variability
+            for extreme in (X, X ** np.random.default_rng(seed).integers(1, 4, size=(400, 1))):
+                best, strategy = best_constant_rebalanced(extreme), SoftBayes(n)
+                regret = best.log_wealth - strategy.run(extreme).log_wealth[-1]
+                assert regret <= strategy.regret_bound(best)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_a_lazy_player_and_exponentiated_gradient_break_the_bound_of_soft_bayes(n):
+    X = np.full((2000, n), 0.1)
+    X[:, 0] = 1.0
+    best, bound = best_constant_rebalanced(X), float(soft_bayes(2000, n))
+    lazy = UniformRebalancing(n).run(X).log_wealth[-1]
+    assert best.log_wealth - lazy > bound
+    assert best.log_wealth - SoftBayes(n).run(X).log_wealth[-1] < bound
+    rng = np.random.default_rng(0)
+    # one asset of two is worth nothing each day: the gradient jumps from one to the other
+    ruin = np.where(np.arange(n) == rng.integers(n, size=(2000, 1)), 1.0, 1e-6)
+    best = best_constant_rebalanced(ruin)
+    jumping = ExponentiatedGradient(n, eta=5.0).run(ruin).log_wealth[-1]
+    assert best.log_wealth - jumping > bound
+    assert best.log_wealth - SoftBayes(n).run(ruin).log_wealth[-1] < bound
+
+
+def test_the_first_step_of_the_proof_holds_for_any_portfolio_relatives_and_rate():
+    rng = np.random.default_rng(0)
+    for _ in range(20_000):
+        n, eta = int(rng.integers(2, 6)), float(rng.uniform(1e-4, 0.6))
+        shares = rng.dirichlet(np.full(n, 10 ** rng.uniform(-2, 1))) + 1e-12
+        r = 10 ** rng.uniform(-6, 6, size=n) * (rng.random(n) < 0.7) + 1e-9
+        r /= shares @ r
+        a = rng.dirichlet(np.full(n, 10 ** rng.uniform(-2, 1)))
+        u = 1 - eta + eta * r
+        kappa = -np.log1p(-eta) / eta
+        left = np.log(a @ r) - a @ np.log(u) / eta
+        assert left <= kappa - 1 + np.log(np.maximum(u, 1)).max() + 1e-9
+
+
+def test_the_bound_of_soft_bayes_is_close_to_its_leading_term():
+    for n in (2, 10, 50):
+        assert float(soft_bayes(10**5, n)) == pytest.approx(
+            2 * math.sqrt(2 * n * 1e5 * math.log(n)), rel=0.13
+        )
+    assert soft_bayes([1, 10], 3)[1] == soft_bayes(10, 3)

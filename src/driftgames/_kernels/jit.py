@@ -41,6 +41,11 @@ def kernel(function: F) -> F:
     return cast(F, njit(cache=True, nogil=True, **_COMMON)(function))
 
 
+def brief_kernel(function: F) -> F:
+    """Compile a step of some 100 ns. It keeps the GIL, because releasing it takes as long."""
+    return cast(F, njit(cache=True, **_COMMON)(function))
+
+
 def inner_kernel(function: F) -> F:
     """Compile a part of a kernel that Python itself never calls."""
     return cast(F, njit(no_cpython_wrapper=True, **_COMMON)(function))

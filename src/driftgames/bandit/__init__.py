@@ -8,8 +8,9 @@ potentials needs nothing more [LS14, Sec. 4, Thm. 4].
 `PotentialBandit` is the paper's recipe, which is EXP3 by default. `TsallisINF` is follow the
 regularised leader, with the best known regret for both stochastic and adversarial losses.
 `Exp3IX` has a bound on the regret itself rather than on its mean. `compare` plays them against
-each other. Losses may come late: every policy counts the delays. Its bound grows with them, or
-says that nothing is promised.
+each other. `PullLog` records pulls with their propensities, and `off_policy_value` estimates from
+them what another policy would have lost. Losses may come late: every policy counts the delays.
+Its bound grows with them, or says that nothing is promised.
 
 Names are imported from their modules when first used, so that `POLICIES` is quick to read.
 """
@@ -35,6 +36,9 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` says the same at run time
     from driftgames.bandit.environments import Spiteful as Spiteful
     from driftgames.bandit.environments import Switching as Switching
     from driftgames.bandit.exp3_ix import Exp3IX as Exp3IX
+    from driftgames.bandit.log import PullLog as PullLog
+    from driftgames.bandit.off_policy import OffPolicyValue as OffPolicyValue
+    from driftgames.bandit.off_policy import off_policy_value as off_policy_value
     from driftgames.bandit.policy import BanditPolicy as BanditPolicy
     from driftgames.bandit.potential_bandit import PotentialBandit as PotentialBandit
     from driftgames.bandit.registry import ENVIRONMENTS as ENVIRONMENTS
@@ -56,13 +60,16 @@ _HOMES = {
     "Lure": "environments",
     "Moody": "environments",
     "Oblivious": "environments",
+    "OffPolicyValue": "off_policy",
     "PotentialBandit": "potential_bandit",
+    "PullLog": "log",
     "Spiteful": "environments",
     "Switching": "environments",
     "TsallisINF": "tsallis_inf",
     "check_bandit_potential": "conditions",
     "compare": "comparison",
     "growth_of": "conditions",
+    "off_policy_value": "off_policy",
     "play_games": "comparison",
 }
 

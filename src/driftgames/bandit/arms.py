@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from driftgames.bandit.types import Arm
+from driftgames.core.checks import shown
 
 
 def check_names(names: Sequence[Arm] | None, n_arms: int | None) -> list[Arm] | None:
@@ -18,9 +19,11 @@ def check_names(names: Sequence[Arm] | None, n_arms: int | None) -> list[Arm] | 
         listed = [name.item() if isinstance(name, np.generic) else name for name in names]
         distinct = len(set(listed)) == len(listed)
     except TypeError as error:
-        raise ValueError(f"names must be a sequence of hashable arms; got {names!r}") from error
+        raise ValueError(
+            f"names must be a sequence of hashable arms; got {shown(names)}"
+        ) from error
     if isinstance(names, str) or not distinct:
-        raise ValueError(f"names must be a sequence of different arms; got {names!r}")
+        raise ValueError(f"names must be a sequence of different arms; got {shown(names)}")
     if n_arms is not None and len(listed) != n_arms:
         raise ValueError(f"n_arms is {n_arms} and there are {len(listed)} names")
     return listed
@@ -34,7 +37,7 @@ def slots_of(names: list[Arm] | None) -> dict[Arm, int] | None:
 def slot_from(arm: Any) -> int:
     """Return the slot of an arm without a name; a row of a table may hold 2.0 for 2."""
     if isinstance(arm, (bool, np.bool_)):
-        raise ValueError(f"an arm must be one of the integers 0, 1, ...; got {arm!r}")
+        raise ValueError(f"an arm must be one of the integers 0, 1, ...; got {shown(arm)}")
     return int(arm)
 
 

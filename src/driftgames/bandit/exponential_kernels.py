@@ -18,7 +18,7 @@ import numpy as np
 
 from driftgames._kernels.arithmetic import choose
 from driftgames._kernels.elementary import exp
-from driftgames._kernels.jit import kernel, scalar, specialise
+from driftgames._kernels.jit import brief_kernel, kernel, scalar, specialise
 from driftgames._kernels.lanes import LANES, load, store
 from driftgames._kernels.sums import lowest
 from driftgames.bandit.clock_kernels import CLOCK_SIZE, ROUND, count_loss, count_pull
@@ -119,14 +119,14 @@ def learn_one(
         build(estimates, tree, numbers)
 
 
-@kernel
+@brief_kernel
 def draw(buffer: FloatArray, function: int, state: int) -> tuple[int, float]:
     """Call `draw_one` from Python."""
     numbers, estimates, tree = views_of(buffer)
     return draw_one(estimates, tree, numbers, next_uniform(function, state))
 
 
-@kernel
+@brief_kernel
 def learn(buffer: FloatArray, arm: int, loss: float, chance: float) -> None:
     """Call `learn_one` from Python."""
     numbers, estimates, tree = views_of(buffer)

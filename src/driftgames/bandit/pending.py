@@ -11,7 +11,7 @@ from collections import deque
 from typing import Any
 
 from driftgames.bandit.types import Arm
-from driftgames.core.checks import check_between, check_fraction, check_integer
+from driftgames.core.checks import check_between, check_fraction, check_integer, shown
 
 Pull = tuple[Arm, float]
 Pending = dict[Pull, int]
@@ -48,10 +48,12 @@ def pending_from(
     known, pending, gammas = {arm: arm for arm in arms}, Pending(), Gammas()
     for arm, prob, number, stored in rows:
         if arm not in known:
-            raise ValueError(f"a pull of {arm!r} waits, and there is no such arm")
+            raise ValueError(f"a pull of {shown(arm)} waits, and there is no such arm")
         pull = (known[arm], check_fraction("a probability", prob))
         if pull in pending:
-            raise ValueError(f"pulls of {arm!r} with probability {prob!r} wait in two rows")
+            raise ValueError(
+                f"pulls of {shown(arm)} with probability {shown(prob)} wait in two rows"
+            )
         count = pending[pull] = check_integer("a count", number, least=1)
         wanted = 0 if largest_gamma is None else count
         if len(stored) != wanted:

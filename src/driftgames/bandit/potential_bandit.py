@@ -16,7 +16,7 @@ from driftgames.bandit.policy import BanditPolicy
 from driftgames.bandit.potential_engine import PotentialEngine
 from driftgames.bandit.types import Arm, Rounds
 from driftgames.certificates.bounds import exp3_delayed, exp3_scheduled, theorem_5
-from driftgames.core.checks import check_fraction, check_integer
+from driftgames.core.checks import check_fraction, check_integer, shown
 from driftgames.core.schema import NUMBER, Schema, integer, made_as
 from driftgames.core.state import LAST_ROUND
 from driftgames.core.typing import Content, FloatArray
@@ -96,7 +96,9 @@ class PotentialBandit(BanditPolicy):
         self._check: BanditCheck | None = None
         if potential is not None and not isinstance(potential, Exponential):
             if self.horizon is None:
-                raise ValueError(f"{potential!r} needs a horizon: Theorem 4 is checked for one")
+                raise ValueError(
+                    f"{shown(potential)} needs a horizon: Theorem 4 is checked for one"
+                )
             self._check = self._must_qualify(potential, self.horizon)
         self._play_with(self._make_engine())
 
@@ -153,7 +155,7 @@ class PotentialBandit(BanditPolicy):
     @property
     def _exponential(self) -> ExponentialEngine:
         if not isinstance(self._engine, ExponentialEngine):
-            raise ValueError(f"{self.potential!r} has no learning rate")
+            raise ValueError(f"{shown(self.potential)} has no learning rate")
         return self._engine
 
     # ---------------------------------------------------------------- arms that come and go
@@ -161,7 +163,7 @@ class PotentialBandit(BanditPolicy):
     def add_arm(self, arm: Arm) -> None:
         """Add an arm at ``s = 0``; its regret counts from now on."""
         if arm in self.arms:
-            raise ValueError(f"there is an arm {arm!r} already")
+            raise ValueError(f"there is an arm {shown(arm)} already")
         names, here = [*self.arms, arm], self._engine.learner_loss
         check_names(names, None)
         self._replace_arms(names, np.append(self._engine.estimates, here), self._n_ever + 1)
@@ -169,9 +171,9 @@ class PotentialBandit(BanditPolicy):
     def remove_arm(self, arm: Arm) -> None:
         """Remove an arm and its pulls that wait for feedback."""
         if arm not in self.arms:
-            raise ValueError(f"there is no arm {arm!r} to remove")
+            raise ValueError(f"there is no arm {shown(arm)} to remove")
         if self.n_arms == 1:
-            raise ValueError(f"{arm!r} is the last arm and cannot be removed")
+            raise ValueError(f"{shown(arm)} is the last arm and cannot be removed")
         slot = self.arms.index(arm)
         names = [each for each in self.arms if each != arm]
         self._replace_arms(names, np.delete(self._engine.estimates, slot), self._n_ever)
@@ -198,7 +200,7 @@ class PotentialBandit(BanditPolicy):
     def _must_qualify(self, potential: Potential, horizon: int) -> BanditCheck:
         check = check_bandit_potential(potential, self.n_arms, horizon)
         if not check.qualifies:
-            raise ValueError(f"{potential!r} does not meet Theorem 4. {check.reasons}")
+            raise ValueError(f"{shown(potential)} does not meet Theorem 4. {check.reasons}")
         return check
 
     def _check_of_all(self, check: BanditCheck) -> BanditCheck:

@@ -23,7 +23,7 @@ from driftgames.bandit.pending import (
 )
 from driftgames.bandit.types import Arm
 from driftgames.bandit.uniform_kernels import addresses_of
-from driftgames.core.checks import check_flag, check_integer, is_real
+from driftgames.core.checks import check_between, check_flag, check_integer, is_real, shown
 from driftgames.core.generators import KNOWN, put_back
 from driftgames.core.schema import (
     FLAG,
@@ -121,7 +121,7 @@ class ArmPuller(Stateful):
                 inside = False
             if not inside:
                 range_ = f"[{self._low:g}, {self._high:g}]"
-                raise ValueError(f"a {self._units.word} must lie in {range_}; got {loss!r}")
+                raise ValueError(f"a {self._units.word} must lie in {range_}; got {shown(loss)}")
             slot: Any = arm
             if self._slots is not None:
                 slot = self._slots[arm]
@@ -155,6 +155,20 @@ class ArmPuller(Stateful):
                 self._pending[pull] = count - 1
             if self._gamma is None:
                 take_gamma(self._gammas, pull)
+
+    def watch(self, arm: Arm, loss: float, prob: float) -> None:
+        """Learn from a pull of another policy, which drew ``arm`` with probability ``prob``.
+
+        It counts as a pull of this policy, and its generator moves on as for a pull.
+        """
+        with self._lock:
+            if arm not in self.arms or not 0 < prob <= 1:
+                self._refuse(arm, prob)
+            number = check_between(f"a {self._units.word}", loss, self._low, self._high)
+            self._attach(self.rng)
+            self._draw()
+            chance = float(prob) + self._engine.gamma
+            self._learn(self.arms.index(arm), float(self._units.to_game(number)), chance)
 
     # ---------------------------------------------------------------- what it knows
 
@@ -195,6 +209,11 @@ class ArmPuller(Stateful):
     def positions(self) -> FloatArray:
         """The positions of the chips: `estimates` less the learner's loss, both in [0, 1]."""
         return np.asarray(self._engine.estimates - self._engine.learner_loss)
+
+    @property
+    def units(self) -> Units:
+        """The range of losses, and whether the numbers are losses or gains."""
+        return self._units
 
     @property
     def width(self) -> float:
@@ -286,7 +305,7 @@ class ArmPuller(Stateful):
 
     def _attach(self, rng: np.random.Generator) -> None:
         if not isinstance(rng, np.random.Generator):
-            raise ValueError(f"rng must be a np.random.Generator; got {rng!r}")
+            raise ValueError(f"rng must be a np.random.Generator; got {shown(rng)}")
         self._addresses = addresses_of(rng)
         self._draw = partial(self._engine.draw, *self._addresses)
         self._generator = rng  # keep it alive: its state lies at the address
@@ -294,19 +313,19 @@ class ArmPuller(Stateful):
     def _refuse(self, arm: Arm, prob: float) -> NoReturn:
         """Say why there is no pull of this arm with this probability."""
         if arm not in self.arms:
-            raise ValueError(f"there is no arm {arm!r}; the arms are {shorten(self.arms)}")
+            raise ValueError(f"there is no arm {shown(arm)}; the arms are {shorten(self.arms)}")
         if not (is_real(prob) and 0 < prob <= 1):
-            raise ValueError(f"prob must lie in (0, 1]; got {prob!r}")
+            raise ValueError(f"prob must lie in (0, 1]; got {shown(prob)}")
         raise ValueError(
-            f"no pull of arm {arm!r} with probability {prob!r} waits for feedback: it was given "
-            "already, or prob is not what pull returned"
+            f"no pull of arm {shown(arm)} with probability {shown(prob)} waits for feedback: it "
+            "was given already, or prob is not what pull returned"
         )
 
 
 def _real(word: str, value: Any) -> float:
     """Return a number or a truth value as a float; a complex number is neither."""
     if isinstance(value, complex | np.complexfloating):
-        raise ValueError(f"a {word} must be a real number; got {value!r}")
+        raise ValueError(f"a {word} must be a real number; got {shown(value)}")
     return float(value)
 
 

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from driftgames.bandit.log import PullLog
 from driftgames.bandit.policy import BanditPolicy
 from driftgames.bandit.potential_bandit import PotentialBandit
 from driftgames.bandit.registry import POLICIES
+from driftgames.core.checks import check_flag, shown
 from driftgames.core.registry import choose
 
 try:
@@ -41,11 +43,20 @@ class RiverBandit(Policy):  # type: ignore[misc]
     horizon
         The number of rounds for which "exp3" and "exp3-ix" are tuned. Default: any.
     reward_range
-        ``(low, high)``: the range of rewards. A reward outside of it is an error.
+        ``(low, high)``: the range of rewards.
+    outside
+        A reward outside of the range is an ``"error"``, or it counts as the ``"nearest"`` end.
     reward_obj, reward_scaler, burn_in
         As in river. A scaler must map rewards into ``reward_range``.
     seed
         Draws the arms.
+    keep_log
+        Whether `log` records every pull with its propensity.
+
+    Attributes
+    ----------
+    log : PullLog or None
+        The pulls as a data frame: ``policy.log.to_frame()``. None before the first pull.
 
     Notes
     -----
@@ -75,6 +86,8 @@ class RiverBandit(Policy):  # type: ignore[misc]
         reward_scaler: Any = None,
         burn_in: int = 0,
         seed: int | None = None,
+        outside: str = "error",
+        keep_log: bool = False,
     ) -> None:
         super().__init__(reward_obj=reward_obj, reward_scaler=reward_scaler, burn_in=burn_in)
         choose("algorithm", algorithm, POLICIES)
@@ -84,7 +97,12 @@ class RiverBandit(Policy):  # type: ignore[misc]
         self.horizon = horizon
         self.reward_range = reward_range
         self.seed = seed
+        self.outside = outside
+        self.keep_log = check_flag("keep_log", keep_log)
+        if outside not in ("error", "nearest"):
+            raise ValueError(f"outside must be 'error' or 'nearest'; got {shown(outside)}")
         self._policy: BanditPolicy | None = None
+        self.log: PullLog | None = None
         self._waiting: defaultdict[ArmID, deque[float]] = defaultdict(deque)
 
     def distribution(self) -> dict[ArmID, float]:
@@ -106,20 +124,26 @@ class RiverBandit(Policy):  # type: ignore[misc]
         waiting = self._waiting[arm_id]
         if waiting:
             assert self._policy is not None
-            self._policy.update(arm_id, reward, waiting[-1])
+            if self.outside == "nearest":
+                low, high = self.reward_range
+                reward = min(max(reward, low), high)
+            player = self._policy if self.log is None else self.log
+            player.update(arm_id, reward, waiting[-1])
             waiting.pop()
 
     def _pull(self, arm_ids: list[ArmID]) -> ArmID:
         arms = list(arm_ids)
         if self._policy is None:
             self._policy = self._make(arms)
+            self.log = PullLog(self._policy) if self.keep_log else None
         elif set(arms) != set(self._policy.arms):
             self._adjust(self._policy, arms)
-        arm, prob = self._policy.pull()
+        player = self._policy if self.log is None else self.log
+        arm, prob = player.pull()
         waiting = self._waiting[arm]
         waiting.append(prob)
         if len(waiting) > MOST_WAITING:
-            self._policy.discard(arm, waiting.popleft())
+            player.discard(arm, waiting.popleft())
         return arm
 
     def _make(self, arms: list[ArmID]) -> BanditPolicy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,26 +20,48 @@ from driftgames.boosting.cuts import Cuts
 from driftgames.core.typing import BoolArray, IntArray
 
 
-class DenseAssembly:
+class _Assembly:
+    """The labels of the parts: of two classes they become the order of the rows."""
+
+    def __init__(self, n_classes: int) -> None:
+        self._two = n_classes == 2
+        self._labels: list[IntArray] = []
+
+    @property
+    def labels(self) -> IntArray | None:
+        """The class of each example, in the order of the parts; None of two classes."""
+        return None if self._two else np.concatenate(self._labels)
+
+    def _take(self, labels: IntArray) -> BoolArray:
+        """Keep the labels; return which examples are of class 1 of two."""
+        if self._two:
+            return np.asarray(labels == 1)
+        self._labels.append(labels)
+        return np.zeros(labels.size, dtype=bool)
+
+
+class DenseAssembly(_Assembly):
     """Parts of an array, binned into their places: one byte a cell, and another in the end.
 
     Parameters
     ----------
     cuts : Cuts
         The thresholds between the bins.
-    sizes : tuple of two int
-        The numbers of rows of class 0 and of class 1 in all parts.
+    sizes : sequence of int
+        The number of examples of each class in all parts.
     """
 
-    def __init__(self, cuts: Cuts, sizes: tuple[int, int]) -> None:
+    def __init__(self, cuts: Cuts, sizes: Sequence[int]) -> None:
+        super().__init__(len(sizes))
         self._cuts = cuts
-        self._split = sizes[0]
+        self._split = sizes[0] if self._two else sum(sizes)
         self._columns = np.empty((cuts.missing.size, sum(sizes)), dtype=np.uint8)
         self._weights = np.empty(sum(sizes), dtype=np.int64)
-        self._next = [0, sizes[0]]
+        self._next = [0, self._split]
 
-    def add(self, X: Array, positive: BoolArray, sample_weights: IntArray) -> None:
-        """Bin the rows of one part."""
+    def add(self, X: Array, labels: IntArray, sample_weights: IntArray) -> None:
+        """Bin the examples of one part, whose classes have these numbers."""
+        positive = self._take(labels)
         order = np.argsort(positive, kind="stable")
         columns = bin_columns(X, order, self._cuts)
         begin = 0
@@ -49,28 +72,31 @@ class DenseAssembly:
             self._next[c], begin = to.stop, size
 
     def finish(self, **settings: Any) -> BinnedTrainingSet:
-        """Return the training set; ``settings`` are its last three parameters."""
+        """Return the training set; ``settings`` are its last parameters."""
         columns = self.__dict__.pop("_columns")
-        layout = lay_out_dense(columns, None, self._split, self._weights, self._cuts)
+        order = None if self._two else np.arange(self._weights.size)
+        layout = lay_out_dense(columns, order, self._split, self._weights, self._cuts)
         return BinnedTrainingSet(self._cuts, *layout, **settings)
 
 
-class SparseAssembly:
+class SparseAssembly(_Assembly):
     """Parts of a CSR matrix: the codes of their stored entries, laid out in the end."""
 
-    def __init__(self, cuts: Cuts) -> None:
+    def __init__(self, cuts: Cuts, n_classes: int) -> None:
+        super().__init__(n_classes)
         self._cuts = cuts
         self._counts = np.zeros((2, cuts.offsets[-1]), dtype=np.int64)
         self._parts: list[tuple[Array, Array, Array, BoolArray, IntArray]] = []
 
-    def add(self, X: Any, positive: BoolArray, sample_weights: IntArray) -> None:
-        """Code the rows of one part."""
+    def add(self, X: Any, labels: IntArray, sample_weights: IntArray) -> None:
+        """Code the examples of one part."""
+        positive = self._take(labels)
         stored = code_stored(X, positive, sample_weights, self._cuts, self._counts)
         indices = X.indices.astype(np.int32, copy=False)
         self._parts.append((np.diff(X.indptr), indices, stored, positive, sample_weights))
 
     def finish(self, **settings: Any) -> BinnedTrainingSet:
-        """Return the training set; ``settings`` are its last three parameters."""
+        """Return the training set; ``settings`` are its last parameters."""
         sizes, indices, stored, positive, weights = map(
             np.concatenate, zip(*self._parts, strict=True)
         )
@@ -84,21 +110,26 @@ class SparseAssembly:
         return BinnedTrainingSet(self._cuts, *layout, **settings)
 
 
+def begin_assembly(X: Any, cuts: Cuts, sizes: Sequence[int]) -> DenseAssembly | SparseAssembly:
+    """Return the assembly of parts like ``X``; ``sizes`` are the examples of each class."""
+    return SparseAssembly(cuts, len(sizes)) if sp.issparse(X) else DenseAssembly(cuts, sizes)
+
+
 def assemble(
-    parts: list[tuple[Any, BoolArray, IntArray]], cuts: Cuts, **settings: Any
-) -> list[BinnedTrainingSet]:
-    """Return a training set of the dense parts, and one of the sparse parts, if there are any."""
+    parts: list[tuple[Any, IntArray, IntArray]], cuts: Cuts, n_classes: int, **settings: Any
+) -> list[tuple[BinnedTrainingSet, IntArray | None]]:
+    """Return a training set of the dense parts, and one of the sparse parts, if there are any.
+
+    Beside each of them are the ``labels`` of its assembly.
+    """
     sets = []
     for sparse in (False, True):
         mine = [part for part in parts if sp.issparse(part[0]) == sparse and part[1].size]
         if not mine:
             continue
-        n_upper = sum(int(np.count_nonzero(positive)) for _, positive, _ in mine)
-        n_rows = sum(positive.size for _, positive, _ in mine)
-        assembly: DenseAssembly | SparseAssembly = (
-            SparseAssembly(cuts) if sparse else DenseAssembly(cuts, (n_rows - n_upper, n_upper))
-        )
+        sizes = sum(np.bincount(labels, minlength=n_classes) for _, labels, _ in mine)
+        assembly = begin_assembly(mine[0][0], cuts, np.asarray(sizes).tolist())
         for part in mine:
             assembly.add(*part)
-        sets.append(assembly.finish(**settings))
+        sets.append((assembly.finish(**settings), assembly.labels))
     return sets

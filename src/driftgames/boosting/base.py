@@ -12,15 +12,16 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction, draw_shapes
+from driftgames.boosting.batch_fit import BatchFit
 from driftgames.boosting.bins import Array
 from driftgames.boosting.by_feature import ByFeature
 from driftgames.boosting.frames import code_columns
 from driftgames.boosting.monitoring import cast_votes
 from driftgames.boosting.pair_model import PairModel
-from driftgames.boosting.rounds import BoostingRounds
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
+from driftgames.core.checks import shown
 from driftgames.core.typing import FloatArray, Path
 from driftgames.plots.style import shown_name
 from driftgames.tables import Table
@@ -39,7 +40,7 @@ class Run:
     vote_weights: FloatArray
 
 
-class BaseBooster(BoostingRounds):
+class BaseBooster(BatchFit):
     """A classifier by vote of weak hypotheses; subclasses say how the examples are weighed.
 
     Attributes
@@ -196,7 +197,7 @@ class BaseBooster(BoostingRounds):
         known = np.isin(labels, self.classes_)
         if not known.all():
             raise ValueError(
-                f"y must hold the classes {self.classes_.tolist()}; got {labels[~known][0]!r}"
+                f"y must hold the classes {self.classes_.tolist()}; got {shown(labels[~known][0])}"
             )
         if votes.ndim == 1:
             return np.asarray(np.where(labels == self.classes_[1], votes, -votes))
@@ -281,7 +282,7 @@ class BaseBooster(BoostingRounds):
         shapes: Any = self.shape_functions_
         classes = self.classes_.tolist()
         if label is not None and label not in classes:
-            raise ValueError(f"label must be one of {classes}; got {label!r}")
+            raise ValueError(f"label must be one of {classes}; got {shown(label)}")
         if len(classes) > 2:
             shapes = shapes[label] if label is not None else self._additive.shape_functions
         elif label is not None and label == classes[0]:
@@ -360,7 +361,7 @@ class BaseBooster(BoostingRounds):
         else:
             row = self._check_input(x)
         if label is not None and label not in self.classes_:
-            raise ValueError(f"label must be one of {self.classes_.tolist()}; got {label!r}")
+            raise ValueError(f"label must be one of {self.classes_.tolist()}; got {shown(label)}")
         if isinstance(self._tables, PairModel):
             if label is None:
                 at = int(self._tables.scores(row)[0].argmax())
@@ -394,6 +395,15 @@ class BaseBooster(BoostingRounds):
         from driftgames.boosting.onnx_export import export_onnx
 
         export_onnx(self, path, dtype=dtype)
+
+    def to_treelite(self) -> Any:
+        """Return the model as a `treelite.Model`, for columns of numbers and two classes.
+
+        It predicts the probability of the second class, or without calibration the vote.
+        """
+        from driftgames.boosting.treelite_export import treelite_model
+
+        return treelite_model(self)
 
     @classmethod
     def load(cls, path: Path) -> Self:

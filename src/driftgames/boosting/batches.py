@@ -1,30 +1,61 @@
 """Fits beyond memory: one pass over the batches for the cuts, one for the bins.
 
 Cuts are chosen from a summary that merges, and weights are integers. So the model is that of a fit
-on all rows at once, for any size and any order of the batches.
+on all rows at once, for any size and any order of the batches. Of each example only its weight and,
+for folds, its label and its hash are kept. Sample weights, categories and examples that are held
+out take passes of their own before the first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import reduce
+from itertools import chain
+from operator import add
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from driftgames.boosting.assembly import DenseAssembly, SparseAssembly
+from driftgames.boosting.assembly import begin_assembly
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array
+from driftgames.boosting.booster_input import find_classes
+from driftgames.boosting.calibration import Calibration, RowKeys, cross_fit
+from driftgames.boosting.categories import CategoryCounts, CategoryEncoder
 from driftgames.boosting.cut_summary import CutSummary
 from driftgames.boosting.cuts import Cuts
+from driftgames.boosting.fingerprint import OTHER_ROWS, Fingerprint
+from driftgames.boosting.frames import UNKNOWN, Categories, FoundCategories, recode
 from driftgames.boosting.row_sample import hash_rows
-from driftgames.boosting.sample_weights import SampleWeights, check_weights, weigh_examples
-from driftgames.boosting.sources import Source
+from driftgames.boosting.sample_weights import (
+    SampleWeights,
+    check_weights,
+    weigh_classes,
+    weigh_examples,
+)
+from driftgames.boosting.sources import Batch, Source
+from driftgames.core.checks import float_errors
 from driftgames.core.progress import progress
-from driftgames.core.typing import IntArray
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
-OTHER_ROWS = "source must yield the same rows each time it is read"
+if TYPE_CHECKING:
+    from driftgames.boosting.base import BaseBooster
+
+
+class Rows(NamedTuple):
+    """The examples of positive weight of a batch; ``begin`` is the number of those before it."""
+
+    X: Any
+    y: Array
+    weights: IntArray
+    hashes: Array
+    begin: int
+
+    def of(self, of_all: Array) -> Array:
+        """Return the entries of these examples from an array over all."""
+        return of_all[self.begin : self.begin + self.y.size]
 
 
 @dataclass
@@ -36,116 +67,282 @@ class BatchReader:
     source : Source
         The batches.
     check : callable
-        ``check(X, y, first)`` returns the examples of a batch in the form that `fit` uses.
-    check_classes : callable
-        Returns the classes of all labels, in order, or raises ValueError.
+        ``check(X, y, first)`` returns the examples of a batch in the form that `fit` uses, and
+        their categories: see `BoosterInput._check_examples`.
+    class_weight : dict, "balanced" or None
+        The parameter of a booster.
+    keeps_keys : bool
+        Whether `keys` will be asked for.
     show : bool
         Whether to show progress bars.
     """
 
     source: Source
-    check: Callable[[Any, Any, bool], tuple[Any, Array]]
-    check_classes: Callable[[Array], Array]
+    check: Callable[[Any, Any, bool], tuple[Any, Array, tuple[Categories | None, ...] | None]]
+    class_weight: Any
+    keeps_keys: bool
     show: bool
-    n_rows: int | None = None
-    weights: SampleWeights | None = None
-    _seen: dict[Any, tuple[int, int]] = field(default_factory=dict)
+    classes: Array = field(default_factory=lambda: np.empty(0))
+    categories: tuple[Categories | None, ...] | None = None
+    encoder: CategoryEncoder | None = None
+    weights: SampleWeights | None = None  # of all examples; zero where they do not count
+    held: BoolArray | None = None  # of the examples that count, those that are not trained on
+    unseen: list[tuple[Any, Array, IntArray]] = field(default_factory=list)  # the held ones
+    _given: FloatArray | None = None
+    _pending: Iterator[Batch] | None = None
+    _n_rows: int | None = None
+    _expected: Fingerprint | None = None
+    _hashes: list[Array] = field(default_factory=list)
+    _labels: list[Array] = field(default_factory=list)
+    _sizes: dict[Any, int] = field(default_factory=dict)
 
-    def summarise(self, max_bins: int) -> tuple[Array, Cuts]:
-        """Read all batches; return the classes and the cuts."""
-        summary, labels = CutSummary(max_bins), []
-        for X, y, weights in self._read("finding cuts"):
-            labels.append(np.unique(y))
-            self._see(y, weights, summary.add(X, weights))
-        if not labels:
+    def begin(self) -> None:
+        """Read the first batch, and all of them if they have weights or categories."""
+        self._pending = self.source.read()
+        first = next(self._pending, None)
+        if first is None:
             raise ValueError("source must yield examples; it yielded no batch")
-        self.n_rows = sum(n for n, _ in self._seen.values())
-        return self.check_classes(np.concatenate(labels)), summary.cuts()
+        _, _, categories = self._checked(0, first, reset=True)
+        self._pending = chain([first], self._pending)
+        if first.sample_weight is not None or self.class_weight is not None:
+            self._weigh()
+        if categories is not None:
+            found, labels = [], []
+            for k, batch, _, y, mine in self._batches("finding categories"):
+                if mine is None:
+                    raise ValueError(f"batch {k} must have categories as batch 0; it has none")
+                found.append(FoundCategories.of(batch.X, mine))
+                labels.append(np.unique(y))
+            self.categories = reduce(add, found).held
+            self.classes = find_classes(np.concatenate(labels))
 
-    def bin(self, classes: Array, cuts: Cuts, **settings: Any) -> BinnedTrainingSet:
-        """Read all batches again; return them in bins."""
-        expected, self._seen = self._seen, {}
-        n_lower, n_upper = (expected[label][0] for label in classes.tolist())
-        assembly: DenseAssembly | SparseAssembly | None = None
-        for X, y, weights in self._read("binning"):
-            self._see(y, weights, hash_rows(X))
-            for label, (n, _) in self._seen.items():
-                if n > expected.get(label, (0, 0))[0]:
-                    raise ValueError(f"{OTHER_ROWS}; there are more rows of class {label!r} now")
-            if assembly is None:
-                sparse = sp.issparse(X)
-                assembly = (
-                    SparseAssembly(cuts) if sparse else DenseAssembly(cuts, (n_lower, n_upper))
-                )
-            assembly.add(X, y == classes[1], weights)
-        for label, seen in expected.items():
-            if seen != self._seen.get(label):
-                n, now = seen[0], self._seen.get(label, (0, 0))[0]
-                what = "other values" if n == now else f"{now:,} rows instead of {n:,}"
-                raise ValueError(f"{OTHER_ROWS}; class {label!r} has {what} the second time")
+    @property
+    def integer_weights(self) -> bool:
+        """Whether the sample weights are exact."""
+        return self.weights is None or self.weights.integer_weights
+
+    def keys(self) -> RowKeys:
+        """Return what folds are made of, for the examples that count."""
+        self.count()  # reads them
+        self._hashes, self._labels = [np.concatenate(self._hashes)], [np.concatenate(self._labels)]
+        given = self._given
+        kept = None if given is None else given[given > 0]
+        return RowKeys(self._hashes[0], np.searchsorted(self.classes, self._labels[0]), kept)
+
+    def count(self) -> int:
+        """Return the number of examples that count."""
+        if self._expected is None:
+            for _ in self._read("reading labels"):
+                pass
+        assert self._expected is not None
+        return self._expected.n_rows
+
+    def masses(self) -> IntArray:
+        """Return the weights of the examples that count."""
+        if self.weights is None:
+            return np.ones(sum(each.size for each in self._labels), dtype=np.int64)
+        return self.weights.of_each[self.weights.of_each > 0]
+
+    def hold_out(self, held: BoolArray) -> None:
+        """Train on the others from now on, and collect these in the pass for the cuts."""
+        self.held, self._expected = held, Fingerprint()
+        # what was seen so far says nothing of the order of rows, which decides who is held
+        self._expected.add(self._labels[0], self.masses(), self._hashes[0], held)
+
+    def encode(self, *, ranked: bool) -> CategoryEncoder | None:
+        """Read all batches if there are categories; return their encoder."""
+        categories = self.categories
+        if categories is None:
+            return None
+        counts = [
+            CategoryCounts.of(X, categories, labels, weights, self.classes.size)
+            for X, labels, weights in self._training("counting categories")
+        ]
+        self.encoder = CategoryEncoder.of_counts(
+            categories, reduce(add, counts), integer_weights=self.integer_weights, ranked=ranked
+        )
+        return self.encoder
+
+    def summarise(self, max_bins: int) -> Cuts:
+        """Read all batches; return the cuts."""
+        summary = CutSummary(max_bins)
+        for rows in self._read("finding cuts"):
+            X, y, weights = rows.X, rows.y, rows.weights
+            hashes: Array | None = rows.hashes
+            if self.held is not None:
+                held = rows.of(self.held)
+                if held.any():
+                    self.unseen.append((self.expand(X[held]), y[held], weights[held]))
+                X, y, weights, hashes = X[~held], y[~held], weights[~held], None
+            if y.size:
+                plain = hashes if self.encoder is None else None
+                summary.add(self.expand(X), weights, plain)
+                labels, counts = np.unique(y, return_counts=True)
+                for label, n in zip(labels.tolist(), counts.tolist(), strict=True):
+                    self._sizes[label] = self._sizes.get(label, 0) + n
+        return summary.cuts()
+
+    def bin(
+        self, cuts: Cuts, **settings: Any
+    ) -> tuple[BinnedTrainingSet, IntArray | None, list[int]]:
+        """Read all batches again; return them in bins, their labels and the mass of each class.
+
+        The labels number the classes; there are none of two classes.
+        """
+        sizes = [self._sizes.get(label, 0) for label in self.classes.tolist()]
+        masses, assembly = np.zeros(len(sizes), dtype=np.int64), None
+        for X, labels, weights in self._training("binning"):
+            columns = self.expand(X)
+            assembly = assembly or begin_assembly(columns, cuts, sizes)
+            assembly.add(columns, labels, weights)
+            np.add.at(masses, labels, weights)
         assert assembly is not None
-        exact = self.weights is None or self.weights.integer_weights
-        return assembly.finish(integer_weights=exact, **settings)
+        binned = assembly.finish(integer_weights=self.integer_weights, **settings)
+        return binned, assembly.labels, masses.tolist()
 
-    def _weigh(self) -> SampleWeights:
-        """Read the sample weights of all batches; return a zero for an example that has none."""
+    def take_unseen(self) -> tuple[Any, Array, IntArray] | None:
+        """Return the examples held out, and forget them."""
+        parts, self.unseen = self.unseen, []
+        if not parts:
+            return None
+        X, y, weights = zip(*parts, strict=True)
+        rows = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
+        return rows, np.concatenate(y), np.concatenate(weights)
+
+    def expand(self, X: Any) -> Any:
+        """Return the columns that stumps and trees ask about."""
+        if self.encoder is None or self.categories is None:
+            return X
+        return self.encoder.expand(self.encoder.recode(X, self.categories))
+
+    def calibrate(self, booster: BaseBooster) -> Calibration:
+        """Return the calibration of a booster that was fitted to these batches."""
+        keys = self.keys()
+        given = keys.sample_weight
+
+        def select(taken: BoolArray) -> Iterator[tuple[Any, ...]]:
+            for rows in self._read("calibrating"):
+                mine = rows.of(taken)
+                if mine.any():
+                    weights = () if given is None else (rows.of(given)[mine],)
+                    yield rows.X[mine], rows.y[mine], *weights
+
+        def refit(fresh: BaseBooster, held: BoolArray) -> FloatArray:
+            if fresh is booster:
+                return np.concatenate([booster._votes(self.expand(X)) for X, *_ in select(held)])
+            fresh.fit_batches(lambda: select(~held))
+            return np.concatenate([fresh.decision_function(X) for X, *_ in select(held)])
+
+        return cross_fit(booster, keys, refit)
+
+    def _weigh(self) -> None:
+        """Read the labels and sample weights of all batches."""
         labels, given = [], []
-        for k, batch in enumerate(self.source.read_weights()):
+        for batch in self.source.read_weights():
             labels.append(np.asarray(batch.y))
             given.append(np.zeros(0) if batch.sample_weight is None else batch.sample_weight)
-            if np.shape(given[-1]) != labels[-1].shape:
+        weighted = any(map(np.size, given))
+        for k, (mine, of_labels) in enumerate(zip(given, labels, strict=True)):
+            if weighted and np.shape(mine) != of_labels.shape:
                 raise ValueError(
                     "all batches must have a sample weight for each label, or none; batch "
-                    f"{k} has {np.size(given[-1])} weights for {labels[-1].size} labels"
+                    f"{k} has {np.size(mine)} weights for {of_labels.size} labels"
                 )
-        y, weights = np.concatenate(labels), np.concatenate(given)
-        checked = check_weights(weights, y, y, self.check_classes(y))
-        _, _, heavy = weigh_examples(y, y, checked)
+        y = np.concatenate(labels)
+        self.classes = find_classes(y)
+        if weighted:
+            with float_errors("sample_weight"):
+                self._given = check_weights(np.concatenate(given), y, y, self.classes)
+        weighed = weigh_classes(self.class_weight, y, self.classes, self._given)
+        _, _, heavy = weigh_examples(y, y, weighed)
         integers = np.zeros(y.size, dtype=np.int64)
-        integers[weights > 0] = heavy.of_each
-        return SampleWeights(integers, heavy.integer_weights)
+        integers[slice(None) if weighed is None else weighed > 0] = heavy.of_each
+        self.weights = SampleWeights(integers, heavy.integer_weights)
 
-    def _read(self, task: str) -> Iterator[tuple[Any, Array, IntArray]]:
-        """Yield the examples of positive weight of each batch, and their weights."""
-        at, sparse = 0, None
-        with progress(task, self.n_rows or self.source.n_rows, show=self.show) as advance:
-            for k, batch in enumerate(self.source.read()):
-                if np.ndim(batch.X) == 2 and batch.X.shape[0] == 0:
-                    raise ValueError(f"batch {k} must not be empty; it has no rows")
-                if batch.sample_weight is not None and self.weights is None:
-                    self.weights = self._weigh()
-                X, y = self._checked(k, batch.X, batch.y)
+    def _training(self, task: str) -> Iterator[tuple[Any, IntArray, IntArray]]:
+        """Yield the examples to train on: categories as codes, numbers of classes, weights."""
+        for rows in self._read(task):
+            X, labels, weights = rows.X, np.searchsorted(self.classes, rows.y), rows.weights
+            if self.held is not None:
+                mine = ~rows.of(self.held)
+                X, labels, weights = X[mine], labels[mine], weights[mine]
+            if labels.size:
+                yield X, labels, weights
+
+    def _read(self, task: str) -> Iterator[Rows]:
+        """Yield the examples of positive weight of each batch; check that they are the same."""
+        at = begin = 0
+        expected, seen, labels = self._expected, Fingerprint(), []
+        keeps = self.keeps_keys and not self._hashes
+        for k, _, X, y, mine in self._batches(task):
+            if self.categories is not None and mine is not None:
+                X = self._recoded(k, X, mine)
+            labels.append(np.unique(y))
+            weights: IntArray = np.ones(y.size, dtype=np.int64)
+            if self.weights is not None:
+                weights = self.weights.of_each[at : at + y.size]
+                if weights.size < y.size:
+                    raise ValueError(f"{OTHER_ROWS}; there are more of them now")
+            at += y.size
+            heavy = weights > 0
+            if not heavy.all():
+                X, y, weights = X[heavy], y[heavy], weights[heavy]
+            if not y.size:
+                continue
+            rows = Rows(X, y, weights, hash_rows(X), begin)
+            held = None if self.held is None else rows.of(self.held)
+            if held is not None and held.size < y.size:
+                raise ValueError(f"{OTHER_ROWS}; there are more of them now")
+            seen.add(y, weights, rows.hashes, held)
+            if expected is not None:
+                seen.compare(expected, ended=False)
+            if keeps:
+                self._hashes.append(rows.hashes)
+                self._labels.append(y)
+            yield rows
+            begin += y.size
+        if expected is not None:
+            seen.compare(expected)
+            return
+        self._expected, self._n_rows = seen, at
+        if not self.classes.size:
+            self.classes = find_classes(np.concatenate(labels))
+
+    def _batches(self, task: str) -> Iterator[tuple[int, Batch, Any, Array, Any]]:
+        """Yield each batch with its number and what the checks return of it."""
+        batches, self._pending = self._pending or self.source.read(), None
+        sparse = None
+        with progress(task, self._n_rows or self.source.n_rows, show=self.show) as advance:
+            for k, batch in enumerate(batches):
+                if batch.sample_weight is not None and self._given is None:
+                    self._weigh()  # it says which batch has none
+                X, y, categories = self._checked(k, batch)
                 if sparse not in (None, sp.issparse(X)):
                     raise ValueError(f"batches must be all dense or all sparse; batch {k} differs")
                 sparse = sp.issparse(X)
-                weights: IntArray = np.ones(y.size, dtype=np.int64)
-                if self.weights is not None:
-                    weights = self.weights.of_each[at : at + y.size]
-                    if weights.size < y.size:
-                        raise ValueError(f"{OTHER_ROWS}; there are more of them now")
-                at += y.size
-                heavy = weights > 0
-                if heavy.all():
-                    yield X, y, weights
-                elif heavy.any():
-                    yield X[heavy], y[heavy], weights[heavy]
+                yield k, batch, X, y, categories
                 advance(y.size)
 
-    def _checked(self, k: int, X: Any, y: Any) -> tuple[Any, Array]:
+    def _checked(self, k: int, batch: Batch, *, reset: bool = False) -> tuple[Any, Array, Any]:
+        if np.ndim(batch.X) == 2 and batch.X.shape[0] == 0:
+            raise ValueError(f"batch {k} must not be empty; it has no rows")
         try:
-            X, y = self.check(X, y, k == 0 and not self._seen)
+            X, y, categories = self.check(batch.X, batch.y, reset)
         except ValueError as error:
             raise ValueError(f"batch {k}: {error}") from error
         if not sp.issparse(X):
-            return np.require(X, requirements=["C", "W"]), y
+            return np.require(X, requirements=["C", "W"]), y, categories
         X.sum_duplicates()
-        return X, y
+        return X, y, categories
 
-    def _see(self, y: Array, weights: IntArray, hashes: Array) -> None:
-        """Count the rows of each label, and add up their hashes, in any order."""
-        mixed = hashes * weights.astype(np.uint64)  # modulo 2**64
-        for label in np.unique(y).tolist():
-            mine = y == label
-            n, total = self._seen.get(label, (0, 0))
-            total += int(mixed[mine].sum())
-            self._seen[label] = n + int(np.count_nonzero(mine)), total % 2**64
+    def _recoded(self, k: int, X: Any, categories: tuple[Categories | None, ...]) -> Any:
+        """Return codes among the categories of all batches."""
+        assert self.categories is not None
+        X = recode(X, categories, self.categories)
+        for j, mine in enumerate(self.categories):
+            if mine is not None and (X[:, j] == UNKNOWN).any():
+                late = sorted(set(categories[j] or ()) - set(mine), key=str)
+                raise ValueError(
+                    f"{OTHER_ROWS}; batch {k} holds the category {late[0]!r} in column {j} now"
+                )
+        return X

@@ -13,7 +13,7 @@ from driftgames.boosting.base import BaseBooster, Run
 from driftgames.boosting.chips import Chips, CountedChips, MistakeWeights
 from driftgames.boosting.training_set import TrainingSet
 from driftgames.certificates.margins import MarginCertificate
-from driftgames.core.checks import check_integer, is_real
+from driftgames.core.checks import check_integer, is_real, shown
 from driftgames.core.typing import FloatArray, IntArray
 
 
@@ -63,7 +63,7 @@ class BoostByMajorityClassifier(BaseBooster):
 
     def _start(self, training_set: TrainingSet) -> Chips:
         if not (is_real(self.edge) and 0 < self.edge < 0.5):
-            raise ValueError(f"edge must lie in (0, 0.5); got {self.edge!r}")
+            raise ValueError(f"edge must lie in (0, 0.5); got {shown(self.edge)}")
         if self.horizon is None and self.warm_start and self.__sklearn_is_fitted__():
             raise ValueError("horizon must be given for a fit that goes on (warm_start)")
         horizon = check_integer("horizon", self._settings["horizon"], least=1)

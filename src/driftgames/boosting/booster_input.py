@@ -24,7 +24,7 @@ from driftgames.boosting.monotonic import directions, plain_constraints
 from driftgames.boosting.parameters import SharedParameters
 from driftgames.boosting.sparse_input import check_sparse
 from driftgames.boosting.tree_growth import DEFAULTS, TreeShape
-from driftgames.core.checks import check_integer, float_errors
+from driftgames.core.checks import check_integer, float_errors, shown
 from driftgames.core.threads import count_threads
 from driftgames.core.typing import IntArray
 
@@ -75,7 +75,7 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
         if self.estimator is not None:
             raise ValueError(
                 "max_depth, max_leaves, min_samples_leaf and criterion are for the built-in trees; "
-                f"got {shape} beside estimator={self.estimator!r}"
+                f"got {shape} beside estimator={shown(self.estimator)}"
             )
         return shape
 
@@ -89,7 +89,7 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
         if self.estimator is not None or n_classes > 2:
             raise ValueError(
                 "monotonic_cst is for two classes and the built-in stumps and trees; got it beside "
-                f"{n_classes} classes and estimator={self.estimator!r}"
+                f"{n_classes} classes and estimator={shown(self.estimator)}"
             )
         if self.encoder_ is None:
             return found
@@ -155,6 +155,12 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
         sparse = estimator is None or get_tags(estimator).input_tags.sparse
         return columns if sparse or not issparse(columns) else columns.toarray()
 
+    def _expand_codes(self, X: Any, categories: tuple[Categories | None, ...] | None) -> Any:
+        """Return the columns of examples whose categories are codes among these."""
+        if self.encoder_ is not None and categories is not None:
+            X = self.encoder_.recode(X, categories)
+        return self._expand(X, self.estimator)
+
     @property
     def _n_columns(self) -> int:
         """The number of columns that the weak hypotheses ask about."""
@@ -164,7 +170,7 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
         """Return the number of threads, checked."""
         n_jobs: Any = self.n_jobs
         if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
-            raise ValueError(f"n_jobs must be an integer or None; got {n_jobs!r}")
+            raise ValueError(f"n_jobs must be an integer or None; got {shown(n_jobs)}")
         return count_threads(None if n_jobs is None else int(n_jobs))
 
     @contextmanager
@@ -193,12 +199,4 @@ def find_classes(y: Array) -> Array:
     classes = np.unique(y)
     if classes.size < 2:
         raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")
-    return classes
-
-
-def two_classes(y: Array) -> Array:
-    """Return the two labels in order; raise ValueError if there are fewer or more."""
-    classes = find_classes(y)
-    if classes.size > 2:
-        raise ValueError(f"y must hold two classes in batches; got {classes.size} classes")
     return classes

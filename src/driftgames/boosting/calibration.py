@@ -11,8 +11,9 @@ there on one part of five. That costs nine, four and 0.8 fits more.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -22,7 +23,9 @@ from driftgames._kernels.jit import kernel
 from driftgames._kernels.sums import dot, row_dots, total
 from driftgames.boosting.bins import Array
 from driftgames.boosting.folds import deal_ranks
+from driftgames.boosting.frames import Categories
 from driftgames.boosting.monotonic import directions
+from driftgames.boosting.row_sample import hash_rows
 from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
@@ -126,45 +129,74 @@ def fit_sigmoid(
     return slope, intercept, loss
 
 
-def cross_fit(
-    booster: BaseBooster, X: Any, y: Array, sample_weight: FloatArray | None
-) -> Calibration:
+class RowKeys(NamedTuple):
+    """The examples of positive weight by what folds are made of.
+
+    ``hashes`` are of their contents, categories as codes; ``labels`` number the classes, and
+    ``sample_weight`` is None if all count the same.
+    """
+
+    hashes: Array
+    labels: Array
+    sample_weight: FloatArray | None
+
+
+Refit = Callable[["BaseBooster", BoolArray], FloatArray]
+"""``refit(fresh, held)`` fits a booster to the examples that are not held; it votes on those."""
+
+
+def cross_fit(booster: BaseBooster, keys: RowKeys, refit: Refit) -> Calibration:
     """Return the calibration of a fitted booster from votes on examples held out.
 
-    ``X`` is an array or a CSR matrix, with categories as codes. Where a class has one example only,
-    none of it can be held out: the votes on the training examples and the prior have to do.
+    Where a class has one example only, none of it can be held out: the votes on the training
+    examples and the prior have to do. Then ``refit`` is called with the fitted booster itself,
+    which only votes.
     """
-    if sample_weight is None:
-        kept, weights = np.arange(y.size), SampleWeights(np.ones(y.size, np.int64), True)
-    else:
-        kept = np.flatnonzero(sample_weight)
-        weights = SampleWeights.of(sample_weight[kept])
-    labels = np.searchsorted(booster.classes_, y[kept])
-    scale = 1.0 if weights.integer_weights else kept.size / int(weights.of_each.sum())
-    ranks, least = deal_ranks(X[kept], labels, None if sample_weight is None else weights[0])
+    labels, given = keys.labels, keys.sample_weight
+    weights = SampleWeights(np.ones(labels.size, np.int64), True)
+    if given is not None:
+        weights = SampleWeights.of(given)
+    scale = 1.0 if weights.integer_weights else labels.size / int(weights.of_each.sum())
+    ranks, least = deal_ranks(keys.hashes, labels, None if given is None else weights.of_each)
     if least < 2 or booster.n_iter_ == 0:
-        votes = booster._votes(booster._expand(X[kept], booster.estimator))
+        votes = refit(booster, np.ones(labels.size, dtype=bool))
         return Calibration.fit(votes, labels, weights.of_each, scale)
-    n_parts = 10 if kept.size < SMALL else 5
+    n_parts = 10 if labels.size < SMALL else 5
     parts = ranks % n_parts
-    found, held = [], []
-    for part in range(n_parts if kept.size < LARGE else 1):
-        rest, mine = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
-        if mine.size == 0:
+    found, mine = [], []
+    for part in range(n_parts if labels.size < LARGE else 1):
+        held = parts == part
+        if not held.any():
             continue
-        fresh = _fresh(booster, rest.size)
-        rows = kept[rest]
+        fresh = _fresh(booster, int(np.count_nonzero(~held)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit itself has said it
-            fresh.fit(
-                X[rows],
-                y[rows],
-                None if sample_weight is None else sample_weight[rows],
-            )
-        found.append(fresh.decision_function(X[kept[mine]]))
-        held.append(mine)
-    mine = np.concatenate(held)
-    return Calibration.fit(np.concatenate(found), labels[mine], weights.of_each[mine], scale)
+            found.append(refit(fresh, held))
+        mine.append(np.flatnonzero(held))
+    at = np.concatenate(mine)
+    return Calibration.fit(np.concatenate(found), labels[at], weights.of_each[at], scale)
+
+
+def cross_fit_here(
+    booster: BaseBooster,
+    X: Any,
+    y: Array,
+    sample_weight: FloatArray | None,
+    categories: tuple[Categories | None, ...] | None,
+) -> Calibration:
+    """Do the same as `cross_fit` for examples in memory, with codes of these categories."""
+    if sample_weight is not None:
+        heavy = sample_weight > 0
+        X, y, sample_weight = X[heavy], y[heavy], sample_weight[heavy]
+
+    def refit(fresh: BaseBooster, held: BoolArray) -> FloatArray:
+        if fresh is booster:
+            return booster._votes(booster._expand_codes(X, categories))
+        fresh.fit(X[~held], y[~held], None if sample_weight is None else sample_weight[~held])
+        return np.asarray(fresh.decision_function(X[held]))
+
+    labels = np.searchsorted(booster.classes_, y)
+    return cross_fit(booster, RowKeys(hash_rows(X), labels, sample_weight), refit)
 
 
 def _fresh(booster: BaseBooster, n_examples: int) -> BaseBooster:
@@ -185,7 +217,7 @@ def _fresh(booster: BaseBooster, n_examples: int) -> BaseBooster:
     if booster.encoder_ is not None:
         settings["categorical_features"] = [each is not None for each in booster.encoder_.features]
     fresh: BaseBooster = clone(booster).set_params(**settings)
-    if fresh.max_leaves is not None:
+    if isinstance(fresh.max_leaves, int):
         fresh.max_leaves = min(fresh.max_leaves, n_examples)
     fresh.min_samples_leaf = max(1, min(fresh.min_samples_leaf, n_examples // 2))
     return fresh

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from driftgames.boosting.additive import Explanation, ShapeFunction
-from driftgames.boosting.frames import UNKNOWN, Categories
+from driftgames.boosting.frames import UNKNOWN, Categories, recode
 from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -80,6 +80,51 @@ class CategoryColumn:
         return len(self.categories) + self.missing + len(self.ranks)
 
 
+@dataclass(frozen=True, eq=False)
+class CategoryCounts:
+    """How much mass each category has in each class; counts of parts add up.
+
+    ``masses[j][k, c]`` is that of category ``k`` of feature ``j`` in class ``c``, ``missing[j]``
+    tells whether the feature has missing values, and ``classes`` is the mass of each class.
+    """
+
+    masses: tuple[IntArray, ...]
+    missing: tuple[bool, ...]
+    classes: IntArray
+    n_rows: int
+
+    @classmethod
+    def of(
+        cls,
+        codes: FloatArray,
+        categories: tuple[Categories | None, ...],
+        labels: IntArray,
+        masses: IntArray,
+        n_classes: int,
+    ) -> Self:
+        """Count examples: the codes of their categories, their classes and their weights."""
+        each, missing = [], []
+        for j, mine in enumerate(categories):
+            table, lost = np.zeros((0, n_classes), dtype=np.int64), False
+            if mine is not None:
+                known = ~np.isnan(codes[:, j])
+                cells = codes[known, j].astype(np.int64) * n_classes + labels[known]
+                table = _add_up(cells, masses[known], len(mine) * n_classes).reshape(-1, n_classes)
+                lost = not known.all()
+            each.append(table)
+            missing.append(lost)
+        of_class = _add_up(labels, masses, n_classes)
+        return cls(tuple(each), tuple(missing), of_class, labels.size)
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            tuple(a + b for a, b in zip(self.masses, other.masses, strict=True)),
+            tuple(a or b for a, b in zip(self.missing, other.missing, strict=True)),
+            self.classes + other.classes,
+            self.n_rows + other.n_rows,
+        )
+
+
 @dataclass(frozen=True)
 class CategoryEncoder:
     r"""Columns of numbers for columns of categories.
@@ -121,36 +166,39 @@ class CategoryEncoder:
         classes. A category that no example holds gets no column; later codes then move up.
         Without ``ranked`` there are no ranks.
         """
-        codes, masses = codes.copy(order="K"), weights.of_each
-        n_classes = int(labels.max()) + 1
+        counts = CategoryCounts.of(codes, categories, labels, weights.of_each, labels.max() + 1)
+        encoder = cls.of_counts(
+            categories, counts, integer_weights=weights.integer_weights, ranked=ranked
+        )
+        return encoder, encoder.recode(codes, categories)
+
+    @classmethod
+    def of_counts(
+        cls,
+        categories: tuple[Categories | None, ...],
+        counts: CategoryCounts,
+        *,
+        integer_weights: bool,
+        ranked: bool,
+    ) -> Self:
+        """Return the encoder for examples that are known by their counts."""
+        masses = counts.classes
         # rounded weights have no unit: then it is the mean weight of an example
-        least = RARE * (1 if weights.integer_weights else masses.mean())
+        least = RARE * (1 if integer_weights else int(masses.sum()) / counts.n_rows)
+        n_classes = int(np.flatnonzero(masses)[-1]) + 1
         features: list[CategoryColumn | None] = []
-        for j, mine in enumerate(categories):
+        for mine, by_class, missing in zip(categories, counts.masses, counts.missing, strict=True):
             if mine is None:
                 features.append(None)
                 continue
-            known = ~np.isnan(codes[:, j])
-            old_codes = codes[known, j].astype(np.int64)
-            held = np.bincount(old_codes, minlength=len(mine)) > 0
-            codes[known, j] = new_codes = (np.cumsum(held) - 1)[old_codes]
-            ranks: tuple[tuple[int, ...], ...] = ()
-            if ranked:
-                ranks = _rank(new_codes, labels[known], masses[known], n_classes, least)
-            categories_held = tuple(mine[k] for k in np.flatnonzero(held))
-            features.append(CategoryColumn(categories_held, not known.all(), ranks))
-        return cls(tuple(features)), codes
+            held = np.flatnonzero(by_class.any(axis=1))
+            ranks = _rank(by_class[held, :n_classes], least) if ranked else ()
+            features.append(CategoryColumn(tuple(mine[k] for k in held), missing, ranks))
+        return cls(tuple(features))
 
     def recode(self, codes: FloatArray, categories: tuple[Categories | None, ...]) -> FloatArray:
         """Return codes among these ``categories`` as codes of the encoder."""
-        codes = codes.copy(order="K")
-        for j, (mine, old) in enumerate(zip(self.categories, categories, strict=True)):
-            if mine is not None and old is not None:
-                at = {category: float(k) for k, category in enumerate(mine)}
-                known = ~np.isnan(codes[:, j])
-                table = np.array([at.get(each, UNKNOWN) for each in old])
-                codes[known, j] = table[codes[known, j].astype(np.int64)]
-        return codes
+        return recode(codes, categories, self.categories)
 
     @cached_property
     def feature(self) -> IntArray:
@@ -263,18 +311,23 @@ class CategoryEncoder:
         )
 
 
-def _rank(
-    codes: IntArray, labels: IntArray, masses: IntArray, n_classes: int, least: float
-) -> tuple[tuple[int, ...], ...]:
+def _add_up(cells: IntArray, masses: IntArray, n_cells: int) -> IntArray:
+    """Return the mass in each cell; it is exact, because no sum reaches 2**53."""
+    sums = np.bincount(cells, weights=masses, minlength=n_cells)
+    return sums[:n_cells].astype(np.int64)
+
+
+def _rank(masses: IntArray, least: float) -> tuple[tuple[int, ...], ...]:
     """Return the ranks of the categories, for each class if there are more than two.
 
-    A category is common if its mass, times the share of the class or of all others, is at least
-    ``least``. Two common categories have no order that their own columns do not have.
+    ``masses[k, c]`` is the mass of category ``k`` in class ``c``. A category is common if its mass,
+    times the share of the class or of all others, is at least ``least``. Two common categories have
+    no order that their own columns do not have.
     """
-    mass = np.bincount(codes, weights=masses)  # exact: no sum reaches 2**53
+    mass = masses.sum(axis=1).astype(np.float64)  # exact: no sum reaches 2**53
     columns = []
-    for c in range(n_classes) if n_classes > 2 else (1,):
-        of_class = np.bincount(codes, weights=masses * (labels == c))
+    for c in range(masses.shape[1]) if masses.shape[1] > 2 else (1,):
+        of_class = masses[:, c].astype(np.float64)
         rarer = min(of_class.sum(), (mass - of_class).sum()) / (mass.sum() or 1.0)
         common = np.flatnonzero(mass * rarer >= least)
         order = common[np.argsort((of_class / mass)[common], kind="stable")]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from driftgames._kernels.sums import dot
-from driftgames.boosting.pair_training_set import PairCounts
+from driftgames.boosting.mistake_counts import CountsErrors
 from driftgames.boosting.stump_kernels import scale_weights
 from driftgames.boosting.training_set import TrainingSet
 from driftgames.certificates.margins import Margins
@@ -129,7 +129,7 @@ class CountedChips(Chips):
     @property
     def training_error(self) -> float:
         """The share of mass that the vote gets wrong."""
-        if isinstance(self._counts, PairCounts):
+        if isinstance(self._counts, CountsErrors):
             return self._counts.error
         return self._wrong / self._total
 

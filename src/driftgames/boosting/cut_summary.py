@@ -35,8 +35,8 @@ class CutSummary:
     Examples
     --------
     >>> part, rest = CutSummary(255), CutSummary(255)
-    >>> _ = part.add(np.array([[1.0, 0.0], [2.0, 0.0]]), np.ones(2, dtype=np.int64))
-    >>> _ = rest.add(sp.csr_matrix([[4.0, np.nan]]), np.ones(1, dtype=np.int64))
+    >>> part.add(np.array([[1.0, 0.0], [2.0, 0.0]]), np.ones(2, dtype=np.int64))
+    >>> rest.add(sp.csr_matrix([[4.0, np.nan]]), np.ones(1, dtype=np.int64))
     >>> part.merge(rest)
     >>> part.cuts().thresholds
     array([1.5, 3. ])
@@ -50,9 +50,9 @@ class CutSummary:
         self._columns: IntArray = np.empty(0, dtype=np.int64)
         self._values: FloatArray = np.empty(0)
 
-    def add(self, X: Any, sample_weights: IntArray) -> Array:
-        """Add the rows of an array or of a CSR matrix; return their hashes."""
-        hashes = self._sample.add(X, sample_weights)
+    def add(self, X: Any, sample_weights: IntArray, hashes: Array | None = None) -> None:
+        """Add the rows of an array or of a CSR matrix; their hashes may be known already."""
+        self._sample.add(X, sample_weights, hashes)
         if sp.issparse(X):
             self._take(*_stored_pairs(X))
         else:
@@ -62,7 +62,6 @@ class CutSummary:
             columns = np.repeat(np.arange(X.shape[1]), sizes)
             filled = values[np.arange(values.shape[1]) < sizes[:, None]]
             self._take(missing_columns(X), columns, filled)
-        return hashes
 
     def merge(self, other: CutSummary) -> None:
         """Add the rows of another summary."""

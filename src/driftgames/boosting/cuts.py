@@ -11,6 +11,7 @@ import numpy as np
 from driftgames._kernels.jit import kernel
 from driftgames.boosting.bins import Array
 from driftgames.boosting.row_sample import SAMPLE, RowSample, last_of_equals
+from driftgames.core.checks import shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 MOST_BINS = 255
@@ -58,8 +59,8 @@ class Cuts:
         known = mine[at] == threshold if at < mine.size else np.isposinf(threshold)
         if not known:
             raise ValueError(
-                f"the threshold {threshold!r} of feature {feature} does not separate this data: "
-                "a fit goes on (warm_start) only with the data and max_bins it was begun with"
+                f"the threshold {shown(threshold)} of feature {feature} does not separate this "
+                "data: a fit goes on (warm_start) only with the data and max_bins it was begun with"
             )
         return at
 

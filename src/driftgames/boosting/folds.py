@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from driftgames.boosting.bins import Array
-from driftgames.boosting.row_sample import hash_rows
 from driftgames.core.typing import BoolArray, IntArray
 
 _FEW_COPIES = 4
 """Below so many copies of a row on average, copies are held out together."""
 
 
-def deal_ranks(X: Any, y: Array, weights: IntArray | None = None) -> tuple[IntArray, int]:
+def deal_ranks(hashes: Array, y: Array, weights: IntArray | None = None) -> tuple[IntArray, int]:
     """Return a number for each row from which folds are made, and the least of any class.
 
-    The rows of each class are numbered in the order of their hashes, one class behind the other.
-    Copies of a row have one number, so that they are held out together. But where every row has
-    many copies, rows are the cells of a table that new rows fall into as well. There each copy
-    has a number of its own. The second result is the least number of ranks that a class has.
+    ``hashes`` are those of `row_sample.hash_rows`. The rows of each class are numbered in their
+    order, one class behind the other. Copies of a row have one number, so that they are held out
+    together. But where every row has many copies, rows are the cells of a table that new rows fall
+    into as well. There each copy has a number of its own. The second result is the least number of
+    ranks that a class has.
 
-    >>> ranks, least = deal_ranks(np.array([[1.0], [2.0], [1.0], [3.0]]), np.array([0, 0, 0, 1]))
+    >>> ranks, least = deal_ranks(np.array([7, 5, 7, 1]), np.array([0, 0, 0, 1]))
     >>> ranks[0] == ranks[2], sorted(set(ranks.tolist())), least
     (np.True_, [0, 1, 2], 1)
     """
-    hashes = hash_rows(X)
     # equal rows of equal weight may change places, and nothing changes
     order = np.lexsort((np.ones(y.size) if weights is None else weights, hashes, y))
     labels, hashes = y[order], hashes[order]

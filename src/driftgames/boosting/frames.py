@@ -10,12 +10,14 @@ import numbers
 import reprlib
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.sparse import issparse
 
+from driftgames.core.checks import shown
+from driftgames.core.data_frames import as_frame
 from driftgames.core.typing import BoolArray, FloatArray
 
 Category = str | bool | int | float
@@ -38,9 +40,9 @@ def find_categories(X: Any, setting: Any) -> BoolArray | None:
     if isinstance(setting, str) and setting != "from_dtype":
         raise ValueError(
             'categorical_features must be "from_dtype", a list of names, of positions or of truth '
-            f"values, or None; got {setting!r}"
+            f"values, or None; got {shown(setting)}"
         )
-    frame = _as_frame(X)
+    frame = as_frame(X)
     if setting is None or (frame is None and isinstance(setting, str)):
         return None
     if frame is not None and isinstance(setting, str):
@@ -60,12 +62,12 @@ def check_types(X: Any, categorical: Sequence[bool] | BoolArray | None) -> None:
 
     Such a column may be a category; ``categorical`` says which ones are.
     """
-    frame = _as_frame(X)
+    frame = as_frame(X)
     for j, (name, dtype) in enumerate(() if frame is None else frame.schema.items()):
         of_numbers = categorical is None or not categorical[j]
         if of_numbers and (dtype.is_temporal() or dtype.is_nested()):
             raise ValueError(
-                f"column {name!r} is of type {dtype}: turn it into numbers, or name it in "
+                f"column {shown(name)} is of type {dtype}: turn it into numbers, or name it in "
                 "categorical_features"
             )
 
@@ -79,7 +81,7 @@ def code_columns(
     value is NaN, and that of any other value is `UNKNOWN`. A column that ``learn`` marks has the
     categories found in it: in the order of its type if that is ordered (Enum), else sorted.
     """
-    frame = _as_frame(X)
+    frame = as_frame(X)
     table: Any = np.asarray(X, dtype=getattr(X, "dtype", object)) if frame is None else frame
     if len(table.shape) != 2 or table.shape[1] != len(categories):
         raise ValueError(f"X must have {len(categories)} columns; got the shape {table.shape}")
@@ -103,6 +105,59 @@ def code_columns(
     return codes, tuple(found)
 
 
+def recode(
+    codes: FloatArray, old: Sequence[Categories | None], new: Sequence[Categories | None]
+) -> FloatArray:
+    """Return codes among ``old`` categories as codes among ``new`` ones.
+
+    A missing value stays missing, and an unknown one unknown.
+    """
+    codes = codes.copy(order="K")
+    for j, (before, after) in enumerate(zip(old, new, strict=True)):
+        if before is not None and after is not None:
+            at = {category: float(k) for k, category in enumerate(after)}
+            table = np.array([*(at.get(each, UNKNOWN) for each in before), UNKNOWN])
+            known = ~np.isnan(codes[:, j])
+            codes[known, j] = table[codes[known, j].astype(np.int64)]
+    return codes
+
+
+class FoundCategories(NamedTuple):
+    """The categories that a part of the examples holds, and the order that their types give.
+
+    Both have an entry for each column: None for numbers, and no order is ``()``.
+    """
+
+    held: tuple[Categories | None, ...]
+    order: tuple[Categories | None, ...]
+
+    @classmethod
+    def of(cls, X: Any, held: tuple[Categories | None, ...]) -> FoundCategories:
+        """Take the order from the types of the columns of ``X``."""
+        frame, order = _as_frame(X), list(held)
+        for j, mine in enumerate(held):
+            if mine is not None:
+                typed = () if frame is None else getattr(frame[:, j].dtype, "categories", ())
+                order[j] = tuple(c for c in _plain_values(typed, "").values() if c is not None)
+        return cls(held, tuple(order))
+
+    def __add__(self, other: FoundCategories) -> FoundCategories:  # type: ignore[override]
+        """Return the categories of both parts in the order that one part would have."""
+        held: list[Categories | None] = []
+        for j, (mine, others) in enumerate(zip(self.held, other.held, strict=True)):
+            if self.order[j] != other.order[j]:
+                raise ValueError(
+                    f"column {j} must have one type in all parts; some hold categories "
+                    f"{reprlib.repr(self.order[j])}, others {reprlib.repr(other.order[j])}"
+                )
+            if mine is None or others is None:
+                held.append(None)
+                continue
+            _check_kind([*mine, *others], f"column {j}")
+            held.append(_order([*mine, *others], self.order[j] or ()))
+        return FoundCategories(tuple(held), self.order)
+
+
 def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
     if isinstance(X, np.ndarray):  # the usual case, quickly
         return None
@@ -117,7 +172,7 @@ def _choose(setting: Any, n_features: int, names: list[Any]) -> BoolArray:
         if listed.shape != (n_features,):
             raise ValueError(
                 f"categorical_features must have a truth value for each of {n_features} columns; "
-                f"got {setting!r}"
+                f"got {shown(setting)}"
             )
         return listed
     chosen = np.zeros(n_features, dtype=bool)
@@ -129,7 +184,7 @@ def _choose(setting: Any, n_features: int, names: list[Any]) -> BoolArray:
         else:
             raise ValueError(
                 f"categorical_features must hold names or positions of the {n_features} columns"
-                f"{f' {names}' if names else ''}; got {each!r}"
+                f"{f' {names}' if names else ''}; got {shown(each)}"
             )
     return chosen
 
@@ -186,7 +241,7 @@ def _check_kind(values: Iterable[Category | None], name: str) -> None:
     if len(first) == 2:
         raise ValueError(
             f"{name} must hold categories of one kind, strings or numbers; got "
-            f"{reprlib.repr(first[True])} and {first[False]!r}"
+            f"{reprlib.repr(first[True])} and {shown(first[False])}"
         )
 
 

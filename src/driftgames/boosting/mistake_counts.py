@@ -7,6 +7,7 @@ weak learner; `driftgames.boosting.tally.Tally` counts in every bin and serves s
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -37,6 +38,15 @@ class MistakeCounts(Protocol):
 
     def move(self, hypothesis: Any) -> MistakeCounts:
         """Count the mistakes of a hypothesis; return the counts that the next round uses."""
+
+
+class CountsErrors(ABC):
+    """Counts of pairs of an example and a label, which know on which examples the vote errs."""
+
+    @property
+    @abstractmethod
+    def error(self) -> float:
+        """The share of examples that the vote so far gets wrong."""
 
 
 class RowCounts:

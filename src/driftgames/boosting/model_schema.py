@@ -232,7 +232,10 @@ _PARAMETERS = {
     "horizon": integer(1).or_null,
     "max_bins": integer(2, MOST_BINS),
     "max_depth": integer(1).or_null,
-    "max_leaves": integer(2).or_null,
+    "max_leaves": Requirement(
+        'an integer from 2, "auto" or null',
+        lambda v: v is None or v == "auto" or (type(v) is int and v >= 2),
+    ),
     "min_samples_leaf": integer(1),
     "monotonic_cst": Requirement(
         "a list, or an object by feature names, of -1, 0 and 1",

@@ -23,7 +23,7 @@ from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import votes_of
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.boosting.trees import Trees
-from driftgames.core.checks import check_flag, check_integer, is_real
+from driftgames.core.checks import check_flag, check_integer, is_real, shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ class Stopping:
         elif share is not None and not (is_real(share) and 0 < share < 1):
             raise ValueError(
                 "validation_fraction must be a number in (0, 1), a number of examples or None; "
-                f"got {share!r}"
+                f"got {shown(share)}"
             )
         check_integer("n_iter_no_change", booster.n_iter_no_change, least=1)
         if not (is_real(booster.tol) and booster.tol >= 0):
-            raise ValueError(f"tol must be a number >= 0; got {booster.tol!r}")
+            raise ValueError(f"tol must be a number >= 0; got {shown(booster.tol)}")
         if early is False or (early == "auto" and n_examples <= MANY):
             return None
         return cls(share, booster.n_iter_no_change, booster.scoring, booster.tol)
@@ -71,13 +71,13 @@ class Stopping:
         share = self.validation_fraction or 0.0
         return share if share < 1 else share / n_examples
 
-    def hold_out(self, X: Any, y: Array, masses: IntArray, classes: Array) -> BoolArray:
+    def hold_out(self, hashes: Array, y: Array, masses: IntArray, classes: Array) -> BoolArray:
         """Return which examples are held out; every class keeps examples to train on."""
-        held = hold_out(deal_ranks(X, y, masses)[0], self.share(y.size))
+        held = hold_out(deal_ranks(hashes, y, masses)[0], self.share(y.size))
         if not np.array_equal(np.unique(y[~held]), classes) or not held.any():
             raise ValueError(
-                f"validation_fraction={self.validation_fraction!r} of {y.size} examples must leave "
-                "examples of each class to train on, and one to hold out"
+                f"validation_fraction={shown(self.validation_fraction)} of {y.size} examples must "
+                "leave examples of each class to train on, and one to hold out"
             )
         return held
 
@@ -254,6 +254,6 @@ def name_sets(eval_set: Any, eval_names: Sequence[str] | None) -> dict[str, tupl
     names = [f"valid_{k}" for k in range(len(pairs))] if eval_names is None else list(eval_names)
     if len(names) != len(pairs) or len(set(names)) != len(names):
         raise ValueError(
-            f"eval_names must be {len(pairs)} different names, one for each set; got {names!r}"
+            f"eval_names must be {len(pairs)} different names, one for each set; got {shown(names)}"
         )
     return dict(zip(names, pairs, strict=True))

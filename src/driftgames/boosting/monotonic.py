@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from driftgames.boosting.bins import Array
+from driftgames.core.checks import shown
 
 
 def plain_constraints(monotonic_cst: Any) -> Any:
@@ -34,8 +35,8 @@ def directions(monotonic_cst: Any, n_features: int, names: Array | None) -> Arra
         unknown = [name for name in given if name not in known]
         if unknown:
             raise ValueError(
-                f"monotonic_cst must name features of a data frame; got {unknown[0]!r}, which is "
-                "not among its columns"
+                f"monotonic_cst must name features of a data frame; got {shown(unknown[0])}, which "
+                "is not among its columns"
             )
         places = {known.index(name): value for name, value in given.items()}
     elif isinstance(given, list) and len(given) == n_features:
@@ -43,11 +44,13 @@ def directions(monotonic_cst: Any, n_features: int, names: Array | None) -> Arra
     else:
         raise ValueError(
             f"monotonic_cst must be a dict or one of -1, 0 and 1 for each of the {n_features} "
-            f"features; got {monotonic_cst!r}"
+            f"features; got {shown(monotonic_cst)}"
         )
     for j, value in places.items():
         if type(value) is not int or value not in (-1, 0, 1):
-            raise ValueError(f"monotonic_cst must hold -1, 0 and 1; got {value!r} for feature {j}")
+            raise ValueError(
+                f"monotonic_cst must hold -1, 0 and 1; got {shown(value)} for feature {j}"
+            )
         found[j] = value
     return found
 

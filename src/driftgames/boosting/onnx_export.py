@@ -49,14 +49,9 @@ def onnx_model(booster: BaseBooster, *, dtype: str = "float32") -> Any:
         import onnx
     except ImportError as error:
         raise ImportError('to_onnx needs onnx: pip install "driftgames[onnx]"') from error
-    check_is_fitted(booster)
+    check_exportable(booster, "ONNX")
     if dtype not in ("float32", "float64"):
         raise ValueError(f'dtype must be "float32" or "float64"; got {dtype!r}')
-    if booster._tables is None:
-        raise ValueError(
-            "only boosters of the built-in stump or tree become ONNX models; this one was fitted "
-            "with another estimator"
-        )
     graph = _Graph(np.dtype(dtype))
     votes = graph.cast(_add_votes(graph, booster), np.dtype(np.float64))
     total = booster.estimator_weights_.sum() if booster.n_iter_ else 1.0
@@ -80,6 +75,16 @@ def onnx_model(booster: BaseBooster, *, dtype: str = "float32") -> Any:
     )
     onnx.checker.check_model(model)
     return model
+
+
+def check_exportable(booster: BaseBooster, format: str) -> None:  # noqa: A002
+    """Raise an error if a booster is not fitted, or has weak hypotheses of another library."""
+    check_is_fitted(booster)
+    if booster._tables is None:
+        raise ValueError(
+            f"only boosters of the built-in stump or tree become {format} models; this one was "
+            "fitted with another estimator"
+        )
 
 
 _OUTPUTS = ("label", "votes", "probabilities")
@@ -143,7 +148,7 @@ def _add_votes(graph: _Graph, booster: BaseBooster) -> str:
     """Add the inputs and the votes of all hypotheses, a column for each class if more than two."""
     from onnx import numpy_helper
 
-    trees, weights, integer_votes = _as_trees(booster)
+    trees, weights, integer_votes = as_trees(booster)
     n_columns = 1 if booster.classes_.size == 2 else booster.classes_.size
     exact = graph.dtype == np.float32 and integer_votes
     columns = _add_columns(graph, booster)
@@ -182,7 +187,7 @@ def _add_votes(graph: _Graph, booster: BaseBooster) -> str:
     )
 
 
-def _as_trees(booster: BaseBooster) -> tuple[Trees, FloatArray, bool]:
+def as_trees(booster: BaseBooster) -> tuple[Trees, FloatArray, bool]:
     """Return the weak hypotheses as trees, their weights, and whether all weights are 1.
 
     After no round there is one leaf, weighed by the default vote for each class.
@@ -191,14 +196,14 @@ def _as_trees(booster: BaseBooster) -> tuple[Trees, FloatArray, bool]:
         votes = np.ones((1, booster._default_vote.size), np.int8)
         return Trees([1], [-1], [0.0], [0], [0], votes, [0.0]), booster._default_vote[None], False  # type: ignore[arg-type]
     weights, integer_votes = exact_weights(booster.estimator_weights_, booster.n_iter_)
-    trees = booster.trees_ if len(booster.trees_) else stumps_as_trees(booster.stumps_)
+    trees = booster.trees_ if len(booster.trees_) else stumpsas_trees(booster.stumps_)
     return trees, weights[:, None], integer_votes
 
 
-def stumps_as_trees(stumps: Stumps) -> Trees:
+def stumpsas_trees(stumps: Stumps) -> Trees:
     """Return each stump as a tree of one question.
 
-    >>> stumps_as_trees(Stumps([0], [1.5], [-1], [1])).vote
+    >>> stumpsas_trees(Stumps([0], [1.5], [-1], [1])).vote
     array([ 0, -1,  1], dtype=int8)
     """
     n = len(stumps)

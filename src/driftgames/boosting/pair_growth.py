@@ -101,7 +101,6 @@ class PairGrower:
 
     def grow(self, weights: IntArray) -> tuple[int, int, PairTree]:
         """Return ``sum w Y h``, ``sum w`` and the tree ``h`` for these weights of pairs."""
-        kernels.pack(weights, self._labels, self._n_classes, self._weights, self._own)
         nodes = [PairNode()]
         waiting: list[tuple[float, int, _Leaf]] = []
         leaves: dict[int, _Leaf] = {}
@@ -114,12 +113,12 @@ class PairGrower:
             else:
                 self._release(leaf)
 
-        root = self._root()
-        if self._may_split(root):
-            root.sums = self._sum(root.rows)
+        root = self.begin(weights)
+        if self.may_split(0, root.totals):
+            root.sums = self.sum(root.rows)
         add(root)
-        norm = self._weight(root.totals)
-        most = self._shape.max_leaves
+        norm = self.weight(root.totals)
+        most = self._shape.most_leaves
         while waiting and (most is None or len(leaves) < most):
             gain, node, leaf = heapq.heappop(waiting)
             del leaves[node]
@@ -134,7 +133,7 @@ class PairGrower:
         found = np.empty(self._data.n_rows, dtype=np.uint32)
         for node, leaf in leaves.items():
             nodes[node] = PairNode(votes=tuple(leaf.votes.tolist()))
-            value += sum(map(abs, self._signed(leaf.totals).tolist()))
+            value += sum(map(abs, self.signed(leaf.totals).tolist()))
             found[leaf.rows] = node
             self._release(leaf)
         tree = tuple(nodes)
@@ -164,43 +163,55 @@ class PairGrower:
                 children[n] = node.left + 1 - self._goes_left(*node[:3])
         kernels.find_leaves(rows, columns, slots, children, found)
 
-    def _root(self) -> _Leaf:
+    def begin(self, weights: IntArray) -> _Leaf:
+        """Return the root of a tree for these weights of pairs; it has no sums yet."""
+        kernels.pack(weights, self._labels, self._n_classes, self._weights, self._own)
         totals = np.empty((self._n_parts, kernels.LANES), dtype=np.int64)
         n_heavy = kernels.collect(self._weights, self._labels, self._heavy, self._light, totals)
-        above = np.full(self._n_classes, -1)
-        return _Leaf(0, 0, self._heavy[:n_heavy], totals, self._votes(totals, above))
+        votes = self.votes(totals, np.full(self._n_classes, -1))
+        return _Leaf(0, 0, self._heavy[:n_heavy], totals, votes)
 
-    def _signed(self, totals: IntArray) -> IntArray:
+    def signed(self, totals: IntArray) -> IntArray:
         """Return the edge of each label."""
         return totals[: self._n_blocks].reshape(-1)[: self._n_classes]
 
-    def _weight(self, totals: IntArray) -> int:
+    def weight(self, totals: IntArray) -> int:
+        """Return the weight of all pairs of a node."""
         n = self._n_blocks
         return int(2 * totals[n : 2 * n].sum() - totals[:n].sum())
 
-    def _votes(self, totals: IntArray, above: IntArray) -> IntArray:
-        signs = np.sign(self._signed(totals))
+    def votes(self, totals: IntArray, above: IntArray) -> IntArray:
+        """Return the vote of a node for each label; ``above`` are those of the node above."""
+        signs = np.sign(self.signed(totals))
         return np.where(signs == 0, above, signs)
 
-    def _may_split(self, leaf: _Leaf) -> bool:
-        depth = self._shape.max_depth
-        n = self._n_blocks
-        upper = leaf.totals[n : 2 * n]
+    def may_split(self, depth: int, totals: IntArray) -> bool:
+        """Whether a node may have a question.
+
+        A label that has right and wrong pairs has two rows.
+        """
+        n, deepest = self._n_blocks, self._shape.max_depth
+        upper = totals[n : 2 * n]
         return bool(
-            (depth is None or leaf.depth < depth)
-            and ((upper > 0) & (upper > leaf.totals[:n])).any()  # right and wrong pairs of a label
-            and leaf.rows.size >= 2 * self._shape.min_samples_leaf
+            (deepest is None or depth < deepest)
+            and ((upper > 0) & (upper > totals[:n])).any()
+            and (not self._counts_rows or totals[2 * n, 0] >= 2 * self._shape.min_samples_leaf)
         )
 
     def _find(self, leaf: _Leaf) -> float:
         """Find the best question of a leaf that has sums; return its gain, or 0 without one."""
         if leaf.sums is None:
             return 0.0
+        gain, leaf.found, leaf.found_left = self.find(leaf.sums, leaf.totals)
+        return gain
+
+    def find(self, sums: IntArray, totals: IntArray) -> tuple[float, IntArray, IntArray]:
+        """Return the gain of the best question, 0 without one, the question and its left totals."""
         data, n = self._data, self._n_blocks
-        leaf.found, leaf.found_left = np.empty(3, dtype=np.int64), np.empty_like(leaf.totals)
+        found, left = np.empty(3, dtype=np.int64), np.empty_like(totals)
         score = kernels.best_split(
-            leaf.sums,
-            leaf.totals,
+            sums,
+            totals,
             n,
             data.offsets,
             data.implicit,
@@ -209,18 +220,17 @@ class PairGrower:
             self._criterion,
             self._mine,
             self._sides,
-            leaf.found,
-            leaf.found_left,
+            found,
+            left,
         )
-        if leaf.found[0] < 0:
-            return 0.0
-        left, right = leaf.found_left, leaf.totals - leaf.found_left
-        if self._criterion == kernels.EDGE:  # in exact integers
-            edges = [int(np.abs(self._signed(side)).sum()) for side in (left, right, leaf.totals)]
-            return float(edges[0] + edges[1] - edges[2])
-        if not self._separates(left, leaf.totals):
-            return 0.0
-        return float(score - kernels.node_score(leaf.totals, n, self._criterion))
+        gain = 0.0
+        if found[0] >= 0 and self._criterion == kernels.EDGE:  # in exact integers
+            sides = left, totals - left, totals
+            edges = [int(np.abs(self.signed(side)).sum()) for side in sides]
+            gain = float(edges[0] + edges[1] - edges[2])
+        elif found[0] >= 0 and self._separates(left, totals):
+            gain = float(score - kernels.node_score(totals, n, self._criterion))
+        return gain, found, left
 
     def _separates(self, left: IntArray, totals: IntArray) -> bool:
         """Whether a question gains anything: in exact integers, whatever rounding says."""
@@ -241,20 +251,20 @@ class PairGrower:
         left, right = leaf.found_left, leaf.totals - leaf.found_left
         depth = leaf.depth + 1
         sides = (
-            _Leaf(node, depth, leaf.rows[:at], left, self._votes(left, leaf.votes)),
-            _Leaf(node + 1, depth, leaf.rows[at:], right, self._votes(right, leaf.votes)),
+            _Leaf(node, depth, leaf.rows[:at], left, self.votes(left, leaf.votes)),
+            _Leaf(node + 1, depth, leaf.rows[at:], right, self.votes(right, leaf.votes)),
         )
         smaller, larger = sides if at <= leaf.rows.size - at else sides[::-1]
-        needed = [not last and self._may_split(side) for side in (smaller, larger)]
+        needed = [not last and self.may_split(depth, s.totals) for s in (smaller, larger)]
         if any(needed):
-            sums = self._sum(smaller.rows)
+            sums = self.sum(smaller.rows)
             if needed[1]:
                 leaf.sums -= sums
                 larger.sums, leaf.sums = leaf.sums, None
             if needed[0]:
                 smaller.sums = sums
             else:
-                self._free.append(sums)
+                self.free(sums)
         self._release(leaf)
         return sides
 
@@ -265,7 +275,7 @@ class PairGrower:
             goes[self._data.offsets[feature + 1] - self._data.offsets[feature] - 1] = missing_left
         return goes
 
-    def _sum(self, rows: Array) -> IntArray:
+    def sum(self, rows: Array) -> IntArray:
         """Return the sums of these rows in each bin; each thread adds up some of the blocks."""
         data, n = self._data, self._n_blocks
         if self._free:
@@ -298,8 +308,21 @@ class PairGrower:
         data.run(add)
         return sums
 
+    def totals(self, rows: Array) -> IntArray:
+        """Return the sums of these rows over all bins of a feature."""
+        totals = np.zeros((self._n_parts, kernels.LANES), dtype=np.int64)
+        n = self._n_blocks
+        totals[:n] = self._weights[:, rows].sum(axis=1)
+        np.add.at(totals[n : 2 * n].reshape(-1), self._labels[rows], self._own[rows])
+        if self._counts_rows:
+            totals[2 * n, 0] = rows.size
+        return totals
+
+    def free(self, sums: IntArray) -> None:
+        """Make the buffer of `sum` free for another node."""
+        self._free.append(sums)
+
     def _release(self, leaf: _Leaf) -> None:
-        """Make the buffer of a leaf free for another."""
         if leaf.sums is not None:
-            self._free.append(leaf.sums)
+            self.free(leaf.sums)
             leaf.sums = None

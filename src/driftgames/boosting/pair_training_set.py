@@ -21,7 +21,7 @@ import numpy as np
 
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray
-from driftgames.boosting.mistake_counts import RowCounts
+from driftgames.boosting.mistake_counts import CountsErrors, RowCounts
 from driftgames.boosting.pair_growth import PairGrower, PairNode, PairTree
 from driftgames.boosting.pair_kernels import count_errors
 from driftgames.boosting.training_set import ConstantVote, EstimatorTrainingSet
@@ -89,19 +89,19 @@ class PairTrainingSet(ABC):
         return int(self.example_weights[wrong].sum())
 
 
-class PairCounts(RowCounts):
+class PairCounts(RowCounts, CountsErrors):
     """One number of mistakes for each pair."""
 
     def __init__(self, training_set: PairTrainingSet) -> None:
         super().__init__(training_set)
         self._pairs = training_set
         self._n_rounds = 0
-        self._wrong = 0
+        self.wrong = 0
 
     def move(self, hypothesis: Any) -> PairCounts:
         """Count the mistakes of a hypothesis."""
         self._n_rounds += 1
-        self._wrong = count_errors(
+        self.wrong = count_errors(
             self._pairs.votes(hypothesis),
             self._pairs.labels,
             self._pairs.example_weights,
@@ -114,7 +114,7 @@ class PairCounts(RowCounts):
     @property
     def error(self) -> float:
         """The share of examples that the vote so far gets wrong."""
-        return self._wrong / int(self._pairs.example_weights.sum())
+        return self.wrong / int(self._pairs.example_weights.sum())
 
 
 class PairVotes(RowVotes):

@@ -14,8 +14,9 @@ estimator : classifier, optional
 max_depth : int, optional
     The most questions on the way to a vote. Default: 1, a stump. With more, the weak
     hypotheses are trees (docs/trees.md). None sets no limit; then give ``max_leaves``.
-max_leaves : int, optional
-    The most leaves of a tree: the leaf of the largest gain is split first. Default: no limit.
+max_leaves : int or "auto", optional
+    The most leaves of a tree: the leaf of the largest gain is split first. "auto" allows two
+    leaves more than there are classes. Default: no limit.
 min_samples_leaf : int
     The least number of examples of nonzero weight in a leaf of a tree.
 criterion : {"gini", "kearns-mansour"}
@@ -87,7 +88,7 @@ class SharedParameters:
     _: KW_ONLY
     estimator: Any = None
     max_depth: int | None = 1
-    max_leaves: int | None = None
+    max_leaves: int | str | None = None
     min_samples_leaf: int = 1
     criterion: str = "gini"
     max_bins: int = 255

@@ -26,6 +26,7 @@ from driftgames.boosting.trees import DTYPES as TREE_ARRAYS
 from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.warm_start import check_settings
 from driftgames.certificates.margins import Margins
+from driftgames.core.checks import shown
 from driftgames.core.description import encode, is_described, restore
 from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.core.typing import Content, Path
@@ -168,7 +169,7 @@ def _encode_parameter(name: str, value: Any) -> Any:
     except TypeError:
         encoded = {"arguments": None}
     if isinstance(encoded, dict) and encoded["arguments"] is None:
-        raise ValueError(f"{name} must be a value that a file can hold; got {value!r}")
+        raise ValueError(f"{name} must be a value that a file can hold; got {shown(value)}")
     return encoded
 
 
@@ -198,7 +199,7 @@ def _encode_labels(labels: Array) -> Content:
     values = labels.tolist()
     plain = all(isinstance(value, (bool, int, float, str)) for value in values)
     if not plain or labels.dtype.kind not in "biufUO":
-        raise ValueError(f"classes must be numbers or strings to be saved; got {values!r}")
+        raise ValueError(f"classes must be numbers or strings to be saved; got {shown(values)}")
     return {"dtype": labels.dtype.str, "values": values}
 
 

@@ -11,6 +11,7 @@ from driftgames.boosting.base import BaseBooster, Run
 from driftgames.boosting.chips import Chips, CountedChips, MistakeWeights
 from driftgames.boosting.training_set import TrainingSet
 from driftgames.certificates.margins import MarginCertificate
+from driftgames.core.checks import shown
 from driftgames.core.typing import FloatArray, IntArray
 from driftgames.potentials import NormalHedgeDT, Potential
 from driftgames.potentials.compiled import CompiledPotential
@@ -160,5 +161,5 @@ class PotentialBoostClassifier(_PotentialBooster):
         if potential is None:
             return NormalHedgeDT()
         if not isinstance(potential, Potential):
-            raise ValueError(f"potential must be a Potential; got {potential!r}")
+            raise ValueError(f"potential must be a Potential; got {shown(potential)}")
         return potential

@@ -13,14 +13,15 @@ import numpy as np
 from driftgames.boosting.additive import AdditiveModel
 from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
 from driftgames.boosting.bins import Array
-from driftgames.boosting.booster_input import BoosterInput, find_classes, two_classes
-from driftgames.boosting.calibration import Calibration, cross_fit
+from driftgames.boosting.booster_input import BoosterInput, find_classes
+from driftgames.boosting.calibration import Calibration, cross_fit_here
 from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.chips import Chips
 from driftgames.boosting.history import COLUMNS, History, Round
 from driftgames.boosting.monitoring import Callback, EvaluationSet, Stopping, Watch, name_sets
 from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.pair_training_set import EstimatorPairs, TreePairs
+from driftgames.boosting.row_sample import hash_rows
 from driftgames.boosting.sample_weights import (
     SampleWeights,
     check_weights,
@@ -36,16 +37,12 @@ from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.warm_start import (
     check_categories,
     check_continuation,
-    check_names,
     replay,
 )
 from driftgames.certificates.margins import Margins
-from driftgames.core.checks import check_flag, check_integer, float_errors
+from driftgames.core.checks import check_flag, float_errors, shown
 from driftgames.core.progress import progress
 from driftgames.core.typing import FloatArray, IntArray
-
-BATCH_ROWS = 65_536
-"""The number of rows that `fit_batches` works on at a time."""
 
 
 class NoEdgeWarning(UserWarning):
@@ -124,7 +121,7 @@ class BoostingRounds(BoosterInput):
             stopping = Stopping.of(self, y.size)
             unseen = None
             if stopping is not None and not pairs and stopping.validation_fraction is not None:
-                held = stopping.hold_out(X, y, weights.of_each, classes)
+                held = stopping.hold_out(hash_rows(X), y, weights.of_each, classes)
                 unseen = X[held], y[held], weights.of_each[held]
                 X, y = X[~held], y[~held]
                 weights = weights._replace(of_each=weights.of_each[~held])
@@ -139,15 +136,11 @@ class BoostingRounds(BoosterInput):
                 check_categories(self, encoder)
             self.encoder_ = encoder
             X = self._expand(X, self.estimator)
-            sets = self._evaluation_sets(pairs, classes)
-            validation = None
             if unseen is not None:
-                rows = self._expand(unseen[0], self.estimator)
-                validation = EvaluationSet(rows, unseen[1], classes, unseen[2])
+                unseen = self._expand(unseen[0], self.estimator), *unseen[1:]
             elif stopping is not None:
-                training = EvaluationSet(X, y, classes, weights.of_each)
-                validation = next(iter(sets.values()), training)
-            watch = Watch(sets, callbacks, stopping, validation)
+                unseen = X, y, weights.of_each
+            watch = self._watch(pairs, classes, callbacks, stopping, unseen)
             names = getattr(self, "feature_names_in_", None)
             monotonic = self._directions(names, classes.size)
             with self._threads() as (pool, n_threads):
@@ -185,100 +178,25 @@ class BoostingRounds(BoosterInput):
                 )
                 self._boost(training_set, classes, earlier, n_estimators, lean, watch)
             if check_flag("calibrate", self.calibrate):
-                self.calibration_ = cross_fit(self, *given)
+                self.calibration_ = cross_fit_here(self, *given, categories)
         return self
 
-    def fit_batches(
-        self,
-        source: Any,
-        *,
-        label: str | None = None,
-        weight: str | None = None,
-        columns: Sequence[str] | None = None,
-        filter: Any = None,  # noqa: A002  # pyarrow's word
-        batch_rows: int = BATCH_ROWS,
-    ) -> Self:
-        """Fit the booster to examples that come in batches, and need not fit in memory.
-
-        The model is that of `fit` on all rows, to the bit, for any size and order of the batches,
-        if both have ``calibrate=False``: a fit in batches does not calibrate, and `predict_proba`
-        returns the share of the vote. It neither stops early nor weighs classes.
-        The source is read twice: once for the cuts, once for the bins, two bytes for each value. A
-        source with sample weights is read once more before that. docs/scale.md has figures.
-
-        Parameters
-        ----------
-        source : function, list, str, pyarrow Dataset or polars LazyFrame
-            A function that returns an iterator over batches, or a list of batches. A batch is
-            ``(X, y)`` or ``(X, y, sample_weight)``, of what `fit` takes, memory maps or names of
-            ``.npy`` files. Or parquet files: a name, a pattern such as ``"data/*.parquet"`` or a
-            list of names.
-        label, weight : str, optional
-            The columns of the labels and of the sample weights, in parquet files, a Dataset or a
-            LazyFrame.
-        columns : list of str, optional
-            The columns of the features. Default: all others.
-        filter : expression, optional
-            The rows to take: an expression of pyarrow, or of polars for a LazyFrame.
-        batch_rows : int
-            The largest number of rows that are worked on at a time.
-
-        Returns
-        -------
-        self
-            An error or an interruption leaves the booster as it was.
-        """
-        from driftgames.boosting.batches import BatchReader
-        from driftgames.boosting.sources import open_source
-
-        batch_rows = check_integer("batch_rows", batch_rows, least=1)
-        with self._kept_on_error():
-            n_estimators, max_bins, shape, goes_on = self._check_settings()
-            if self.estimator is not None:
-                raise ValueError(
-                    "fit_batches is for the built-in stumps and trees; "
-                    f"got estimator={self.estimator!r}"
-                )
-            self._refuse_settings("fit_batches")
-            opened = open_source(
-                source,
-                label=label,
-                weight=weight,
-                columns=columns,
-                filter=filter,
-                batch_rows=batch_rows,
+    def _stops(self, pairs: dict[str, Any], n_examples: int) -> Stopping | None:
+        """Return when a fit stops whose examples are not in memory."""
+        stopping = Stopping.of(self, n_examples)
+        if stopping is not None and not pairs and stopping.validation_fraction is None:
+            raise ValueError(
+                "validation_fraction must be a number, or there must be an eval_set, to stop early "
+                "where the examples are not in memory; got None"
             )
-            if goes_on:
-                check_categories(self, None)
-            self.encoder_ = None
-            if opened.names is not None and goes_on:
-                check_names(self.__dict__.pop("feature_names_in_", None), opened.names)
-            reader = BatchReader(
-                opened,
-                lambda X, y, first: self._check_input(X, y, reset=first and not goes_on),
-                two_classes,
-                show=bool(self.verbose),
-            )
-            classes, cuts = reader.summarise(max_bins)
-            if goes_on:
-                check_continuation(self, classes, n_estimators)
-            with self._threads() as (pool, n_threads):
-                names = None if opened.names is None else np.array(opened.names, dtype=object)
-                monotonic = self._directions(names)
-                binned = reader.bin(
-                    classes, cuts, monotonic=monotonic, pool=pool, n_shares=n_threads
-                )
-                training_set, earlier = self._on_bins(binned, shape, goes_on=goes_on)
-                self._boost(training_set, classes, earlier, n_estimators, lean_of(binned.masses))
-            if names is not None:
-                self.feature_names_in_ = names
-        return self
+        return stopping
 
-    def _refuse_settings(self, where: str, *others: str) -> None:
-        """Raise ValueError for settings that need all examples at hand one by one, or others."""
-        for name in ("class_weight", "early_stopping", *others):
-            if (value := getattr(self, name)) not in (None, False):
-                raise ValueError(f"{where} does not take {name}; got {name}={value!r}")
+    def _check_built_in(self, where: str) -> None:
+        """Raise ValueError for another weak learner than stumps and trees."""
+        if self.estimator is not None:
+            raise ValueError(
+                f"{where} is for the built-in stumps and trees; got estimator={self.estimator!r}"
+            )
 
     @contextmanager
     def _kept_on_error(self) -> Iterator[None]:
@@ -304,7 +222,7 @@ class BoostingRounds(BoosterInput):
         ``labels``, which number the classes, are needed for more than two.
         """
         if shape is not None:
-            shape.check_examples(binned.n_rows)
+            shape = shape.fitted_to(n_classes, binned.n_rows)
         if n_classes > 2:
             assert labels is not None
             pairs = TreePairs(binned, labels, n_classes, shape or TreeShape())
@@ -385,10 +303,18 @@ class BoostingRounds(BoosterInput):
             self.estimators_ = chosen
         self._add_up()
 
-    def _evaluation_sets(
-        self, pairs: dict[str, tuple[Any, Any]], classes: Array
-    ) -> dict[str, EvaluationSet]:
-        """Return the sets that are evaluated after each round, checked."""
+    def _watch(
+        self,
+        pairs: dict[str, tuple[Any, Any]],
+        classes: Array,
+        callbacks: Sequence[Callback],
+        stopping: Stopping | None,
+        unseen: tuple[Any, Array, IntArray] | None,
+    ) -> Watch:
+        """Return what follows a fit: the evaluation sets, checked, and when it stops.
+
+        ``unseen`` are the examples that decide on it if there is no evaluation set.
+        """
         sets = {}
         for name, (X, y) in pairs.items():
             rows, labels = self._check_input(X), np.asarray(y)
@@ -400,10 +326,16 @@ class BoostingRounds(BoosterInput):
             if not np.isin(labels, classes).all():
                 strange = labels[~np.isin(labels, classes)].tolist()[0]
                 raise ValueError(
-                    f"{name} must hold the classes {classes.tolist()}; got {strange!r}"
+                    f"{name} must hold the classes {classes.tolist()}; got {shown(strange)}"
                 )
             sets[name] = EvaluationSet(rows, labels, classes)
-        return sets
+        validation = None
+        if stopping is not None:
+            validation = next(iter(sets.values()), None)
+            if validation is None and unseen is not None:
+                X, y, masses = unseen
+                validation = EvaluationSet(X, y, classes, masses)
+        return Watch(sets, callbacks, stopping, validation)
 
     def _play(
         self,

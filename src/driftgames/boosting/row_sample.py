@@ -34,8 +34,8 @@ class RowSample:
     --------
     >>> X, weights = np.array([[1.0, 0.0], [2.0, 0.5], [1.0, 0.0]]), np.array([1, 1, 4])
     >>> part, rest = RowSample(size=1), RowSample(size=1)
-    >>> _ = part.add(X[:2], weights[:2])
-    >>> _ = rest.add(sp.csr_matrix(X[2:]), weights[2:])
+    >>> part.add(X[:2], weights[:2])
+    >>> rest.add(sp.csr_matrix(X[2:]), weights[2:])
     >>> part.merge(rest)
     >>> part.rows.toarray(), part.weights
     (array([[2. , 0.5]]), array([1]))
@@ -49,11 +49,9 @@ class RowSample:
         """The mass of each row."""
         self._hashes = np.empty(0, dtype=np.uint64)
 
-    def add(self, rows: Any, weights: IntArray) -> Array:
-        """Add an array or a CSR matrix, whose rows have these weights; return their hashes."""
-        hashes = hash_rows(rows)
-        self._combine(rows, weights, hashes)
-        return hashes
+    def add(self, rows: Any, weights: IntArray, hashes: Array | None = None) -> None:
+        """Add an array or a CSR matrix, whose rows have these weights."""
+        self._combine(rows, weights, hash_rows(rows) if hashes is None else hashes)
 
     def merge(self, other: RowSample) -> None:
         """Add the rows that another sample of the same size was drawn from."""

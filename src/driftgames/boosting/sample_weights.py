@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from driftgames.boosting.bins import Array
-from driftgames.core.checks import is_real
+from driftgames.core.checks import is_real, shown
 from driftgames.core.typing import FloatArray, IntArray
 
 _MOST_COUNTED = 2**31  # what the counts of a tally can hold
@@ -57,15 +58,8 @@ class WeightTotals(NamedTuple):
                 each = sample_weight / unit
                 total = float(each.sum())
             ratios.append(total if (each == np.rint(each)).all() else math.inf)
-        mantissas, exponents = np.frexp(_near_one(sample_weight, span[1]))
-        digits = np.ldexp(mantissas, 53).astype(np.int64)
-        shares = 0
-        for exponent in np.unique(exponents).tolist():
-            mine = digits[exponents == exponent]
-            # two halves, so that no sum of less than 2**36 of them overflows
-            total_digits = (int((mine >> 26).sum()) << 26) + int((mine & (2**26 - 1)).sum())
-            shares += (total_digits << (exponent + _LEAST_EXPONENT)) >> 53
-        return cls((ratios[0], ratios[1]), shares)
+        shares = exact_sum(_near_one(sample_weight, span[1])) * 2**_LEAST_EXPONENT
+        return cls((ratios[0], ratios[1]), int(shares))
 
     def __add__(self, other: WeightTotals) -> WeightTotals:  # type: ignore[override]
         ratios = (self.ratios[0] + other.ratios[0], self.ratios[1] + other.ratios[1])
@@ -112,7 +106,7 @@ def check_weights(sample_weight: Any, X: Any, y: Array, classes: Array) -> Float
     if present.size < 2:
         raise ValueError(
             "sample_weight must not be zero for all of one class; "
-            f"only class {present[0]!r} of {classes.tolist()} has any"
+            f"only class {shown(present[0])} of {classes.tolist()} has any"
         )
     return np.asarray(weights)
 
@@ -131,26 +125,50 @@ def weigh_classes(
     if class_weight is None:
         return sample_weight
     weights = np.ones(y.size) if sample_weight is None else sample_weight
+    masses = [exact_sum(weights[y == each]) for each in classes]
+    factors = class_factors(class_weight, classes, masses)
+    return np.asarray(weights * factors[np.searchsorted(classes, y)])
+
+
+def exact_sum(weights: FloatArray) -> Fraction:
+    """Return the sum of weights without rounding, so that sums of parts add up."""
+    mantissas, exponents = np.frexp(weights)
+    digits, total = np.ldexp(mantissas, 53).astype(np.int64), Fraction(0)
+    for exponent in np.unique(exponents).tolist():
+        mine = digits[exponents == exponent]
+        # two halves, so that no sum of less than 2**36 of them overflows
+        whole = (int((mine >> 26).sum()) << 26) + int((mine & (2**26 - 1)).sum())
+        total += whole * Fraction(2) ** (exponent - 53)
+    return total
+
+
+def class_factors(class_weight: Any, classes: Array, masses: Sequence[Fraction]) -> FloatArray:
+    """Return the factor of each class; ``masses`` are the sums of their sample weights."""
     if isinstance(class_weight, str) and class_weight == "balanced":
-        masses = [math.fsum(weights[y == each].tolist()) for each in classes]
-        factors = [math.fsum(masses) / mass for mass in masses]
-        if all(mass.is_integer() for mass in masses):
-            common = math.lcm(*(int(mass) for mass in masses))
-            if common * len(masses) < _MOST_COUNTED:
-                factors = [common / mass for mass in masses]
+        held = [float(mass) for mass in masses]
+        common = math.fsum(held)
+        if all(mass.is_integer() for mass in held):
+            least = math.lcm(*(int(mass) for mass in held if mass))
+            if least * len(held) < _MOST_COUNTED:
+                common = least
+        factors = [common / mass if mass else 1.0 for mass in held]
     elif isinstance(class_weight, Mapping):
         unknown = [label for label in class_weight if label not in classes.tolist()]
         if unknown:
             raise ValueError(
-                f"class_weight must name the classes {classes.tolist()}; got {unknown[0]!r}"
+                f"class_weight must name the classes {classes.tolist()}; got {shown(unknown[0])}"
             )
         factors = [class_weight.get(label, 1.0) for label in classes.tolist()]
     else:
-        raise ValueError(f'class_weight must be a dict, "balanced" or None; got {class_weight!r}')
+        raise ValueError(
+            f'class_weight must be a dict, "balanced" or None; got {shown(class_weight)}'
+        )
     for label, factor in zip(classes.tolist(), factors, strict=True):
         if not (is_real(factor) and 0 < factor < math.inf):
-            raise ValueError(f"class_weight[{label!r}] must be a finite number > 0; got {factor!r}")
-    return np.asarray(weights * np.array(factors, dtype=np.float64)[np.searchsorted(classes, y)])
+            raise ValueError(
+                f"class_weight[{shown(label)}] must be a finite number > 0; got {shown(factor)}"
+            )
+    return np.array(factors, dtype=np.float64)
 
 
 def weigh_examples(

@@ -9,7 +9,11 @@ import numpy as np
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, DenseBins
 from driftgames.boosting.cuts import Cuts
-from driftgames.boosting.shared_trees import SharedTreeGrower
+from driftgames.boosting.mistake_counts import CountsErrors
+from driftgames.boosting.pair_training_set import TreePairs
+from driftgames.boosting.shared_pairs import SharedPairGrower
+from driftgames.boosting.shared_rows import Question
+from driftgames.boosting.shared_trees import SharedGrower, SharedTreeGrower
 from driftgames.boosting.tree_growth import TreeShape
 from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.vote_totals import Standing
@@ -33,46 +37,56 @@ class SharedTrainingSet:
         Asks the shares.
     cuts : Cuts
         The thresholds between the bins.
-    counts : array of int64, shape (2, n_bins)
-        The mass of each class in each bin, over all shares.
+    n_classes : int
+        The number of classes.
     integer_weights : bool
         Whether the sample weights are integers exactly.
     shape : TreeShape, optional
         The shape of the trees; None for stumps.
+    monotonic : array of int64, optional
+        The constraints of `BinnedTrainingSet`.
     """
 
     def __init__(
         self,
         exchange: Exchange,
         cuts: Cuts,
-        counts: IntArray,
+        n_classes: int,
         *,
         integer_weights: bool,
         shape: TreeShape | None,
+        monotonic: IntArray | None = None,
     ) -> None:
         self._exchange = exchange
         self.integer_weights = integer_weights
+        self.masses: list[int] = exchange.ask("masses").tolist()
+        """The mass of each class."""
         nothing = np.empty((0, cuts.missing.size), dtype=np.uint8)
         none = np.empty(0, dtype=np.int64)
         implicit = np.full(cuts.missing.size, -1, dtype=np.int64)
-        bins = DenseBins(nothing, nothing.T)
+        bins, counts = DenseBins(nothing, nothing.T), exchange.ask("counts")
         # without rows it still knows stumps, ties and thresholds
-        self._bins = BinnedTrainingSet(cuts, bins, none, 0, none, implicit, counts)
-        self._trees = None if shape is None else TreeTrainingSet(self._bins, shape)
-        self._grower = None
-        if shape is not None:
-            self._grower = SharedTreeGrower(
-                self._bins, shape, lambda questions: exchange.ask("divide", questions)
-            )
+        self._bins = BinnedTrainingSet(
+            cuts, bins, none, 0, none, implicit, counts, monotonic=monotonic
+        )
+        self._trees: TreeTrainingSet | TreePairs | None = None
+        self._grower: SharedGrower | None = None
 
-    @property
-    def masses(self) -> list[int]:
-        """The mass of each class."""
-        return self._bins.masses
+        def divide(questions: list[Question]) -> list[IntArray]:
+            return list(exchange.ask("divide", questions))
+
+        if n_classes > 2:
+            shape = shape or TreeShape()
+            self._trees = TreePairs(self._bins, none, n_classes, shape)
+            self._grower = SharedPairGrower(self._bins, n_classes, shape, divide)
+        elif shape is not None:
+            self._trees = TreeTrainingSet(self._bins, shape)
+            self._grower = SharedTreeGrower(self._bins, shape, divide)
 
     def count_mistakes(self) -> SharedCounts:
         """Return the counts before the first round."""
-        return SharedCounts(self, self._exchange)
+        kind = SharedCounts if len(self.masses) == 2 else SharedPairCounts
+        return kind(self, self._exchange)
 
     def add_votes(self) -> SharedVotes:
         """Return the votes before the first round: none."""
@@ -103,7 +117,7 @@ class SharedCounts:
 
     def masses(self) -> tuple[int, IntArray]:
         """Return the first number of mistakes, and the mass of each class at each."""
-        first, masses = self._masses
+        first, masses, _ = self._masses
         # a share without examples of a class may list numbers that no example has
         begin, *_, end = np.flatnonzero(masses.any(axis=0)).tolist() * 2
         return first + begin, np.ascontiguousarray(masses[:, begin : end + 1])
@@ -116,6 +130,15 @@ class SharedCounts:
         """Count the mistakes of a hypothesis."""
         self._masses = self._exchange.ask("move", hypothesis)
         return self
+
+
+class SharedPairCounts(SharedCounts, CountsErrors):
+    """The `PairCounts` of all shares."""
+
+    @property
+    def error(self) -> float:
+        """The share of examples that the vote so far gets wrong."""
+        return int(self._masses[2]) / sum(self._training_set.masses)
 
 
 class SharedVotes:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
+from driftgames.boosting.pair_training_set import PairCounts
+from driftgames.boosting.shared_rows import PairRows, TreeRows
 from driftgames.boosting.shared_sums import list_all_bins
-from driftgames.boosting.shared_trees import TreeRows
 from driftgames.boosting.tree_growth import TreeShape
 from driftgames.boosting.vote_totals import Standing
 from driftgames.certificates.margins import Margins
@@ -44,27 +45,50 @@ class Share:
         The rows of this share.
     shape : TreeShape, optional
         The shape of the trees; None for stumps.
+    labels : array of int64, optional
+        The number of the class of each example, if there are more than two.
+    n_classes : int
+        The number of classes.
     """
 
-    def __init__(self, data: BinnedTrainingSet, shape: TreeShape | None) -> None:
+    def __init__(
+        self,
+        data: BinnedTrainingSet,
+        shape: TreeShape | None,
+        labels: IntArray | None = None,
+        n_classes: int = 2,
+    ) -> None:
         fields = {name: getattr(data, name) for name in data.__dataclass_fields__}
-        self._set = SummedBins(**fields) if shape is None else TreeRows(data, shape)
+        self._set: SummedBins | TreeRows | PairRows
+        self._masses = np.array(data.masses)
+        if labels is not None:
+            self._set = PairRows(data, labels, n_classes, shape or TreeShape())
+            self._masses = np.zeros(n_classes, dtype=np.int64)
+            np.add.at(self._masses, self._set.labels, self._set.example_weights)
+        elif shape is None:
+            self._set = SummedBins(**fields)
+        else:
+            self._set = TreeRows(data, shape)
         self._counts = data.counts
         self._state: Any = None
 
     def ask(self, name: str, *arguments: Any) -> Any:
         """Return the answer to a question: a method of `MistakeCounts`, `VoteTotals` or trees."""
-        if name in ("count_mistakes", "add_votes"):
-            self._state = getattr(self._set, name)()
-            return self._state.masses()
         if name == "counts":
             return self._counts
+        if name == "masses":
+            return self._masses
         if name == "divide":
             return self._set.divide(*arguments)  # type: ignore[union-attr]  # only trees are asked
-        answer = getattr(self._state, name)(*arguments)
-        if name == "move":
-            self._state = answer
+        if name in ("count_mistakes", "add_votes"):
+            answer = self._state = getattr(self._set, name)()
+        else:
+            answer = getattr(self._state, name)(*arguments)
+        if name == "add_votes":
             return answer.masses()
+        if name in ("count_mistakes", "move"):
+            self._state = answer
+            return *answer.masses(), answer.wrong if isinstance(answer, PairCounts) else 0
         return answer
 
 
@@ -82,13 +106,13 @@ def _add_each(answers: Sequence[Any]) -> Any:
     return [_add(members) for members in zip(*answers, strict=True)]
 
 
-def _join_masses(answers: Sequence[tuple[int, IntArray]]) -> tuple[int, IntArray]:
-    first = min(begin for begin, _ in answers)
-    end = max(begin + masses.shape[1] for begin, masses in answers)
+def _join_masses(answers: Sequence[tuple[int, IntArray, int]]) -> tuple[int, IntArray, int]:
+    first = min(begin for begin, _, _ in answers)
+    end = max(begin + masses.shape[1] for begin, masses, _ in answers)
     joined = np.zeros((2, end - first), dtype=np.int64)
-    for begin, masses in answers:
+    for begin, masses, _ in answers:
         joined[:, begin - first : begin - first + masses.shape[1]] += masses
-    return first, joined
+    return first, joined, sum(wrong for _, _, wrong in answers)
 
 
 def _join_standings(answers: Sequence[Standing]) -> Standing:
@@ -101,6 +125,7 @@ def _join_margins(answers: Sequence[Margins]) -> Margins:
 
 _JOIN: dict[str, Callable[[Sequence[Any]], Any]] = {
     "counts": _add,
+    "masses": _add,
     "count_mistakes": _join_masses,
     "best": _add,
     "divide": _add_each,

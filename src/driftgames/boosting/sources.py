@@ -51,12 +51,16 @@ def open_source(
     columns: Sequence[str] | None = None,
     filter: Any = None,  # noqa: A002  # pyarrow's word
     batch_rows: int,
+    frames: bool = False,
 ) -> Source:
-    """Return a source of batches of at most ``batch_rows`` rows; `fit_batches` describes them."""
+    """Return a source of batches of at most ``batch_rows`` rows; `fit_batches` describes them.
+
+    Columns of a file become an array if all are numbers and ``frames`` is False, else a data frame.
+    """
     if _is_of(source, "polars", "LazyFrame"):
-        return _open_lazy(source, label, weight, columns, filter, batch_rows)
+        return _open_lazy(source, label, weight, columns, filter, batch_rows, frames)
     if _is_path(source) or _is_list_of_paths(source) or _is_of(source, "pyarrow", "Dataset"):
-        return _open_dataset(source, label, weight, columns, filter, batch_rows)
+        return _open_dataset(source, label, weight, columns, filter, batch_rows, frames)
     for name, given in [
         ("label", label),
         ("weight", weight),
@@ -98,6 +102,7 @@ def _open_dataset(
     columns: Sequence[str] | None,
     rows: Any,
     batch_rows: int,
+    frames: bool,
 ) -> Source:
     """Open parquet files or a pyarrow Dataset."""
     import pyarrow as pa
@@ -114,7 +119,7 @@ def _open_dataset(
         ):
             if part.num_rows:  # a filter may leave nothing of a part
                 take = {name: part.column(name) for name in asked}
-                yield _frame_batch(take, names, label, weight, part.num_rows)
+                yield _frame_batch(take, names, label, weight, pa.table, frames)
                 del take
             del part
         pa.default_memory_pool().release_unused()
@@ -140,8 +145,11 @@ def _open_lazy(
     columns: Sequence[str] | None,
     rows: Any,
     batch_rows: int,
+    frames: bool,
 ) -> Source:
     """Open a polars LazyFrame."""
+    import polars as pl
+
     if rows is not None:
         source = source.filter(rows)
     features = _choose(source.collect_schema().names(), label, weight, columns)
@@ -151,7 +159,8 @@ def _open_lazy(
         for part in source.select(asked).collect_batches(chunk_size=batch_rows):
             if len(part):
                 take = {name: part[name] for name in asked}
-                yield from _slices(_frame_batch(take, names, label, weight, len(part)), batch_rows)
+                batch = _frame_batch(take, names, label, weight, pl.DataFrame, frames)
+                yield from _slices(batch, batch_rows)
 
     return Source(lambda: read(features), lambda: read([]), None, features)
 
@@ -175,19 +184,29 @@ def _choose(
 
 
 def _frame_batch(
-    take: dict[str, Any], names: list[str], label: str | None, weight: str | None, n_rows: int
+    take: dict[str, Any],
+    names: list[str],
+    label: str | None,
+    weight: str | None,
+    make: Callable[[dict[str, Any]], Any],
+    frames: bool,
 ) -> Batch:
-    """Return the batch of columns by name; a missing number is NaN."""
-    columns = [_numbers(name, take[name]) for name in names]
-    single = all(column.dtype == np.float32 for column in columns)
-    X = np.empty((n_rows, len(names)), dtype=np.float32 if columns and single else np.float64)
-    for j, column in enumerate(columns):
-        X[:, j] = column
+    """Return the batch of columns by name; ``make`` makes a data frame of them."""
     assert label is not None  # `_choose` has checked it
     labels = take[label]
     n_lost = labels.null_count() if callable(labels.null_count) else labels.null_count
     if n_lost:
         raise ValueError(f"the labels in {label!r} must not be missing; {n_lost} of a batch are")
+    X: Any
+    columns = [np.asarray(take[name]) for name in names]
+    if names and (frames or any(column.dtype.kind not in "biuf" for column in columns)):
+        X = make({name: take[name] for name in names})
+    else:
+        single = all(column.dtype == np.float32 for column in columns)
+        dtype = np.float32 if columns and single else np.float64
+        X = np.empty((len(labels), len(names)), dtype=dtype)
+        for j, column in enumerate(columns):
+            X[:, j] = column  # a missing number is NaN
     return Batch(X, np.asarray(labels), None if weight is None else _numbers(weight, take[weight]))
 
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 from driftgames.boosting.bins import Array, BitArray
 from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
 from driftgames.boosting.vote_totals import RowVotes, VoteTotals
+from driftgames.core.checks import shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 
@@ -160,7 +161,7 @@ def votes_of(hypothesis: Any, X: Any, classes: Array) -> BitArray:
     if not np.all(known):
         raise ValueError(
             f"estimator must predict one of the classes {classes.tolist()}; "
-            f"{type(hypothesis).__name__} predicted {labels[~known][0]!r}"
+            f"{type(hypothesis).__name__} predicted {shown(labels[~known][0])}"
         )
     return np.asarray(up, dtype=np.uint8)
 

@@ -19,7 +19,7 @@ like the node above it, and a tied root votes -1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -67,7 +67,7 @@ class TreeShape:
     """How large a tree may grow, and the criterion that chooses its questions."""
 
     max_depth: int | None = 1
-    max_leaves: int | None = None
+    max_leaves: int | str | None = None
     min_samples_leaf: int = 1
     criterion: str = "gini"
 
@@ -76,7 +76,9 @@ class TreeShape:
             check_integer("max_depth", self.max_depth, least=1)
         elif self.max_leaves is None:
             raise ValueError("max_leaves must be given if max_depth is None")
-        if self.max_leaves is not None:
+        if isinstance(self.max_leaves, str):
+            choose("max_leaves", self.max_leaves, {"auto": True})
+        elif self.max_leaves is not None:
             check_integer("max_leaves", self.max_leaves, least=2)
         check_integer("min_samples_leaf", self.min_samples_leaf, least=1)
         choose("criterion", self.criterion, CRITERIA)
@@ -86,8 +88,21 @@ class TreeShape:
         """Whether the tree is the exhaustive stump, which has an engine of its own."""
         return self.max_depth == 1 and self.min_samples_leaf == 1
 
-    def check_examples(self, n_examples: int) -> None:
-        """Raise ValueError for more leaves, or larger leaves, than the examples can fill."""
+    @property
+    def most_leaves(self) -> int | None:
+        """``max_leaves`` of a shape that `fitted_to` has returned."""
+        assert not isinstance(self.max_leaves, str)
+        return self.max_leaves
+
+    def fitted_to(self, n_classes: int, n_examples: int) -> TreeShape:
+        """Return the shape for these examples; "auto" allows two leaves more than classes.
+
+        Raise ValueError for more leaves, or larger leaves, than the examples can fill.
+        """
+        if isinstance(self.max_leaves, str):
+            return replace(self, max_leaves=min(2 + n_classes, n_examples)).fitted_to(
+                n_classes, n_examples
+            )
         if self.max_leaves is not None and self.max_leaves > n_examples:
             raise ValueError(
                 f"max_leaves must be at most {n_examples}, the number of examples of positive "
@@ -98,6 +113,7 @@ class TreeShape:
                 f"min_samples_leaf must be at most {n_examples // 2}, half of the examples of "
                 f"positive weight; got {self.min_samples_leaf}"
             )
+        return self
 
 
 DEFAULTS = asdict(TreeShape())
@@ -117,11 +133,11 @@ class TreeGrower:
         # with few rows a second thread costs more than it saves
         self._n_shares = 1 if data.bins.codes.size < _FEW_SUMS else data.n_shares
         limits = [2**shape.max_depth if shape.max_depth is not None else _LEAVES, _LEAVES]
-        limits += [shape.max_leaves] if shape.max_leaves is not None else []
+        limits += [shape.most_leaves] if shape.most_leaves is not None else []
         none = -1
         numbers = [
             none if shape.max_depth is None else shape.max_depth,
-            none if shape.max_leaves is None else shape.max_leaves,
+            none if shape.most_leaves is None else shape.most_leaves,
             shape.min_samples_leaf,
             CRITERIA[shape.criterion],
         ]
@@ -178,7 +194,7 @@ class TreeGrower:
         """Return a tree's vote on every row: 1 for +1 and 0 for -1."""
         self._follow(tree)
         votes = np.empty(self._data.n_rows, dtype=np.uint8)
-        self._run(lambda p: steps.write_votes(p, self._growth, votes))
+        self._run(lambda p: steps.write_votes(*self._leaves(p), votes))
         return votes
 
     def count_mistakes(self, tree: Tree, mistakes: Array, most: int) -> IntArray:
@@ -189,8 +205,14 @@ class TreeGrower:
         self._follow(tree)
         moved = np.empty((self._n_shares, 2, most + 1), dtype=np.int64)
         weights = self._data.sample_weights
-        self._run(lambda p: steps.count_mistakes(p, self._growth, weights, mistakes, moved[p]))
+        self._run(lambda p: steps.count_mistakes(*self._leaves(p), weights, mistakes, moved[p]))
         return np.asarray(moved.sum(axis=0))
+
+    def _leaves(self, p: int) -> tuple[Array, Array, Array, Array]:
+        """Return questions and votes of all nodes, and the rows of a share in its leaves."""
+        growth = self._growth
+        n_nodes = growth.at[N_NODES]
+        return growth.questions[:n_nodes], growth.votes[:n_nodes], growth.bounds[p], growth.lists[p]
 
     def _take(self, step: int, *weights: Array, alone: bool = False) -> int:
         """Take a step and return the next one; if ``alone``, go on to the end."""

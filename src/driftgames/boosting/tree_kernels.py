@@ -33,7 +33,7 @@ def collect(
     """
     to_heavy = np.uint64(n_heavy)
     to_light = np.uint64(n_light)
-    total = 0
+    total = np.int64(0)
     for i in range(np.uint64(begin), np.uint64(end)):
         heavy[to_heavy] = i  # both are written and one is kept: the loop has no branch
         light[to_light] = i
@@ -41,7 +41,7 @@ def collect(
         to_heavy += weighs
         to_light += np.uint64(1) - weighs
         total += weights[i]
-    return int(to_heavy), int(to_light), total
+    return int(np.int64(to_heavy)), int(np.int64(to_light)), int(total)
 
 
 @kernel

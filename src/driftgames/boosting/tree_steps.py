@@ -86,15 +86,16 @@ def _begin(
     """
     n_shares = growth.parts.shape[0]
     heavy, light = growth.lists[p, 0], growth.lists[p, 1]
-    n_heavy = 0
-    n_light = 0
+    none = int(np.int64(0))  # a literal 0 has a type of its own: functions compile for it apart
+    n_heavy = none
+    n_light = none
     for c in range(2):
         bounds = growth.bounds[p, 0]
         bounds[c, 0] = n_heavy
         bounds[c + 2, 0] = n_light
         first = examples.split if c == 1 else 0
         end = weights.size if c == 1 else examples.split
-        total = 0
+        total = none
         for start in range(first + p * BLOCK, end, n_shares * BLOCK):
             stop = min(start + BLOCK, end)
             if table.size > 0:
@@ -113,23 +114,24 @@ def _begin(
     for s in range(growth.n_free[p]):
         growth.free[p, s] = s + 1
     growth.slots[p, 0] = 0
-    _sum(p, 0, 0, examples, growth, weights)
+    _sum(p, none, none, examples, growth, weights)
 
 
 @inner_kernel
 def _plant(growth: Growth) -> None:
     """Make the root a leaf."""
+    root, downward = int(np.int64(0)), int(np.int64(-1))
     for c in range(3):
         growth.totals[0, c] = 0
         for p in range(growth.parts.shape[0]):
             growth.totals[0, c] += growth.parts[p, c]
     growth.depths[0] = 0
-    growth.votes[0] = _vote(growth.totals[0], -1)
+    growth.votes[0] = _vote(growth.totals[0], downward)
     growth.questions[0, 3] = 0
     growth.at[N_NODES] = 1
     growth.at[N_LEAVES] = 1
     growth.at[N_WAITING] = 0
-    growth.fresh[0] = 0 if _may_split(growth.shape, 0, growth.totals[0]) else -1
+    growth.fresh[0] = 0 if _may_split(growth.shape, root, growth.totals[0]) else -1
     growth.fresh[1] = -1
 
 
@@ -290,18 +292,24 @@ def _sum_sides(p: int, examples: Examples, growth: Growth, weights: Array) -> No
 
 
 @kernel
-def write_votes(p: int, growth: Growth, votes: Array) -> None:
+def write_votes(questions: Array, votes: Array, bounds: Array, lists: Array, out: Array) -> None:
     """Write the tree's vote on each row of a share: 1 for +1 and 0 for -1."""
-    for node in range(growth.at[N_NODES]):
-        if growth.questions[node, 3] == 0:
+    for node in range(votes.size):
+        if questions[node, 3] == 0:
             for g in range(4):
-                for q in range(growth.bounds[p, node, g, 0], growth.bounds[p, node, g, 1]):
-                    votes[np.uint64(growth.lists[p, g // 2, q])] = growth.votes[node] > 0
+                for q in range(bounds[node, g, 0], bounds[node, g, 1]):
+                    out[np.uint64(lists[g // 2, q])] = votes[node] > 0
 
 
 @kernel
 def count_mistakes(
-    p: int, growth: Growth, sample_weights: Array, mistakes: Array, moved: Array
+    questions: Array,
+    votes: Array,
+    bounds: Array,
+    lists: Array,
+    sample_weights: Array,
+    mistakes: Array,
+    moved: Array,
 ) -> None:
     """Count the mistakes of the tree on the rows of a share.
 
@@ -310,12 +318,12 @@ def count_mistakes(
     for k in range(moved.shape[1]):
         moved[0, k] = 0
         moved[1, k] = 0
-    for node in range(growth.at[N_NODES]):
-        if growth.questions[node, 3] == 0:
-            c = 0 if growth.votes[node] > 0 else 1  # the class that errs
+    for node in range(votes.size):
+        if questions[node, 3] == 0:
+            c = 0 if votes[node] > 0 else 1  # the class that errs
             for g in (c, c + 2):
-                for q in range(growth.bounds[p, node, g, 0], growth.bounds[p, node, g, 1]):
-                    i = np.uint64(growth.lists[p, g // 2, q])
+                for q in range(bounds[node, g, 0], bounds[node, g, 1]):
+                    i = np.uint64(lists[g // 2, q])
                     moved[c, np.uint64(mistakes[i])] += sample_weights[i]
                     mistakes[i] += 1
 

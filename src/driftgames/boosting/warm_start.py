@@ -9,6 +9,7 @@ import numpy as np
 
 from driftgames.boosting.bins import Array
 from driftgames.boosting.history import COLUMNS, History, Round
+from driftgames.core.checks import shown
 
 if TYPE_CHECKING:
     from driftgames.boosting.categories import CategoryEncoder
@@ -34,7 +35,8 @@ def check_continuation(booster: BoostingRounds, classes: Array, n_estimators: in
     if of_stumps != (booster.estimator is None):
         began = "the built-in stump" if of_stumps else "an estimator"
         raise ValueError(
-            f"warm_start goes on with {began}, as it began; got estimator={booster.estimator!r}"
+            f"warm_start goes on with {began}, as it began; got "
+            f"estimator={shown(booster.estimator)}"
         )
     check_settings(booster)
 
@@ -61,8 +63,8 @@ def check_settings(booster: BoostingRounds) -> None:
         was = booster._settings[name]
         if not (now is was or now == was):
             raise ValueError(
-                f"{name} was {was!r} in the rounds played already, and they depend on it; "
-                f"got {now!r}"
+                f"{name} was {shown(was)} in the rounds played already, and they depend on it; "
+                f"got {shown(now)}"
             )
 
 

@@ -1,40 +1,53 @@
-"""What ``driftgames boost inspect`` shows of a model."""
+"""What ``driftgames boost`` shows of a model and of its predictions."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from driftgames.cli._output import make_table
-
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from driftgames.tables import Table
 
 
-def summary_of(path: Path, booster: Any) -> RenderableType:
+def facts_of(booster: Any) -> dict[str, Any]:
+    """Return the facts of a model by their names."""
     import numpy as np
 
     history = booster.history_
-    rows = [
-        ["algorithm", type(booster).__name__],
-        ["classes", ", ".join(str(name) for name in booster.classes_.tolist())],
-        ["rounds", f"{booster.n_iter_:,}"],
-        ["features", f"{booster.n_features_in_:,}"],
-        ["features that vote", f"{np.unique(_asked(booster)).size:,}"],
-    ]
+    facts = {
+        "algorithm": type(booster).__name__,
+        "classes": booster.classes_.tolist(),
+        "rounds": int(booster.n_iter_),
+        "features": int(booster.n_features_in_),
+        "features that vote": int(np.unique(_asked(booster)).size),
+    }
     if booster.n_iter_:
-        rows += [
-            ["smallest edge", f"{min(history['edge']):.4f}"],
-            ["mean share of zero weights", f"{np.mean(history['zero_fraction']):.1%}"],
-            ["training error", f"{history['training_error'][-1]:.2%}"],
-        ]
-    return make_table(str(path), ["model", ""], rows)
+        facts |= {
+            "smallest edge": float(min(history["edge"])),
+            "mean share of zero weights": float(np.mean(history["zero_fraction"])),
+            "training error": float(history["training_error"][-1]),
+        }
+    return facts
 
 
-def features_of(booster: Any, top: int) -> RenderableType:
+def summary_of(path: Path, facts: dict[str, Any]) -> Table:
+    """Return the facts of a model as a table of texts."""
+    from driftgames.tables import Column, Table
+
+    forms = {"smallest edge": ".4f", "mean share of zero weights": ".1%", "training error": ".2%"}
+    shown = {**facts, "classes": ", ".join(map(str, facts["classes"]))}
+    rows = [
+        (name, value if isinstance(value, str) else format(value, forms.get(name, ",")))
+        for name, value in shown.items()
+    ]
+    return Table(str(path), (Column("model"), Column("", flush_right=True)), tuple(rows))
+
+
+def features_of(booster: Any, top: int) -> Table:
+    """Return the features that vote most."""
     import numpy as np
 
-    from driftgames.tables import Column, Table, draw_table
+    from driftgames.tables import Column, Table
 
     names = getattr(booster, "feature_names_in_", None)
     if len(booster.trees_):
@@ -44,7 +57,7 @@ def features_of(booster: Any, top: int) -> RenderableType:
             (feature_name(names, j), int((asked == j).sum()), float(importances[j])) for j in used
         )
         heads = (Column("feature"), Column("questions"), Column("importance", ".4f"))
-        return draw_table(Table("The features that have most of the edges", heads, counted))
+        return Table("The features that have most of the edges", heads, counted)
     shapes = booster.shape_functions_
     order = sorted(shapes, key=lambda j: -float(np.ptp(shapes[j].values)))[:top]
     rows = tuple(
@@ -58,7 +71,7 @@ def features_of(booster: Any, top: int) -> RenderableType:
     )
     votes = (Column(name, "+.4f") for name in ("lowest vote", "highest vote"))
     columns = (Column("feature"), Column("stumps"), *votes)
-    return draw_table(Table("The features that move the decision most", columns, rows))
+    return Table("The features that move the decision most", columns, rows)
 
 
 def _asked(booster: Any) -> Any:
@@ -72,12 +85,30 @@ def feature_name(names: Any, feature: int) -> str:
     return f"x{feature}" if names is None else str(names[feature])
 
 
-def margins_on(name: str, margins: Any) -> RenderableType:
+def margins_on(name: str, margins: Any) -> Table:
+    """Return the quantiles of the margins of examples."""
     import numpy as np
 
-    from driftgames.tables import Column, Table, draw_table
+    from driftgames.tables import Column, Table
 
     shares = (0.0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
     rows = tuple((f"{share:.0%}", float(np.quantile(margins, share))) for share in shares)
     columns = (Column("share of examples"), Column("margin at most", "+.4f"))
-    return draw_table(Table(f"Margins on {name}", columns, rows))
+    return Table(f"Margins on {name}", columns, rows)
+
+
+def predictions_of(booster: Any, X: Any) -> dict[str, Any]:
+    """Return the labels, votes and probabilities of examples as plain data."""
+    votes, p = booster.decision_function(X), booster.predict_proba(X)
+    columns = booster.predict(X).tolist(), votes.tolist(), p.tolist()
+    rows = zip(*columns, strict=True)
+    names = ("label", "score", "probabilities")
+    return {
+        "classes": booster.classes_.tolist(),
+        "predictions": [dict(zip(names, row, strict=True)) for row in rows],
+    }
+
+
+def line_of(answer: Any) -> str:
+    """Return a prediction as text: one value, or a column for each class."""
+    return " ".join(map(str, answer)) if isinstance(answer, list) else str(answer)

@@ -7,6 +7,9 @@ from contextlib import suppress
 from datetime import datetime
 from itertools import pairwise
 
+import numpy as np
+import numpy.typing as npt
+
 FORMATS = (
     "%Y-%m",
     "%Y/%m",
@@ -81,6 +84,23 @@ def readings(dates: Sequence[str], *, iso: bool = False) -> list[list[float]]:
         except ValueError:
             continue
     return found
+
+
+def moments(dates: Sequence[str]) -> npt.NDArray[np.datetime64] | None:
+    """Return rising dates as moments for an axis; None without dates, or if they are numbers.
+
+    >>> moments(["31/01/2020", "01/02/2020"]).astype(str).tolist()
+    ['2020-01-31T00:00:00', '2020-02-01T00:00:00']
+    >>> moments(["2001", "2002"]) is None
+    True
+    """
+    with suppress(ValueError):
+        [float(date) for date in dates]
+        return None
+    for keys in readings(dates):
+        if all(a < b for a, b in pairwise(keys)):
+            return np.array(keys).astype("datetime64[s]")
+    return None
 
 
 def _number(moment: datetime) -> float:

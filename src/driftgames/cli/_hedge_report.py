@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.base import ExpertLearner
-from driftgames.potentials import NoBoundError
-from driftgames.tables import Column, Row, Table, draw_table
+from driftgames.tables import Column, Row, Table, as_records, draw_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,9 +28,8 @@ def label(learner: ExpertLearner, action: int) -> str:
 
 def show(learner: ExpertLearner, console: Console, epsilons: Sequence[float], most: int) -> None:
     """Print the totals, the distribution of the next round and the epsilon-regret table."""
-    p, totals = learner.distribution(), learner.action_losses
-    best = _best(learner)
-    word, sign = ("gain", -1.0) if learner.gains else ("loss", 1.0)
+    totals, best = learner.action_losses, _best(learner)
+    word, sign = _word(learner)
     rounds = f"{learner.t:,} round{'s' * (learner.t != 1)}"
     actions = f"{learner.n_actions:,} action{'s' * (learner.n_actions != 1)}"
     console.print(f"{learner.title}: {rounds}, {actions}", style="bold")
@@ -41,16 +39,46 @@ def show(learner: ExpertLearner, console: Console, epsilons: Sequence[float], mo
         ("regret", f"{learner.learner_loss - totals[best]:,.4f}"),
     ):
         console.print(f"  {name:15} {value}")
+    console.print()
+    console.print(draw_table(_actions(learner, most)))
+    console.print(draw_table(_regrets(learner, epsilons)))
+    certificate = learner.certificate()
+    caveat = f" ({certificate.caveat})" if certificate.caveat else ""
+    console.print(f"{certificate.verdict}{caveat}")
+
+
+def as_json(learner: ExpertLearner, epsilons: Sequence[float]) -> dict[str, Any]:
+    """Return what `show` prints as plain data, with all actions."""
+    word, sign = _word(learner)
+    best = _best(learner)
+    return {
+        "algorithm": learner.title,
+        "rounds": learner.t,
+        f"learner_{word}": sign * learner.learner_loss,
+        "best_action": label(learner, best),
+        "regret": learner.learner_loss - float(learner.action_losses[best]),
+        "actions": as_records(_actions(learner, learner.n_actions)),
+        "epsilon_regret": as_records(_regrets(learner, epsilons)),
+        "verdict": learner.certificate().verdict,
+    }
+
+
+def _word(learner: ExpertLearner) -> tuple[str, float]:
+    """Return what a number is called, and its sign as a loss."""
+    return ("gain", -1.0) if learner.gains else ("loss", 1.0)
+
+
+def _actions(learner: ExpertLearner, most: int) -> Table:
+    """Return the next distribution, the ``most`` probable actions first."""
+    p, totals = learner.distribution(), learner.action_losses
+    word, sign = _word(learner)
     order = np.lexsort((totals, -p))[:most]
     rows: list[Row] = [(label(learner, i), float(p[i]), float(sign * totals[i])) for i in order]
     if learner.n_actions > most:
         rest = max(0.0, 1.0 - float(p[order].sum()))
         rows.append((f"the other {learner.n_actions - most:,}", rest, ""))
     columns = (Column("action"), Column("probability", ".4f"), Column(f"total {word}", ",.4f"))
-    title = f"distribution of round {learner.t + 1:,}"
-    console.print()
-    console.print(draw_table(Table(title, columns, tuple(rows))))
-    _show_certificate(learner, console, epsilons)
+    return Table(f"distribution of round {learner.t + 1:,}", columns, tuple(rows))
 
 
 def _best(learner: ExpertLearner) -> int:
@@ -61,15 +89,13 @@ def _best(learner: ExpertLearner) -> int:
     )
 
 
-def _show_certificate(learner: ExpertLearner, console: Console, epsilons: Sequence[float]) -> None:
+def _regrets(learner: ExpertLearner, epsilons: Sequence[float]) -> Table:
+    """Return the regret beside its bound, for these epsilons or the usual ones."""
     certificate = learner.certificate()
-    chosen = [certificate.at(e) for e in epsilons] if epsilons else list(certificate.rows())
-    rows = [(f"{row.epsilon:.3g}", row.realised, row.promised, row.slack) for row in chosen]
-    columns = (Column("epsilon"), *(Column(name, ",.3f") for name in ("regret", "bound", "slack")))
-    title = "regret to all but the best epsilon of the actions"
-    console.print(draw_table(Table(title, columns, tuple(rows))))
-    caveat = f" ({certificate.caveat})" if certificate.caveat else ""
-    console.print(f"{certificate.verdict}{caveat}")
+    rows = [certificate.at(e) for e in epsilons] if epsilons else list(certificate.rows())
+    numbers = (Column(name, ",.3f") for name in ("regret", "bound", "slack"))
+    columns = (Column("epsilon", ".3g"), *numbers)
+    return Table("regret to all but the best epsilon of the actions", columns, tuple(rows))
 
 
 @dataclass
@@ -78,6 +104,7 @@ class History:
 
     rounds: list[int] = field(default_factory=list)
     regret: list[float] = field(default_factory=list)
+    promised: list[float] = field(default_factory=list)
     played: list[FloatArray] = field(default_factory=list)
     _step: int = 1
 
@@ -105,42 +132,42 @@ class History:
     def keep(self, learner: ExpertLearner) -> None:
         """Keep this moment; of too many, every other one is dropped."""
         best = learner.action_losses[_best(learner)]
-        behind = 0.0 if learner.t == 0 else learner.learner_loss - float(best)
+        played = learner.t > 0
         self.rounds.append(learner.t)
-        self.regret.append(behind)
+        self.regret.append(learner.learner_loss - float(best) if played else 0.0)
+        self.promised.append(float(learner.certificate().promised[0]) if played else 0.0)
         self.played.append(learner.distribution().astype(np.float64))
         if len(self.rounds) > MOST:
-            for kept in (self.rounds, self.regret, self.played):
+            for kept in (self.rounds, self.regret, self.promised, self.played):
                 del kept[1::2]
             self._step *= 2
 
 
 def draw(learner: ExpertLearner, history: History, path: Path) -> None:
-    """Write a figure: regret over time, weights over time, regret over epsilon."""
+    """Write a figure: regret over time, weights over time, regret over epsilon.
+
+    The bound is that of the certificate, for this run, in both panels of regret.
+    """
     from matplotlib.figure import Figure
 
     from driftgames.plots import plot_regret_over_time, plot_weights, save_figure
+    from driftgames.plots.style import caption
 
-    figure = Figure(figsize=(6.4, 10.5), layout="constrained")
+    figure = Figure(figsize=(7.2, 10.5), layout="constrained")
     over_time, weights, over_epsilon = figure.subplots(3)
     if history.rounds[-1] != learner.t:
         history.keep(learner)
-    rounds = np.array(history.rounds)
-    promised = np.concatenate([np.zeros(int(rounds[0] == 0)), _bounds(learner, rounds[rounds > 0])])
-    plot_regret_over_time(
-        rounds.astype(np.float64),
-        {learner.title: np.array(history.regret)},
-        {learner.title: promised},
-        ax=over_time,
-    )
+    rounds = np.array(history.rounds, dtype=np.float64)
+    title, finest = learner.title, f"ε = {learner.smallest_epsilon:.3g}"
+    regret, promised = {title: np.array(history.regret)}, {title: np.array(history.promised)}
+    plot_regret_over_time(rounds, regret, promised, ax=over_time)
     names = [label(learner, action) for action in range(learner.n_actions)]
-    plot_weights(rounds.astype(np.float64), np.array(history.played), names, ax=weights)
+    plot_weights(rounds, np.array(history.played), names, ax=weights)
     learner.certificate().plot(ax=over_epsilon)
+    for ax, text in (
+        (over_time, f"Regret to the best action, and its bound ({finest})"),
+        (weights, "Weight moves to the better actions"),
+        (over_epsilon, f"After {learner.t:,} rounds: regret to all but the best ε of the actions"),
+    ):
+        caption(ax, text)
     save_figure(figure, path)
-
-
-def _bounds(learner: ExpertLearner, rounds: FloatArray) -> FloatArray:
-    try:
-        return learner.bound(rounds, learner.smallest_epsilon)
-    except NoBoundError:
-        return np.full(rounds.size, np.inf)

@@ -13,7 +13,7 @@ from driftgames.cli._mix_stream import MixState
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.hindsight import best_combination, least_squares_weights
 from driftgames.hedge.losses import LogLoss, PinballLoss, SquareLoss
-from driftgames.tables import Cell, Column, Row, Table
+from driftgames.tables import Cell, Column, Row, Table, as_records
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,17 +86,16 @@ def as_json(state: MixState, table: Table, waiting: list[tuple[str, float]]) -> 
     """Return the table, the weights, the regrets and the predictions of rows without outcome."""
     mixture = state.mixture
     first = mixture.certificate().at(mixture.learner_.smallest_epsilon)
-    names = [column.name for column in table.columns]
     return {
         "target": state.target,
         "rounds": state.t,
         "loss": repr(mixture.loss_),
-        "forecasts": [dict(zip(names, row, strict=True)) for row in table.rows],
+        "forecasts": as_records(table),
         "weights": dict(zip(state.experts, mixture.weights_.tolist(), strict=True)),
         "total_loss": mixture.total_loss_,
         "regret_to_best_expert": mixture.regret_,
         "linearised_regret": first.realised,
-        "bound": first.promised if math.isfinite(first.promised) else None,
+        "bound": first.promised,
         "predictions": dict(waiting),
     }
 
@@ -104,8 +103,11 @@ def as_json(state: MixState, table: Table, waiting: list[tuple[str, float]]) -> 
 def draw(state: MixState, history: History, path: Path) -> None:
     """Write a figure of the weights over time."""
     from driftgames.plots import plot_weights, save_figure
+    from driftgames.plots.style import caption
 
     if history.rounds[-1] != state.t:
         history.keep(state.mixture.learner_)
     rounds = np.array(history.rounds, dtype=np.float64)
-    save_figure(plot_weights(rounds, np.array(history.played), state.experts), path)
+    figure = plot_weights(rounds, np.array(history.played), state.experts)
+    caption(figure.axes[0], f"What each forecast of {state.target} weighs in the mixture")
+    save_figure(figure, path)

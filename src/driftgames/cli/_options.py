@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+SETS = ("a9a", "census", "ocr49", "splice", "w8a")
+"""The names of `CATALOGUE`, written out to keep --help quick."""
+
+
+def completes(*names: str) -> Callable[[str], list[str]]:
+    """Return what a shell asks for the rest of a name; names may stand with commas between.
+
+    >>> completes("table2", "table3", "hedge")("hedge,t")
+    ['hedge,table2', 'hedge,table3']
+    """
+
+    def complete(incomplete: str) -> list[str]:
+        done, comma, last = incomplete.rpartition(",")
+        return [f"{done}{comma}{name}" for name in names if name.startswith(last)]
+
+    return complete
+
+
 READING = (
     "Tables are CSV, TSV or text with semicolons (.gz, .xz and .bz2 too), .parquet, .arrow, "
     ".npy, a pattern such as 'data/*.csv', or - for standard input. A column without a title is an "
     "index and is left out. Empty cells, ?, NA, N/A, NaN and null are missing values. Dates are "
-    "left out, or order the rows, or are days to boost. docs/tables.md has all rules."
+    "left out, or order the rows, or are days to boost. docs/tables.md has all rules. "
+    "'driftgames datasets export breast_cancer stocks' writes the files of the examples."
 )
 """How every command reads a table, in short."""
 
@@ -23,6 +43,10 @@ Separator = Annotated[
         metavar="CHAR",
         help="What stands between cells: a character, or tab. Default: seen from the first line.",
     ),
+]
+JsonFile = Annotated[
+    Path | None,
+    typer.Option("--json", metavar="FILE", help="Write the raw numbers to this file as JSON."),
 ]
 Header = Annotated[
     bool | None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -12,7 +12,7 @@ import typer
 from driftgames.tables import visible
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
 
 def console() -> Console:
@@ -29,14 +29,6 @@ def console() -> Console:
             super().print(*shown, **options)
 
     return Screen(markup=False, emoji=False, highlight=False, soft_wrap=False)
-
-
-def make_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType:
-    """Draw a table of texts, the first column flush left and all others flush right."""
-    from driftgames.tables import Column, Table, draw_table
-
-    columns = (Column(headers[0]), *(Column(name, flush_right=True) for name in headers[1:]))
-    return draw_table(Table(title, columns, tuple(map(tuple, rows))))
 
 
 def say(line: str, *, err: bool = False) -> None:

@@ -124,7 +124,7 @@ def open_table(
             raise ValueError(f"--sep must be one character, or tab; got {sep!r}")
     with contextlib.ExitStack() as held:
         if kind is not None:
-            table = _open_arrow(source, paths, kind, rows)
+            table = _open_arrow(source, paths, kind, rows, whole)
         elif PurePath(source).suffix.lower() == ".npy":
             table = _open_npy(source, rows)
         else:
@@ -442,7 +442,9 @@ def _open_npy(source: str, rows: int | None) -> TableFile:
     return TableFile(source, None, matrix.shape[1], [], [], _numbered(list(x.T) for x in parts))
 
 
-def _open_arrow(source: str, paths: list[str], kind: str, rows: int | None) -> TableFile:
+def _open_arrow(
+    source: str, paths: list[str], kind: str, rows: int | None, whole: bool
+) -> TableFile:
     try:
         import pyarrow.dataset
         from pyarrow.types import is_dictionary
@@ -450,20 +452,45 @@ def _open_arrow(source: str, paths: list[str], kind: str, rows: int | None) -> T
         raise DataError(
             f"{source}: Parquet and Arrow need pyarrow: pip install 'driftgames[parquet]'"
         ) from error
-    try:
+    with _refuse_broken(source, kind):
         data = pyarrow.dataset.dataset(paths, format=kind)
-    except pyarrow.ArrowInvalid as error:
-        word = "Parquet" if kind == "parquet" else "Arrow"
-        raise DataError(f"{source}: not a {word} file, or cut short ({error})") from error
+        if whole:
+            _check_size(source, data.count_rows() * len(data.schema.names), paths)
 
     def columns() -> Iterator[list[npt.NDArray[Any]]]:
-        for batch in data.to_batches(batch_size=_size(rows, len(data.schema.names))):
-            if batch.num_rows:
-                plain = [x.dictionary_decode() if is_dictionary(x.type) else x for x in batch]
-                yield [x.to_numpy(zero_copy_only=False) for x in plain]
+        with _refuse_broken(source, kind):
+            for batch in data.to_batches(batch_size=_size(rows, len(data.schema.names))):
+                if batch.num_rows:
+                    batch.validate(full=True)  # an Arrow file may point outside itself
+                    plain = [x.dictionary_decode() if is_dictionary(x.type) else x for x in batch]
+                    yield [x.to_numpy(zero_copy_only=False) for x in plain]
 
     titles = tuple(map(str, data.schema.names))
     return TableFile(source, titles, len(titles), [], [], _numbered(columns()))
+
+
+@contextlib.contextmanager
+def _refuse_broken(source: str, kind: str) -> Iterator[None]:
+    """Raise a DataError for what pyarrow says of a broken file; its errors are of many kinds."""
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except (DataError, FileNotFoundError, PermissionError, IsADirectoryError):
+        raise
+    except (ArrowException, MemoryError, OSError, OverflowError, ValueError) as error:
+        word = "Parquet" if kind == "parquet" else "Arrow"
+        raise DataError(f"{source}: not a {word} file, or cut short ({error})") from error
+
+
+def _check_size(source: str, cells: int, paths: list[str]) -> None:
+    """Refuse files whose cells take more than the limit and more than 64 times their bytes."""
+    limit = max(most_bytes(), 64 * sum(Path(path).stat().st_size for path in paths))
+    if 8 * cells > limit:
+        raise DataError(
+            f"{source}: its {cells:,} cells need {8 * cells:,} bytes, where {limit:,} are allowed; "
+            f"{LIMIT_VARIABLE} sets another limit"
+        )
 
 
 def _numbered(parts: Iterator[list[Any]]) -> Iterator[Block]:

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from driftgames import __version__
 from driftgames.cli import boost, datasets
 from driftgames.cli._options import READING
 from driftgames.cli.bandit import bandit
 from driftgames.cli.game import game
 from driftgames.cli.hedge import hedge
+from driftgames.cli.help import help_on
 from driftgames.cli.mix import mix
 from driftgames.cli.play import play
 from driftgames.cli.portfolio import portfolio
@@ -27,9 +27,16 @@ SUMMARIES = {
     "game": "Play a drifting game of chips.",
     "play": "Open a page on which you are the adversary.",
     "reproduce": "Run the paper's experiments and write a report.",
-    "datasets": "List and download the sets of the paper.",
+    "datasets": "List, export and download data sets.",
+    "help": "Explain an idea of the library: driftgames help TOPIC.",
 }
 """Learners come first, by how many people use them; then the theory, the paper and its data."""
+
+START = (
+    "To begin with real data: driftgames datasets export breast_cancer stocks. The examples of "
+    "all commands run on these files. For completion by the Tab key: driftgames "
+    "--install-completion, then a new shell."
+)
 
 
 class _InOrder(TyperGroup):
@@ -46,16 +53,20 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Online learning and boosting from drifting games, each run with its guarantee.",
+    epilog=START,
 )
 for _command in (hedge, mix, bandit, portfolio, game, play, reproduce):
     _epilog = READING if _command in (hedge, mix, bandit, portfolio) else None
     app.command(short_help=SUMMARIES[_command.__name__], epilog=_epilog)(_command)
+app.command("help", short_help=SUMMARIES["help"])(help_on)
 for _group, _name in ((boost.app, "boost"), (datasets.app, "datasets")):
     app.add_typer(_group, name=_name, short_help=SUMMARIES[_name])
 
 
 def _print_version(asked: bool) -> None:
     if asked:
+        from driftgames import __version__
+
         typer.echo(f"driftgames {__version__}")
         raise typer.Exit
 

@@ -9,16 +9,17 @@ import typer
 
 from driftgames.bandit.registry import ENVIRONMENTS, POLICIES, REACTING
 from driftgames.cli._import import ImportedFile, import_file
-from driftgames.cli._options import check_outputs, fractions, pair
-from driftgames.cli._output import clear_errors, console, make_table
+from driftgames.cli._options import JsonFile, check_outputs, completes, fractions, pair
+from driftgames.cli._output import clear_errors, console
 from driftgames.core.registry import choose
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from driftgames.bandit import Environment, GameSeries
+    from driftgames.bandit import GameSeries
     from driftgames.bandit.registry import PolicyFactory
     from driftgames.core.typing import FloatArray
+    from driftgames.tables import Table
 
 
 def bandit(
@@ -34,6 +35,7 @@ def bandit(
         str | None,
         typer.Option(
             metavar="NAME",
+            autocompletion=completes(*ENVIRONMENTS),
             help=f"The adversary that makes the losses: {', '.join(ENVIRONMENTS)}. "
             "Default: stochastic.",
         ),
@@ -42,6 +44,7 @@ def bandit(
         str | None,
         typer.Option(
             metavar="NAME,NAME",
+            autocompletion=completes(*POLICIES),
             help=f"The policies that play: {', '.join(POLICIES)}, or the name of a potential that "
             "--import defines. Default: all.",
         ),
@@ -97,6 +100,7 @@ def bandit(
         Path | None,
         typer.Option(metavar="FILE", help="Draw regret over time to this .svg, .pdf or .png."),
     ] = None,
+    json: JsonFile = None,
 ) -> None:
     """Let bandit policies play, and compare their losses.
 
@@ -115,13 +119,16 @@ def bandit(
 
     Example: driftgames bandit --adversary lure --policies exp3,tsallis-inf
 
-    Example: driftgames bandit clicks.csv --gains --plot regret.svg
+    Example: driftgames bandit stocks.relatives.csv --gains --loss-range 0,2
 
     Example: driftgames bandit --policies exp3,tsallis-inf --delay 100
     """
+    from driftgames.bandit import compare
+    from driftgames.tables import write_json
+
     with clear_errors():
         import_file(imported)
-        check_outputs(plot=plot)
+        check_outputs(plot=plot, json=json)
         ends = pair("--loss-range", loss_range) or (0.0, 1.0)
         factories = _factories(policies, ends, gains)
         epsilons = fractions("--epsilon", epsilon)
@@ -142,80 +149,93 @@ def bandit(
             source = _read(losses, ends)
             title = "standard input" if losses == "-" else Path(losses).name
             rounds = len(source)
-        _play(source, title, rounds, delay, factories, games, seed, epsilons, plot)
+        horizon = None if losses is not None else rounds
+        series = compare(
+            source, horizon, policies=factories, n_games=games, seed=seed, delays=delay
+        )
+        _show(series, title, epsilons, console())
+        if json is not None:
+            write_json(_as_json(series, title), json)
+        if plot is not None:
+            _draw(series, plot)
 
 
-def _play(
-    source: Environment | FloatArray,
-    title: str,
-    rounds: int,
-    delay: int,
-    factories: dict[str, PolicyFactory],
-    games: int,
-    seed: int,
-    epsilons: list[float],
-    plot: Path | None,
-) -> None:
-    from driftgames.bandit import Environment, compare
-
-    horizon = rounds if isinstance(source, Environment) else None
-    series = compare(source, horizon, policies=factories, n_games=games, seed=seed, delays=delay)
-    out = console()
-    _show_regret(series, title, out)
-    if epsilons:
-        _show_epsilons(series, epsilons, out)
-    if plot is not None:
-        _draw(series, plot)
-
-
-def _show_regret(series: dict[str, GameSeries], title: str, out: Console) -> None:
+def _show(series: dict[str, GameSeries], title: str, epsilons: list[float], out: Console) -> None:
     import math
+
+    from driftgames.tables import draw_table
 
     first = next(iter(series.values()))
     games, n_arms = first.arm_losses.shape
-    rows = []
-    for name, each in series.items():
-        spread = each.regret.std(ddof=1) / math.sqrt(games) if games > 1 else math.nan
-        pseudo = "-" if each.pseudo_regret is None else f"{each.pseudo_regret.mean():,.1f}"
-        error = "-" if math.isnan(spread) else f"{spread:,.1f}"
-        bound = kept = "-"
-        if math.isfinite(each.promised):
-            bound = f"{each.promised:,.1f}"
-            kept = f"{int((each.regret <= each.promised).sum())}/{games}"
-        rows.append((name, f"{each.regret.mean():,.1f}", error, pseudo, bound, kept))
     many = f"{games:,} game{'s' * (games != 1)}"
     arms = f"{n_arms:,} arm{'s' * (n_arms != 1)}"
     rounds = f"{first.horizon:,} round{'s' * (first.horizon != 1)}"
     out.print(f"{title}: {arms}, {rounds}, {many}", style="bold")
     out.print()
-    headers = ["policy", "regret", "std error", "pseudo-regret", "bound", "games within"]
-    out.print(make_table("regret to the best arm", headers, rows))
+    out.print(draw_table(_regrets(series)))
     for each in series.values():
         certificate = each.certificate()
         why = certificate.caveat if math.isinf(each.promised) else each.caveat
         out.print(f"{each.title}: {certificate.verdict} ({why})")
+    if epsilons:
+        _show_epsilons(series, epsilons, out)
+
+
+def _regrets(series: dict[str, GameSeries]) -> Table:
+    """Return the regret of each policy beside its bound."""
+    import math
+
+    from driftgames.tables import Column, Row, Table
+
+    rows: list[Row] = []
+    for name, each in series.items():
+        games = each.regret.size
+        error = float(each.regret.std(ddof=1)) / math.sqrt(games) if games > 1 else None
+        pseudo = None if each.pseudo_regret is None else float(each.pseudo_regret.mean())
+        within = f"{int((each.regret <= each.promised).sum())}/{games}"
+        kept = within if math.isfinite(each.promised) else None
+        rows.append((name, float(each.regret.mean()), error, pseudo, each.promised, kept))
+    names = ("regret", "std error", "pseudo-regret", "bound", "games within")
+    columns = (Column("policy"), *(Column(name, ",.1f", flush_right=True) for name in names))
+    return Table("regret to the best arm", columns, tuple(rows))
+
+
+def _as_json(series: dict[str, GameSeries], title: str) -> dict[str, Any]:
+    from driftgames.tables import as_records
+
+    first = next(iter(series.values()))
+    games, n_arms = first.arm_losses.shape
+    sizes = {"losses": title, "arms": n_arms, "rounds": first.horizon, "games": games}
+    return {**sizes, "policies": as_records(_regrets(series))}
 
 
 def _show_epsilons(series: dict[str, GameSeries], epsilons: list[float], out: Console) -> None:
+    from driftgames.tables import Column, Table, draw_table
+
     rows = []
     for name, each in series.items():
         certificate = each.certificate()
         lines = [certificate.at(epsilon) for epsilon in epsilons]
         rows.append((name, *(f"{row.realised:,.1f} / {row.promised:,.1f}" for row in lines)))
-    headers = ["policy", *(f"epsilon {epsilon:g}" for epsilon in epsilons)]
-    out.print()
+    heads = (Column(f"epsilon {epsilon:g}", flush_right=True) for epsilon in epsilons)
     title = "mean regret / bound, to all but the best epsilon of the arms"
-    out.print(make_table(title, headers, rows))
+    out.print()
+    out.print(draw_table(Table(title, (Column("policy"), *heads), tuple(rows))))
 
 
 def _draw(series: dict[str, GameSeries], path: Path) -> None:
     from driftgames.plots import save_figure
     from driftgames.plots.bandit import plot_regret_bands
+    from driftgames.plots.style import caption
 
     first = next(iter(series.values()))
     curves = {name: each.regret_over_time for name, each in series.items()}
     bounds = {name: each.promised_over_time for name, each in series.items()}
-    save_figure(plot_regret_bands(first.checkpoints, curves, bounds), path)
+    figure = plot_regret_bands(first.checkpoints, curves, bounds)
+    games = first.regret.size
+    band = ", with a band for all but the highest and lowest tenth" * (games > 1)
+    caption(figure.axes[0], f"Mean regret of {games:,} game{'s' * (games != 1)}{band}")
+    save_figure(figure, path)
 
 
 def _factories(

@@ -25,9 +25,25 @@ from driftgames.cli._boost_model import (
     take_names,
     write_booster,
 )
-from driftgames.cli._boost_report import feature_name, features_of, margins_on, summary_of
+from driftgames.cli._boost_report import (
+    facts_of,
+    feature_name,
+    features_of,
+    line_of,
+    margins_on,
+    predictions_of,
+    summary_of,
+)
 from driftgames.cli._import import ImportedFile, import_file
-from driftgames.cli._options import READING, Header, LeftOut, Separator, check_outputs
+from driftgames.cli._options import (
+    READING,
+    Header,
+    JsonFile,
+    LeftOut,
+    Separator,
+    check_outputs,
+    completes,
+)
 from driftgames.cli._output import clear_errors, console, fail, say
 
 if TYPE_CHECKING:
@@ -51,7 +67,7 @@ app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     help="Boost decision stumps or trees on tables or LIBSVM text.\n\n"
-    "Example: driftgames boost fit train.svm --rounds 200 --model m.json",
+    "Example: driftgames boost fit breast_cancer.train.csv --model m.json",
 )
 
 
@@ -80,6 +96,7 @@ Algorithm = Annotated[
     typer.Option(
         "--algorithm",
         metavar="NAME",
+        autocompletion=completes(*ALGORITHMS),
         help=f"The booster: {', '.join(ALGORITHMS)}, or the name of a potential that --import "
         f"defines. Default: {ALGORITHMS[0]}.",
     ),
@@ -172,9 +189,9 @@ def fit(
     A fit that was stopped goes on with --resume and ends in the same model as a fit without
     a stop.
 
-    Example: driftgames boost fit train.svm --rounds 200 --model m.json
+    Example: driftgames boost fit breast_cancer.train.csv --model m.json
 
-    Example: driftgames boost fit a.csv --valid b.csv --model m.json
+    Example: driftgames boost fit a.csv --valid b.csv --patience 9 --model m.json
 
     Example: driftgames boost fit 'data/*.parquet' --label sold --model m.json
     """
@@ -205,7 +222,6 @@ def fit(
             if valid is not None:
                 fail(f"{data}: is fitted in batches, which --valid does not go with")
             titles = take_names(booster) if goes_on else None
-            booster.set_params(calibrate=False)
             fit_batches(booster, data, label, titles, rounds)
             write_booster(booster, None, model)
         else:
@@ -238,9 +254,7 @@ def cv(
     sep: Separator = None,
     header: Header = None,
     leave_out: LeftOut = None,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the raw numbers here.")
-    ] = None,
+    json: JsonFile = None,
     jobs: Jobs = 1,
 ) -> None:
     """Cross-validate: fit on all parts but one, and score on that one.
@@ -248,7 +262,7 @@ def cv(
     Prints error, AUC and log-loss of each part, their means and their
     standard deviations.
 
-    Example: driftgames boost cv train.csv --folds 10 --json cv.json
+    Example: driftgames boost cv breast_cancer.train.csv --folds 3 --json cv.json
     """
     from driftgames.cli._boost_scores import cross_validate
     from driftgames.tables import draw_table, write_json
@@ -270,7 +284,7 @@ def cv(
             write_json({"data": data, "parts": parts, "mean": mean, "spread": spread}, json)
 
 
-@app.command(epilog=READING)
+@app.command(short_help="Predict: one line per example.", epilog=READING)
 def predict(
     data: Annotated[str, typer.Argument(metavar="TEST", help="LIBSVM text, or a table.")],
     model: Model,
@@ -301,7 +315,7 @@ def predict(
 ) -> None:
     """Predict, one line per example; print scores to standard error if labels are known.
 
-    Example: driftgames boost predict test.svm --model m.json --output labels.txt
+    Example: driftgames boost predict breast_cancer.test.csv --model m.json
 
     Example: driftgames boost predict new.csv --model m.json --what probability
     """
@@ -329,7 +343,7 @@ def predict(
             answers = answers[:, 1] if booster.classes_.size == 2 else answers
         else:
             answers = booster.predict(X)
-        text = "".join(f"{_line(answer)}\n" for answer in answers.tolist())
+        text = "".join(f"{line_of(answer)}\n" for answer in answers.tolist())
         if output is None:
             # a file or a pipe gets the labels as they are; typer would remove colours
             sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
@@ -340,12 +354,12 @@ def predict(
         if json is not None:
             from driftgames.tables import write_json
 
-            write_json(_predictions(booster, X), json)
+            write_json(predictions_of(booster, X), json)
         if examples.y is not None and set(examples.y.tolist()) <= set(booster.classes_.tolist()):
             _say_scores("", booster, X[examples.known], examples.y)
 
 
-@app.command(epilog=READING)
+@app.command(short_help="Show what a model is made of.", epilog=READING)
 def inspect(
     model: Annotated[Path, typer.Argument(metavar="M.json", help="The model file.")],
     data: Annotated[
@@ -371,20 +385,22 @@ def inspect(
         Path | None,
         typer.Option("--html", metavar="OUT.html", help="Write the scorecard of stumps as a page."),
     ] = None,
+    json: JsonFile = None,
     imported: ImportedFile = None,
 ) -> None:
     """Show what a model is made of: rounds, features, margins and its certificate.
 
-    Example: driftgames boost inspect m.json --data test.svm --plot shapes.svg
+    Example: driftgames boost inspect m.json --plot shapes.svg --html points.html
     """
     from driftgames.boosting.persistence import load_model
     from driftgames.cli._scorecard_page import render_scorecard
     from driftgames.core.documents import atomic_write
     from driftgames.plots.style import save_figure
+    from driftgames.tables import as_records, draw_table, write_json
 
     with clear_errors():
         import_file(imported)
-        check_outputs(plot=plot, html=html)
+        check_outputs(plot=plot, html=html, json=json)
         booster = load_model(model)
         if html is not None:
             if not hasattr(booster, "shape_functions_"):
@@ -406,16 +422,22 @@ def inspect(
             }
             examples = _read_labelled(data, reading, nameless)
         out = console()
-        out.print(summary_of(model, booster))
-        out.print(features_of(booster, top))
+        facts, features = facts_of(booster), features_of(booster, top)
+        out.print(draw_table(summary_of(model, facts)))
+        out.print(draw_table(features))
         if plot is not None:
             rows = None if examples is None else examples.X
             save_figure(booster.plot_shapes(rows, n_features=top), plot)
             say(f"{plot}: what the features vote")
         if booster.certificate_ is not None:
             typer.echo(str(booster.certificate_))
+        found = {"model": str(model), **facts, "votes": as_records(features)}
         if examples is not None:
-            out.print(margins_on(str(data), nameless.margins(examples.X, examples.y)))
+            margins = margins_on(str(data), nameless.margins(examples.X, examples.y))
+            out.print(draw_table(margins))
+            found["margins"] = as_records(margins)
+        if json is not None:
+            write_json(found, json)
 
 
 def _read_labelled(data: str, reading: dict[str, Any], booster: Any) -> Examples:
@@ -467,18 +489,6 @@ def _say_best_round(valid: str, booster: Any) -> None:
         say(f"{valid}: the lowest log-loss was after {best + 1} rounds", err=True)
 
 
-def _predictions(booster: Any, X: Any) -> dict[str, Any]:
-    """Return the labels, votes and probabilities of examples as plain data."""
-    votes, p = booster.decision_function(X), booster.predict_proba(X)
-    columns = booster.predict(X).tolist(), votes.tolist(), p.tolist()
-    rows = zip(*columns, strict=True)
-    names = ("label", "score", "probabilities")
-    return {
-        "classes": booster.classes_.tolist(),
-        "predictions": [dict(zip(names, row, strict=True)) for row in rows],
-    }
-
-
 def _is_large(data: str) -> bool:
     """Whether parquet files have too many cells to be held at once."""
     from driftgames.boosting.sources import open_parquet
@@ -490,8 +500,3 @@ def _is_large(data: str) -> bool:
     except (ImportError, OSError, ValueError):  # the reader of tables says what is wrong
         return False
     return int(source.count_rows()) * len(source.schema.names) > MOST_CELLS
-
-
-def _line(answer: Any) -> str:
-    """Return a prediction as text: one value, or a column for each class."""
-    return " ".join(map(str, answer)) if isinstance(answer, list) else str(answer)

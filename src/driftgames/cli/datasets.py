@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from driftgames.cli._options import SETS, JsonFile, check_outputs, completes
 from driftgames.cli._output import clear_errors, console, fail, reason
 
 app = typer.Typer(
@@ -14,7 +15,7 @@ app = typer.Typer(
     help="The sets of the paper's experiments: where each one is, and how to bring it here.\n\n"
     "They are looked for in the folder that DRIFTGAMES_DATA names, and in your cache, which "
     "DRIFTGAMES_CACHE moves.\n\n"
-    "Example: driftgames datasets fetch a9a splice",
+    "Example: driftgames datasets export breast_cancer stocks",
 )
 
 
@@ -23,33 +24,74 @@ def list_sets(
     data: Annotated[
         Path | None, typer.Option("--data", help="A folder that is searched first.", metavar="DIR")
     ] = None,
+    json: JsonFile = None,
 ) -> None:
     """Show every set and where it is; nothing is downloaded.
 
     Example: driftgames datasets list
     """
     from driftgames.datasets import CATALOGUE, status
-    from driftgames.tables import Column, Row, Table, draw_table
+    from driftgames.tables import Column, Row, Table, as_records, draw_table, write_json
 
     with clear_errors():
+        check_outputs(json=json)
         states = status(data)
     rows: list[Row] = []
     for state in states:
         entry = CATALOGUE.get(state.name)
-        sizes = ("", "", "") if entry is None else (entry.n_train, entry.n_test, entry.n_features)
+        sizes = (
+            (None, None, None) if entry is None else (entry.n_train, entry.n_test, entry.n_features)
+        )
         likewise = ", made likewise" * (entry is not None and not state.published)
         where = "not here yet" if state.where is None else f"{state.where}{likewise}"
         rows.append((state.name, *sizes, where))
     columns = tuple(map(Column, ("set", "train", "test", "features", "where")))
-    console().print(draw_table(Table("Data sets", columns, tuple(rows))))
+    table = Table("Data sets", columns, tuple(rows))
+    if json is not None:
+        write_json(as_records(table), json)
+    console().print(draw_table(table))
     missing = [state.name for state in states if state.where is None]
     if missing:
         console().print(f"To get the rest: driftgames datasets fetch {' '.join(missing)}")
 
 
-@app.command()
+@app.command("export")
+def export_sets(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            help="Sets of the paper, breast_cancer, digits49, or stocks.",
+            autocompletion=completes(*SETS, "breast_cancer", "digits49", "stocks"),
+        ),
+    ],
+    folder: Annotated[
+        Path, typer.Option(help="Where the files are written.", metavar="DIR")
+    ] = Path(),
+) -> None:
+    """Write sets as CSV files that the other commands read.
+
+    breast_cancer, digits49 and stocks are installed with the library, so the
+    examples of all commands run on them without a network: stocks are the
+    monthly prices of five companies and two indexes from 1990 to 2022.
+
+    Example: driftgames datasets export breast_cancer stocks
+    """
+    from driftgames.datasets import export
+
+    with clear_errors():
+        if not folder.is_dir():
+            raise ValueError(f"--folder: there is no directory {folder}")
+        for name in names:
+            for path in export(name, folder):
+                console().print(str(path), soft_wrap=True)
+
+
+@app.command(short_help="Download sets to your cache.")
 def fetch(
-    names: Annotated[list[str], typer.Argument(help="Sets of the paper, or 'all'.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(help="Sets of the paper, or 'all'.", autocompletion=completes(*SETS, "all")),
+    ],
     timeout: Annotated[
         float, typer.Option(help="Seconds that a server may stay silent.", min=0.1)
     ] = 30.0,

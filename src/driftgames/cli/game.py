@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from driftgames.cli._import import ImportedFile, import_file
-from driftgames.cli._options import check_outputs
+from driftgames.cli._options import JsonFile, check_outputs, completes
 from driftgames.cli._output import clear_errors, console
 
 
@@ -23,7 +23,11 @@ class Foe(StrEnum):
 
 def game(
     potential: Annotated[
-        str, typer.Option(help="Who weighs them: exp, 2-norm, normalhedge.dt.")
+        str,
+        typer.Option(
+            autocompletion=completes("exp", "2-norm", "normalhedge.dt"),
+            help="Who weighs them: exp, 2-norm, normalhedge.dt.",
+        ),
     ] = "normalhedge.dt",
     imported: ImportedFile = None,
     adversary: Annotated[Foe, typer.Option(help="Who moves them.")] = Foe.GREEDY,
@@ -33,6 +37,7 @@ def game(
     plot: Annotated[
         Path | None, typer.Option(help="Draw regret over the rounds to this .svg, .pdf or .png.")
     ] = None,
+    json: JsonFile = None,
 ) -> None:
     """Play a drifting game and print where the regret stands beside its bound.
 
@@ -56,11 +61,11 @@ def game(
         potential_sum,
     )
     from driftgames.potentials import POTENTIALS
-    from driftgames.tables import Column, Table, draw_table
+    from driftgames.tables import Column, Table, as_records, draw_table, write_json
 
     with clear_errors():
         import_file(imported)
-        check_outputs(plot=plot)
+        check_outputs(plot=plot, json=json)
         phi = choose("potential", potential, POTENTIALS)(rounds, 1 / max(chips, 2))
         foes: dict[Foe, Adversary] = {
             Foe.RANDOM: RandomAdversary(),
@@ -81,16 +86,26 @@ def game(
         )
         if plot is not None:
             from driftgames.plots import plot_regret_over_time, save_figure
+            from driftgames.plots.style import caption
 
             regret = {potential: -record.seen["positions"].min(axis=1)}
             played = np.arange(1, rounds + 1)
-            promised = {potential: phi.bound(played, 1 / chips)} if phi.adaptive else None
-            save_figure(plot_regret_over_time(played.astype(np.float64), regret, promised), plot)
-
-    start = float(phi.value(np.zeros(1), 0, horizon=rounds)[0])
-    marks = sorted({1, rounds // 4, rounds // 2, 3 * rounds // 4, rounds} - {0})
-    falling = ((0, start), *((t, float(record.seen["sum"][t - 1])) for t in marks))
-    columns = (Column("round"), Column("potential", ".6g"))
+            last = np.where(played < rounds, np.nan, certificate.promised[0])
+            bound = phi.bound(played, 1 / chips) if phi.adaptive else last
+            figure = plot_regret_over_time(played.astype(float), regret, {potential: bound})
+            caption(figure.axes[0], f"Against {adversary.value}: regret, and its bound (thin)")
+            save_figure(figure, plot)
+        start = float(phi.value(np.zeros(1), 0, horizon=rounds)[0])
+        marks = sorted({1, rounds // 4, rounds // 2, 3 * rounds // 4, rounds} - {0})
+        falling = ((0, start), *((t, float(record.seen["sum"][t - 1])) for t in marks))
+        columns = (Column("round"), Column("potential", ".6g"))
+        table = Table("The average potential never rises", columns, falling)
+        if json is not None:
+            played_by = {"potential": potential, "adversary": adversary.value}
+            sizes = {"chips": chips, "rounds": rounds, "seed": seed}
+            regret_rows = [row._asdict() for row in certificate.rows()]
+            found = {"average_potential": as_records(table), "epsilon_regret": regret_rows}
+            write_json({**played_by, **sizes, **found, "verdict": certificate.verdict}, json)
     out = console()
-    out.print(draw_table(Table("The average potential never rises", columns, falling)))
+    out.print(draw_table(table))
     out.print(str(certificate))

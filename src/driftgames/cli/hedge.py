@@ -12,10 +12,12 @@ import typer
 from driftgames.cli._import import ImportedFile, import_file
 from driftgames.cli._options import (
     Header,
+    JsonFile,
     LeftOut,
     Separator,
     check_kept,
     check_outputs,
+    completes,
     first_round_of,
     fractions,
     numbers,
@@ -54,6 +56,7 @@ def hedge(
         str | None,
         typer.Option(
             metavar="NAME",
+            autocompletion=completes(*ALGORITHMS),
             help=f"Which learner plays: {', '.join(ALGORITHMS)}, or the name of a potential that "
             f"--import defines. Default: {ALGORITHMS[0]}.",
         ),
@@ -91,6 +94,7 @@ def hedge(
             metavar="FILE", help="Draw regret and weights over time to this .svg, .pdf or .png."
         ),
     ] = None,
+    json: JsonFile = None,
     state: Annotated[
         Path | None,
         typer.Option(
@@ -136,11 +140,13 @@ def hedge(
     counted, and a message says so. A state is for one process at a time: a
     second one stops at once and says so.
 
+    Example: driftgames hedge stocks.relatives.csv --gains --loss-range 0,2
+
     Example: driftgames hedge losses.csv --epsilon 0.01,0.1 --plot regret.svg
 
     Example: tail -n +1 -f losses.csv | driftgames hedge - --state s.json
     """
-    from driftgames.cli._hedge_report import History, draw, show
+    from driftgames.cli._hedge_report import History, as_json, draw, show
     from driftgames.cli._hedge_stream import StreamState, chain, new_rounds
     from driftgames.cli._numbers import open_numbers, say_left_out
     from driftgames.core.locks import sole_writer
@@ -150,7 +156,7 @@ def hedge(
         epsilons, begin = fractions("--epsilon", epsilon), first_round_of(first_round)
         shares = None if prior is None else numbers("--prior", prior)
         ends = pair("--loss-range", loss_range)
-        check_outputs(plot=plot, state=state)
+        check_outputs(plot=plot, state=state, json=json)
         held.enter_context(sole_writer(state))
         asked = _LearnerOptions(algorithm, horizon, ends, gains, shares)
         streaming = losses == "-"
@@ -184,6 +190,10 @@ def hedge(
         if learner.t == 0:
             raise ValueError("no losses came: the input has a header and no rounds")
         show(learner, console(), epsilons, top)
+        if json is not None:
+            from driftgames.tables import write_json
+
+            write_json(as_json(learner, epsilons), json)
         if plot is not None and history is not None:
             draw(learner, history, plot)
 

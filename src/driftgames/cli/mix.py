@@ -10,10 +10,12 @@ import typer
 
 from driftgames.cli._options import (
     Header,
+    JsonFile,
     LeftOut,
     Separator,
     check_kept,
     check_outputs,
+    completes,
     first_round_of,
 )
 from driftgames.cli._output import clear_errors, console
@@ -39,7 +41,12 @@ def mix(
         str, typer.Option(metavar="COLUMN", help="The column of the outcomes: name, or number.")
     ],
     loss: Annotated[
-        str | None, typer.Option(metavar="NAME", help=f"{', '.join(LOSSES)}. Default: square.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=completes(*LOSSES),
+            help=f"{', '.join(LOSSES)}. Default: square.",
+        ),
     ] = None,
     quantile: Annotated[
         float | None, typer.Option(metavar="Q", help="For pinball: which quantile. Default: 0.5.")
@@ -59,9 +66,7 @@ def mix(
         Path | None,
         typer.Option(metavar="FILE", help="Draw the weights over time to this .svg, .pdf or .png."),
     ] = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the raw numbers to this file.")
-    ] = None,
+    json: JsonFile = None,
     state: Annotated[
         Path | None,
         typer.Option(
@@ -93,7 +98,7 @@ def mix(
     killed goes on from there: feed it the whole input again, or say which
     round the input begins with.
 
-    Example: driftgames mix forecasts.csv --target load --plot weights.svg
+    Example: driftgames mix stocks.forecasts.csv --target 'S&P 500' --plot w.svg
 
     Example: driftgames mix new.csv --target y --state s.json --first-round next
     """

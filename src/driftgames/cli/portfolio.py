@@ -10,19 +10,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from driftgames.cli._options import Header, LeftOut, Separator, check_kept, check_outputs
-from driftgames.cli._output import clear_errors, console, make_table
+from driftgames.cli._options import (
+    Header,
+    JsonFile,
+    LeftOut,
+    Separator,
+    check_kept,
+    check_outputs,
+    completes,
+)
+from driftgames.cli._output import clear_errors, console
 from driftgames.core.registry import choose
 
 if TYPE_CHECKING:
-    from driftgames.cli._prices import Market, Table
+    from driftgames.cli._prices import Market
+    from driftgames.cli._prices import Table as Prices
     from driftgames.portfolio import BestConstantRebalanced, PortfolioRun, PortfolioStrategy
+    from driftgames.tables import Row, Table
 
 SHOWN = 8
 """The number of holdings that are listed."""
 
 
-ALGORITHMS = ("universal", "uniform", "hold", "eg", "ons", "normalhedge.dt")
+ALGORITHMS = ("universal", "uniform", "hold", "eg", "ons", "soft-bayes", "normalhedge.dt")
 """The names of `STRATEGIES`, written out so that --help need not load them."""
 
 SPANNED = ALGORITHMS[-1]
@@ -49,6 +59,7 @@ def portfolio(
             "--algorithm",
             "-a",
             metavar="NAME",
+            autocompletion=completes(*ALGORITHMS),
             help=f"Which strategy: {', '.join(ALGORITHMS)}; may be given several times. Default: "
             f"all but {SPANNED}; with --resume, that of the state. Today's weights are those of "
             "the first.",
@@ -97,17 +108,20 @@ def portfolio(
     plot: Annotated[
         Path | None, typer.Option(help="Draw wealth over time to this .svg, .pdf or .png.")
     ] = None,
+    json: JsonFile = None,
 ) -> None:
     """Run portfolio strategies over a table of prices and print wealth, regret and weights.
 
     Regret is in log-wealth, to the best constant rebalanced portfolio in hindsight, which pays
-    no costs. The bound on the regret is that of the theory, if there is one.
+    no costs. The bound on the regret is that of the theory, if there is one. Turnover is the value
+    traded per period, as a share of wealth. Costs are what trading took of the final wealth.
 
-    Example: driftgames portfolio prices.csv -a universal -a ons --cost 0.001
+    Example: driftgames portfolio stocks.csv --cost 0.001 --plot wealth.svg
     """
     from driftgames.cli._prices import read_prices
     from driftgames.core.locks import sole_writer
     from driftgames.portfolio import best_constant_rebalanced
+    from driftgames.tables import Column, Table, as_records, draw_table, write_json
 
     with clear_errors(), ExitStack() as held:
         if (prices is None) != demo:
@@ -115,7 +129,7 @@ def portfolio(
         if from_one and (relatives or demo):
             other = "--demo" if demo else "--relatives"
             raise ValueError(f"--from-one is for a table of prices; it does not go with {other}")
-        check_outputs(plot=plot, save=save)
+        check_outputs(plot=plot, save=save, json=json)
         held.enter_context(sole_writer(save))
         reading: dict[str, Any] = {"sep": sep, "header": header, "leave_out": leave_out}
         table = _demo(seed or 0) if prices is None else read_prices(prices, **reading)
@@ -140,27 +154,40 @@ def portfolio(
             strategies[0].quote = market.quote
             strategies[0].save(save)
         if plot is not None:
+            from driftgames.cli._dates import moments
             from driftgames.plots.portfolio import plot_wealth
-            from driftgames.plots.style import save_figure
+            from driftgames.plots.style import caption, save_figure
 
             curves = {run.title: run.wealth for run in runs}
             shown = None if begun else ("best constant rebalanced, in the end", best.wealth)
-            save_figure(plot_wealth(curves, best=shown), plot)
+            ended = moments(table.dates[-market.relatives.shape[0] - 1 :])
+            figure = plot_wealth(curves, dates=ended, best=shown)
+            caption(figure.axes[0], "Wealth by strategy: equal steps up are equal growth")
+            save_figure(figure, plot)
+        periods = market.relatives.shape[0]
+        heading = f"{periods:,} period{'s' * (periods != 1)}, {n_assets} assets"
+        heading += f", after {begun:,} before" * bool(begun)
+        with_costs = bool(strategies[0].cost)
+        rows = [] if begun else [_best_row(best, market, with_costs)]
+        rows += [
+            _row(run, strategy, best, market, fresh=not begun)
+            for strategy, run in zip(strategies, runs, strict=True)
+        ]
+        forms = {"wealth": ",.4f", "per period": "+.3%", "turnover": ".2%"}
+        forms |= {"costs": ".2%"} if with_costs else {}
+        forms |= {"regret": ".3f", "bound": ".2f"}
+        columns = (Column("strategy"), *(Column(name, form) for name, form in forms.items()))
+        results = Table(heading, columns, tuple(rows))
+        if json is not None:
+            held_now = dict(zip(market.assets, strategies[0].predict().tolist(), strict=True))
+            sizes = {"periods": periods, "periods_before": begun}
+            write_json({**sizes, "strategies": as_records(results), "to_hold": held_now}, json)
 
     out = console()
     for note in market.notes:
         out.print(note)
-    periods = market.relatives.shape[0]
-    heading = f"{periods:,} period{'s' * (periods != 1)}, {n_assets} assets"
-    heading += f", after {begun:,} before" * bool(begun)
-    rows = [] if begun else [_best_row(best, market)]
-    rows += [
-        _row(run, strategy, best, market, fresh=not begun)
-        for strategy, run in zip(strategies, runs, strict=True)
-    ]
-    columns = ["strategy", "wealth", "per period", "regret", "bound"]
-    out.print(make_table(heading, columns, rows))
-    out.print(_weights_table(strategies[0], market.assets))
+    out.print(draw_table(results))
+    out.print(draw_table(_weights_table(strategies[0], market.assets)))
 
 
 @dataclass(frozen=True)
@@ -223,9 +250,9 @@ def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
     raise DocumentError(f"{path}: holds a {found!r}, which is not a portfolio strategy")
 
 
-def _best_row(best: BestConstantRebalanced, market: Market) -> list[str]:
-    periods = market.relatives.shape[0]
-    return ["best constant rebalanced", *_money(best.log_wealth, periods), "0", "-"]
+def _best_row(best: BestConstantRebalanced, market: Market, with_costs: bool) -> Row:
+    money = _money(best.log_wealth, market.relatives.shape[0])
+    return ("best constant rebalanced", *money, *(None,) * (1 + with_costs), 0.0, None)
 
 
 def _row(
@@ -235,53 +262,43 @@ def _row(
     market: Market,
     *,
     fresh: bool,
-) -> list[str]:
+) -> Row:
+    from driftgames.portfolio.report import promised_regret
+
     log_wealth = float(run.log_wealth[-1])
-    money = _money(log_wealth, strategy.t)
+    costs = (run.cost_of_all,) if strategy.cost else ()
+    traded = (*_money(log_wealth, strategy.t), float(run.turnover.mean()), *costs)
     if not fresh:
-        return [run.title, *money, "-", "-"]
-    bound = _bound(strategy, best, market)
+        return (run.title, *traded, None, None)
+    bound = promised_regret(strategy, best, market.relatives)
     regret = best.log_wealth - log_wealth
-    return [run.title, *money, f"{regret:.3f}", "-" if bound is None else f"{bound:.2f}"]
+    return (run.title, *traded, regret, None if math.isnan(bound) else bound)
 
 
-def _bound(
-    strategy: PortfolioStrategy, best: BestConstantRebalanced, market: Market
-) -> float | None:
-    """Return the bound on the regret; None if there is none."""
-    from driftgames.certificates.bounds.portfolios import exponentiated_gradient
-    from driftgames.portfolio import ExponentiatedGradient, UniversalPortfolio
-
-    kept, X = strategy.content()["arguments"], market.relatives
-    if isinstance(strategy, UniversalPortfolio) and not (kept["cost"] and kept["potential"]):
-        return strategy.regret_bound(best)
-    if isinstance(strategy, ExponentiatedGradient) and not kept["cost"]:
-        variability = float((X.min(axis=1) / X.max(axis=1)).min())
-        days, n_assets = X.shape
-        return float(exponentiated_gradient(days, n_assets, variability, kept["eta"]))
-    return None
-
-
-def _money(log_wealth: float, periods: int) -> list[str]:
+def _money(log_wealth: float, periods: int) -> tuple[float, float]:
+    """Return the wealth and what it grew by per period."""
     wealth = math.exp(log_wealth) if log_wealth < 700 else math.inf
-    return [f"{wealth:,.4f}", f"{100 * math.expm1(log_wealth / periods):+.3f} %"]
+    return wealth, math.expm1(log_wealth / periods)
 
 
-def _weights_table(strategy: PortfolioStrategy, assets: list[str]) -> object:
-    weights = strategy.predict()
+def _weights_table(strategy: PortfolioStrategy, assets: list[str]) -> Table:
+    from driftgames.tables import Column, Table
+
+    weights = strategy.predict().tolist()
     order = sorted(range(len(assets)), key=lambda k: -weights[k])
-    rows = [[assets[k], f"{100 * weights[k]:.2f} %"] for k in order[:SHOWN]]
+    rows: list[Row] = [(assets[k], weights[k]) for k in order[:SHOWN]]
     if len(assets) > SHOWN:
-        rest = sum(float(weights[k]) for k in order[SHOWN:])
-        rows.append([f"{len(assets) - SHOWN} others", f"{100 * rest:.2f} %"])
-    return make_table(f"To hold now, by {strategy.title}", ["asset", "share"], rows)
+        rest = sum(weights[k] for k in order[SHOWN:])
+        rows.append((f"{len(assets) - SHOWN} others", rest))
+    columns = (Column("asset"), Column("share", ".2%"))
+    return Table(f"To hold now, by {strategy.title}", columns, tuple(rows))
 
 
-def _demo(seed: int) -> Table:
+def _demo(seed: int) -> Prices:
     """Return two volatile assets without a trend, one that rises, and cash."""
     import numpy as np
 
-    from driftgames.cli._prices import Table
+    from driftgames.cli._prices import Table as Prices
 
     rng = np.random.default_rng(seed)
     days = 1000
@@ -290,4 +307,4 @@ def _demo(seed: int) -> Table:
     climb = rng.normal(0.0006, 0.01, size=days)
     logs = np.column_stack([swings, climb, np.full(days, 0.0001)])
     assets = ["swing A", "swing B", "climber", "cash"]
-    return Table("demo", np.exp(logs), assets, dates=[], was_turned=False)
+    return Prices("demo", np.exp(logs), assets, dates=[], was_turned=False)

@@ -9,13 +9,17 @@ from typing import Annotated
 import typer
 
 from driftgames.cli import INTERRUPTED
-from driftgames.cli._output import clear_errors, console
+from driftgames.cli._options import SETS, completes
+from driftgames.cli._output import clear_errors, console, say
 
 
 def reproduce(
     only: Annotated[
         str | None,
         typer.Option(
+            autocompletion=completes(
+                "table2", "table3", "figure1", "figure2", "hedge", "long", "noise", "peers"
+            ),
             help="Experiments, with commas: table2, table3, figure1, figure2, hedge, and beyond "
             "the paper long, noise, peers. Default: those of the paper.",
             metavar="NAMES",
@@ -28,6 +32,7 @@ def reproduce(
     sets: Annotated[
         str | None,
         typer.Option(
+            autocompletion=completes(*SETS, "w8a-honest", "digits49", "breast_cancer"),
             help="Sets, with commas: a9a, census, ocr49, splice, w8a, w8a-honest, digits49, "
             "breast_cancer. Default: all sets of the paper that are here or can be downloaded.",
             metavar="NAMES",
@@ -50,7 +55,7 @@ def reproduce(
     OUT/index.html is the report, OUT/results.json and OUT/csv hold its numbers. A run that was
     stopped goes on where it was when the same command is given again.
 
-    Example: driftgames reproduce --only table3 --sets census --out report
+    Example: driftgames reproduce --only table3 --sets breast_cancer
     """
     from driftgames.paper import reproduce as runner
     from driftgames.paper.experiment import Setting
@@ -62,7 +67,14 @@ def reproduce(
     screen = console()
     with clear_errors():
         experiments = runner.select(_names("--only", only), full=full)
-        chosen = choose_sets(_names("--sets", sets), directory=data, allow_download=not offline)
+        chosen = choose_sets(
+            _names("--sets", sets),
+            directory=data,
+            allow_download=not offline,
+            announce=lambda line: say(line, err=True),
+        )
+        if chosen.reason:
+            say(f"could not get {', '.join(chosen.missing)}: {chosen.reason}", err=True)
         setting = Setting(chosen, rounds=rounds, seed=seed)
         out.mkdir(parents=True, exist_ok=True)
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import math
 import numbers
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.typing import FloatArray
+
+_NUMPY_SCALAR = re.compile(r"\bnp\.(?:\w+\(([^()]*)\)|(True|False)_)")
 
 
 def check_integer(name: str, value: object, *, least: int, limited: bool = True) -> int:
@@ -35,6 +38,16 @@ def check_integer(name: str, value: object, *, least: int, limited: bool = True)
     if limited and int(value) >= 2**63:  # type: ignore[call-overload]
         raise ValueError(f"{name} must be an integer below 2**63; got {shown(value)}")
     return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def count_rounds_left(t: object, horizon: object) -> int:
+    """Return how many rounds come after round ``t``; the default horizon is ``t``.
+
+    >>> count_rounds_left(3, None), count_rounds_left(3, 10)
+    (0, 7)
+    """
+    played = check_integer("t", t, least=0)
+    return 0 if horizon is None else check_integer("horizon", horizon, least=played) - played
 
 
 def check_positive(name: str, value: float) -> float:
@@ -98,7 +111,7 @@ def check_fractions(name: str, values: npt.ArrayLike) -> FloatArray:
     fractions = as_floats(name, values)
     bad = ~((fractions > 0) & (fractions <= 1))
     if bad.any():
-        raise ValueError(f"{name} must lie in (0, 1]; got {fractions[bad].flat[0]!r}")
+        raise ValueError(f"{name} must lie in (0, 1]; got {shown(fractions[bad].flat[0])}")
     return fractions
 
 
@@ -158,7 +171,7 @@ def check_distribution(name: str, values: npt.ArrayLike, length: int) -> FloatAr
         where = first_index(p < 0)
         raise ValueError(f"{name} must be nonnegative; got {p[where]} at index {_plain(where)}")
     if abs(p.sum() - 1.0) > 1e-9:
-        raise ValueError(f"{name} must sum to 1; got {p.sum()!r}")
+        raise ValueError(f"{name} must sum to 1; got {shown(p.sum())}")
     return p
 
 
@@ -213,13 +226,15 @@ def is_real(value: object) -> bool:
 
 
 def shown(value: object) -> str:
-    """Return ``repr(value)`` for a message; Python refuses to write integers of 4,301 digits.
+    """Return ``repr(value)`` for a message, with NumPy's scalars written as plain numbers.
 
-    >>> shown([10**5000])
-    'a list with more digits than Python shows'
+    Python refuses to write integers of 4,301 digits.
+
+    >>> shown((np.float64(15.0), np.True_)), shown([10**5000])
+    ('(15.0, True)', 'a list with more digits than Python shows')
     """
     try:
-        return repr(value)
+        return _NUMPY_SCALAR.sub(r"\1\2", repr(value))
     except ValueError:
         return f"a {type(value).__name__} with more digits than Python shows"
 

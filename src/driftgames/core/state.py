@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import check_integer, shown
 from driftgames.core.description import (
     UNREADABLE,
     Describable,
@@ -182,7 +182,7 @@ def restore_nested(content: Any, wanted: type[Any], **given: Any) -> Any:
     STRING.check("kind", content["kind"])
     found = Stateful._stateful.get(content["kind"])
     if found is None or not issubclass(found, wanted):
-        raise DocumentError(f"there is no {wanted.__name__} {content['kind']!r}")
+        raise DocumentError(f"there is no {wanted.__name__} {shown(content['kind'])}")
     return found.from_content(content, **given)
 
 
@@ -239,7 +239,7 @@ def _arguments_from(saved: Content, given: Content) -> Content:
             continue
         known = is_described(value) and isinstance(given[name], Describable)
         if not known or describe(given[name]) != value:
-            raise DocumentError(f"it was made with {name} = {value}; given is {given[name]!r}")
+            raise DocumentError(f"it was made with {name} = {value}; given is {shown(given[name])}")
         arguments[name] = given[name]
     if others := given.keys() - saved.keys():
         raise DocumentError(

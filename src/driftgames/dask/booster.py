@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any, Self
 
@@ -15,17 +16,18 @@ from sklearn.utils.validation import check_is_fitted
 
 import dask
 from driftgames.boosting.base import BaseBooster
-from driftgames.boosting.monitoring import Stage, Watch
+from driftgames.boosting.calibration import RowKeys, cross_fit
+from driftgames.boosting.monitoring import Callback, Stage, name_sets
 from driftgames.boosting.persistence import load_model
 from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.rounds import lean_of
 from driftgames.boosting.shared_training_set import SharedTrainingSet
-from driftgames.boosting.warm_start import check_continuation
-from driftgames.core.checks import check_integer, is_real
-from driftgames.core.typing import Path
+from driftgames.boosting.warm_start import check_categories, check_continuation
+from driftgames.core.checks import check_flag, check_integer, is_real, shown
+from driftgames.core.typing import BoolArray, FloatArray, IntArray, Path
 from driftgames.dask import partitions
-from driftgames.dask.exchange import ActorExchange
-from driftgames.dask.holder import Plan
+from driftgames.dask.exchange import ActorExchange, ClusterWatch
+from driftgames.dask.partitions import Part, Plan
 from driftgames.dask.survey import Survey
 
 
@@ -64,7 +66,16 @@ class DaskBooster(BaseBooster):
     checkpoint: Path | None = None
     checkpoint_every: int = 50
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        eval_names: Sequence[str] | None = None,
+        callbacks: Sequence[Callback] = (),
+    ) -> Self:
         """Fit the booster.
 
         Parameters
@@ -72,63 +83,135 @@ class DaskBooster(BaseBooster):
         X : dask array, dask data frame or list of delayed parts
             The examples. Chunk sizes must be known; empty partitions are skipped.
         y, sample_weight : collections
-            Labels of any two values, and weights, on the partitions of ``X``.
+            Labels, and weights, on the partitions of ``X``.
+        eval_set, eval_names, callbacks
+            As in the local `fit`; pairs may be collections, which are brought to the client.
 
         Returns
         -------
         self
             An error or an interruption leaves the booster as it was, and nothing on the workers.
         """
-        every = check_integer("checkpoint_every", self.checkpoint_every, least=1)
+        check_integer("checkpoint_every", self.checkpoint_every, least=1)
         if not (is_real(self.timeout) and 0 < self.timeout < math.inf):
-            raise ValueError(f"timeout must be a positive number; got {self.timeout!r}")
-        if self.estimator is not None:
-            raise ValueError(
-                "only the built-in stumps and trees are distributed; "
-                f"got estimator={self.estimator!r}"
-            )
-        self._refuse_settings("a fit on a cluster", "monotonic_cst")
+            raise ValueError(f"timeout must be a positive number; got {shown(self.timeout)}")
+        self._check_built_in("a fit on a cluster")
         client = self._find_client()
-        local = self._begin()
-        goes_on = local.__sklearn_is_fitted__()
-        n_estimators, max_bins, shape, _ = local._check_settings()
         given = partitions.split(X, y, sample_weight)
+        with client.as_current():  # actors and `wait` ask for the current client
+            return self._fit(client, given, name_sets(eval_set, eval_names), callbacks)
+
+    def _fit(
+        self,
+        client: Client,
+        given: list[tuple[Any, ...]],
+        evaluated: dict[str, tuple[Any, Any]],
+        callbacks: Sequence[Callback],
+    ) -> Self:
+        """Fit the booster to delayed parts of examples, labels and sample weights."""
+        local, weighted = self._begin(), len(given[0]) == 3
+        pairs = {name: tuple(self._bring(client, each)) for name, each in evaluated.items()}
         prepare = dask.delayed(partitions.prepare, pure=False)
-        parts = [prepare(k, self._local_class()(), *part) for k, part in enumerate(given)]
-        survey = Survey(client, parts, self.timeout)
-        classes = survey.check(local, weighted=sample_weight is not None)
-        if goes_on:
-            check_continuation(local, classes, n_estimators)
-        if shape is not None:
-            shape.check_examples(survey.n_rows)
-            shape = None if shape.is_stump else shape
-        cuts = survey.cuts(max_bins)
-        exact = survey.scale is None or survey.scale.unit is not None
-        plan = Plan(cuts, classes, survey.scale, shape)
-        with ActorExchange(client, parts, plan, self.timeout) as exchange:
-            exchange.place(survey.release())
-            counts = exchange.ask("counts")
-            shared = SharedTrainingSet(exchange, cuts, counts, integer_weights=exact, shape=shape)
-            earlier = []
-            if goes_on:
-                earlier = shared.to_bins(local.stumps_ if shape is None else local.trees_)
+        checker = self._local_class()(categorical_features=self.categorical_features)
+        parts = [prepare(k, checker, *part) for k, part in enumerate(given)]
 
-            def save(t: int, stage: Stage) -> None:
-                if self.checkpoint is not None and t % every == 0:
-                    stage.model().save(self.checkpoint)
+        def save(t: int, stage: Stage) -> None:
+            if self.checkpoint is not None and t % self.checkpoint_every == 0:
+                stage.model().save(self.checkpoint)
 
-            begun = time.perf_counter()
-            lean = lean_of(shared.masses)
-            local._boost(shared, classes, earlier, n_estimators, lean, Watch({}, [save]))
-            seconds = time.perf_counter() - begun
-            work = exchange.busiest()
-        self._take(local)
-        self.exchange_ = ExchangeReport(
-            seconds, max(exchange.seconds - work, 0.0), exchange.n_asked, exchange.n_lost
+        calibrates = check_flag("calibrate", self.calibrate)
+        survey, keys, report = self._fit_parts(
+            client,
+            local,
+            parts,
+            pairs,
+            [save, *callbacks],
+            weighted=weighted,
+            keeps_keys=calibrates,
         )
+        if calibrates and keys is not None:
+
+            def refit(fresh: BaseBooster, held: BoolArray) -> FloatArray:
+                if fresh is not local:
+                    take = dask.delayed(partitions.Part.take, pure=False)
+                    rest = [take(parts[k], ~some) for k, some in survey.cut(held).items()]
+                    self._fit_parts(client, fresh, rest, {}, [], weighted=weighted)
+                return survey.vote(parts, held, fresh)
+
+            local.calibration_ = cross_fit(local, keys, refit)
+        self._take(local)
+        self.exchange_ = report
         if self.checkpoint is not None:
             FilePath(self.checkpoint).unlink(missing_ok=True)
         return self
+
+    def _fit_parts(
+        self,
+        client: Client,
+        local: BaseBooster,
+        parts: list[Any],
+        pairs: dict[str, tuple[Any, Any]],
+        callbacks: list[Callback],
+        *,
+        weighted: bool,
+        keeps_keys: bool = False,
+    ) -> tuple[Survey, RowKeys | None, ExchangeReport]:
+        """Fit a local booster to delayed `Part` objects, but for its calibration."""
+        goes_on = local.__sklearn_is_fitted__()
+        n_estimators, max_bins, shape, _ = local._check_settings()
+        survey = Survey(client, parts, self.timeout)
+        plan = survey.check(local, weighted=weighted)
+        n_classes = plan.classes.size
+        if goes_on:
+            check_continuation(local, plan.classes, n_estimators)
+        stopping, keys, unseen = local._stops(pairs, survey.n_rows), None, []
+        holds_out = stopping is not None and not pairs
+        if keeps_keys or holds_out:
+            keys, masses = survey.keys(plan)
+        if stopping is not None and keys is not None and holds_out:
+            held = stopping.hold_out(keys.hashes, keys.labels, masses, np.arange(n_classes))
+            unseen = survey.hold_out(held)
+        encoder = survey.encoder(plan, ranked=shape is not None and not shape.is_stump)
+        if goes_on:
+            check_categories(local, encoder)
+        local.encoder_ = encoder
+        monotonic = local._directions(getattr(local, "feature_names_in_", None), n_classes)
+        if shape is not None:
+            shape = None if shape.is_stump else shape.fitted_to(n_classes, survey.n_training)
+        plan = replace(plan, encoder=encoder, shape=shape)
+        cuts = survey.cuts(plan, max_bins)
+        plan = replace(plan, cuts=cuts)
+        watch = local._watch(pairs, plan.classes, callbacks, stopping, _join(plan, unseen))
+        with ActorExchange(client, survey.parts, plan, self.timeout) as exchange:
+            exchange.place(survey.release())
+            shared = SharedTrainingSet(
+                exchange,
+                cuts,
+                n_classes,
+                integer_weights=plan.integer_weights,
+                shape=shape,
+                monotonic=monotonic,
+            )
+            earlier = []
+            if goes_on:
+                of_trees = shape is not None or n_classes > 2
+                earlier = shared.to_bins(local.trees_ if of_trees else local.stumps_)
+            begun = time.perf_counter()
+            lean = lean_of(shared.masses)
+            local._boost(shared, plan.classes, earlier, n_estimators, lean, watch)
+            seconds = time.perf_counter() - begun
+            waited = max(exchange.seconds - exchange.busiest(), 0.0)
+            report = ExchangeReport(seconds, waited, exchange.n_asked, exchange.n_lost)
+        return survey, keys, report
+
+    def _bring(self, client: Client, pair: tuple[Any, Any]) -> Iterator[Any]:
+        """Yield the two of a pair in memory."""
+        for each in pair:
+            if partitions.is_collection(each):
+                futures = client.compute(partitions.parts_of("eval_set", each))
+                ClusterWatch(client, self.timeout).wait(futures)
+                each = partitions.stack(client.gather(futures))
+            yield each
 
     def to_local(self) -> BaseBooster:
         """Return the ordinary classifier of this fit."""
@@ -145,7 +228,7 @@ class DaskBooster(BaseBooster):
         return self._lazily("predict", X, self.classes_.dtype)
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the share of the vote that each class has; lazily for a collection."""
+        """Return the probability of each class; lazily for a collection."""
         check_is_fitted(self)
         return self._lazily("predict_proba", X, np.dtype(np.float64), self.classes_.size)
 
@@ -181,7 +264,7 @@ class DaskBooster(BaseBooster):
                 "a fit needs a cluster: make a distributed.Client first, or give client="
             ) from None
         if not isinstance(client, Client):
-            raise ValueError(f"client must be a distributed.Client; got {client!r}")
+            raise ValueError(f"client must be a distributed.Client; got {shown(client)}")
         if client.status != "running":
             raise ValueError(f"client must be running; it is {client.status}")
         return client
@@ -192,7 +275,9 @@ class DaskBooster(BaseBooster):
         if self.checkpoint is not None and FilePath(self.checkpoint).exists():
             saved = load_model(self.checkpoint)
             if type(saved) is not type(local) or saved.get_params() != local.get_params():
-                raise ValueError(f"{self.checkpoint} is of a fit with other settings: {saved!r}")
+                raise ValueError(
+                    f"{self.checkpoint} is of a fit with other settings: {shown(saved)}"
+                )
             return saved
         if self.warm_start and self.__sklearn_is_fitted__():
             self._copy_to(local)
@@ -219,6 +304,16 @@ class DaskBooster(BaseBooster):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "client": None}  # it belongs to this process
+
+
+def _join(plan: Plan, parts: list[Part]) -> tuple[Any, Any, IntArray] | None:
+    """Return the columns, labels and weights of all parts; None if there is none."""
+    if not parts:
+        return None
+    columns, y, weights = zip(
+        *((plan.columns(part), part.y, plan.weigh(part)) for part in parts), strict=True
+    )
+    return partitions.stack(columns), np.concatenate(y), np.concatenate(weights)
 
 
 def _predict(local: BaseBooster, method: str, part: Any, dtype: Any, width: tuple[int, ...]) -> Any:

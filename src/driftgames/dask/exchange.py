@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 import uuid
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,8 @@ from typing import Any
 from distributed import Client, wait
 
 from driftgames.boosting.shares import LASTING, Command, combine
-from driftgames.dask.holder import Holder, Plan
+from driftgames.dask.holder import Holder
+from driftgames.dask.partitions import Plan
 
 PATIENCE = 1.0
 """Seconds without an answer after which the scheduler is asked whether the worker lives."""
@@ -52,15 +52,15 @@ class ActorExchange:
     ----------
     client : distributed.Client
         The client of the cluster.
-    parts : list of Delayed
-        The partitions, `Part` objects; they are computed again if a worker is lost.
+    parts : dict of Delayed
+        The partitions by number, `Part` objects; they are computed again if a worker is lost.
     plan : Plan
         What holders must know.
     timeout : float
         Seconds after which a worker that does not answer counts as lost.
     """
 
-    def __init__(self, client: Client, parts: Sequence[Any], plan: Plan, timeout: float) -> None:
+    def __init__(self, client: Client, parts: dict[int, Any], plan: Plan, timeout: float) -> None:
         self._client = client
         self._parts = parts
         self._plan = plan
@@ -106,8 +106,7 @@ class ActorExchange:
         self._holders += made
         for held in made:
             try:
-                self._watch.wait([held.future], address=held.address)
-                held.actor = held.future.result()
+                held.actor = self._watch.actor(held.future, held.address)
             except _LostError:
                 self._drop(held)
         for future in futures.values():
@@ -206,6 +205,16 @@ class ClusterWatch:
                 raise _LostError
             if not living:
                 self.wait_for_workers()
+
+    def actor(self, future: Any, address: str) -> Any:
+        """Return an actor as soon as it is made; raise `_LostError` if its worker is gone."""
+        self.wait([future], address=address)
+        try:
+            return future.result()
+        except RuntimeError:
+            if address in self._living():
+                raise
+            raise _LostError from None
 
     def result(self, future: Any, address: str, n_commands: int) -> Any:
         """Return what an actor answers; raise `_LostError` if its worker is gone."""

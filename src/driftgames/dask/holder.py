@@ -12,39 +12,28 @@ import numpy as np
 from distributed import get_worker
 
 from driftgames.boosting.assembly import assemble
-from driftgames.boosting.bins import Array
 from driftgames.boosting.cuts import Cuts
-from driftgames.boosting.sample_weights import WeightScale
 from driftgames.boosting.shares import Command, Share, combine
-from driftgames.boosting.tree_growth import TreeShape
-from driftgames.dask.partitions import Part, heavy_rows
-
-
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """What a holder must know to bin its partitions."""
-
-    cuts: Cuts
-    classes: Array
-    scale: WeightScale | None
-    shape: TreeShape | None
+from driftgames.dask.partitions import Part, Plan
 
 
 class Holder:
     """Bins partitions and answers questions about them."""
 
     def __init__(self, plan: Plan, parts: Sequence[Part]) -> None:
-        n_threads = get_worker().state.nthreads
-        rows = [heavy_rows(part, plan.scale) for part in parts]
+        assert plan.cuts is not None
+        n_threads, n_classes = get_worker().state.nthreads, plan.classes.size
         cuts = Cuts(*(_own(getattr(plan.cuts, f.name)) for f in dataclasses.fields(Cuts)))
+        rows = [(_own_rows(plan.columns(p)), plan.number(p), plan.weigh(p)) for p in parts]
         sets = assemble(
-            [(_own_rows(X), y == plan.classes[1], weights) for X, y, weights in rows],
+            rows,
             cuts,
-            integer_weights=plan.scale is None or plan.scale.unit is not None,
+            n_classes,
+            integer_weights=plan.integer_weights,
             pool=ThreadPoolExecutor(n_threads) if n_threads > 1 else None,
             n_shares=n_threads,
         )
-        self._shares = [Share(data, plan.shape) for data in sets]
+        self._shares = [Share(data, plan.shape, labels, n_classes) for data, labels in sets]
         self._seconds = 0.0
 
     def ask(self, name: str, *arguments: Any) -> Any:

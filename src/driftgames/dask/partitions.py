@@ -3,46 +3,106 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse as sp
 
 import dask
 from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.bins import Array
+from driftgames.boosting.calibration import RowKeys
+from driftgames.boosting.categories import CategoryCounts, CategoryEncoder
 from driftgames.boosting.cut_summary import CutSummary
-from driftgames.boosting.sample_weights import WeightScale, WeightTotals
-from driftgames.core.typing import FloatArray, IntArray
+from driftgames.boosting.cuts import Cuts
+from driftgames.boosting.frames import Categories, FoundCategories, recode
+from driftgames.boosting.row_sample import hash_rows
+from driftgames.boosting.sample_weights import WeightScale, WeightTotals, exact_sum
+from driftgames.boosting.tree_growth import TreeShape
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
 class Part:
-    """The examples of positive weight of one partition, checked; ``X`` is None if it is empty."""
+    """The examples of positive weight of one partition, checked; ``X`` is None if it is empty.
+
+    Categories are codes among those that the partition holds, ``found``. ``labels`` are those of
+    all its examples.
+    """
 
     X: Any = None
     y: Any = None
     sample_weight: FloatArray | None = None
     names: tuple[str, ...] | None = None
+    found: FoundCategories | None = None
+    labels: Any = None
 
-    def weigh(self, scale: WeightScale | None) -> IntArray:
-        """Return the weights of the examples as integers."""
-        if scale is None or self.sample_weight is None:
-            return np.ones(len(self.y), dtype=np.int64)
-        return scale.weigh(self.sample_weight).of_each
+    def take(self, taken: BoolArray) -> Part:
+        """Return some of the examples."""
+        weights = None if self.sample_weight is None else self.sample_weight[taken]
+        y = self.y[taken]
+        return replace(self, X=self.X[taken], y=y, sample_weight=weights, labels=np.unique(y))
 
 
 @dataclass(frozen=True)
 class Head:
-    """What one place must know of a partition before it is binned."""
+    """What one place must know of a partition: of each label its span of weights and their sum."""
 
     n_rows: int
-    labels: Array
-    weighty: Array
     n_features: int
     names: tuple[str, ...] | None
-    span: tuple[float, float] | None
+    found: FoundCategories | None
+    labels: Array
+    spans: dict[Any, tuple[float, float]]
+    masses: dict[Any, Fraction | int]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What makes a training set of a partition; it grows while the partitions are surveyed."""
+
+    classes: Array
+    factors: FloatArray | None = None
+    scale: WeightScale | None = None
+    categories: tuple[Categories | None, ...] | None = None
+    encoder: CategoryEncoder | None = None
+    cuts: Cuts | None = None
+    shape: TreeShape | None = None
+
+    @property
+    def integer_weights(self) -> bool:
+        """Whether the sample weights are exact."""
+        return self.scale is None or self.scale.unit is not None
+
+    def number(self, part: Part) -> IntArray:
+        """Return the number of the class of each example."""
+        return np.asarray(np.searchsorted(self.classes, part.y))
+
+    def give(self, part: Part) -> FloatArray:
+        """Return the weights of the examples times those of their classes."""
+        weights = np.ones(len(part.y)) if part.sample_weight is None else part.sample_weight
+        return weights if self.factors is None else weights * self.factors[self.number(part)]
+
+    def weigh(self, part: Part) -> IntArray:
+        """Return the weights of the examples as integers."""
+        if self.scale is None:
+            return np.ones(len(part.y), dtype=np.int64)
+        return self.scale.weigh(self.give(part)).of_each
+
+    def codes(self, part: Part) -> Any:
+        """Return the features, categories as codes among those of all partitions."""
+        if self.categories is None or part.found is None:
+            return part.X
+        return recode(part.X, part.found.held, self.categories)
+
+    def columns(self, part: Part) -> Any:
+        """Return the columns that stumps and trees ask about."""
+        if self.encoder is None or part.found is None:
+            return part.X
+        return self.encoder.expand(self.encoder.recode(part.X, part.found.held))
 
 
 def split(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
@@ -106,24 +166,39 @@ def _describe(given: Any, parts: Sequence[Any]) -> str:
     return f"{len(parts)}" if sizes is None else f"{len(parts)} {sizes}"
 
 
+def stack(parts: Sequence[Any]) -> Any:
+    """Return the rows of all parts: arrays, sparse matrices or data frames."""
+    if len(parts) == 1:
+        return parts[0]
+    if sp.issparse(parts[0]):
+        return sp.vstack(parts, format="csr")
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    return nw.to_native(nw.concat([nw.from_native(p, allow_series=True) for p in parts]))
+
+
 def prepare(k: int, booster: BaseBooster, X: Any, y: Any, sample_weight: Any = None) -> Part:
     """Return the examples of partition ``k`` after the checks of `fit`."""
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if n_rows == 0:
         return Part()
     try:
-        X, y = booster._check_input(X, y, reset=True)
+        rows, y, categories = booster._check_examples(X, y, reset=True)
         weights = None if sample_weight is None else _check_weights(sample_weight, y.size)
+        found = None if categories is None else FoundCategories.of(X, categories)
     except ValueError as error:
         raise ValueError(f"partition {k}: {error}") from error
-    if sp.issparse(X):
-        X = X.copy()
-        X.sum_duplicates()
+    if sp.issparse(rows):
+        rows = rows.copy()
+        rows.sum_duplicates()
     else:
-        X = np.require(X, requirements=["C", "W"])
+        rows = np.require(rows, requirements=["C", "W"])
     names = getattr(booster, "feature_names_in_", None)
     titles = None if names is None else tuple(names.tolist())
-    return Part(X, np.array(y), weights, titles)
+    part = Part(rows, np.array(y), weights, titles, found, np.unique(y))
+    if weights is None or (weights > 0).all():
+        return part
+    return replace(part.take(weights > 0), labels=part.labels)
 
 
 def _check_weights(given: Any, n_rows: int) -> FloatArray:
@@ -140,45 +215,45 @@ def behead(part: Part) -> Head | None:
     """Return what one place must know of a partition; None of an empty one."""
     if part.X is None:
         return None
-    span = None
-    heavy = np.ones(part.y.size, dtype=bool)
-    if part.sample_weight is not None:
-        heavy = part.sample_weight > 0
-        if heavy.any():
-            span = float(part.sample_weight[heavy].min()), float(part.sample_weight.max())
-    return Head(
-        int(np.count_nonzero(heavy)),
-        np.unique(part.y),
-        np.unique(part.y[heavy]),
-        part.X.shape[1],
-        part.names,
-        span,
-    )
+    labels, at, sizes = np.unique(part.y, return_inverse=True, return_counts=True)
+    names = labels.tolist()
+    spans, masses = dict.fromkeys(names, (1.0, 1.0)), dict(zip(names, sizes.tolist(), strict=True))
+    if part.sample_weight is not None and names:
+        ordered = part.sample_weight[np.argsort(at, kind="stable")]
+        for label, mine in zip(names, np.split(ordered, np.cumsum(sizes)[:-1]), strict=True):
+            spans[label], masses[label] = (float(mine.min()), float(mine.max())), exact_sum(mine)
+    n_rows, n_features = part.X.shape
+    return Head(n_rows, n_features, part.names, part.found, part.labels, spans, masses)
 
 
-def weight_totals(part: Part, span: tuple[float, float]) -> WeightTotals | None:
+def weight_totals(part: Part, plan: Plan, span: tuple[float, float]) -> WeightTotals:
     """Return the sums from which the scale of the sample weights follows."""
-    if part.sample_weight is None:
-        return None
-    return WeightTotals.of(part.sample_weight[part.sample_weight > 0], span)
+    return WeightTotals.of(plan.give(part), span)
 
 
-def heavy_rows(part: Part, scale: WeightScale | None) -> tuple[Any, Array, IntArray]:
-    """Return the features, labels and integer weights of the examples that count."""
-    weights = part.weigh(scale)
-    heavy = weights > 0
-    if heavy.all():
-        return part.X, part.y, weights
-    return part.X[heavy], part.y[heavy], weights[heavy]
+def count_categories(part: Part, plan: Plan) -> CategoryCounts:
+    """Return how much mass each category has in each class."""
+    assert plan.categories is not None
+    given = plan.codes(part), plan.categories, plan.number(part), plan.weigh(part)
+    return CategoryCounts.of(*given, plan.classes.size)
 
 
-def summarise(part: Part, scale: WeightScale | None, max_bins: int) -> CutSummary:
+def find_keys(part: Part, plan: Plan) -> tuple[RowKeys, IntArray]:
+    """Return what folds are made of, and the weights as integers."""
+    keys = RowKeys(hash_rows(plan.codes(part)), plan.number(part), part.sample_weight)
+    return keys, plan.weigh(part)
+
+
+def vote(part: Part, held: BoolArray, booster: BaseBooster) -> FloatArray:
+    """Return the votes of a booster on some of the examples."""
+    categories = None if part.found is None else part.found.held
+    return booster._votes(booster._expand_codes(part.X[held], categories))
+
+
+def summarise(part: Part, plan: Plan, max_bins: int) -> CutSummary:
     """Return what cuts are chosen from."""
     summary = CutSummary(max_bins)
-    if part.X is not None:
-        X, _, weights = heavy_rows(part, scale)
-        if weights.size:
-            summary.add(X, weights)
+    summary.add(plan.columns(part), plan.weigh(part))
     return summary
 
 

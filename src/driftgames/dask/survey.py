@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from functools import reduce
 from operator import add
 from typing import Any
@@ -10,14 +12,18 @@ from typing import Any
 import numpy as np
 from distributed import Client
 
+import dask
 from driftgames.boosting.base import BaseBooster
-from driftgames.boosting.bins import Array
-from driftgames.boosting.booster_input import two_classes
+from driftgames.boosting.booster_input import find_classes
+from driftgames.boosting.calibration import RowKeys
+from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.cut_summary import CutSummary
 from driftgames.boosting.cuts import Cuts
-from driftgames.boosting.sample_weights import WeightScale
+from driftgames.boosting.sample_weights import WeightScale, class_factors
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.dask import partitions
 from driftgames.dask.exchange import ClusterWatch
+from driftgames.dask.partitions import Part, Plan
 
 _FAN_IN = 8  # summaries that are merged at a time
 
@@ -38,19 +44,25 @@ class Survey:
     def __init__(self, client: Client, parts: Sequence[Any], timeout: float) -> None:
         self._client = client
         self._watch = ClusterWatch(client, timeout)
+        self.parts = dict(enumerate(parts))
         futures = client.compute(list(parts))
         heads = self._map(partitions.behead, futures)
         self._heads = {k: head for k, head in enumerate(heads) if head is not None}
         self._futures = {k: futures[k] for k, head in self._heads.items() if head.n_rows}
-        self.scale: WeightScale | None = None
+        self._n_held = 0
 
     @property
     def n_rows(self) -> int:
         """The number of examples of positive weight."""
         return sum(head.n_rows for head in self._heads.values())
 
-    def check(self, booster: BaseBooster, *, weighted: bool) -> Array:
-        """Return the classes; note the features on the booster and the scale of the weights."""
+    @property
+    def n_training(self) -> int:
+        """The number of examples to train on: those that are not held out."""
+        return self.n_rows - self._n_held
+
+    def check(self, booster: BaseBooster, *, weighted: bool) -> Plan:
+        """Return the classes, weights and categories; note the features on the booster."""
         if not self._heads:
             raise ValueError("X must have examples; all partitions are empty")
         first, one = next(iter(self._heads.items()))
@@ -60,6 +72,12 @@ class Survey:
                     f"all partitions must have the same features; partition {first} has "
                     f"{_features(one)}, partition {k} has {_features(head)}"
                 )
+            if (head.found is None) != (one.found is None):
+                some, none = (first, k) if head.found is None else (k, first)
+                raise ValueError(
+                    f"all partitions must have categories or none; partition {some} has some, "
+                    f"partition {none} has none"
+                )
         if booster.__sklearn_is_fitted__() and (
             booster.n_features_in_ != one.n_features or _names(booster) != one.names
         ):
@@ -67,25 +85,84 @@ class Survey:
         booster.n_features_in_ = one.n_features
         if one.names is not None:
             booster.feature_names_in_ = np.array(one.names, dtype=object)
-        classes = two_classes(np.concatenate([head.labels for head in self._heads.values()]))
-        if weighted:
-            present = np.unique(np.concatenate([head.weighty for head in self._heads.values()]))
-            if present.size < 2:
-                raise ValueError(
-                    "sample_weight must not be zero for all of one class; positive weights have "
-                    f"the classes {present.tolist()} of {classes.tolist()}"
-                )
-            spans = [head.span for head in self._heads.values() if head.span is not None]
-            span = min(low for low, _ in spans), max(high for _, high in spans)
-            totals = self._map(partitions.weight_totals, list(self._futures.values()), span)
-            self.scale = WeightScale.of(span, reduce(add, totals))
-        return classes
+        heads = list(self._heads.values())
+        plan = Plan(find_classes(np.concatenate([head.labels for head in heads])))
+        found = [head.found for head in heads if head.found is not None]
+        if found:
+            plan = replace(plan, categories=reduce(add, found).held)
+        if weighted or booster.class_weight is not None:
+            plan = self._weigh(plan, booster.class_weight)
+        return plan
 
-    def cuts(self, max_bins: int) -> Cuts:
+    def _weigh(self, plan: Plan, class_weight: Any) -> Plan:
+        """Find the weights of the classes, and the scale of all weights."""
+        heads, classes = self._heads.values(), plan.classes.tolist()
+        present = {label for head in heads for label in head.spans}
+        if len(present) < 2:
+            raise ValueError(
+                "sample_weight must not be zero for all of one class; positive weights have "
+                f"the classes {sorted(present)} of {classes}"
+            )
+        factors = np.ones(len(classes))
+        if class_weight is not None:
+            masses = [sum((h.masses.get(c, 0) for h in heads), Fraction(0)) for c in classes]
+            factors = class_factors(class_weight, plan.classes, masses)
+            plan = replace(plan, factors=factors)
+        spans = [
+            (low * factor, high * factor)
+            for label, factor in zip(classes, factors.tolist(), strict=True)
+            for low, high in (head.spans[label] for head in heads if label in head.spans)
+        ]
+        span = min(low for low, _ in spans), max(high for _, high in spans)
+        totals = self._map(partitions.weight_totals, self._present, plan, span)
+        return replace(plan, scale=WeightScale.of(span, reduce(add, totals)))
+
+    def keys(self, plan: Plan) -> tuple[RowKeys, IntArray]:
+        """Return what folds are made of, for all partitions in order, and the weights."""
+        keys, masses = zip(*self._map(partitions.find_keys, self._present, plan), strict=True)
+        hashes, labels, weights = zip(*keys, strict=True)
+        given = None if weights[0] is None else np.concatenate(weights)
+        joined = RowKeys(np.concatenate(hashes), np.concatenate(labels), given)
+        return joined, np.concatenate(masses)
+
+    def cut(self, of_all: BoolArray) -> dict[int, BoolArray]:
+        """Return an array over all examples by the numbers of their partitions."""
+        sizes = {k: head.n_rows for k, head in self._heads.items() if head.n_rows}
+        ends = np.cumsum(list(sizes.values()))[:-1]
+        return dict(zip(sizes, np.split(of_all, ends), strict=True))
+
+    def hold_out(self, held: BoolArray) -> list[Part]:
+        """Keep the other examples from now on; return these, by partition."""
+        take = partitions.Part.take
+        mine, self._n_held = self.cut(held), int(np.count_nonzero(held))
+        unseen = [
+            self._client.submit(take, self._futures[k], some, pure=False)
+            for k, some in mine.items()
+        ]
+        self._watch.wait(unseen)
+        found: list[Part] = self._client.gather(unseen)
+        rest = {k: ~some for k, some in mine.items() if not some.all()}
+        self.parts = {k: dask.delayed(take, pure=False)(self.parts[k], rest[k]) for k in rest}
+        self._futures = {
+            k: self._client.submit(take, self._futures[k], rest[k], pure=False) for k in rest
+        }
+        return [part for part in found if len(part.y)]
+
+    def encoder(self, plan: Plan, *, ranked: bool) -> CategoryEncoder | None:
+        """Return the encoder of the categories, if there are any."""
+        if plan.categories is None:
+            return None
+        counts = reduce(add, self._map(partitions.count_categories, self._present, plan))
+        exact = plan.integer_weights
+        return CategoryEncoder.of_counts(
+            plan.categories, counts, integer_weights=exact, ranked=ranked
+        )
+
+    def cuts(self, plan: Plan, max_bins: int) -> Cuts:
         """Return the cuts, from summaries that the workers merge."""
-        client, futures = self._client, list(self._futures.values())
+        client = self._client
         level = client.map(
-            partitions.summarise, futures, scale=self.scale, max_bins=max_bins, pure=False
+            partitions.summarise, self._present, plan=plan, max_bins=max_bins, pure=False
         )
         while len(level) > 1:
             groups = [level[k : k + _FAN_IN] for k in range(0, len(level), _FAN_IN)]
@@ -93,10 +170,22 @@ class Survey:
         found: Cuts = self._map(CutSummary.cuts, level)[0]
         return found
 
+    @property
+    def _present(self) -> list[Any]:
+        return list(self._futures.values())
+
     def release(self) -> dict[int, Any]:
         """Return the partitions in memory by their numbers, and forget them."""
         futures, self._futures = self._futures, {}
         return futures
+
+    def vote(self, parts: Sequence[Any], held: BoolArray, booster: BaseBooster) -> FloatArray:
+        """Return the votes of a booster on the examples that are held, in their order."""
+        task, model = dask.delayed(partitions.vote, pure=False), dask.delayed(booster)
+        mine = {k: some for k, some in self.cut(held).items() if some.any()}
+        futures = self._client.compute([task(parts[k], some, model) for k, some in mine.items()])
+        self._watch.wait(futures)
+        return np.concatenate(self._client.gather(futures))
 
     def _map(self, task: Callable[..., Any], futures: list[Any], *arguments: Any) -> list[Any]:
         """Return the results of a task for each partition."""

@@ -9,6 +9,7 @@ from driftgames.datasets.bundled import BUNDLED
 from driftgames.datasets.catalogue import CATALOGUE
 from driftgames.datasets.dataset import Dataset, Split
 from driftgames.datasets.download import DownloadError, download
+from driftgames.datasets.export import export
 from driftgames.datasets.files import DataError
 from driftgames.datasets.libsvm import LibsvmError, read_libsvm, write_libsvm
 from driftgames.datasets.loader import MissingDataError, Status, fetch, load, status
@@ -27,6 +28,7 @@ __all__ = [
     "Split",
     "Status",
     "download",
+    "export",
     "fetch",
     "load",
     "load_electric_load",

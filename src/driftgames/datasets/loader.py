@@ -47,6 +47,7 @@ def load(
     directory: str | os.PathLike[str] | None = None,
     allow_download: bool = True,
     timeout: float = 30.0,
+    deadline: float = 3600.0,
     retries: int = 2,
 ) -> Dataset:
     """Return a set by its name, training and test split.
@@ -61,8 +62,8 @@ def load(
         ``DRIFTGAMES_DATA`` names. Then come the user's cache and the public home of the set.
     allow_download : bool
         Whether a set that is not here may be downloaded to the user's cache.
-    timeout, retries
-        As `download` takes them.
+    timeout, deadline, retries
+        As `download` takes them, for each file.
 
     Returns
     -------
@@ -90,7 +91,7 @@ def load(
         if not allow_download:
             raise MissingDataError(_not_here(entry, looked))
         try:
-            fetch(name, timeout=timeout, retries=retries)
+            fetch(name, timeout=timeout, deadline=deadline, retries=retries)
         except DownloadError as error:
             raise MissingDataError(f"{_not_here(entry, looked)} ({error})") from error
         if _holds_published(entry, own.folder):
@@ -99,7 +100,12 @@ def load(
 
 
 def fetch(
-    name: str, *, timeout: float = 30.0, retries: int = 2, show_progress: bool = True
+    name: str,
+    *,
+    timeout: float = 30.0,
+    deadline: float = 3600.0,
+    retries: int = 2,
+    show_progress: bool = True,
 ) -> Path:
     """Download a set of the paper to the user's cache and return its folder there.
 
@@ -115,6 +121,7 @@ def fetch(
                 target,
                 remote.sha256,
                 timeout=timeout,
+                deadline=deadline,
                 retries=retries,
                 show_progress=show_progress,
             )

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import as_floats, check_integer, check_range
+from driftgames.core.checks import as_floats, check_integer, check_range, shown
+from driftgames.core.data_frames import column_names
 from driftgames.core.progress import progress as progress_bar
 from driftgames.core.schema import FLAG, PAIR, STRING, Schema, array_of, integer, list_of, one_of
 from driftgames.core.state import LAST_ROUND, Stateful, check_arrays
@@ -188,7 +189,8 @@ class ExpertLearner(Stateful):
         """Play a matrix of losses, one row per round, in compiled loops.
 
         The result has the same bits as one `update` per row. If a row is out of range, the
-        learner keeps the state that it had before the first row.
+        learner keeps the state that it had before the first row. A learner without names takes
+        those of the columns of a data frame; other names than its own are refused.
         """
         matrix = L if isinstance(L, np.ndarray) else as_floats(self._units.plural, L)
         if matrix.ndim != 2 or matrix.shape[1] != self._n_actions:
@@ -196,6 +198,7 @@ class ExpertLearner(Stateful):
                 f"{self._units.plural} must be of shape (rounds, {self._n_actions}); "
                 f"got shape {matrix.shape}"
             )
+        names = self._check_columns(column_names(L))
         mask = None if awake is None else self._check_awake(awake, matrix.shape)
         rounds = matrix.shape[0]
         learner_losses, regret = np.empty(rounds), np.empty(rounds)
@@ -210,9 +213,10 @@ class ExpertLearner(Stateful):
                 part = slice(start, min(start + step, rounds))
                 self._play_part(matrix, mask, learner_losses, regret, played, part)
                 advance(part.stop - part.start)
+            self._names = names
         return Run(
             title=self.title,
-            names=self._names,
+            names=names,
             first_round=first,
             learner_losses=(learner_losses * self._width + self._least).astype(
                 self._dtype, copy=False
@@ -415,12 +419,21 @@ class ExpertLearner(Stateful):
         shares = np.ones(best_first.size) if self._prior is None else self._prior[best_first]
         return np.cumsum(shares * values[best_first]) / np.cumsum(shares)
 
+    def _check_columns(self, columns: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """Return the names of the actions after losses with these columns."""
+        if columns is not None and self._names is not None and columns != self._names:
+            raise ValueError(
+                f"the columns must be the names of the actions, in their order: "
+                f"{shown(list(self._names))}; got {shown(list(columns))}"
+            )
+        return self._names if columns is None else columns
+
     def _positions(self) -> FloatArray:
         return np.asarray(self._cumulative - self._totals[LEARNER])
 
     def _as_floats(self, values: npt.ArrayLike) -> Floats:
         if type(values) is np.ndarray and values.dtype == self._dtype:  # no masked array
-            return np.asarray(values, order="C")
+            return values if values.flags.c_contiguous else np.asarray(values, order="C")
         return np.asarray(as_floats(self._units.plural, values), dtype=self._dtype, order="C")
 
     def _ignore_sleepers(self, losses: Floats, awake: BoolArray) -> Floats:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import check_distribution
+from driftgames.core.checks import check_distribution, shown
 from driftgames.core.typing import FloatArray
 from driftgames.core.units import Units
 
@@ -19,10 +20,10 @@ _LARGEST_LOSS = {np.dtype(np.float64): 1e290, np.dtype(np.float32): 1e30}
 
 def check_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     """Return a dtype, or say that it is neither float64 nor float32."""
-    kind = np.dtype(dtype)
-    if kind not in _LARGEST_LOSS:
-        raise ValueError(f"dtype must be float64 or float32; got {kind}")
-    return kind
+    with contextlib.suppress(TypeError):  # not a type
+        if (kind := np.dtype(dtype)) in _LARGEST_LOSS:
+            return kind
+    raise ValueError(f"dtype must be float64 or float32; got {shown(dtype)}")
 
 
 def largest_loss(dtype: np.dtype[Any]) -> float:
@@ -40,7 +41,7 @@ def check_units(loss_range: tuple[float, float], gains: bool, dtype: np.dtype[An
         return Units(low, high, given.gains)
     raise ValueError(
         f"loss_range must lie in [{-most:g}, {most:g}] and be at least {1.0 / most:g} wide "
-        f"in {dtype}; got {loss_range!r}"
+        f"in {dtype}; got {shown(loss_range)}"
     )
 
 
@@ -49,7 +50,7 @@ def check_names(names: Sequence[str] | None, n_actions: int) -> tuple[str, ...] 
     if names is None:
         return None
     if isinstance(names, str) or len(names) != n_actions:
-        raise ValueError(f"names must be {n_actions} strings; got {names!r}")
+        raise ValueError(f"names must be {n_actions} strings; got {shown(names)}")
     return tuple(map(str, names))
 
 

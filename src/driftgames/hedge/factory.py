@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from driftgames.core.checks import shown
 from driftgames.core.registry import choose
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.registry import Factory, all_learners
@@ -33,8 +34,10 @@ def make_learner(choice: LearnerChoice, n_actions: int, **arguments: Any) -> Exp
         named = choose("learner", choice or "normalhedge.dt", all_learners())
         return named(n_actions, **arguments)
     if not callable(choice):
-        raise ValueError(f"learner must be a name or a factory of learners; got {choice!r}")
+        raise ValueError(f"learner must be a name or a factory of learners; got {shown(choice)}")
     learner = choice(n_actions, **arguments)
     if not isinstance(learner, ExpertLearner):
-        raise ValueError(f"learner must make an ExpertLearner; {choice!r} made {learner!r}")
+        raise ValueError(
+            f"learner must make an ExpertLearner; {shown(choice)} made {shown(learner)}"
+        )
     return learner

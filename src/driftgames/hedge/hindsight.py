@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.simplex import lowest_on_simplex, most_log_wealth
-from driftgames.core.checks import check_finite
+from driftgames.core.checks import check_finite, shown
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.losses import AbsoluteLoss, LogLoss, Loss, PinballLoss, SquareLoss, make_loss
 
@@ -101,7 +101,7 @@ def best_combination(
     """
     chosen = make_loss(loss, any_size=True)
     if not chosen.has_slope:
-        raise ValueError(f"the loss must be convex and have a slope; got {chosen!r}")
+        raise ValueError(f"the loss must be convex and have a slope; got {shown(chosen)}")
     outcomes = chosen.check_outcomes(y)
     forecasts = chosen.check_predictions(X)
     check_finite("forecasts", forecasts)

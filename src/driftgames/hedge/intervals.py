@@ -20,6 +20,7 @@ from driftgames.core.checks import (
     check_integer,
     check_number,
     check_vector,
+    shown,
 )
 from driftgames.core.schema import LIST, SHARE, STRING, Schema, array_of, integer, one_of
 from driftgames.core.state import Stateful, check_arrays, check_clock, nested, restore_nested, same
@@ -115,13 +116,13 @@ class AdaptiveIntervals(Stateful):
         if self._coverage == 1.0:
             raise ValueError("coverage must be below 1; got 1")
         if method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+            raise ValueError(f"method must be one of {', '.join(METHODS)}; got {shown(method)}")
         if method == "agaci" and learner is not None:
-            raise ValueError(f"learner is for the method 'dtaci' alone; got {learner!r}")
+            raise ValueError(f"learner is for the method 'dtaci' alone; got {shown(learner)}")
         self._method, self._learner = method, learner
         self._steps = check_vector("step_sizes", step_sizes)
         if not self._steps.size or not (self._steps > 0).all() or (self._steps > 1).any():
-            raise ValueError(f"step_sizes must be numbers in (0, 1]; got {step_sizes!r}")
+            raise ValueError(f"step_sizes must be numbers in (0, 1]; got {shown(step_sizes)}")
         self._window = None if window is None else check_integer("window", window, least=1)
         n, alpha = self._steps.size, self._alpha
         self._levels = np.full(n, alpha)

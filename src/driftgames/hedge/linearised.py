@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from driftgames._kernels.sums import dot, total
-from driftgames.core.checks import check_flag
+from driftgames.core.checks import check_flag, shown
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.ada_hedge import AdaHedge
 from driftgames.hedge.base import ExpertLearner
@@ -64,7 +64,7 @@ def choose_linearised(loss: Loss, linearise: bool | None) -> bool:
     if linearise is None:
         return loss.has_slope
     if check_flag("linearise", linearise) and not loss.has_slope:
-        raise ValueError(f"linearise needs a loss with a gradient; got {loss!r}")
+        raise ValueError(f"linearise needs a loss with a gradient; got {shown(loss)}")
     return linearise
 
 

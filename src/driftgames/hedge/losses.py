@@ -22,7 +22,14 @@ import numpy.typing as npt
 
 from driftgames._kernels.elementary import log, log_all
 from driftgames._kernels.sums import row_dots
-from driftgames.core.checks import as_floats, check_finite, check_interval, check_range, is_real
+from driftgames.core.checks import (
+    as_floats,
+    check_finite,
+    check_interval,
+    check_range,
+    is_real,
+    shown,
+)
 from driftgames.core.description import Describable
 from driftgames.core.typing import Content, FloatArray
 from driftgames.hedge.slopes import ABSOLUTE, LOG, PINBALL, SQUARE, Slope, slopes
@@ -155,7 +162,8 @@ class _Interval(Loss):
             finite = all(is_real(x) and math.isfinite(x) for x in (low, high))
             if not finite or not low < high:
                 raise ValueError(
-                    f"outcomes must lie in [low, high], low < high; got [{low!r}, {high!r}]"
+                    "outcomes must lie in [low, high], low < high; "
+                    f"got [{shown(low)}, {shown(high)}]"
                 )
         object.__setattr__(self, "low", float(low))
         object.__setattr__(self, "high", float(high))
@@ -269,7 +277,7 @@ class PinballLoss(_Interval):
 
     def __post_init__(self) -> None:
         if not (is_real(self.q) and 0 < self.q < 1):
-            raise ValueError(f"q must lie between 0 and 1; got {self.q!r}")
+            raise ValueError(f"q must lie between 0 and 1; got {shown(self.q)}")
         object.__setattr__(self, "q", float(self.q))
         super().__post_init__()
 
@@ -319,7 +327,7 @@ class LogLoss(Loss):
     def __post_init__(self) -> None:
         # 1 - least must be told from 1
         if not (is_real(self.least) and 2.0**-53 < self.least < 0.5):
-            raise ValueError(f"least must lie between 2**-53 and 1/2; got {self.least!r}")
+            raise ValueError(f"least must lie between 2**-53 and 1/2; got {shown(self.least)}")
         object.__setattr__(self, "least", float(self.least))
 
     @property
@@ -485,7 +493,7 @@ def make_loss(
     if outcome_range is not None:
         if kind is None or not issubclass(kind, _Interval):
             raise ValueError(
-                f"outcome_range goes with absolute, pinball or square by name; got {loss!r}"
+                f"outcome_range goes with absolute, pinball or square by name; got {shown(loss)}"
             )
         low, high = check_interval("outcome_range", outcome_range)
         parameters |= {"low": low, "high": high}
@@ -497,7 +505,9 @@ def make_loss(
         return loss
     if callable(loss) and not isinstance(loss, Loss):
         return CustomLoss(loss, **parameters)
-    raise ValueError(f"loss must be one of {', '.join(LOSSES)}, a Loss or a function; got {loss!r}")
+    raise ValueError(
+        f"loss must be one of {', '.join(LOSSES)}, a Loss or a function; got {shown(loss)}"
+    )
 
 
 def _inside(name: str, values: npt.ArrayLike, allowed: Range) -> FloatArray:

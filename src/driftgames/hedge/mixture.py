@@ -19,6 +19,7 @@ from driftgames.core.checks import (
     check_finite,
     check_range,
     float_errors,
+    shown,
 )
 from driftgames.core.description import UNREADABLE, describe, explain, restore
 from driftgames.core.documents import (
@@ -384,7 +385,9 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             columns = state["experts"]
             names = columns is None or len(columns) == mixture.learner_.n_actions
             if not names or not all(isinstance(name, str) for name in columns or ()):
-                raise DocumentError(f"experts must be a name for each or null; got {columns!r}")
+                raise DocumentError(
+                    f"experts must be a name for each or null; got {shown(columns)}"
+                )
         except DocumentError:
             raise
         except UNREADABLE as error:
@@ -514,7 +517,7 @@ def _digest(rows: FloatArray) -> bytes:
 
 def _check_outside(outside: object) -> None:
     if outside not in {"error", "nearest"}:
-        raise ValueError(f"outside must be 'error' or 'nearest'; got {outside!r}")
+        raise ValueError(f"outside must be 'error' or 'nearest'; got {shown(outside)}")
 
 
 def _saved_loss(saved: Content, given: str | Loss | LossFunction | None) -> Loss | LossFunction:
@@ -522,7 +525,7 @@ def _saved_loss(saved: Content, given: str | Loss | LossFunction | None) -> Loss
     if given is None:
         return restore(saved, "loss")
     if describe(make_loss(given)) != saved:
-        raise DocumentError(f"it was made with loss = {saved}; given is {given!r}")
+        raise DocumentError(f"it was made with loss = {saved}; given is {shown(given)}")
     return given if callable(given) else make_loss(given)
 
 
@@ -531,7 +534,7 @@ def _saved_choice(saved: Content | str | None, given: LearnerChoice) -> LearnerC
     if given is None:
         return restore(saved, "learner") if isinstance(saved, dict) else saved
     if _describe_choice(given) != saved:
-        raise DocumentError(f"it was made with learner = {saved}; given is {given!r}")
+        raise DocumentError(f"it was made with learner = {saved}; given is {shown(given)}")
     return given
 
 

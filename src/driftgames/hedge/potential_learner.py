@@ -10,6 +10,7 @@ import numpy.typing as npt
 from driftgames._kernels.distribution import draw
 from driftgames._kernels.ranges import all_inside
 from driftgames._kernels.sums import dot
+from driftgames.core.checks import shown
 from driftgames.core.schema import Schema, made_as
 from driftgames.core.typing import BoolArray, Content, FloatArray
 from driftgames.hedge.base import ExpertLearner, Floats
@@ -43,7 +44,7 @@ class PotentialLearner(ExpertLearner):
         )
         self._potential = NormalHedgeDT() if potential is None else potential
         if not isinstance(self._potential, Potential):
-            raise TypeError(f"potential must be a Potential; got {potential!r}")
+            raise TypeError(f"potential must be a Potential; got {shown(potential)}")
         # checked once: in every round it would take a tenth of the time of few actions
         self._compiled, self._theta = None, ()
         if isinstance(self._potential, CompiledPotential):
@@ -62,10 +63,6 @@ class PotentialLearner(ExpertLearner):
     def _memory_size(self) -> int:
         return 0
 
-    def _uniforms(self, count: int) -> FloatArray:
-        """Return the numbers in [0, 1) that draw actions. Default: no action is drawn."""
-        return _NO_DRAWS
-
     def _replay(
         self,
         losses: Floats,
@@ -73,10 +70,9 @@ class PotentialLearner(ExpertLearner):
         learner_losses: FloatArray,
         regret: FloatArray,
         played: FloatArray,
+        uniforms: FloatArray = _NO_DRAWS,
     ) -> int:
-        uniforms = self._uniforms(len(losses))
-        if len(uniforms) and not len(played):
-            played = np.empty((1, self._n_actions))  # an action is drawn from the last row
+        """Play the rows; ``uniforms``, if given, draw an action from each distribution."""
         if self._compiled is None:
             return self._replay_plain(losses, learner_losses, regret, played, uniforms)
         done = compile_replay(self._compiled.kernels)(

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from driftgames._kernels.distribution import draw
 from driftgames.core.checks import check_fraction, check_fractions, check_integer
 from driftgames.core.schema import NUMBER, Schema, integer
-from driftgames.core.typing import Content, FloatArray
+from driftgames.core.typing import BoolArray, Content, FloatArray
+from driftgames.hedge.base import Floats
 from driftgames.hedge.potential_learner import PotentialLearner
 from driftgames.potentials import Potential
 
@@ -101,6 +102,21 @@ class RandomizedHedge(PotentialLearner):
     @property
     def _caveat(self) -> str:
         return f"each with probability at least {1 - self._delta:g}"
+
+    def _replay(
+        self,
+        losses: Floats,
+        awake: BoolArray | None,
+        learner_losses: FloatArray,
+        regret: FloatArray,
+        played: FloatArray,
+        uniforms: FloatArray | None = None,
+    ) -> int:
+        """Play the rows with one number of the stream for each."""
+        if len(losses) and not len(played):
+            played = np.empty((1, self._n_actions))  # an action is drawn from the last row
+        uniforms = self._uniforms(len(losses)) if uniforms is None else uniforms
+        return super()._replay(losses, awake, learner_losses, regret, played, uniforms)
 
     def _uniforms(self, count: int) -> FloatArray:
         """Return the next numbers in [0, 1); they follow from the seed and the clock."""

@@ -67,12 +67,15 @@ class Run:
             return np.full(self.rounds.size, np.inf)
 
     def plot(self, ax: Axes | None = None) -> Figure:
-        """Draw the regret over time against its bound."""
+        """Draw the regret over time against its bound for any run.
+
+        The bound of `ExpertLearner.certificate` is for this run, and may be lower.
+        """
         from driftgames.plots.regret import plot_regret_over_time
 
         rounds = self.rounds.astype(np.float64)
         regret, promised = {self.title: self.regret.astype(np.float64)}, {self.title: self.promised}
-        return plot_regret_over_time(rounds, regret, promised, ax=ax)
+        return plot_regret_over_time(rounds, regret, promised, what="bound for any run", ax=ax)
 
     def plot_weights(self, *, most: int = 6, ax: Axes | None = None) -> Figure:
         """Draw the probabilities of the ``most`` actions of largest weight over time."""

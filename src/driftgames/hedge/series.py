@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import as_floats, check_integer
+from driftgames.core.checks import as_floats, check_integer, shown
 from driftgames.core.description import encode
 from driftgames.core.documents import DocumentError
 from driftgames.core.schema import FLAG, LIST, STRING, Schema, integer, made_as
@@ -70,7 +70,7 @@ class SeriesMixture(Stateful):
         delay: int = 0,
     ) -> None:
         if learner is not None and not isinstance(learner, str):
-            raise ValueError(f"learner must be a name; got {learner!r}")
+            raise ValueError(f"learner must be a name; got {shown(learner)}")
         self._loss = make_loss(loss, outcome_range, any_size=True)
         self._settings = {"learner": learner, "outside": outside, "linearise": linearise}
         self._delay = check_integer("delay", delay, least=0)
@@ -124,7 +124,7 @@ class SeriesMixture(Stateful):
                 if where.size > self._delay + 1:
                     raise ValueError(
                         f"a series has at most delay + 1 = {self._delay + 1} rounds without an "
-                        f"outcome; got {where.size} rows of {key!r}"
+                        f"outcome; got {where.size} rows of {shown(key)}"
                     )
                 for r, row in enumerate(where, self._rounds.get(key, 0)):
                     predictions[row] = self._at(key, r, rows[row])
@@ -136,7 +136,9 @@ class SeriesMixture(Stateful):
         if mixture is None or not hasattr(mixture, "learner_"):
             known = row[~np.isnan(row)]
             if not known.size:
-                raise ValueError(f"a round needs at least one prediction; one of {key!r} has none")
+                raise ValueError(
+                    f"a round needs at least one prediction; one of {shown(key)} has none"
+                )
             nearest = self._settings["outside"] == "nearest"
             checked = (self._loss.nearest if nearest else self._loss.check_predictions)(known)
             return float(self._loss.combine(checked, np.full(known.size, 1.0 / known.size)))
@@ -214,7 +216,9 @@ class SeriesMixture(Stateful):
             key = each["key"]
             STRING.check("key", key)
             if key in turns or len(each["mixtures"]) != self._delay + 1:
-                raise ValueError(f"series {key!r} must come once, with {self._delay + 1} mixtures")
+                raise ValueError(
+                    f"series {shown(key)} must come once, with {self._delay + 1} mixtures"
+                )
             rounds[key] = check_integer("rounds", each["rounds"], least=0)
             turns[key] = [self._restored(content) for content in each["mixtures"]]
             for c, mixture in enumerate(turns[key]):
@@ -222,7 +226,7 @@ class SeriesMixture(Stateful):
                 found = mixture.learner_.t if hasattr(mixture, "learner_") else 0
                 if found != wanted:
                     raise ValueError(
-                        f"mixture {c} of {key!r} must have {wanted} rounds; got {found}"
+                        f"mixture {c} of {shown(key)} must have {wanted} rounds; got {found}"
                     )
         self._turns, self._rounds = turns, rounds
 
@@ -252,7 +256,7 @@ def _groups(by: Keys, n: int) -> Iterator[tuple[str, npt.NDArray[np.intp]]]:
 
 def _text(key: object) -> str:
     if not isinstance(key, str | int):
-        raise ValueError(f"a key must be a string or an integer; got {key!r}")
+        raise ValueError(f"a key must be a string or an integer; got {shown(key)}")
     return str(key)
 
 

@@ -105,7 +105,8 @@ def evidence(regret: float, variance: float) -> float:
     half_width = 0.5 / root(choose(V > 0.0, V, 1.0))
     start, end = R * half_width, (V - R) * half_width
     log_ratio = 0.5 * R - 0.25 * V
-    before, after = scaled_erfc(size(start)), exp(log_ratio) * scaled_erfc(end)
+    ratio = exp(log_ratio)
+    before, after = scaled_erfc(size(start)), ratio * scaled_erfc(end)
     ahead = choose(R > 0.0, 2.0 * exp(start * start) - before, before)
     result = (ahead - after) * (_ROOT_PI * half_width)
     flat = (V < _FLAT) & (R > _STEEP)
@@ -115,7 +116,7 @@ def evidence(regret: float, variance: float) -> float:
             total = fma(_SHARES[k], exp(_NODES[k] * (R - _NODES[k] * V)), total)
         result = choose(flat, total, result)
     if any_of(mirrored):
-        result = choose(mirrored, result * exp(-log_ratio), result)
+        result = choose(mirrored, result * (1.0 / ratio), result)
     return result
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from driftgames._kernels.arithmetic import fma
 from driftgames._kernels.jit import inner_kernel, scalar
 from driftgames.certificates import bounds
+from driftgames.core.checks import shown
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.totals import CLOCK
 from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
@@ -57,7 +58,7 @@ class TwoExperts(TwoPassLearner):
         names: Sequence[str] | None = None,
     ) -> None:
         if n_actions != 2:
-            raise ValueError(f"TwoExperts needs n_actions to be 2; got {n_actions!r}")
+            raise ValueError(f"TwoExperts needs n_actions to be 2; got {shown(n_actions)}")
         super().__init__(
             n_actions, prior=prior, loss_range=loss_range, gains=gains, dtype=dtype, names=names
         )

@@ -15,6 +15,7 @@ from driftgames.core.checks import (
     check_number,
     check_positive,
     check_vector,
+    shown,
 )
 from driftgames.core.schema import NUMBER, Schema, array_of
 from driftgames.core.state import check_arrays
@@ -132,7 +133,7 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
         """
         if not isinstance(loss, Loss | DifferentiableLoss):
             raise ValueError(
-                f"coin betting needs the gradient of a loss; got {loss!r}; use LinearLoss, "
+                f"coin betting needs the gradient of a loss; got {shown(loss)}; use LinearLoss, "
                 "QuadraticLoss, LogWealthLoss or DifferentiableLoss(function, gradient)"
             )
         with self._lock:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from driftgames._kernels.sums import dot
-from driftgames.core.checks import as_floats, check_integer, check_range
+from driftgames.core.checks import as_floats, check_integer, check_range, shown
 from driftgames.core.schema import PAIR, Requirement, Schema, integer, made_as
 from driftgames.core.typing import Content, FloatArray
 from driftgames.core.units import Units
@@ -112,7 +112,7 @@ class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
         all rounds would follow the last ``y``.
         """
         if not callable(loss):
-            raise ValueError(f"a loss must be a function of points; got {loss!r}")
+            raise ValueError(f"a loss must be a function of points; got {shown(loss)}")
         chips, to_game = self._population, self._units.to_game
         # fixed chips call no loss while they move, so they cannot fail
         fixed = isinstance(chips, FixedPopulation)

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from driftgames.core.checks import check_number
+from driftgames.core.checks import check_number, shown
 from driftgames.core.schema import NUMBER, Schema, made_as
 from driftgames.core.state import Stateful, check_clock
 from driftgames.core.typing import Content, FloatArray, IntArray
@@ -131,4 +131,4 @@ class ConvexLearner(Stateful, Generic[LossT, CertificateT]):
 def check_kind(name: str, value: object, kind: type) -> None:
     """Raise ValueError unless ``value`` is of this class."""
     if not isinstance(value, kind):
-        raise ValueError(f"{name} must be of kind {kind.__name__}; got {value!r}")
+        raise ValueError(f"{name} must be of kind {kind.__name__}; got {shown(value)}")

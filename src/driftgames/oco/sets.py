@@ -11,7 +11,7 @@ from scipy.special import gammainc, ndtri
 
 from driftgames._kernels.simplex import simplex_covariance, simplex_from_cube
 from driftgames._kernels.sums import dot, matvec, row_dots
-from driftgames.core.checks import check_integer, check_positive, check_vector
+from driftgames.core.checks import check_integer, check_positive, check_vector, shown
 from driftgames.core.typing import FloatArray
 from driftgames.oco.convex_set import TOLERANCE, ConvexSet, between_planes
 from driftgames.oco.read_only import read_only
@@ -37,7 +37,9 @@ class Box(ConvexSet):
         corner = check_vector("low", low)
         opposite = check_vector("high", high, corner.size)
         if corner.size == 0 or not (corner < opposite).all():
-            raise ValueError(f"low must lie below high in every coordinate; got {low!r}, {high!r}")
+            raise ValueError(
+                f"low must lie below high in every coordinate; got {shown(low)}, {shown(high)}"
+            )
         object.__setattr__(self, "low", read_only(corner))
         object.__setattr__(self, "high", read_only(opposite))
 

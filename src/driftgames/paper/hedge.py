@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from driftgames.core.typing import Content, FloatArray
-from driftgames.paper.results import Figure, Panel
+from driftgames.paper.results import Figure, Panel, listed
 from driftgames.paper.store import Task
+from driftgames.plots.regret import frame_of
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
 from driftgames.tables import Cell, Column, Row, Table
 
@@ -198,8 +199,17 @@ def regret_figure(runs: Sequence[HedgeRun]) -> Figure:
         )
         for kind, own in _by_kind(runs)
     ]
+    ends = []
+    for panel in panels:
+        last = {name: curve[-1] for name, curve in panel.curves.items()}
+        least, most = min(last, key=last.__getitem__), max(last, key=last.__getitem__)
+        ends.append(f"{least} has the least and {most} the most ({panel.title})")
     return Figure(
-        "regret_over_time", "regret_over_time", "Regret to the best action over time", tuple(panels)
+        "regret_over_time",
+        "regret_over_time",
+        "Regret to the best action over time",
+        tuple(panels),
+        (f"Lower is better. At the end {'; '.join(ends)}.",),
     )
 
 
@@ -219,7 +229,10 @@ def epsilon_figure(runs: Sequence[HedgeRun]) -> Figure:
         "epsilon_regret",
         "ε-regret at the end (thick) and its bound (thin)",
         tuple(panels),
-        ("Bounds that lie far above the curves leave the frame.",),
+        (
+            "A thin line above the thick line of its colour is a promise kept.",
+            *_outside(panels),
+        ),
     )
 
 
@@ -231,8 +244,24 @@ def timing_figure(seconds: dict[str, list[float]], sizes: Sequence[int]) -> Figu
         "time_per_round",
         "Time per round as N grows",
         (panel,),
-        ("One call of update, the best of several turns.",),
+        (
+            "Both axes are logarithmic: a time proportional to N is a line of slope 1. One call of "
+            "update, the best of several turns.",
+        ),
     )
+
+
+def _outside(panels: Sequence[Panel]) -> list[str]:
+    """Return a sentence on the bounds that lie above the frame of their panel; none if all fit."""
+    found = []
+    for panel in panels:
+        curves = {name: np.asarray(curve) for name, curve in panel.curves.items()}
+        bounds = {name: np.asarray(bound) for name, bound in panel.bounds.items()}
+        _, top = frame_of(curves, bounds)
+        above = [name for name, bound in bounds.items() if bound.min() > top]
+        if above:
+            found.append(f"{listed(above)} ({panel.title})")
+    return [f"Above the frame are the bounds of {'; '.join(found)}."] if found else []
 
 
 def _play_greedy(player: Any, potential: Potential, horizon: int) -> list[float]:

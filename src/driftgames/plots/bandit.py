@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.typing import FloatArray
-from driftgames.plots.style import bound_style, new_axes, with_styles
+from driftgames.plots.style import bound_style, legend_beside, new_axes, others, with_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ def plot_regret_bands(
     """Draw the mean regret of many games over the rounds, one row per game.
 
     A band covers the games but for the highest and lowest tenth; a bound is a thin line of the
-    same colour. It is left out if it is far above the curves.
+    same colour. Far above the curves it is not drawn, and the legend has its value at the end.
     """
     figure, ax = new_axes(ax, size=(8.0, 3.8))
     ceiling = 4.0 * max(float(np.max(games.mean(axis=0))) for games in regret.values())
@@ -41,10 +41,12 @@ def plot_regret_bands(
         bound = None if bounds is None else bounds.get(name)
         if bound is not None and bound[-1] <= ceiling:
             ax.plot(rounds, bound, **bound_style(name, style))
+        elif bound is not None and np.isfinite(bound[-1]):
+            above = bound_style(name, style, f"bound ↑ {bound[-1]:,.0f}")
+            ax.plot([], [], linestyle="none", **above)
     ax.set_xlabel("round")
     ax.set_ylabel("regret to the best arm (loss)")
-    # beside the axes, which the curves and their bounds fill
-    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    legend_beside(ax)
     return figure
 
 
@@ -64,8 +66,9 @@ def plot_pulls(
         counts = np.searchsorted(np.flatnonzero(drawn == arm), rounds)
         rest -= counts
         ax.plot(rounds, counts, **style)
-    if len(names) > most:
-        ax.plot(rounds, rest, color="0.6", linewidth=1.0, label="all others")
+    if len(names) > popular.size:
+        label = others(names, popular)
+        ax.plot(rounds, rest, color="0.6", linewidth=1.0, label=label)
     ax.set_xlabel("round")
     ax.set_ylabel("pulls so far")
     ax.legend(frameon=False)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from driftgames.core.typing import FloatArray
 from driftgames.plots.style import new_axes, shown_name, with_styles
@@ -18,27 +19,57 @@ if TYPE_CHECKING:
 def plot_wealth(
     wealth: Mapping[str, FloatArray],
     *,
+    dates: npt.NDArray[np.datetime64] | None = None,
     best: tuple[str, float] | None = None,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw wealth over the days on a logarithmic scale, each curve from its start at 1.
+    """Draw wealth over time on a logarithmic scale, each curve from its start at 1.
 
-    ``best`` is the name of the best strategy in hindsight and its final wealth, which a thin line
-    marks.
+    Parameters
+    ----------
+    dates : array, optional
+        When each period ended, with the start of the first one before them if it is known.
+        Default: the periods have numbers.
+    best : (str, float), optional
+        The name of the best strategy in hindsight and its final wealth, which a thin line marks.
     """
-    from matplotlib.ticker import LogLocator, NullFormatter
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
     figure, ax = new_axes(ax, size=(6.0, 4.4))
+    low = high = 1.0
     for _, curve, style in with_styles(wealth.items()):
-        ax.plot(np.arange(curve.size + 1), np.concatenate([[1.0], curve]), **style)
+        whole = np.concatenate([[1.0], curve])
+        when = np.arange(whole.size) if dates is None else _from_start(dates, whole.size)
+        ax.plot(when, whole, **style)
+        low, high = min(low, float(whole.min())), max(high, float(whole.max()))
     if best is not None:
         ax.axhline(best[1], color="0.5", linewidth=0.8, label=shown_name(best[0]))
+        high = max(high, best[1])
     ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    ax.yaxis.set_major_formatter("{x:g}")
+    if high < 10.0 * low:  # few numbers of the form 1, 2 or 5 times a power of 10 lie there
+        ax.yaxis.set_major_locator(MaxNLocator(6, steps=(1, 2, 5, 10)))
+        ax.yaxis.set_minor_locator(NullLocator())
+    else:
+        steps = (1.0, 2.0, 5.0) if high < 1e4 * low else (1.0,)
+        ax.yaxis.set_major_locator(LogLocator(subs=steps))
+    ax.yaxis.set_major_formatter("{x:,g}" if high < 1e6 else "{x:g}")
     ax.yaxis.set_minor_formatter(NullFormatter())
-    ax.set_xlabel("day")
+    if dates is None:
+        ax.set_xlabel("period")
+    else:
+        locator = AutoDateLocator()
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
     ax.set_ylabel("wealth (began with 1)")
     # below the axes, so that it hides no curve
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2)
     return figure
+
+
+def _from_start(dates: npt.NDArray[np.datetime64], size: int) -> npt.NDArray[np.datetime64]:
+    """Return so many dates; an unknown start is one step before the first date."""
+    if dates.size == size:
+        return dates
+    step = dates[1] - dates[0] if dates.size > 1 else np.timedelta64(1, "D")
+    return np.concatenate([dates[:1] - step, dates])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from driftgames.core.typing import FloatArray
-from driftgames.plots.style import bound_style, new_axes, with_styles
+from driftgames.plots.style import Style, bound_style, legend_beside, new_axes, others, with_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,15 +49,21 @@ def plot_regret_over_time(
     regret: Mapping[str, FloatArray],
     bounds: Mapping[str, FloatArray] | None = None,
     *,
+    what: str = "bound",
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw regret to the best action over the rounds, each with its bound as a thin line."""
+    """Draw regret to the best action over the rounds, each with its bound as a thin line.
+
+    ``what`` is what the legend calls the bounds. A bound that is known in one round is a point.
+    """
     figure, ax = new_axes(ax)
     for name, curve, style in with_styles(regret.items()):
         ax.plot(rounds, curve, **style)
         bound = None if bounds is None else bounds.get(name)
-        if bound is not None and np.isfinite(bound).any():
-            ax.plot(rounds, bound, **bound_style(name, style))
+        known = 0 if bound is None else int(np.isfinite(bound).sum())
+        if bound is not None and known:
+            mark: Style = {"marker": "o", "markersize": 4, "linestyle": ""} if known == 1 else {}
+            ax.plot(rounds, bound, **bound_style(name, style, what), **mark)
     ax.set_xlabel("round")
     ax.set_ylabel("regret to the best action (loss)")
     ax.legend(frameon=False)
@@ -72,19 +78,35 @@ def plot_weights(
     most: int = 6,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw the probabilities of the ``most`` weighty actions over the rounds, the rest as one."""
-    figure, ax = new_axes(ax)
+    """Draw the probabilities of the ``most`` weighty actions over the rounds, the rest as one.
+
+    The legend says how many actions the rest are.
+    """
+    figure, ax = new_axes(ax, size=(7.5, 3.8))
     heaviest = np.argsort(-distributions.mean(axis=0), kind="stable")[:most]
     for _, action, style in with_styles((names[action], action) for action in heaviest):
         ax.plot(rounds, distributions[:, action], **style)
-    if distributions.shape[1] > most:
-        rest = 1.0 - distributions[:, heaviest].sum(axis=1)
-        ax.plot(rounds, rest, color="0.6", linewidth=1.0, label="all others")
-    ax.set_ylim(0.0, 1.02)  # a line at 1 is visible
+    rest = 1.0 - distributions[:, heaviest].sum(axis=1)
+    if len(names) > heaviest.size:
+        label = others(names, heaviest)
+        ax.plot(rounds, rest, color="0.6", linewidth=1.0, label=label)
+    highest = max(rest.max(initial=0.0), distributions.max(initial=0.0))
+    ax.set_ylim(0.0, min(1.02, 1.15 * highest) or 1.0)  # a line at 1 is visible
     ax.set_xlabel("round")
     ax.set_ylabel("probability")
-    ax.legend(frameon=False)
+    legend_beside(ax)
     return figure
+
+
+def frame_of(
+    curves: Mapping[str, FloatArray], bounds: Mapping[str, FloatArray]
+) -> tuple[float, float]:
+    """Return the range in which all curves and the lowest bound are visible."""
+    highest = max(float(np.max(curve)) for curve in curves.values())
+    lowest = min(float(np.min(curve)) for curve in curves.values())
+    least = min((float(np.max(bound)) for bound in bounds.values()), default=highest)
+    reach = 1.5 * max(highest, least)
+    return lowest - 0.05 * reach, reach
 
 
 def _from_the_left(values: FloatArray) -> FloatArray:

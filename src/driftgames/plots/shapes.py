@@ -108,6 +108,8 @@ def _draw(
         low, high = _draw_steps(axes, cuts, votes, known)
         counts, edges = np.histogram(known, bins=_N_BINS, range=(low, high))
         inner = [tick for tick in axes.get_xticks() if low <= tick <= high]
+        if known.size and high - low <= 10 and (known == np.rint(known)).all():
+            inner = list(range(math.ceil(low), math.floor(high) + 1))  # no marks between numbers
         axes.set_xticks(inner)
     else:
         low, high = -0.5, len(labels) - 0.5

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
 
 from driftgames.core.documents import atomic_write
 
@@ -24,6 +27,19 @@ Curve = TypeVar("Curve")
 
 _COLOURS = ("#1b1b1b", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7a5c00")
 _DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)))
+_WIDTH = 1.5
+
+_ON_DARK = ("#e8e8e8", "#56b4e9", "#f0924a", "#3cc79b", "#e3a3c5", "#d6b656")
+
+DARK = {
+    **dict(zip(_COLOURS, _ON_DARK, strict=True)),
+    "#000000": "#e8e8e8",
+    "#ffffff": "#161616",
+    "#b0b0b0": "#606060",
+    "#bfbfbf": "#4d4d4d",
+    "#d9d9d9": "#3d3d3d",
+}
+"""The colours of figures, and those that stand for them where the reader has a dark screen."""
 
 
 def new_axes(
@@ -44,12 +60,62 @@ def with_styles(curves: Iterable[tuple[str, Curve]]) -> Iterator[tuple[str, Curv
     styles = cycle(zip(_COLOURS, _DASHES, strict=True))
     for (name, curve), (colour, dash) in zip(curves, styles, strict=False):
         label = shown_name(name)
-        yield name, curve, {"label": label, "color": colour, "linestyle": dash, "linewidth": 1.5}
+        yield name, curve, {"label": label, "color": colour, "linestyle": dash, "linewidth": _WIDTH}
 
 
-def bound_style(name: str, style: Style) -> Style:
+def bound_style(name: str, style: Style, what: str = "bound") -> Style:
     """Return how the bound of a curve is drawn: thin, in the colour of the curve."""
-    return {"color": style["color"], "linewidth": 0.8, "label": shown_name(f"{name}, bound")}
+    return {"color": style["color"], "linewidth": 0.8, "label": shown_name(f"{name}, {what}")}
+
+
+def sample_line(style: Style) -> str:
+    """Return a short line of a style as an ``<svg>`` element, for a legend in a page."""
+    import matplotlib
+
+    dash = style["linestyle"]
+    names = {"--": "dashed", "-.": "dashdot", ":": "dotted"}
+    pattern = matplotlib.rcParams[f"lines.{names[dash]}_pattern"] if dash in names else ()
+    lengths = " ".join(f"{_WIDTH * x:g}" for x in (dash[1] if isinstance(dash, tuple) else pattern))
+    return (
+        f'<svg viewBox="0 0 40 8" width="40" height="8" aria-hidden="true"><path d="M 0 4 H 40" '
+        f'style="fill: none; stroke: {style["color"]}; stroke-width: {_WIDTH}; '
+        f'stroke-dasharray: {lengths or "none"}"/></svg>'
+    )
+
+
+def dark_rules() -> str:
+    """Return the style sheet that recolours figures on a dark screen.
+
+    It overrides the colours that an element states itself. A program without style sheets shows
+    those.
+    """
+    rules = [
+        f'svg [style*="{part}: {light}"] {{ {part}: {dark} !important; }}'
+        for light, dark in DARK.items()
+        for part in ("stroke", "fill")
+    ]
+    lines = "\n".join([f"svg {{ fill: {DARK['#000000']}; }}", *rules])  # text states no colour
+    return f"@media screen and (prefers-color-scheme: dark) {{\n{lines}\n}}\n"
+
+
+def caption(ax: Axes, text: str) -> None:
+    """Say above the axes what to see."""
+    ax.set_title(text, loc="left", fontsize="medium")
+
+
+def legend_beside(ax: Axes) -> None:
+    """Put the legend to the right of the axes, which the curves fill."""
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def others(names: Sequence[str], drawn: npt.NDArray[np.intp]) -> str:
+    """Return what a legend calls the curves that are drawn as one: a name, or how many they are.
+
+    >>> others(["a", "b", "c"], np.array([0, 2])), others(["a", "b", "c"], np.array([2]))
+    ('b', 'the other 2')
+    """
+    left = np.delete(np.arange(len(names)), drawn)
+    return shown_name(names[left[0]]) if left.size == 1 else f"the other {left.size:,}"
 
 
 def shown_name(name: str) -> str:
@@ -75,11 +141,17 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
 
 
 def render(figure: Figure, ending: str) -> bytes:
-    """Return a figure as the bytes of a file; the same numbers give the same bytes."""
+    """Return a figure as the bytes of a file; the same numbers give the same bytes.
+
+    An SVG follows the screen of its reader, light or dark.
+    """
     import matplotlib
 
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
     drawn = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "driftgames"}):  # the ids of an SVG are hashes
         figure.savefig(drawn, format=ending, metadata=metadata, dpi=150)
-    return drawn.getvalue()
+    if ending != "svg":
+        return drawn.getvalue()
+    rules = f"<style>\n{dark_rules()}</style>\n".encode()
+    return drawn.getvalue().replace(b" <defs>", rules + b" <defs>", 1)

@@ -2,7 +2,8 @@
 
 `UniversalPortfolio` is Hedge with one chip for every constant rebalanced portfolio. The
 strategies that it is usually compared with are beside it, all by name in `STRATEGIES`, and
-`best_constant_rebalanced` is what regret is measured against. [LS14, Sec. 4]
+`best_constant_rebalanced` is what regret is measured against. `run` trades a data frame and reports
+turnover and costs. [LS14, Sec. 4]
 """
 
 from driftgames.portfolio.baselines import (
@@ -17,6 +18,8 @@ from driftgames.portfolio.best_in_hindsight import (
 )
 from driftgames.portfolio.registry import STRATEGIES
 from driftgames.portfolio.relatives import price_relatives
+from driftgames.portfolio.report import PortfolioReport, run
+from driftgames.portfolio.soft_bayes import SoftBayes
 from driftgames.portfolio.strategy import PortfolioRun, PortfolioStrategy, Quote
 from driftgames.portfolio.universal import UniversalPortfolio
 
@@ -26,11 +29,14 @@ __all__ = [
     "BuyAndHold",
     "ExponentiatedGradient",
     "OnlineNewtonStep",
+    "PortfolioReport",
     "PortfolioRun",
     "PortfolioStrategy",
     "Quote",
+    "SoftBayes",
     "UniformRebalancing",
     "UniversalPortfolio",
     "best_constant_rebalanced",
     "price_relatives",
+    "run",
 ]

@@ -1,10 +1,10 @@
-"""Loops over trading days of exponentiated gradient and of the online Newton step."""
+"""Loops over trading days: exponentiated gradient, the online Newton step and Soft-Bayes."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from driftgames._kernels.elementary import exp
+from driftgames._kernels.elementary import exp, log
 from driftgames._kernels.jit import kernel
 from driftgames._kernels.simplex import lowest_on_simplex
 from driftgames.core.typing import FloatArray
@@ -67,3 +67,27 @@ def online_newton_step(
         lowest_on_simplex(curvature, pull, start)
         for k in range(n_assets):
             portfolios[day, k] = (1.0 - mix) * start[k] + mix / n_assets
+
+
+@kernel
+def soft_bayes(
+    shares: FloatArray, played: float, relatives: FloatArray, portfolios: FloatArray
+) -> None:
+    """Move the shares through the days after ``played`` earlier ones; one more portfolio."""
+    n_assets = shares.size
+    for day in range(relatives.shape[0] + 1):
+        if day > 0:
+            t = played + day
+            rate = np.sqrt(log(n_assets) / (2.0 * n_assets * t))
+            kept = np.sqrt(t / (t + 1.0))
+            gain = 0.0
+            for k in range(n_assets):
+                gain += portfolios[day - 1, k] * relatives[day - 1, k]
+            for k in range(n_assets):
+                moved = portfolios[day - 1, k] * (1.0 - rate + rate * relatives[day - 1, k] / gain)
+                shares[k] = kept * moved + (1.0 - kept) / n_assets
+        total = 0.0
+        for k in range(n_assets):
+            total += shares[k]
+        for k in range(n_assets):
+            portfolios[day, k] = shares[k] / total

@@ -11,6 +11,7 @@ from driftgames.portfolio.baselines import (
     OnlineNewtonStep,
     UniformRebalancing,
 )
+from driftgames.portfolio.soft_bayes import SoftBayes
 from driftgames.portfolio.strategy import PortfolioStrategy
 from driftgames.portfolio.universal import UniversalPortfolio
 from driftgames.potentials import NormalHedgeDT
@@ -35,6 +36,7 @@ STRATEGIES: dict[str, Factory] = {
     "hold": _without_points(BuyAndHold),
     "eg": _without_points(ExponentiatedGradient),
     "ons": _without_points(OnlineNewtonStep),
+    "soft-bayes": _without_points(SoftBayes),
     "normalhedge.dt": _normal_hedge_dt,
 }
 """Name to ``factory(n_assets, cost=0.0, random_state=0, **settings)``.

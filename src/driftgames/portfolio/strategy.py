@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.elementary import exp_all
+from driftgames._kernels.elementary import exp_all, log_all
+from driftgames._kernels.sums import total
 from driftgames.core.checks import (
     as_floats,
     check_between,
@@ -22,6 +23,7 @@ from driftgames.core.checks import (
 from driftgames.core.schema import LIST, NUMBER, OBJECT, Schema, array_of, integer
 from driftgames.core.state import Stateful, check_arrays, check_clock
 from driftgames.core.typing import Content, FloatArray
+from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced
 from driftgames.portfolio.relatives import check_prices, check_relatives, check_spread
 from driftgames.portfolio.trading_kernels import trade
 
@@ -41,11 +43,28 @@ class PortfolioRun:
         of 1 on its own first day.
     portfolios : array
         What it held at the beginning of each day, one row per day.
+    turnover : array
+        The value bought and sold at the beginning of each day, as a share of the wealth then.
+    cost : float
+        What trading costs, as a share of the value traded.
     """
 
     title: str
     log_wealth: FloatArray
     portfolios: FloatArray
+    turnover: FloatArray
+    cost: float
+
+    @property
+    def costs(self) -> FloatArray:
+        """What trading took at the beginning of each day, as a share of the wealth then."""
+        return self.cost * self.turnover
+
+    @property
+    def cost_of_all(self) -> float:
+        """The share of the final wealth without these costs that they took."""
+        kept = log_all(1.0 - self.costs)
+        return 1.0 - float(exp_all(np.array([total(kept)]))[0])
 
     @property
     def wealth(self) -> FloatArray:
@@ -159,14 +178,15 @@ class PortfolioStrategy(Stateful):
         """
         matrix = check_relatives(relatives, self._n_assets)
         check_spread(matrix, self._largest_spread)
-        log_wealth = np.empty(matrix.shape[0])
+        log_wealth, turnover = np.empty((2, matrix.shape[0]))
         with self._lock:
             portfolios = np.ascontiguousarray(self._play(matrix)[:-1])
-            trade(portfolios, matrix, self._cost, self._held, self._log_wealth, log_wealth)
+            begun = self._log_wealth
+            trade(portfolios, matrix, self._cost, self._held, begun, log_wealth, turnover)
             self._t += matrix.shape[0]
             if matrix.shape[0]:
                 self._log_wealth, self.quote = float(log_wealth[-1]), None
-        return PortfolioRun(self.title, log_wealth, portfolios)
+        return PortfolioRun(self.title, log_wealth, portfolios, turnover, self._cost)
 
     @property
     def t(self) -> int:
@@ -192,6 +212,14 @@ class PortfolioStrategy(Stateful):
     def log_wealth(self) -> float:
         """The logarithm of the wealth."""
         return self._log_wealth
+
+    def _check_same_days(self, best: BestConstantRebalanced) -> None:
+        """Raise ValueError if ``best`` is of other days or assets than were traded."""
+        if (best.horizon, best.portfolio.size) != (self._t, self._n_assets):
+            raise ValueError(
+                f"best must be of the same {self._t} days and {self._n_assets} assets; got "
+                f"{best.horizon} days and {best.portfolio.size} assets"
+            )
 
     # ---------------------------------------------------------------- state
 

@@ -18,13 +18,22 @@ def trade(
     held: FloatArray,
     log_wealth: float,
     out: FloatArray,
+    turnover: FloatArray,
 ) -> None:
-    """Write the log-wealth at the end of each day and move ``held``, the shares, through them."""
+    """Write the log-wealth at the end of each day, and what was traded at its beginning.
+
+    ``held``, the shares, moves through the days.
+    """
     n_assets = held.size
     for day in range(relatives.shape[0]):
         b, x = portfolios[day], relatives[day]
+        left = 1.0
         if cost > 0.0:
-            log_wealth += log(left_after_trading(b, held, cost))
+            left = left_after_trading(b, held, cost)
+            log_wealth += log(left)
+        turnover[day] = 0.0
+        for k in range(n_assets):
+            turnover[day] += size(fma(left, b[k], -held[k]))
         gain = 0.0
         for k in range(n_assets):
             gain = fma(b[k], x[k], gain)

@@ -18,6 +18,7 @@ from driftgames.core.checks import (
     check_integer,
     check_positive,
     first_index,
+    shown,
 )
 from driftgames.core.schema import NUMBER, STRING, Schema, array_of, integer, made_as
 from driftgames.core.typing import Content, FloatArray
@@ -111,7 +112,7 @@ class UniversalPortfolio(PortfolioStrategy):
         if (potential is None) != (span is None):
             raise ValueError(
                 "potential and span go together: Cover's weights need no span, and a "
-                f"potential needs one; got potential={potential!r}, span={span!r}"
+                f"potential needs one; got potential={shown(potential)}, span={shown(span)}"
             )
         self._potential = potential
         self._random_state = check_integer("random_state", random_state, least=0)
@@ -203,11 +204,7 @@ class UniversalPortfolio(PortfolioStrategy):
             raise ValueError(
                 f"there is no bound with a potential and costs; got cost={self._cost:g}"
             )
-        if (best.horizon, best.portfolio.size) != (self._t, self._n_assets):
-            raise ValueError(
-                f"best must be of the same {self._t} days and {self._n_assets} assets; got "
-                f"{best.horizon} days and {best.portfolio.size} assets"
-            )
+        self._check_same_days(best)
         if self._is_exact:
             return best.universal_bound
         there = self._prior > 0

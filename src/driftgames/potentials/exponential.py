@@ -19,6 +19,7 @@ from driftgames.core.checks import (
     check_horizons,
     check_integer,
     check_positive,
+    count_rounds_left,
 )
 from driftgames.core.typing import FloatArray
 from driftgames.potentials.compiled import (
@@ -87,7 +88,7 @@ class Exponential(CompiledPotential):
         log_scale: float = 0.0,
     ) -> FloatArray:
         """Return ``Phi_t(s) * exp(-log_scale)``."""
-        rounds_left = 0 if horizon is None else horizon - t
+        rounds_left = count_rounds_left(t, horizon)
         s = as_floats("positions", positions)
         return exp_all(-self.eta * s + rounds_left * self._log_cosh() - log_scale)
 

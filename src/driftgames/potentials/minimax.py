@@ -18,6 +18,7 @@ from driftgames.core.checks import (
     check_integer,
     check_vector,
     is_real,
+    shown,
 )
 from driftgames.core.typing import FloatArray
 from driftgames.potentials.base import NoBoundError, Potential
@@ -111,19 +112,20 @@ class MinimaxPotential(Potential):
 
     def __post_init__(self) -> None:
         if not callable(self.loss):
-            raise ValueError(f"loss must be a function; got {self.loss!r}")
+            raise ValueError(f"loss must be a function; got {shown(self.loss)}")
         check_integer("horizon", self.horizon, least=1)
         moves = np.unique(check_vector("moves", list(self.moves)))
         if moves.size < 2:
-            raise ValueError(f"moves must hold at least two numbers; got {self.moves!r}")
+            raise ValueError(f"moves must hold at least two numbers; got {shown(self.moves)}")
         if not (is_real(self.beta) and 0 <= self.beta <= moves[-1]):
             raise ValueError(
-                f"beta must lie in [0, {moves[-1]:g}], up to the largest move; got {self.beta!r}"
+                f"beta must lie in [0, {moves[-1]:g}], up to the largest move; "
+                f"got {shown(self.beta)}"
             )
         step = _common_step(moves)
         lattice = np.rint(moves / float(step)).astype(np.int64)
         if self.horizon * (lattice[-1] - lattice[0]) > LARGEST_LAYER:
-            raise ValueError(f"moves must have a common step of some size; got {self.moves!r}")
+            raise ValueError(f"moves must have a common step of some size; got {shown(self.moves)}")
         object.__setattr__(self, "moves", tuple(moves.tolist()))
         object.__setattr__(self, "_step", step)
         object.__setattr__(self, "_lattice", lattice)
@@ -222,7 +224,9 @@ class MinimaxPotential(Potential):
             check_horizons(horizon), check_fractions("epsilon", epsilon)
         )
         if (rounds != self.horizon).any():
-            raise NoBoundError(f"this game was solved for horizon {self.horizon}; got {horizon!r}")
+            raise NoBoundError(
+                f"this game was solved for horizon {self.horizon}; got {shown(horizon)}"
+            )
         at = self._positions(self.horizon)
         left = at <= 0
         losses = np.asarray(self.loss(at[left]), dtype=np.float64)

@@ -17,6 +17,7 @@ from driftgames.core.checks import (
     check_horizons,
     check_integer,
     check_positive,
+    count_rounds_left,
 )
 from driftgames.core.typing import FloatArray
 from driftgames.potentials.base import POTENTIALS, NoBoundError
@@ -85,7 +86,8 @@ class NormalHedgeDT(CompiledPotential):
         log_scale: float = 0.0,
     ) -> FloatArray:
         """Return ``Phi_t(s) * exp(-log_scale)``."""
-        one_less_b = 0.0 if horizon is None else float(self.one_less_b(horizon, since=t))
+        end = t + count_rounds_left(t, horizon)
+        one_less_b = float(self.one_less_b(end, since=t))
         exponents = self._exponent(as_floats("positions", positions), t)
         if log_scale == 0.0:
             return expm1_all(exponents) + one_less_b

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from driftgames._kernels.elementary import exp_all
 from driftgames._kernels.sums import matvec
-from driftgames.core.checks import as_floats, check_integer
+from driftgames.core.checks import as_floats, check_integer, shown
 from driftgames.core.typing import FloatArray
 from driftgames.potentials.base import NoBoundError, Potential
 
@@ -53,7 +53,7 @@ class RecipePotential(Potential):
 
     def __post_init__(self) -> None:
         if not callable(self.phi_T):
-            raise ValueError(f"phi_T must be a function; got {self.phi_T!r}")
+            raise ValueError(f"phi_T must be a function; got {shown(self.phi_T)}")
         reach = check_integer("horizon", self.horizon, least=1) + 1
         at = np.linspace(-reach, reach, 16 * reach + 1)
         phi = as_floats("phi_T", self.phi_T(at))

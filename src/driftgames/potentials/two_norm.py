@@ -11,7 +11,7 @@ import numpy.typing as npt
 from driftgames._kernels.arithmetic import lesser
 from driftgames._kernels.elementary import exp, exp_all
 from driftgames._kernels.jit import scalar
-from driftgames.core.checks import as_floats, check_fractions, check_horizons
+from driftgames.core.checks import as_floats, check_fractions, check_horizons, count_rounds_left
 from driftgames.core.typing import FloatArray
 from driftgames.potentials.compiled import (
     CompiledPotential,
@@ -55,7 +55,7 @@ class TwoNorm(CompiledPotential):
         log_scale: float = 0.0,
     ) -> FloatArray:
         """Return ``Phi_t(s) * exp(-log_scale)``."""
-        rounds_left = 0 if horizon is None else horizon - t
+        rounds_left = count_rounds_left(t, horizon)
         below = np.minimum(as_floats("positions", positions), 0.0)
         return np.asarray((below**2 + rounds_left) * exp_all(-log_scale))
 

@@ -19,6 +19,8 @@ def cell_text(cell: Cell, column: Column) -> str:
     ['12.3 ms', '6.0x']
     >>> [cell_text(0.221, Column("zeros", "%")), cell_text(2**21, Column("peak", "B"))]
     ['22.1 %', '2.1 MB']
+    >>> cell_text(0.00123, Column("per day", "+.3%"))
+    '+0.123 %'
     >>> [cell_text(32561, Column("rows")), cell_text(15.4012, Column("error", ",.2f"))]
     ['32,561', '15.40']
     """
@@ -30,7 +32,7 @@ def cell_text(cell: Cell, column: Column) -> str:
         return _UNITS[column.form](cell)
     if isinstance(cell, int):
         return f"{cell:,d}"
-    return format(cell, column.form or ".4g")
+    return format(cell, column.form or ".4g").replace("%", " %")
 
 
 def visible(text: str) -> str:

@@ -16,6 +16,7 @@ from driftgames.core.checks import (
     check_integer,
     check_range,
     check_vector,
+    shown,
 )
 from driftgames.core.typing import FloatArray
 
@@ -192,7 +193,7 @@ def tsallis_inf_stochastic(horizon: npt.ArrayLike, gaps: npt.ArrayLike) -> Float
     check_range("gaps", differences, 0.0, 1.0)
     above = differences[differences > 0]
     if above.size != differences.size - 1 or not above.size:
-        raise ValueError(f"exactly one gap must be 0 and at least one above it; got {gaps!r}")
+        raise ValueError(f"exactly one gap must be 0 and at least one above it; got {shown(gaps)}")
     n, logs = differences.size, np.log(rounds)
     rest = 28 * n * logs + 1.5 * math.sqrt(n) + 32
     return np.asarray((logs + 3) * (1 / above).sum() + 2 / above.min() + rest)
@@ -202,5 +203,7 @@ def _check_rates(last: npt.ArrayLike, total: npt.ArrayLike) -> tuple[FloatArray,
     """Return the last rate and the sum of all, or say why they cannot be that."""
     rate, sums = as_floats("last_rate", last), as_floats("total_rate", total)
     if not ((rate > 0) & (rate <= sums) & np.isfinite(sums)).all():
-        raise ValueError(f"rates must be above 0 and among their sum; got {last!r} of {total!r}")
+        raise ValueError(
+            f"rates must be above 0 and among their sum; got {shown(last)} of {shown(total)}"
+        )
     return rate, sums

@@ -14,7 +14,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import as_floats, check_positive
+from driftgames.core.checks import as_floats, check_positive, shown
 from driftgames.core.typing import FloatArray
 
 _HALVINGS = 100  # of an interval: all bits of a float and more
@@ -62,7 +62,7 @@ def coin_betting(clock: npt.ArrayLike, stake: float = 1.0) -> FloatArray:
 
     S, epsilon = as_floats("clock", clock), check_positive("stake", stake)
     if not ((S >= 0) & np.isfinite(S)).all():
-        raise ValueError(f"clock must be finite and nonnegative; got {clock!r}")
+        raise ValueError(f"clock must be finite and nonnegative; got {shown(clock)}")
     low, high = np.zeros(S.shape), S.copy()
     # the slope of x - epsilon F(x) falls: halve the interval in which it is zero
     for _ in range(_HALVINGS):

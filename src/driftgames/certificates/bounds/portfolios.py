@@ -13,6 +13,8 @@ References
    using multiplicative updates", Mathematical Finance 8 (1998).
 .. [AHKS06] A. Agarwal, E. Hazan, S. Kale and R. Schapire, "Algorithms for portfolio management
    based on the Newton method", ICML 2006.
+.. [OLL17] L. Orseau, T. Lattimore and S. Legg, "Soft-Bayes: Prod for mixtures of experts with
+   log-loss", ALT 2017.
 """
 
 from __future__ import annotations
@@ -99,3 +101,34 @@ def online_newton_step(horizon: npt.ArrayLike, n_assets: int, variability: float
     rounds, n = check_horizons(horizon), check_integer("n_assets", n_assets, least=2)
     r = check_fraction("variability", variability)
     return np.asarray(10 * n**1.5 / r * np.log(n * rounds / r**2))
+
+
+def soft_bayes(horizon: npt.ArrayLike, n_assets: int) -> FloatArray:
+    r"""Return the log-regret of Soft-Bayes with :math:`\eta_t = \sqrt{\ln n/(2nt)}`, any market.
+
+    .. math:: \frac{\ln n}{\eta_T} + \sum_{t=1}^T \Bigl(n\kappa_t\eta_t + \kappa_t - 1\Bigr)
+              \approx 2\sqrt{2nT\ln n}, \qquad \kappa_t = -\frac{\ln(1-\eta_t)}{\eta_t}
+
+    The algorithm and the leading term are those of [OLL17]_. The form follows from these steps.
+    Let :math:`r_i = x_i/(b\cdot x)` and :math:`u_i = 1 - \eta + \eta r_i`, so that the shares
+    move by the factors u.
+
+    1. For every portfolio a, :math:`\ln a\cdot r - \frac1\eta\sum_i a_i \ln u_i \le \kappa - 1
+       + \max_i [\ln u_i]_+`. Bound :math:`-\ln u_i` by its chord where :math:`r_i \le 1`, let
+       these assets hold what makes the left side largest, and use
+       :math:`\ln(1+y) \ge 2y/(2+y)` for the others.
+    2. The logarithm is concave, so
+       :math:`\ln nb_{t+1,i} \ge \frac{\eta_{t+1}}{\eta_t}(\ln nb_{t,i} + \ln u_i)`, and
+       :math:`\sum_t \frac1{\eta_t}\ln u_{t,i} \le \ln n/\eta_T`.
+    3. By the same inequality and :math:`\sum_i \ln nb_i \le 0`, the sum of all
+       :math:`\ln u_{t,i}` is at most 0. Each is at least :math:`-\kappa_t\eta_t`, so the positive
+       ones sum to at most :math:`\sum_t n\kappa_t\eta_t`.
+
+    >>> float(soft_bayes(1000, 2).round(1))
+    118.9
+    """
+    rounds, n = check_horizons(horizon), check_integer("n_assets", n_assets, least=2)
+    eta = np.sqrt(math.log(n) / (2 * n * np.arange(1.0, rounds.max(initial=1) + 1)))
+    drift = -np.log1p(-eta)
+    totals = np.cumsum(n * drift + drift / eta - 1.0)
+    return np.asarray(math.log(n) / eta[rounds - 1] + totals[rounds - 1])

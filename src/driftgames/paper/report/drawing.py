@@ -1,18 +1,19 @@
-"""Figures as SVG that stands inside a page."""
+"""Figures as SVG that stands inside a page: one element for each panel, and a legend."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from driftgames.core.typing import FloatArray
-from driftgames.paper.results import Figure
+from driftgames.paper.results import Figure, Panel
 from driftgames.plots.boosting import plot_cumulative_margins, plot_zero_fractions
-from driftgames.plots.regret import plot_epsilon_regret, plot_regret_over_time
-from driftgames.plots.style import render
+from driftgames.plots.regret import frame_of, plot_epsilon_regret, plot_regret_over_time
+from driftgames.plots.style import render, sample_line, with_styles
 from driftgames.plots.timing import plot_time_per_round
 
 if TYPE_CHECKING:
@@ -20,52 +21,50 @@ if TYPE_CHECKING:
 
 Curves = dict[str, FloatArray]
 
-_WIDTH = 10.0
-_HEIGHT = 3.6
+_SIZE, _ALONE = (4.0, 3.2), (5.2, 3.3)  # of one panel among several, and of a single one
 
 
-def draw_svg(figure: Figure) -> str:
-    """Return a figure as one ``<svg>`` element: its panels side by side, one legend for all."""
+def draw_panels(figure: Figure) -> list[str]:
+    """Return each panel of a figure as one ``<svg>`` element, without a legend."""
+    return [_draw(figure, panel, place) for place, panel in enumerate(figure.panels, start=1)]
+
+
+def draw_legend(figure: Figure) -> str:
+    """Return the legend of all panels as a list, which a page can wrap."""
+    items = [
+        f"<li>{sample_line(style)} {escape(name)}</li>"
+        for name, _, style in with_styles(figure.panels[0].curves.items())
+    ]
+    if figure.panels[0].bounds:
+        items.append("<li>thin: the bound</li>")
+    return f'<ul class="legend">{"".join(items)}</ul>'
+
+
+def _draw(figure: Figure, panel: Panel, place: int) -> str:
     from matplotlib.figure import Figure as Drawing
 
-    count = len(figure.panels)
-    width = _WIDTH if count > 1 else 0.65 * _WIDTH
-    drawing = Drawing(figsize=(width, _HEIGHT), layout="constrained")
-    for place, panel in enumerate(figure.panels, start=1):
-        ax = drawing.add_subplot(1, count, place)
-        x = np.asarray(panel.x, dtype=np.float64)
-        _DRAW[figure.kind](x, _arrays(panel.curves), _arrays(panel.bounds), ax=ax)
-        ax.set_title(panel.title, fontsize="medium")
-        if place > 1:
-            ax.set_ylabel("")
-        legend = ax.get_legend()
-        if legend is not None:
-            legend.remove()
-    lines = {line.get_label(): line for line in drawing.axes[0].get_lines()}
-    names = [name for name in figure.panels[0].curves if name in lines]
-    drawing.legend(
-        [lines[name] for name in names],
-        names,
-        loc="outside lower center",
-        ncols=min(len(names), 4 if count == 1 else 6),
-        frameon=False,
-        fontsize="small",
-        handlelength=3.5,
-    )
-    return _inline(render(drawing, "svg").decode(), figure)
+    size = _SIZE if len(figure.panels) > 1 else _ALONE
+    drawing = Drawing(figsize=size, layout="constrained")
+    ax = drawing.add_subplot()
+    x = np.asarray(panel.x, dtype=np.float64)
+    _DRAW[figure.kind](x, _arrays(panel.curves), _arrays(panel.bounds), ax=ax)
+    ax.set_title(panel.title, fontsize="medium")
+    if (legend := ax.get_legend()) is not None:
+        legend.remove()
+    title = f"{figure.title}: {panel.title}" if panel.title else figure.title
+    return _inline(render(drawing, "svg").decode(), f"{figure.name}-{place}-", title)
 
 
-def _inline(text: str, figure: Figure) -> str:
+def _inline(text: str, prefix: str, title: str) -> str:
     """Return the element without the document around it, with a title and ids of its own."""
     element = text[text.index("<svg") :]
-    element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
+    element = re.sub(r"<metadata>.*?</metadata>|<style>.*?</style>", "", element, flags=re.DOTALL)
     # two figures in one page must not share an id
-    prefix = f"{figure.name}-"
     element = re.sub(r'\bid="', f'id="{prefix}', element)
     element = re.sub(r'(href="#|url\(#)', rf"\g<1>{prefix}", element)
     element = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", element, count=1)
     element = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", element, count=1)
-    return element.replace("<svg", f'<svg role="img" aria-label="{figure.title}"', 1)
+    return element.replace("<svg", f'<svg role="img" aria-label="{escape(title)}"', 1)
 
 
 def _arrays(curves: Mapping[str, Sequence[float]]) -> Curves:
@@ -78,12 +77,7 @@ def _epsilon_regret(x: FloatArray, curves: Curves, bounds: Curves, ax: Axes) -> 
     for name in bounds:
         # in black and white only the dashes say to which curve a bound belongs
         drawn[f"{name}, bound"].set_linestyle(drawn[name].get_linestyle())
-    # the lowest bound and all curves must be visible
-    highest = max(float(curve.max()) for curve in curves.values())
-    least = min((float(bound.max()) for bound in bounds.values()), default=highest)
-    lowest = min(float(curve.min()) for curve in curves.values())
-    reach = 1.5 * max(highest, least)
-    ax.set_ylim(lowest - 0.05 * reach, reach)
+    ax.set_ylim(*frame_of(curves, bounds))
 
 
 _DRAW: dict[str, Callable[..., object]] = {

@@ -8,10 +8,11 @@ from itertools import groupby
 from pathlib import Path
 
 from driftgames.core.documents import atomic_write
-from driftgames.paper.report.drawing import draw_svg
+from driftgames.paper.report.drawing import draw_legend, draw_panels
 from driftgames.paper.reproduce import Report
 from driftgames.paper.results import DIFFERENCE, PUBLISHED, Figure, Section
 from driftgames.paper.tables import agrees
+from driftgames.plots.style import dark_rules
 from driftgames.tables import Cell, Column, Row, Table, cell_text
 
 TITLE = "A drifting-games analysis, run again"
@@ -40,7 +41,7 @@ def render_page(report: Report) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{TITLE}</title>
 <style>
-{css}</style>
+{css}{dark_rules()}</style>
 </head>
 <body>
 <h1>{TITLE}</h1>
@@ -68,9 +69,12 @@ def _section(section: Section) -> str:
 
 
 def _figure(figure: Figure) -> str:
-    narrow = ' class="narrow"' if len(figure.panels) == 1 else ""
     words = " ".join([f"{figure.title}.", *figure.notes])
-    return f"<figure{narrow}>{draw_svg(figure)}<figcaption>{escape(words)}</figcaption></figure>"
+    panels = "\n".join(draw_panels(figure))
+    return f"""<figure><div class="panels">
+{panels}
+</div>{draw_legend(figure)}
+<figcaption>{escape(words)}</figcaption></figure>"""
 
 
 def _table(table: Table) -> str:
@@ -93,7 +97,7 @@ def _table(table: Table) -> str:
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes)
     rows = "\n".join(body)
     return f"""<h3>{escape(table.title)}</h3>
-<div class="wide"><table>
+<div class="wide" tabindex="0" role="region" aria-label="{escape(table.title)}"><table>
 <thead>{_header(table.columns, opens)}</thead>
 <tbody>
 {rows}

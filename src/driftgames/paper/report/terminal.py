@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def print_report(report: Report, console: Console) -> None:
-    """Print the tables of this run and the summary; into a file or a pipe, the summary alone."""
+    """Print the tables of this run and the summary."""
     made = [section for section in report.sections if section.name not in report.kept]
-    for section in made if console.is_terminal else ():
+    for section in made:
         for table in section.tables:
             console.print(draw_table(table))
             console.print()

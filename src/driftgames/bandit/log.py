@@ -1,0 +1,105 @@
+"""A log of pulls: round, arm, propensity and loss, as a data frame."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames.bandit.policy import BanditPolicy
+from driftgames.bandit.replay import check_matrix
+from driftgames.bandit.types import Arm
+from driftgames.core.checks import check_range, shown
+
+Columns = dict[str, list[Any]]
+"""``round``, ``arm``, ``propensity`` and ``loss`` of every pull, in the order of the pulls."""
+
+
+class PullLog:
+    """Plays a policy and records every pull with its propensity, the probability that it had.
+
+    `pull`, `update` and `discard` are those of the policy. `driftgames.bandit.off_policy_value`
+    estimates from the log what another policy would have lost.
+
+    Parameters
+    ----------
+    policy : BanditPolicy
+        The policy that plays. The first round of the log is its next pull.
+
+    Notes
+    -----
+    A loss is NaN until it comes. Among pulls that agree in arm and propensity, a loss belongs to
+    the oldest, as it does in the policy. The column is named ``loss`` also if the policy takes
+    gains; it holds what `update` was given. A log grows with every pull and is no part of the
+    policy's state: save its frame beside the state.
+
+    Examples
+    --------
+    >>> from driftgames.bandit import TsallisINF
+    >>> log = PullLog(TsallisINF(names=["red", "green"], random_state=0))
+    >>> for _ in range(3):
+    ...     arm, prob = log.pull()
+    ...     log.update(arm, 1.0 if arm == "red" else 0.0, prob)
+    >>> log.to_frame().round(3)
+       round    arm  propensity  loss
+    0      1  green       0.500   0.0
+    1      2    red       0.500   1.0
+    2      3    red       0.194   1.0
+    """
+
+    def __init__(self, policy: BanditPolicy) -> None:
+        if not isinstance(policy, BanditPolicy):
+            raise ValueError(f"policy must be a BanditPolicy; got {shown(policy)}")
+        self.policy = policy
+        self.columns: Columns = {"round": [], "arm": [], "propensity": [], "loss": []}
+        self._waiting: dict[tuple[Arm, float], deque[int]] = {}
+
+    def __len__(self) -> int:
+        return len(self.columns["round"])
+
+    def pull(self, rng: np.random.Generator | None = None) -> tuple[Any, float]:
+        """Draw an arm; return it and its probability, which `update` needs."""
+        arm, prob = self.policy.pull(rng)
+        self._waiting.setdefault((arm, prob), deque()).append(len(self))
+        for name, value in zip(self.columns, (self.policy.t, arm, prob, np.nan), strict=True):
+            self.columns[name].append(value)
+        return arm, prob
+
+    def update(self, arm: Arm, loss: float, prob: float) -> None:
+        """Take the loss (or the gain) of a pull of ``arm`` that had probability ``prob``."""
+        self.policy.update(arm, loss, prob)
+        if (row := self._take(arm, prob)) is not None:
+            self.columns["loss"][row] = float(loss)
+
+    def discard(self, arm: Arm, prob: float) -> None:
+        """Remove a pull from those that wait; its loss stays NaN."""
+        self.policy.discard(arm, prob)
+        self._take(arm, prob)
+
+    def run(self, losses: npt.ArrayLike) -> Self:
+        """Play a T x K matrix of losses (or gains), pull by pull, with losses at once."""
+        policy, slots = self.policy, {arm: k for k, arm in enumerate(self.policy.arms)}
+        rows = check_matrix(losses, policy.n_arms, None, policy.units)
+        check_range(policy.units.plural, rows, policy.units.low, policy.units.high)
+        for row in rows:
+            arm, prob = self.pull()
+            self.update(arm, float(row[slots[arm]]), prob)
+        return self
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the pulls as a data frame of pandas, polars or pyarrow, which must be there."""
+        import narwhals.stable.v2 as nw
+
+        return nw.from_dict(self.columns, backend=backend).to_native()  # type: ignore[arg-type]
+
+    def _take(self, arm: Arm, prob: float) -> int | None:
+        """Return the row of the oldest such pull; None for a pull before the log began."""
+        rows = self._waiting.get((arm, prob))
+        if rows is None:
+            return None
+        row = rows.popleft()
+        if not rows:
+            del self._waiting[arm, prob]
+        return row

@@ -1,0 +1,180 @@
+"""A report on strategies that traded a table: wealth, turnover, costs, and what was promised."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from driftgames.certificates.bounds.portfolios import exponentiated_gradient
+from driftgames.core.registry import choose
+from driftgames.core.typing import FloatArray
+from driftgames.portfolio.baselines import ExponentiatedGradient
+from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced, best_constant_rebalanced
+from driftgames.portfolio.frames import Dates, read_frame
+from driftgames.portfolio.registry import STRATEGIES
+from driftgames.portfolio.soft_bayes import SoftBayes
+from driftgames.portfolio.strategy import PortfolioRun, PortfolioStrategy
+from driftgames.portfolio.universal import UniversalPortfolio
+from driftgames.tables import Column, Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ALONE = tuple(name for name in STRATEGIES if name != "normalhedge.dt")
+"""The strategies that need nothing known of the market."""
+
+
+def promised_regret(
+    strategy: PortfolioStrategy, best: BestConstantRebalanced, relatives: FloatArray
+) -> float:
+    """Return the bound on the regret of a strategy that traded these days; NaN if there is none.
+
+    The variability that exponentiated gradient needs is measured in the days themselves.
+    """
+    kept = strategy.content()["arguments"]
+    if isinstance(strategy, UniversalPortfolio) and not (kept["cost"] and kept["potential"]):
+        return strategy.regret_bound(best)
+    if isinstance(strategy, SoftBayes) and not kept["cost"]:
+        return strategy.regret_bound(best)
+    if isinstance(strategy, ExponentiatedGradient) and not kept["cost"]:
+        r = float((relatives.min(axis=1) / relatives.max(axis=1)).min())
+        return float(exponentiated_gradient(strategy.t, strategy.n_assets, r, kept["eta"]))
+    return math.nan
+
+
+@dataclass(frozen=True, eq=False)
+class PortfolioReport:
+    """What strategies made of one market.
+
+    Parameters
+    ----------
+    runs : mapping
+        The run of each strategy by name.
+    promised : mapping
+        The bound on the regret of each; NaN if there is none.
+    best : BestConstantRebalanced
+        The best constant rebalanced portfolio in hindsight, which pays no costs.
+    assets : tuple of str
+        The assets, in the order of all portfolios.
+    dates : array or None
+        The ends of the periods; one more in front if the start is known.
+    """
+
+    runs: Mapping[str, PortfolioRun]
+    promised: Mapping[str, float]
+    best: BestConstantRebalanced
+    assets: tuple[str, ...]
+    dates: Dates | None
+
+    @property
+    def table(self) -> Table:
+        """One line per strategy; print it with `tables.draw_table`, or take ``to_frame()``."""
+        columns = (
+            Column("strategy"),
+            Column("wealth", ",.4f"),
+            Column("turnover", "%"),
+            Column("costs", "%"),
+            Column("regret", ",.3f"),
+            Column("bound", ",.2f"),
+        )
+        rows = tuple(
+            (
+                run.title,
+                run.final_wealth,
+                float(run.turnover.mean()),
+                run.cost_of_all,
+                self.best.log_wealth - float(run.log_wealth[-1]),
+                None if math.isnan(self.promised[name]) else self.promised[name],
+            )
+            for name, run in self.runs.items()
+        )
+        notes = (
+            "turnover: value traded per period, as a share of wealth; costs: what they took of the "
+            "final wealth; regret: in log-wealth",
+        )
+        days = self.best.horizon
+        return Table(f"{days:,} periods, {len(self.assets)} assets", columns, rows, notes)
+
+    def to_frame(self, name: str, backend: str = "pandas") -> Any:
+        """Return the days of a strategy: date, wealth, turnover, cost, and the share of each asset.
+
+        A frame of pandas, polars or pyarrow, which must be installed.
+        """
+        import narwhals.stable.v2 as nw
+
+        run = choose("name", name, self.runs)
+        columns: dict[str, Any] = {}
+        if self.dates is not None:
+            columns["date"] = self.dates[-run.turnover.size :]
+        columns |= {"wealth": run.wealth, "turnover": run.turnover, "cost": run.costs}
+        columns |= dict(zip(self.assets, run.portfolios.T.copy(), strict=True))
+        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Draw wealth over the dates."""
+        from driftgames.plots.portfolio import plot_wealth
+
+        curves = {run.title: run.wealth for run in self.runs.values()}
+        shown = ("best constant rebalanced, in the end", self.best.wealth)
+        return plot_wealth(curves, best=shown, dates=self.dates, ax=ax)
+
+
+def run(
+    table: Any,
+    algorithms: str | Sequence[str] = ALONE,
+    *,
+    cost: float = 0.0,
+    holds: str = "prices",
+    random_state: int = 0,
+) -> PortfolioReport:
+    """Trade through a data frame of prices and report wealth, turnover and costs.
+
+    Parameters
+    ----------
+    table : data frame or array
+        A row per period and a column per asset. Dates are the index of a pandas frame or the
+        first column, and must rise.
+    algorithms : str or sequence of str
+        Names of `STRATEGIES`. Default: all that need nothing known of the market.
+    cost : float
+        What trading costs, as a share of the value traded.
+    holds : {"prices", "relatives", "returns"}
+        What the table holds. It is never guessed: a table of relatives is also one of prices.
+    random_state : int
+        Of strategies with points of their own.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> days = pd.date_range("2024-01-01", periods=5, freq="D")
+    >>> frame = pd.DataFrame({"ant": [1, 2, 1, 2, 1], "bee": [4, 2, 4, 2, 4]}, index=days)
+    >>> report = run(frame, ["hold", "uniform", "soft-bayes"], cost=0.01)
+    >>> report.table.to_frame()[["strategy", "wealth", "turnover", "costs"]].round(4)
+                  strategy  wealth  turnover   costs
+    0         buy and hold  0.9901    0.2475  0.0099
+    1  uniform rebalancing  2.3740    0.6975  0.0276
+    2           Soft-Bayes  1.9699    0.5883  0.0233
+    >>> report.to_frame("uniform")[["date", "turnover", "ant"]].round({"turnover": 3})
+            date  turnover  ant
+    0 2024-01-02      0.99  0.5
+    1 2024-01-03      0.60  0.5
+    2 2024-01-04      0.60  0.5
+    3 2024-01-05      0.60  0.5
+    """
+    market = read_frame(table, holds)
+    names = [algorithms] if isinstance(algorithms, str) else list(algorithms)
+    made = {
+        name: choose("algorithms", name, STRATEGIES)(
+            len(market.assets), cost=cost, random_state=random_state
+        )
+        for name in names
+    }
+    runs = {name: strategy.run(market.relatives) for name, strategy in made.items()}
+    best = best_constant_rebalanced(market.relatives)
+    promised = {
+        name: promised_regret(strategy, best, market.relatives) for name, strategy in made.items()
+    }
+    return PortfolioReport(runs, promised, best, market.assets, market.dates)

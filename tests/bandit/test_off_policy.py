@@ -1,0 +1,207 @@
+"""Logs of pulls, and what they say about other policies."""
+
+import numpy as np
+import pytest
+
+from driftgames.bandit import POLICIES, PullLog, TsallisINF, off_policy_value
+
+
+def play(policy, losses):
+    """Return the log of a policy that plays a matrix of losses, or of gains."""
+    return PullLog(policy).run(losses)
+
+
+def test_a_log_has_what_the_compiled_run_drew():
+    losses = drifting(np.random.default_rng(3))
+    for name, make in POLICIES.items():
+        ran = make(3, 300, np.random.default_rng(5), names=list("abc"))
+        drawn = ran.run(losses).drawn
+        log = play(make(3, 300, np.random.default_rng(5), names=list("abc")), losses)
+        assert log.columns["arm"] == ["abc"[k] for k in drawn], name
+        assert log.columns["loss"] == losses[np.arange(300), drawn].tolist()
+        assert log.policy == ran
+    with pytest.raises(ValueError, match="losses must lie in"):
+        log.run(np.full((2, 3), 2.0))
+    assert len(log) == 300
+
+
+def drifting(rng, rounds=300):
+    """Return losses of three arms; the best arm changes halfway."""
+    chances = np.full((rounds, 3), 0.5)
+    chances[: rounds // 2, 0], chances[rounds // 2 :, 2] = 0.1, 0.1
+    return (rng.random(chances.shape) < chances).astype(float)
+
+
+def rare(rng, rounds=200):
+    """Return a log that rarely draws the arm of the target {1: 1.0}, and that arm's mean loss."""
+    losses = (rng.random(rounds) < 0.3).astype(float)
+    drawn = rng.random(rounds) < 0.02
+    log = PullLog(TsallisINF(2))
+    log.columns = {
+        "round": list(range(1, rounds + 1)),
+        "arm": drawn.astype(int).tolist(),
+        "propensity": np.where(drawn, 0.02, 0.98).tolist(),
+        "loss": np.where(drawn, losses, 0.0).tolist(),
+    }
+    return log, float(losses.mean())
+
+
+def naive(log, arm, spread=1.96):
+    """Return the interval of the central limit theorem."""
+    hit = np.array(log.columns["arm"]) == arm
+    Z = hit / np.array(log.columns["propensity"]) * np.array(log.columns["loss"])
+    return Z.mean() + np.array([-1, 1]) * spread * Z.std() / len(Z) ** 0.5
+
+
+def test_the_interval_covers_rare_arms_where_that_of_the_central_limit_theorem_fails():
+    covered, by_naive = 0, 0
+    for seed in range(200):
+        log, truth = rare(np.random.default_rng(seed))
+        found = off_policy_value(log, {1: 1.0}, delta=0.1)
+        covered += found.low <= truth <= found.high
+        low, high = naive(log, 1, spread=1.645)
+        by_naive += low <= truth <= high
+    assert covered >= 0.9 * 200
+    assert by_naive < 0.8 * 200
+
+
+@pytest.mark.parametrize("name", ["exp3", "tsallis-inf", "exp3-ix"])
+def test_the_interval_covers_when_the_logging_policy_learns_and_losses_drift(name):
+    missed, errors = 0, []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        losses = drifting(rng)
+        log = play(POLICIES[name](3, len(losses), rng), losses)
+        found = off_policy_value(log, {0: 0.5, 2: 0.5}, delta=0.1)
+        truth = losses[:, [0, 2]].mean()
+        missed += not found.low <= truth <= found.high
+        errors.append(found.value - truth)
+    assert missed <= 6
+    assert abs(np.mean(errors)) < 4 * np.std(errors) / len(errors) ** 0.5  # without bias
+
+
+def test_an_interval_narrows_with_the_log_and_means_something():
+    widths = []
+    for rounds in (1000, 16_000):
+        rng = np.random.default_rng(1)
+        log = PullLog(TsallisINF(2))
+        drawn = (rng.random(rounds) < 0.5).astype(int)
+        log.columns = {
+            "round": list(range(rounds)),
+            "arm": drawn.tolist(),
+            "propensity": [0.5] * rounds,
+            "loss": (rng.random(rounds) < 0.2 + 0.3 * drawn).astype(float).tolist(),
+        }
+        found = off_policy_value(log, {1: 1.0})
+        assert found.low < 0.5 < found.high
+        widths.append(found.high - found.low)
+    assert widths[1] < 0.1
+    assert 3 < widths[0] / widths[1] < 5  # one over the root of the rounds
+
+
+def test_a_policy_is_worth_its_own_losses_on_its_own_log():
+    """Replayed on its own log a policy plays the same: all weights are 1."""
+    rng = np.random.default_rng(0)
+    losses = drifting(rng)
+    for name, make in POLICIES.items():
+        log = play(make(3, 300, np.random.default_rng(5)), losses)
+        twin = make(3, 300, np.random.default_rng(6))
+        found = off_policy_value(log, twin)
+        assert found.value == pytest.approx(np.mean(log.columns["loss"]), rel=1e-9), name
+        assert found.effective_rounds == pytest.approx(300)
+        assert twin.t == 0  # a copy was replayed
+
+
+def test_a_function_of_the_past_is_a_target():
+    losses = drifting(np.random.default_rng(3))
+    log = play(TsallisINF(3, random_state=1), losses)
+    fixed = off_policy_value(log, {1: 0.25, 2: 0.75})
+    lengths = []
+
+    def target(past):
+        lengths.append(len(past["arm"]))
+        return {1: 0.25, 2: 0.75}
+
+    assert off_policy_value(log, target) == fixed
+    assert lengths == list(range(300))
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_frame_says_the_same_as_its_log(backend):
+    losses = drifting(np.random.default_rng(3))
+    log = play(TsallisINF(names=list("abc"), random_state=1), losses)
+    frame = log.to_frame(backend)
+    assert off_policy_value(frame, {"b": 1.0}) == off_policy_value(log, {"b": 1.0})
+    assert off_policy_value(log, {"a": 1.0}) != off_policy_value(log, {"b": 1.0})
+
+
+def test_gains_in_a_range_are_estimated_in_their_own_units():
+    losses = drifting(np.random.default_rng(3))
+    plain = play(TsallisINF(3, random_state=1), losses)
+    scaled = play(
+        TsallisINF(3, random_state=1, loss_range=(-4, 6), gains=True), 6.0 - 10.0 * losses
+    )
+    found, mirrored = (
+        off_policy_value(log, {0: 1.0}, loss_range=ends)
+        for log, ends in ((plain, (0, 1)), (scaled, (-4, 6)))
+    )
+    assert (mirrored.low, mirrored.high) == pytest.approx(
+        (6 - 10 * found.high, 6 - 10 * found.low), rel=1e-9
+    )
+
+
+def test_late_losses_find_their_pulls_and_missing_ones_are_named():
+    log = PullLog(TsallisINF(2, random_state=0))
+    pulls = [log.pull() for _ in range(6)]
+    for k, (arm, prob) in reversed(list(enumerate(pulls[:5]))):
+        log.update(arm, k / 10, prob)
+    log.discard(*pulls[5])
+    known = [x for x in log.columns["loss"] if x == x]
+    assert sorted(known) == [0.0, 0.1, 0.2, 0.3, 0.4]
+    assert log.policy.pending == 0
+    with pytest.raises(ValueError, match="loss must be finite; got nan at index 5"):
+        off_policy_value(log, {0: 1.0})
+
+
+def test_a_refused_loss_leaves_the_log_as_it_was():
+    log = PullLog(TsallisINF(2, random_state=0))
+    arm, prob = log.pull()
+    with pytest.raises(ValueError, match="a loss must lie in"):
+        log.update(arm, 2.0, prob)
+    log.update(arm, 1.0, prob)
+    assert log.columns["loss"] == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ({0: 0.5}, "target must sum to 1"),
+        ({0: 1.5, 1: -0.5}, "target must be nonnegative"),
+        (3, "target must be a mapping, a function or a BanditPolicy; got 3"),
+        (TsallisINF(names=["x", "y"]), "the log has the arm"),
+    ],
+)
+def test_bad_targets_are_named(target, message):
+    log = play(TsallisINF(2, random_state=0), np.zeros((3, 2)))
+    with pytest.raises(ValueError, match=message):
+        off_policy_value(log, target)
+
+
+def test_bad_logs_are_named():
+    log = play(TsallisINF(2, random_state=0), np.zeros((3, 2)))
+    with pytest.raises(ValueError, match=r"missing: \['loss'\]"):
+        off_policy_value(log.to_frame().drop(columns="loss"), {0: 1.0})
+    with pytest.raises(ValueError, match="a log without pulls"):
+        off_policy_value(PullLog(TsallisINF(2)), {0: 1.0})
+    with pytest.raises(ValueError, match="propensity must lie in"):
+        off_policy_value(log.to_frame().assign(propensity=2.0), {0: 1.0})
+    with pytest.raises(ValueError, match="log must be a PullLog or a data frame; got list"):
+        off_policy_value([1, 2], {0: 1.0})
+
+
+def test_a_policy_that_watches_refuses_what_cannot_be_a_pull():
+    policy = TsallisINF(2, random_state=0)
+    for pull in ((2, 0.5, 0.5), (0, 1.5, 0.5), (0, 0.5, 0.0)):
+        with pytest.raises(ValueError, match=r"must lie in|there is no arm"):
+            policy.watch(*pull)
+    assert policy == TsallisINF(2, random_state=0)

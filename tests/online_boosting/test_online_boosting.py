@@ -1,0 +1,118 @@
+"""Online boosters: their formulas, their state, and the adapters to river and scikit-learn."""
+
+import numpy as np
+import pytest
+
+from driftgames.core.documents import DocumentError
+from driftgames.hedge import AdaHedge
+from driftgames.online_boosting import ONLINE_BOOSTERS, AdaBoostOL, OnlineBBM, make_booster
+
+
+def played(name, n=5, rounds=30, seed=0):
+    booster = make_booster(name, n)
+    rng = np.random.default_rng(seed)
+    for _ in range(rounds):
+        booster.update(rng.choice([-1, 1], n, p=[0.3, 0.7]), 1)
+    return booster
+
+
+def test_adaboost_ol_follows_its_formulas():
+    rng = np.random.default_rng(0)
+    booster, votes, squares, hedge = AdaBoostOL(4), np.zeros(4), np.zeros(4), AdaHedge(4)
+    raw = []
+    for _ in range(50):
+        h, label = rng.choice([-1.0, 1.0], 4), int(rng.choice([-1, 1]))
+        margin, weights, errs = 0.0, [], []
+        experts = np.sign(np.cumsum(votes * h))
+        assert booster.vote(h) == pytest.approx(hedge.distribution() @ experts, abs=1e-12)
+        for i in range(4):
+            z = label * h[i]
+            weights.append(1 / (1 + np.exp(margin)))
+            margin += votes[i] * z
+            errs.append(float(margin <= 0))
+            gradient = z / (1 + np.exp(margin))
+            squares[i] += gradient**2
+            votes[i] = np.clip(votes[i] + 4 / np.sqrt(2 * squares[i]) * gradient, -2, 2)
+        hedge.update(errs)
+        raw.append(weights)
+        assert booster.update(h, label) == pytest.approx(weights / np.mean(raw, axis=0))
+        assert booster.votes == pytest.approx(votes)
+    assert booster.mistakes == pytest.approx(hedge.learner_loss)
+
+
+def test_bbm_weighs_open_votes_only():
+    booster = OnlineBBM(5, edge=0.1)
+    assert (booster.update([1, 1, 1, 1, 1], 1)[3:] == 0).all()  # decided after three
+    assert (booster.update([-1, -1, -1, 1, 1], 1)[3:] == 0).all()
+    assert (booster.update([1, -1, 1, -1, 1], 1) > 0).all()
+    assert booster.vote([1, 1, -1, -1, -1]) == pytest.approx(-0.2)
+    assert booster.mistakes == 1
+
+
+@pytest.mark.parametrize("name", ONLINE_BOOSTERS)
+def test_a_saved_booster_goes_on_to_the_same_bits(name, tmp_path):
+    booster = played(name)
+    booster.save(tmp_path / "b.json")
+    again = type(booster).load(tmp_path / "b.json")
+    assert again == booster
+    rng = np.random.default_rng(9)
+    for _ in range(20):
+        h = rng.choice([-1, 1], 5)
+        assert again.vote(h) == booster.vote(h)
+        assert np.array_equal(again.update(h, -1), booster.update(h, -1))
+    assert again.certificate() == booster.certificate()
+    assert again.copy() == booster
+
+
+@pytest.mark.parametrize(
+    ("name", "member", "value", "message"),
+    [
+        ("bbm", "mistakes", 99.0, r"mistakes must lie in \[0, 30\]"),
+        ("bbm", "t", 3, "mistakes|weights"),
+        ("adaboost.ol", "t", 29, "hedge must be of 5 experts and 29 rounds"),
+        ("adaboost.ol", "hedge", {}, "kind"),
+    ],
+)
+def test_an_impossible_state_is_refused(name, member, value, message):
+    content = played(name).content()
+    content["state"][member] = value
+    with pytest.raises(DocumentError, match=message):
+        type(make_booster(name, 5)).from_content(content)
+
+
+@pytest.mark.parametrize("name", ONLINE_BOOSTERS)
+def test_bad_input_leaves_the_booster_as_it_was(name):
+    booster = played(name)
+    before = booster.copy()
+    for h, label, message in (
+        ([1, 1, 1, 1], 1, "predictions must be of shape"),
+        ([1, 1, 1, 1, 0], 1, "predictions must be -1 or 1; got 0"),
+        ([1, 1, 1, 1, 1], 0, "label must be -1 or 1; got 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            booster.update(h, label)
+    assert booster == before
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: make_booster("bbm", 0), "n_learners must be an integer >= 1"),
+        (lambda: make_booster("bbm", 1001), r"n_learners must lie in \[1, 1000\]"),
+        (lambda: make_booster("bbm", 3, 0.5), r"edge must lie in \(0, 0.5\); got 0.5"),
+        (lambda: make_booster("oza", 3), "algorithm must be one of bbm, adaboost.ol; got 'oza'"),
+        (lambda: make_booster("bbm", 3).certificate(), "nothing to certify"),
+    ],
+)
+def test_bad_arguments_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_long_stream_stays_finite():
+    for name in ONLINE_BOOSTERS:
+        booster = make_booster(name, 3)
+        for _ in range(5000):
+            weights = booster.update([1, 1, -1], 1)
+        assert np.isfinite(weights).all()
+        assert np.isfinite(booster.certificate().promised)
