@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -36,18 +35,13 @@ def main() -> None:
     for name in OF_THE_ROOT:
         text = (ROOT / name).read_text()
         (TARGET / name.lower()).write_text(_links_from_docs(text))
+    for script in sorted((ROOT / "docs" / "tutorials").glob("*.py")):
+        folder = TARGET / "tutorials"
+        (folder / f"{script.stem}.md").write_text(page(script, folder))
     (TARGET / "api").mkdir()
-    with ProcessPoolExecutor() as pool:
-        played = pool.submit(write_page, TARGET / "play_page.html")
-        tutorials = pool.map(_write_tutorial, sorted((TARGET / "tutorials").glob("*.py")))
-        for name, text in api_pages().items():
-            (TARGET / "api" / name).write_text(text)
-        played.result()
-        list(tutorials)  # raises the error of a tutorial
-
-
-def _write_tutorial(script: Path) -> None:
-    script.with_suffix(".md").write_text(page(script, script.parent))
+    for name, text in api_pages().items():
+        (TARGET / "api" / name).write_text(text)
+    write_page(TARGET / "play_page.html")
 
 
 def _links_from_docs(text: str) -> str:

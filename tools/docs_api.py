@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import pkgutil
 import sys
 from collections import Counter
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
-BESIDE = ("driftgames.certificates.bounds", "driftgames.hedge.river", "driftgames.bandit.river")
-"""Public modules below the packages."""
+BESIDE = (
+    "driftgames.bandit.river",
+    "driftgames.certificates.bounds",
+    "driftgames.hedge.river",
+    "driftgames.online_boosting.river",
+    "driftgames.portfolio.skfolio",
+)
+"""Public modules below the packages. Those of other libraries need not be importable."""
 
 
 @functools.cache
@@ -19,8 +28,17 @@ def public_names() -> dict[str, list[str]]:
     import driftgames
 
     packages = [f"driftgames.{each.name}" for each in pkgutil.iter_modules(driftgames.__path__)]
-    found = {each: getattr(import_module(each), "__all__", []) for each in [*packages, *BESIDE]}
+    found = {each: getattr(import_module(each), "__all__", []) for each in packages}
+    for module in BESIDE:
+        lines = [node for node in _source(module).body if isinstance(node, ast.Assign)]
+        names = [node for node in lines if ast.unparse(node.targets[0]) == "__all__"]
+        found[module] = ast.literal_eval(names[0].value)
     return {package: list(names) for package, names in sorted(found.items()) if names}
+
+
+def _source(module: str) -> ast.Module:
+    """Return the syntax of a module, without an import of it."""
+    return ast.parse(Path(find_spec(module).origin).read_text())  # type: ignore[union-attr, arg-type]
 
 
 @functools.cache
@@ -65,10 +83,9 @@ def api_pages() -> dict[str, str]:
     """Return the Markdown of every page by its file name, the overview first."""
     pages = {"index.md": _overview()}
     for package, names in public_names().items():
-        module = import_module(package)
-        parts = [f"# {package}\n", inspect.getdoc(module) or "", ""]
+        parts = [f"# {package}\n", ast.get_docstring(_source(package)) or "", ""]
         for name in sorted(names, key=lambda each: (each.isupper(), each.lower())):
-            parts += [f"::: {_path(package, name)}", *_options(getattr(module, name)), ""]
+            parts += [f"::: {_path(package, name)}", *_options(package, name), ""]
         pages[f"{package.removeprefix('driftgames.')}.md"] = "\n".join(parts)
     return pages
 
@@ -81,9 +98,11 @@ def _path(package: str, name: str) -> str:
 
 def _overview() -> str:
     top = import_module("driftgames")
-    rows = [f"| `{name}` | {_summary(getattr(top, name))} |" for name in top.__all__]
+    rows = [
+        f"| `{name}` | {_summary(inspect.getdoc(getattr(top, name)))} |" for name in top.__all__
+    ]
     packages = [
-        f"| [{each}]({each.removeprefix('driftgames.')}.md) | {_summary(import_module(each))} |"
+        _row(f"[{each}]({each.removeprefix('driftgames.')}.md)", ast.get_docstring(_source(each)))
         for each in public_names()
     ]
     return "\n".join(
@@ -104,13 +123,17 @@ def _overview() -> str:
     )
 
 
-def _summary(of: object) -> str:
-    first = (inspect.getdoc(of) or "").partition("\n\n")[0]
-    return first.replace("\n", " ").replace("|", "\\|")
+def _row(name: str, docstring: str | None) -> str:
+    first = (docstring or "").partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+    return f"| {name} | {first} |"
 
 
-def _options(of: object) -> list[str]:
+def _options(package: str, name: str) -> list[str]:
     """Show the methods that a class has from bases that have no entry of their own."""
+    try:
+        of = getattr(import_module(package), name)
+    except ImportError:  # of a library that is not installed
+        return []
     owners = members(of) if inspect.isclass(of) else {}
     inherited = sorted(name for name, owner in owners.items() if owner is not of)
     if not inherited:

@@ -26,7 +26,10 @@ class RuntimeDocstrings(Extension):
 
     def on_class(self, *, cls: Class, **others: Any) -> None:
         """Replace the docstring of a class that can be imported."""
-        found = getattr(import_module(cls.module.path), cls.name, None)
+        try:
+            found = getattr(import_module(cls.module.path), cls.name, None)
+        except ImportError:  # of a library that is not installed
+            return
         if cls.docstring is None or not inspect.isclass(found):
             return
         first, gap, rest = (inspect.getdoc(found) or "").partition("\n\n")

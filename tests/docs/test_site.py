@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,12 @@ def test_the_pages_of_the_api_have_every_public_name():
         text = made[f"{package.removeprefix('driftgames.')}.md"]
         for name in names:
             assert re.search(rf"^::: {package}\.(?:{name}\.)?{name}$", text, re.MULTILINE), name
+
+
+def test_the_api_has_modules_whose_library_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "driftgames.portfolio.skfolio", None)
+    public_names.cache_clear()
+    assert "::: driftgames.portfolio.skfolio.OnlinePortfolio" in api_pages()["portfolio.skfolio.md"]
 
 
 @pytest.mark.parametrize(
