@@ -26,9 +26,8 @@ from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, DenseBins
 from driftgames.boosting.tree_growth import CRITERIA, TreeShape
 from driftgames.boosting.tree_kernels import divide
+from driftgames.boosting.tree_walk import goes_left, walk_tables
 from driftgames.core.typing import IntArray
-
-_BINS = np.arange(256)
 
 
 class PairNode(NamedTuple):
@@ -150,18 +149,7 @@ class PairGrower:
         return self._last[1]
 
     def _find_leaves(self, tree: PairTree, rows: Array, found: Array) -> None:
-        data = self._data
-        asked = sorted({node.feature for node in tree if node.left})
-        slot_of = {j: slot for slot, j in enumerate(asked)}
-        columns = np.empty((len(asked), data.n_rows), dtype=np.uint8)
-        for slot, j in enumerate(asked):
-            columns[slot] = data.column(j)
-        slots = np.array([slot_of.get(node.feature, -1) for node in tree])
-        children = np.zeros((len(tree), 256), dtype=np.uint32)
-        for n, node in enumerate(tree):
-            if node.left:
-                children[n] = node.left + 1 - self._goes_left(*node[:3])
-        kernels.find_leaves(rows, columns, slots, children, found)
+        kernels.find_leaves(rows, *walk_tables(self._data, tree), found)
 
     def begin(self, weights: IntArray) -> _Leaf:
         """Return the root of a tree for these weights of pairs; it has no sums yet."""
@@ -246,8 +234,8 @@ class PairGrower:
         assert leaf.found_left is not None
         assert leaf.sums is not None
         feature, cut, missing_left = leaf.found.tolist()
-        goes_left = self._goes_left(feature, cut, missing_left)
-        at = divide(leaf.rows, self._data.column(feature), goes_left, self._scratch)
+        goes = goes_left(self._data, feature, cut, missing_left)
+        at = divide(leaf.rows, self._data.column(feature), goes, self._scratch)
         left, right = leaf.found_left, leaf.totals - leaf.found_left
         depth = leaf.depth + 1
         sides = (
@@ -267,13 +255,6 @@ class PairGrower:
                 self.free(sums)
         self._release(leaf)
         return sides
-
-    def _goes_left(self, feature: int, cut: int, missing_left: int) -> Array:
-        """Return 1 for each bin of a feature that goes left, else 0."""
-        goes = (cut >= _BINS).view(np.uint8)
-        if self._data.cuts.missing[feature]:
-            goes[self._data.offsets[feature + 1] - self._data.offsets[feature] - 1] = missing_left
-        return goes
 
     def sum(self, rows: Array) -> IntArray:
         """Return the sums of these rows in each bin; each thread adds up some of the blocks."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
@@ -12,10 +14,20 @@ from driftgames.boosting.vote_totals import RowVotes
 from driftgames.core.typing import BoolArray, IntArray
 
 
+class GrowsByMistakes(Protocol):
+    """What `LeafCounts` asks of a grower."""
+
+    def grow(self, weights: IntArray, mistakes: Array | None = None) -> tuple[int, int, Tree]:
+        """Return what `TreeGrower.grow` returns."""
+
+    def count_mistakes(self, tree: Tree, mistakes: Array, most: int) -> IntArray:
+        """Do what `TreeGrower.count_mistakes` does."""
+
+
 class LeafCounts:
     """One number of mistakes for each row; a tree's mistakes are the rows of its wrong leaves."""
 
-    def __init__(self, data: BinnedTrainingSet, grower: TreeGrower) -> None:
+    def __init__(self, data: BinnedTrainingSet, grower: GrowsByMistakes) -> None:
         self._data = data
         self._grower = grower
         self._mistakes = np.zeros(data.n_rows, dtype=np.int32)
