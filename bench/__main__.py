@@ -17,7 +17,7 @@ from driftgames.tables import Table, draw_table, write_json
 PEERS: dict[str, tuple[str, ...]] = {
     "boosting": ("lightgbm", "xgboost", "scikit-learn", "interpret-core"),
     "hedge": ("river", "sktime", "pyol"),
-    "mixing": ("scikit-learn",),
+    "mixing": ("scikit-learn", "river", "sktime"),
     "tracking": ("scikit-learn",),
     "intervals": ("scikit-learn",),
     "bandit": ("river", "pymab", "SMPyBandits"),

@@ -13,7 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from bench.harness import Contestant, Tell, race, silent
+from bench.harness import Contestant, Tell, race, silent, why_absent
+from bench.mixing_peers import PEERS
 from driftgames.core.typing import FloatArray
 from driftgames.datasets import MissingDataError, load_electric_load
 from driftgames.hedge import LEARNERS, ExpertMixture, best_combination
@@ -94,6 +95,19 @@ def load_table(tell: Tell = silent) -> Table:
     for name, reference in REFERENCES.items():
         tell(f"electricity load: {name}")
         rows.append((name, theirs, reference(X, y)))
+    notes = [
+        f"the range given to other learners is {wide}",
+        "EWA's learning rate is the best in hindsight of a grid; no other row looks ahead, but "
+        "the best convex combination",
+        "river and sktime have their defaults, and numbers divided by the deviation of the load",
+    ]
+    scale = float(y.std())
+    for name, (module, peer) in PEERS.items():
+        if (why := why_absent((module,))) is not None:
+            notes.append(f"{name} skipped: {why}")
+            continue
+        tell(f"electricity load: {name}")
+        rows.append((name, "peer", scale * peer(X / scale, y / scale)))
     errors = [(name, kind, p - y) for name, kind, p in rows]
     found: list[Row] = [
         (name, kind, float(np.sqrt(np.mean(each**2))), float(np.abs(each).mean()))
@@ -102,12 +116,7 @@ def load_table(tell: Tell = silent) -> Table:
     found.sort(key=lambda row: float(str(row[2])))
     columns = (Column("forecast"), Column("kind"), Column("RMSE", ",.0f"), Column("MAE", ",.0f"))
     title = f"weekly electricity load, {y.size} weeks, in megawatts"
-    notes = (
-        f"the range given to other learners is {wide}",
-        "EWA's learning rate is the best in hindsight of a grid; no other row looks ahead, but "
-        "the best convex combination",
-    )
-    return Table(title, columns, tuple(found), notes)
+    return Table(title, columns, tuple(found), tuple(notes))
 
 
 def times(repeats: int, tell: Tell = silent) -> Table:

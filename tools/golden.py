@@ -148,6 +148,14 @@ def mixture(loss: str, asleep: float = 0.0, **settings: Any) -> Case:
     return play
 
 
+def series() -> Iterator[Any]:
+    """Mix forecasts of three series whose outcomes come one round late."""
+    rng = np.random.default_rng(13)
+    X = rng.random((300, 5))
+    y, by = 0.5 * X[:, 0] + 0.5 * X[:, 1], (np.arange(300) % 3).tolist()
+    yield hedge.SeriesMixture(delay=1).predict_then_fit(X, y, by=by)
+
+
 def intervals(**settings: Any) -> Case:
     """Return outcomes that intervals are put around."""
 
@@ -232,6 +240,7 @@ def cases() -> dict[str, Case]:
         found[f"mixture, {loss}, not linearised"] = mixture(loss, linearise=False)
     found["mixture, square, sleeping experts"] = mixture("square", asleep=0.3)
     found["mixture, square, normalhedge.dt"] = mixture("square", learner="normalhedge.dt")
+    found["mixture of series"] = series
     found["intervals, dtaci"] = intervals()
     found["intervals, dtaci, fixed-share"] = intervals(learner="fixed-share", window=None)
     found["intervals, agaci"] = intervals(method="agaci", coverage=0.8)
