@@ -98,9 +98,7 @@ def _path(package: str, name: str) -> str:
 
 def _overview() -> str:
     top = import_module("driftgames")
-    rows = [
-        f"| `{name}` | {_summary(inspect.getdoc(getattr(top, name)))} |" for name in top.__all__
-    ]
+    rows = [_row(f"`{name}`", inspect.getdoc(getattr(top, name))) for name in top.__all__]
     packages = [
         _row(f"[{each}]({each.removeprefix('driftgames.')}.md)", ast.get_docstring(_source(each)))
         for each in public_names()
