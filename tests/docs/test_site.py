@@ -76,7 +76,9 @@ def test_the_pages_of_the_api_have_every_public_name():
 
 
 def test_the_api_has_modules_whose_library_is_not_installed(monkeypatch):
-    monkeypatch.setitem(sys.modules, "driftgames.portfolio.skfolio", None)
+    monkeypatch.setitem(sys.modules, "skfolio", None)
+    monkeypatch.setitem(sys.modules, "skfolio.optimization", None)
+    monkeypatch.delitem(sys.modules, "driftgames.portfolio.skfolio", raising=False)
     public_names.cache_clear()
     assert "::: driftgames.portfolio.skfolio.OnlinePortfolio" in api_pages()["portfolio.skfolio.md"]
 
