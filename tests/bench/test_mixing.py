@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bench import mixing
+from bench.mixing_peers import PEERS
 from driftgames.datasets import MissingDataError
 from driftgames.hedge import ExpertMixture, best_combination
 
@@ -59,9 +60,11 @@ def test_the_page_has_the_numbers_of_the_table(table):
         "best expert (linear regression)": "linear regression",
     }
     rows = re.findall(r"^\| (.+?) \| ([\d,*]+) \| ([\d,*]+) \|$", PAGE.read_text(), re.MULTILINE)
-    assert len(rows) == 8
+    assert len(rows) == 11
     for name, *shown in rows:
-        plain = name.strip("*`")
+        plain = name.replace("`", "").strip("*")
+        if plain in PEERS and plain not in cells:  # its library is not installed
+            continue
         assert tuple(each.strip("*") for each in shown) == cells[renamed.get(plain, plain)]
 
 
