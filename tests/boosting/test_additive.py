@@ -10,6 +10,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from driftgames.boosting import NHBoostDTClassifier
 from driftgames.boosting.stumps import Stumps
 
 N_FEATURES = 7
@@ -189,3 +190,17 @@ def test_the_plot_shows_the_largest_shapes_first_and_names_them():
     assert [axes.get_title() for axes in figure.axes] == ["age", "sex"]
     steps = next(patch for patch in figure.axes[0].patches if not patch.get_fill())
     np.testing.assert_allclose(steps.get_data().values, [-0.6, -0.2, 0.6])
+
+
+@pytest.mark.parametrize("bad", [np.inf, -np.inf])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_threads_find_infinities_in_many_rows(bad, n_jobs):
+    X = np.random.default_rng(0).normal(size=(300_000, 4))
+    model = NHBoostDTClassifier(3, calibrate=False, n_jobs=n_jobs).fit(X[:500], X[:500, 0] > 0)
+    X[5, 1] = np.nan
+    votes = model.decision_function(X)
+    X[299_999, 3] = bad
+    with pytest.raises(ValueError, match="infinity"):
+        model.decision_function(X)
+    X[:, 3] = 1e308  # finite, and its sum is not
+    assert model.decision_function(X).shape == votes.shape

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from driftgames.boosting import additive_kernels as kernels
 from driftgames.boosting.by_feature import ByFeature
 from driftgames.core.checks import check_integer
+from driftgames.core.threads import run_in_threads
 from driftgames.core.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -153,12 +153,7 @@ class AdditiveModel:
         score = self._sparse_scorer(rows) if sparse else self._dense_scorer(rows)
         out = np.empty(rows.shape[0])
         starts = range(0, rows.shape[0], _CHUNK)
-        if min(n_threads, len(starts)) > 1:
-            with ThreadPoolExecutor(min(n_threads, len(starts))) as pool:
-                list(pool.map(lambda a: score(a, out[a : a + _CHUNK]), starts))
-        else:
-            for a in starts:
-                score(a, out[a : a + _CHUNK])
+        run_in_threads(lambda a: score(a, out[a : a + _CHUNK]), starts, n_threads)
         return self._as_votes(out)
 
     @property

@@ -35,6 +35,8 @@ INPUT: dict[str, Any] = {
 }
 """The input that scikit-learn's checks allow."""
 
+_LARGE = 1 << 20  # entries from which threads look for infinities
+
 _FREE = {
     "calibrate",
     "estimator",
@@ -117,10 +119,22 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
         return self._encode(X)
 
     def _validate(self, X: Any, y: Any, *, reset: bool) -> Any:
+        settings = INPUT
         if issparse(X):
             check_sparse(X)
+        elif isinstance(y, str) and self._is_known_finite(X):
+            settings = {**INPUT, "ensure_all_finite": False}
         with float_errors("X and y"):
-            return validate_data(self, X, y, reset=reset, **INPUT)
+            return validate_data(self, X, y, reset=reset, **settings)
+
+    def _is_known_finite(self, X: Any) -> bool:
+        """Look for infinities in many rows with all threads; scikit-learn would take one."""
+        if type(X) is not np.ndarray or X.dtype.kind != "f" or X.size < _LARGE:
+            return False
+        with self._threads() as (pool, n_threads):
+            if pool is None:
+                return False
+            return all(pool.map(_is_sum_finite, np.array_split(X, n_threads)))
 
     def _encode(self, X: Any) -> Any:
         """Do the same as `_check_input` without a look at the names of columns."""
@@ -191,6 +205,11 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
             own = get_tags(self.estimator).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = own.sparse, own.allow_nan
         return tags
+
+
+def _is_sum_finite(X: Array) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):  # a thread has settings of its own
+        return bool(np.isfinite(X.sum()))
 
 
 def find_classes(y: Array) -> Array:

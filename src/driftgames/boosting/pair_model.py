@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,6 +16,7 @@ from driftgames.boosting.bins import Array
 from driftgames.boosting.tree_model import TreeModel, find_leaf
 from driftgames.boosting.trees import Trees
 from driftgames.core.checks import check_integer
+from driftgames.core.threads import run_in_threads
 from driftgames.core.typing import FloatArray
 
 _CHUNK = 4096  # rows per task; the same for any number of threads
@@ -72,13 +72,7 @@ class PairModel:
             ready = np.ascontiguousarray(dense, dtype=np.float64)
             _add_votes(ready, *nodes, out[start : start + size])
 
-        starts = range(0, rows.shape[0], size)
-        if min(n_threads, len(starts)) > 1:
-            with ThreadPoolExecutor(min(n_threads, len(starts))) as pool:
-                list(pool.map(add, starts))
-        else:
-            for start in starts:
-                add(start)
+        run_in_threads(add, range(0, rows.shape[0], size), n_threads)
         return out
 
     def shape_functions(self, label: int) -> dict[int, ShapeFunction]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,6 +17,7 @@ from driftgames.boosting.bins import Array
 from driftgames.boosting.stumps import exact_weights, round_to_unit
 from driftgames.boosting.trees import Trees
 from driftgames.core.checks import check_integer
+from driftgames.core.threads import run_in_threads
 from driftgames.core.typing import FloatArray
 
 _CHUNK = 4096  # rows per task; the same for any number of threads
@@ -77,12 +77,7 @@ class TreeModel:
         score = self._sparse_scorer(rows) if issparse(X) else self._dense_scorer(rows)
         out = np.empty(rows.shape[0])
         starts = range(0, rows.shape[0], _CHUNK)
-        if min(n_threads, len(starts)) > 1:
-            with ThreadPoolExecutor(min(n_threads, len(starts))) as pool:
-                list(pool.map(lambda a: score(a, out[a : a + _CHUNK]), starts))
-        else:
-            for a in starts:
-                score(a, out[a : a + _CHUNK])
+        run_in_threads(lambda a: score(a, out[a : a + _CHUNK]), starts, n_threads)
         return out.astype(np.int64) if self._weights[1] else out
 
     def explain(self, x: Any) -> Explanation:
