@@ -310,7 +310,7 @@ NO_MODELS = [
     ("margins.values.0", 2, r"margins\.values must be a list of ascending numbers"),
     ("margins.values.0", -2, r"margins\.values must be a list of ascending numbers"),
     ("margins.values.0", "nan", r"margins\.values must be a list of ascending numbers"),
-    ("margins.masses", [1], r"margins\.masses must be a list of \d+; got \[1\]"),
+    ("margins.masses", [1], r"margins\.masses must be a list of \d+ with .*; got \[1\]"),
     ("margins.masses.0", 0, r"margins\.masses\[0\] must be an integer from 1; got 0"),
 ]
 
@@ -456,3 +456,10 @@ def test_a_booster_that_is_not_fitted_is_not_saved(tmp_path):
 def test_loading_through_the_wrong_class_says_so(saved):
     with pytest.raises(ValueError, match="holds a NHBoostDTClassifier, not a AdaBoostClassifier"):
         AdaBoostClassifier.load(saved)
+
+
+@pytest.mark.parametrize("mass", [2**62, 10**400])
+def test_masses_that_no_integer_holds_are_refused(saved, rewrite, mass):
+    rewrite(saved, lambda content: content["margins"]["masses"].__setitem__(0, mass))
+    with pytest.raises(DocumentError, match=r"masses must be .* with a sum below 2\*\*62"):
+        NHBoostDTClassifier.load(saved)

@@ -10,7 +10,8 @@ import typer
 from typer.testing import CliRunner
 
 from driftgames.cli import mix as module
-from driftgames.cli._mix_stream import MixState
+from driftgames.cli._mix_stream import MixState, Scores
+from driftgames.core.documents import DocumentError
 from driftgames.hedge import ExpertMixture, best_combination
 from driftgames.hedge.losses import PinballLoss
 
@@ -239,3 +240,19 @@ def test_a_state_that_is_not_whole_is_refused(tmp_path, rewrite):
     assert (
         "not a whole state of a mixture" in run(path, "--target", "load", "--state", state).output
     )
+
+
+def test_a_state_with_a_deep_list_is_refused(tmp_path, rewrite):
+    made = ExpertMixture(outside="nearest").fit([[1.0, 2.0]], [1.5])
+    state = MixState("y", ("a", "b"), made, Scores.empty(2))
+    state.save(path := tmp_path / "s.json")
+
+    def deepen(content):
+        nest = []
+        for _ in range(500):
+            nest = [nest]
+        content["scores"]["sums"] = nest
+
+    rewrite(path, deepen)
+    with pytest.raises(DocumentError, match="not a whole state of a mixture"):
+        MixState.load(path)

@@ -95,7 +95,18 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
     }
     if n_rounds == 0:
         return schema | {"margins": NULL}
-    return schema | {"margins.values": _MARGINS, "margins.masses": list_of(n_margins, integer(1))}
+    return schema | {"margins.values": _MARGINS, "margins.masses": _masses(n_margins)}
+
+
+def _masses(n_margins: int) -> Requirement:
+    """Require as many masses as margins; an int64 holds their sum."""
+    masses = list_of(n_margins, integer(1))
+
+    def allows(value: Any) -> bool:
+        integers = masses.allows(value) and all(type(each) is int for each in value)
+        return sum(value) < 2**62 if integers else masses.allows(value)
+
+    return Requirement(f"{masses.words} with a sum below 2**62", allows, masses.entry)
 
 
 def _calibration_schema(members: dict[str, Any]) -> dict[str, Requirement]:

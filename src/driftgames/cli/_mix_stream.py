@@ -16,7 +16,7 @@ import numpy as np
 from driftgames.cli._hedge_stream import START, mark_of
 from driftgames.cli._numbers import NumberBlock, NumberFile
 from driftgames.core.checks import check_finite
-from driftgames.core.description import decode, encode
+from driftgames.core.description import UNREADABLE, decode, encode, explain
 from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.core.schema import (
     DIGEST,
@@ -141,8 +141,10 @@ class MixState:
                 bytes.fromhex(content["digest"]),
                 seen,
             )
-        except (TypeError, ValueError) as error:
-            raise DocumentError(f"{path}: not a whole state of a mixture: {error}") from error
+        except UNREADABLE as error:
+            raise DocumentError(
+                f"{path}: not a whole state of a mixture: {explain(error)}"
+            ) from error
         if not content["rounds"] == state.t == mixture.learner_.t:
             raise DocumentError(
                 f"{path}: {content['rounds']} rounds, but the mixture has {state.t}"
