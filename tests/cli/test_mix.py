@@ -1,6 +1,8 @@
 """``driftgames mix``: tables, missing cells, rows to predict, and states that are gone on with."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -256,3 +258,40 @@ def test_a_state_with_a_deep_list_is_refused(tmp_path, rewrite):
     rewrite(path, deepen)
     with pytest.raises(DocumentError, match="not a whole state of a mixture"):
         MixState.load(path)
+
+
+def test_killed_streams_lose_nothing_and_count_nothing_twice(tmp_path):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 2)).round(3)
+    rows = np.column_stack([X, X.mean(axis=1)])
+    lines = ["a,b,y\n", *(",".join(map(str, row)) + "\n" for row in rows.tolist())]
+
+    def begin(state):
+        command = [sys.executable, "-m", "driftgames", "mix", "-", "--target", "y"]
+        pipe = subprocess.PIPE
+        given = {"stdin": pipe, "stdout": pipe, "text": True}
+        return subprocess.Popen([*command, "--state", str(state)], **given)
+
+    state, last = tmp_path / "s.json", 0
+    for kill_after in (1, 40):
+        process = begin(state)
+        process.stdin.write("".join(lines[:-20]))  # the stream is not at its end
+        process.stdin.flush()
+        while last < kill_after:
+            line = process.stdout.readline()
+            last = int(line.split()[0].removeprefix("round="))
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()
+        kept = MixState.load(state)
+        assert last <= kept.t < 80  # nothing acknowledged is lost
+        wanted = ExpertMixture()
+        wanted.predict_then_fit(X[: kept.t], rows[: kept.t, -1])
+        np.testing.assert_array_equal(kept.mixture.weights_, wanted.weights_)
+    with begin(state) as process:
+        process.communicate("".join(lines))
+    assert process.returncode == 0
+    wanted = ExpertMixture()
+    wanted.predict_then_fit(X, rows[:, -1])
+    np.testing.assert_array_equal(MixState.load(state).mixture.weights_, wanted.weights_)
