@@ -1,12 +1,18 @@
 """Loops bound to functions: each combination has its own name in the cache."""
 
+import ast
+import gc
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import numpy as np
+import pytest
+from numba.core import event
 
+import driftgames
 from driftgames._kernels.arithmetic import greater, lesser
 from driftgames._kernels.jit import kernel, scalar, specialise
 
@@ -141,3 +147,43 @@ def test_kernels_are_compiled_even_if_the_environment_forbids_it():
     )
     assert result.stdout == "9.0\n"
     assert "NUMBA_DISABLE_JIT is not obeyed" in result.stderr
+
+
+def test_only_allocating_kernels_return_arrays():
+    """Without Numba's memory manager, an array that Python gets has no owner."""
+    for path in Path(driftgames.__file__).parent.rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef) and function.returns is not None:
+                marks = {ast.unparse(mark) for mark in function.decorator_list}
+                if marks & {"kernel", "brief_kernel", "inner_kernel", "scalar"}:
+                    assert "Array" not in ast.unparse(function.returns), (path, function.name)
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_the_garbage_collector_pauses_only_while_a_kernel_compiles(collects):
+    seen = []
+
+    @scalar
+    def third(x):
+        return x / 3.0
+
+    class Watch(event.Listener):
+        def on_start(self, event):
+            seen.append(gc.isenabled())
+
+        def on_end(self, event):
+            pass
+
+    def loop(out):
+        out[0] = third(out[0])
+
+    before = gc.isenabled()
+    (gc.enable if collects else gc.disable)()
+    try:
+        with event.install_listener("numba:compile", Watch()):
+            numba.njit(loop)(np.ones(1))
+        assert seen
+        assert not any(seen)
+        assert gc.isenabled() == collects
+    finally:
+        (gc.enable if before else gc.disable)()

@@ -8,6 +8,8 @@ in `driftgames._kernels.lanes`. A scalar function is always inlined into the loo
 
 from __future__ import annotations
 
+import gc
+import threading
 import warnings
 import zlib
 from collections.abc import Callable, Mapping
@@ -17,6 +19,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba import njit
+from numba.core import event
 
 F = TypeVar("F", bound=Callable[..., Any])
 Chain = tuple[FunctionType, ...]
@@ -25,6 +28,7 @@ _COMMON: dict[str, Any] = {
     "error_model": "numpy",
     "fastmath": False,  # numba takes an option that is not given from the first caller compiled
     "no_cfunc_wrapper": True,  # no C code calls a kernel, and it compiles faster without
+    "_nrt": False,  # a kernel that neither makes nor returns arrays compiles faster without
 }
 
 if numba.config.DISABLE_JIT:  # vector intrinsics exist in compiled code only
@@ -36,9 +40,39 @@ if numba.config.DISABLE_JIT:  # vector intrinsics exist in compiled code only
     numba.config.DISABLE_JIT = 0
 
 
+class _CollectLater(event.Listener):  # type: ignore[misc]  # numba is untyped
+    """Pauses the garbage collector while Numba compiles: there it finds little and takes long."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._compiling = 0
+        self._collects = False
+
+    def on_start(self, event: Any) -> None:
+        with self._lock:
+            if self._compiling == 0:
+                self._collects = gc.isenabled()
+                gc.disable()
+            self._compiling += 1
+
+    def on_end(self, event: Any) -> None:
+        with self._lock:
+            self._compiling -= 1
+            if self._compiling == 0 and self._collects:
+                gc.enable()
+
+
+event.register("numba:compile", _CollectLater())
+
+
 def kernel(function: F) -> F:
     """Compile a loop over chips, rounds or rows."""
     return cast(F, njit(cache=True, nogil=True, **_COMMON)(function))
+
+
+def allocating_kernel(function: F) -> F:
+    """Compile a loop that makes arrays, or returns some to Python."""
+    return cast(F, njit(cache=True, nogil=True, **{**_COMMON, "_nrt": True})(function))
 
 
 def brief_kernel(function: F) -> F:

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from driftgames._kernels.arithmetic import fma
-from driftgames._kernels.jit import kernel, scalar
+from driftgames._kernels.jit import allocating_kernel, scalar
 from driftgames._kernels.lanes import LANES, fold, load, spread
 from driftgames._kernels.sums import dot, matvec
 from driftgames.core.typing import FloatArray
@@ -92,7 +92,7 @@ def _closest_to_equal(features: FloatArray, target: FloatArray) -> FloatArray | 
     return None
 
 
-@kernel
+@allocating_kernel
 def row_products(A: FloatArray) -> FloatArray:
     """Return ``A A'``: the inner products of all pairs of rows."""
     n, m = A.shape
@@ -128,7 +128,7 @@ def _put(out: FloatArray, i: int, j: int, a: float, b: float, c: float, d: float
                 out[i, j + step] = out[j + step, i] = value
 
 
-@kernel
+@allocating_kernel
 def cholesky(A: FloatArray, flat: float) -> FloatArray:
     """Return lower triangular ``L`` with ``L L' = A``.
 
@@ -148,7 +148,7 @@ def cholesky(A: FloatArray, flat: float) -> FloatArray:
     return L
 
 
-@kernel
+@allocating_kernel
 def solve_factored(L: FloatArray, y: FloatArray) -> FloatArray:
     """Return x with ``L L' x = y``, for ``L`` with a positive diagonal."""
     n = y.size

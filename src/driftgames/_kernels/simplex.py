@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.elementary import exp_all, log_all
-from driftgames._kernels.jit import inner_kernel, kernel
+from driftgames._kernels.jit import allocating_kernel, inner_kernel
 from driftgames.core.typing import FloatArray
 
 _MOST_STEPS = 200
@@ -84,7 +84,7 @@ def _climb(
     return None
 
 
-@kernel
+@allocating_kernel
 def lowest_on_simplex(A: FloatArray, pull: FloatArray, q: FloatArray) -> None:
     """Move ``q`` to the lowest point of ``q.A.q / 2 - pull.q`` on the simplex.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from driftgames._kernels.arithmetic import choose, fma, lesser
-from driftgames._kernels.jit import inner_kernel, kernel
+from driftgames._kernels.jit import allocating_kernel, inner_kernel, kernel
 from driftgames._kernels.lanes import LANES, first, fold, fold_lesser, load, spread, store
 from driftgames.core.typing import FloatArray
 
@@ -21,9 +21,9 @@ def total(x: FloatArray) -> float:
     >>> total(np.arange(20.0))
     190.0
     """
-    entries, result = np.ascontiguousarray(x), spread(0.0)
+    result = spread(0.0)
     for i in range(0, x.size, LANES):
-        result += load(entries, i, 0.0)
+        result += load(x, i, 0.0)
     return fold(result)
 
 
@@ -34,22 +34,22 @@ def dot(x: FloatArray, y: FloatArray) -> float:
     >>> dot(np.arange(20.0), np.ones(20))
     190.0
     """
-    left, right, result = np.ascontiguousarray(x), np.ascontiguousarray(y), spread(0.0)
+    result = spread(0.0)
     for i in range(0, x.size, LANES):
-        result = fma(load(left, i, 0.0), load(right, i, 0.0), result)
+        result = fma(load(x, i, 0.0), load(y, i, 0.0), result)
     return fold(result)
 
 
 @kernel
 def lowest(x: FloatArray) -> float:
     """Return the smallest entry; infinity if there is none."""
-    entries, result = np.ascontiguousarray(x), spread(np.inf)
+    result = spread(np.inf)
     for i in range(0, x.size, LANES):
-        result = lesser(load(entries, i, np.inf), result)
+        result = lesser(load(x, i, np.inf), result)
     return fold_lesser(result)
 
 
-@kernel
+@allocating_kernel
 def row_dots(A: FloatArray, B: FloatArray) -> FloatArray:
     """Return the inner product of every row of ``A`` with the same row of ``B``."""
     left, right = np.ascontiguousarray(A), np.ascontiguousarray(B)
@@ -59,7 +59,7 @@ def row_dots(A: FloatArray, B: FloatArray) -> FloatArray:
     return out
 
 
-@kernel
+@allocating_kernel
 def matvec(A: FloatArray, x: FloatArray) -> FloatArray:
     """Return ``A x``: the inner product of every row with ``x``, as `dot` defines it."""
     flat, right, out = _flat(A), np.ascontiguousarray(x), np.empty(A.shape[0])
@@ -86,7 +86,7 @@ def matvec(A: FloatArray, x: FloatArray) -> FloatArray:
     return out
 
 
-@kernel
+@allocating_kernel
 def vecmat(p: FloatArray, A: FloatArray) -> FloatArray:
     """Return ``p A``: the rows of ``A`` weighted by ``p`` and added in order."""
     flat, out = _flat(A), np.empty(A.shape[1])
@@ -101,6 +101,6 @@ def vecmat(p: FloatArray, A: FloatArray) -> FloatArray:
     return out
 
 
-@inner_kernel
+@allocating_kernel
 def _flat(A: FloatArray) -> FloatArray:
     return np.ascontiguousarray(A).reshape(-1)

@@ -18,7 +18,7 @@ import numpy as np
 
 from driftgames._kernels.arithmetic import choose
 from driftgames._kernels.elementary import exp
-from driftgames._kernels.jit import brief_kernel, kernel, scalar, specialise
+from driftgames._kernels.jit import allocating_kernel, brief_kernel, kernel, scalar, specialise
 from driftgames._kernels.lanes import LANES, load, store
 from driftgames._kernels.sums import lowest
 from driftgames.bandit.clock_kernels import CLOCK_SIZE, ROUND, count_loss, count_pull
@@ -42,7 +42,7 @@ LEAST_ROOT = 3.7e-44  # exp(-100): when the root falls below, the tree is built 
 LARGEST_EXPONENT = 600.0  # from here on a weight is 0; exp(-600) is a normal number
 
 
-@scalar
+@allocating_kernel
 def views_of(buffer: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the scalars, the estimates and the tree, as views of the buffer."""
     end = SIZE + int(buffer[ARMS])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.jit import kernel, scalar
+from driftgames._kernels.jit import allocating_kernel, scalar
 from driftgames.bandit.types import Rounds
 from driftgames.core.typing import FloatArray
 
@@ -30,7 +30,7 @@ def stretch_of(t: float) -> tuple[float, float]:
     return first, first + step
 
 
-@kernel
+@allocating_kernel
 def _rates(rounds: FloatArray, decay: float) -> FloatArray:
     rates = np.empty(rounds.size)
     for i in range(rounds.size):

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from driftgames._kernels.jit import kernel
+from driftgames._kernels.jit import allocating_kernel, kernel
 from driftgames.bandit.types import Addresses
 from driftgames.core.typing import FloatArray
 
@@ -48,7 +48,7 @@ def take_uniform(function: int, state: int) -> float:
     return float(next_uniform(function, state))
 
 
-@kernel
+@allocating_kernel
 def take_uniforms(count: int, function: int, state: int) -> FloatArray:
     """Return the next numbers, as many calls of `take_uniform` would."""
     out = np.empty(count)

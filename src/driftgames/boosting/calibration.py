@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.base import clone
 
 from driftgames._kernels.elementary import exp, exp_all, log1p, log_all
-from driftgames._kernels.jit import kernel
+from driftgames._kernels.jit import allocating_kernel, kernel
 from driftgames._kernels.sums import dot, row_dots, total
 from driftgames.boosting.bins import Array
 from driftgames.boosting.folds import deal_ranks
@@ -228,7 +228,7 @@ def _sigmoid(z: FloatArray) -> FloatArray:
     return np.asarray(np.where(z >= 0, 1.0, small) / (1.0 + small))
 
 
-@kernel
+@allocating_kernel
 def _newton(
     votes: FloatArray, mass: FloatArray, wanted: FloatArray, intercept: float, free: bool
 ) -> tuple[float, float, float]:
@@ -238,7 +238,8 @@ def _newton(
     halved until the loss falls; the search ends where it falls no more in its bits.
     """
     slope = variance = 0.0
-    gradient, curvature, scratch = np.empty((3, votes.size))
+    gradient, curvature = np.empty(votes.size), np.empty(votes.size)
+    scratch = np.empty(votes.size)
     loss = _loss(votes, mass, wanted, slope, intercept, scratch)
     for _ in range(_MOST_STEPS):
         for i in range(votes.size):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from driftgames._kernels.jit import kernel, scalar
+from driftgames._kernels.jit import allocating_kernel, scalar
 from driftgames.core.typing import FloatArray
 
 SQUARE, ABSOLUTE, PINBALL, LOG, GIVEN = 0, 1, 2, 3, 4
@@ -35,7 +35,7 @@ def slope_at(kind: int, parameter: float, x: float, y: float) -> float:
     return y
 
 
-@kernel
+@allocating_kernel
 def slopes(kind: int, parameter: float, x: FloatArray, y: FloatArray) -> FloatArray:
     """Return the slopes of two vectors of the same length.
 

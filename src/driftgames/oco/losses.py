@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.elementary import log_all
-from driftgames._kernels.jit import kernel
+from driftgames._kernels.jit import allocating_kernel
 from driftgames._kernels.sums import dot, matvec
 from driftgames.core.checks import as_floats, check_number, check_vector
 from driftgames.core.typing import FloatArray
@@ -186,7 +186,7 @@ class LogWealthLoss(Loss):
         return np.asarray(-self.relatives / dot(self.relatives, point))
 
 
-@kernel
+@allocating_kernel
 def quadratic_form(matrix: FloatArray, points: FloatArray) -> FloatArray:
     """Return ``x' H x`` at each row of ``points``, for symmetric H."""
     out = np.zeros(points.shape[0])

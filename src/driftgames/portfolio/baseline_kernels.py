@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from driftgames._kernels.elementary import exp, log
-from driftgames._kernels.jit import kernel
+from driftgames._kernels.jit import allocating_kernel, kernel
 from driftgames._kernels.simplex import lowest_on_simplex
 from driftgames.core.typing import FloatArray
 
@@ -34,7 +34,7 @@ def exponentiated_gradient(
             portfolios[day, k] /= total
 
 
-@kernel
+@allocating_kernel
 def online_newton_step(
     curvature: FloatArray,
     gradients: FloatArray,

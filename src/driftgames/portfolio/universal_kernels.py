@@ -13,7 +13,7 @@ import numpy as np
 
 from driftgames._kernels.arithmetic import choose, fma, size
 from driftgames._kernels.elementary import exp, log
-from driftgames._kernels.jit import kernel, scalar
+from driftgames._kernels.jit import allocating_kernel, scalar
 from driftgames._kernels.lanes import LANES, any_of, fold, load, spread, store
 from driftgames.core.typing import FloatArray
 from driftgames.portfolio.trading_kernels import MOST_STEPS
@@ -21,7 +21,7 @@ from driftgames.portfolio.trading_kernels import MOST_STEPS
 WIDTH = 4 * LANES
 
 
-@kernel
+@allocating_kernel
 def universal(
     tiles: FloatArray,
     log_prior: FloatArray,
@@ -62,7 +62,7 @@ def universal(
         _write_mean(means, fold(weight), portfolios[day])
 
 
-@kernel
+@allocating_kernel
 def universal_net(
     tiles: FloatArray,
     log_prior: FloatArray,

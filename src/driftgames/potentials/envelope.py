@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.jit import kernel
+from driftgames._kernels.jit import allocating_kernel
 from driftgames.core.typing import FloatArray
 
 
-@kernel
+@allocating_kernel
 def envelope(
     layer: FloatArray,
     moves: npt.NDArray[np.int64],
