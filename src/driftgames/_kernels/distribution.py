@@ -8,7 +8,7 @@ import numpy.typing as npt
 from driftgames._kernels.arithmetic import choose
 from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames._kernels.lanes import LANES, fold, load, load_mask, spread, store
-from driftgames._kernels.sums import total as total_of
+from driftgames._kernels.sums import total_of
 from driftgames.core.typing import FloatArray
 
 BLOCK = 256  # actions that a draw skips at once

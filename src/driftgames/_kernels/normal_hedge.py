@@ -6,7 +6,7 @@ from driftgames._kernels.arithmetic import choose, fma, lesser
 from driftgames._kernels.elementary import exp, log
 from driftgames._kernels.jit import kernel
 from driftgames._kernels.lanes import LANES, first, fold, load, spread, store
-from driftgames._kernels.sums import total as total_of
+from driftgames._kernels.sums import total_of
 from driftgames.core.typing import FloatArray
 
 

@@ -1,6 +1,7 @@
 """Sums over chips, in the one order of `driftgames._kernels.lanes`.
 
-These serve Python code and kernels alike. Entries are float64. NumPy's own sums and
+`total`, `dot` and `lowest` take any vectors. Kernels call `total_of`, `dot_of` and `lowest_of`,
+which need contiguous ones and make no arrays. Entries are float64. NumPy's own sums and
 products (BLAS) choose their order by processor, so no promised result may come from them.
 """
 
@@ -9,40 +10,58 @@ from __future__ import annotations
 import numpy as np
 
 from driftgames._kernels.arithmetic import choose, fma, lesser
-from driftgames._kernels.jit import allocating_kernel, inner_kernel, kernel
+from driftgames._kernels.jit import allocating_kernel, inner_kernel
 from driftgames._kernels.lanes import LANES, first, fold, fold_lesser, load, spread, store
 from driftgames.core.typing import FloatArray
 
 
-@kernel
+@allocating_kernel
 def total(x: FloatArray) -> float:
     """Return the sum of a vector.
 
     >>> total(np.arange(20.0))
     190.0
     """
-    result = spread(0.0)
-    for i in range(0, x.size, LANES):
-        result += load(x, i, 0.0)
-    return fold(result)
+    return total_of(np.ascontiguousarray(x))
 
 
-@kernel
+@allocating_kernel
 def dot(x: FloatArray, y: FloatArray) -> float:
     """Return the inner product of two vectors, each product fused with its addition.
 
     >>> dot(np.arange(20.0), np.ones(20))
     190.0
     """
+    return dot_of(np.ascontiguousarray(x), np.ascontiguousarray(y))
+
+
+@allocating_kernel
+def lowest(x: FloatArray) -> float:
+    """Return the smallest entry; infinity if there is none."""
+    return lowest_of(np.ascontiguousarray(x))
+
+
+@inner_kernel
+def total_of(x: FloatArray) -> float:
+    """Return the sum of a contiguous vector."""
+    result = spread(0.0)
+    for i in range(0, x.size, LANES):
+        result += load(x, i, 0.0)
+    return fold(result)
+
+
+@inner_kernel
+def dot_of(x: FloatArray, y: FloatArray) -> float:
+    """Return the inner product of two contiguous vectors."""
     result = spread(0.0)
     for i in range(0, x.size, LANES):
         result = fma(load(x, i, 0.0), load(y, i, 0.0), result)
     return fold(result)
 
 
-@kernel
-def lowest(x: FloatArray) -> float:
-    """Return the smallest entry; infinity if there is none."""
+@inner_kernel
+def lowest_of(x: FloatArray) -> float:
+    """Return the smallest entry of a contiguous vector."""
     result = spread(np.inf)
     for i in range(0, x.size, LANES):
         result = lesser(load(x, i, np.inf), result)
@@ -55,7 +74,7 @@ def row_dots(A: FloatArray, B: FloatArray) -> FloatArray:
     left, right = np.ascontiguousarray(A), np.ascontiguousarray(B)
     out = np.empty(A.shape[0])
     for row in range(A.shape[0]):
-        out[row] = dot(left[row], right[row])
+        out[row] = dot_of(left[row], right[row])
     return out
 
 

@@ -20,7 +20,7 @@ from driftgames._kernels.arithmetic import choose
 from driftgames._kernels.elementary import exp
 from driftgames._kernels.jit import allocating_kernel, brief_kernel, kernel, scalar, specialise
 from driftgames._kernels.lanes import LANES, load, store
-from driftgames._kernels.sums import lowest
+from driftgames._kernels.sums import lowest_of
 from driftgames.bandit.clock_kernels import CLOCK_SIZE, ROUND, count_loss, count_pull
 from driftgames.bandit.schedule import stretch_of
 from driftgames.bandit.sum_tree import find, set_leaf, sum_up
@@ -71,7 +71,7 @@ def weigh_all(estimates: FloatArray, tree: FloatArray, numbers: FloatArray) -> N
 @kernel
 def build(estimates: FloatArray, tree: FloatArray, numbers: FloatArray) -> None:
     """Build the tree relative to the best arm."""
-    numbers[BASE] = lowest(estimates)
+    numbers[BASE] = lowest_of(estimates)
     weigh_all(estimates, tree, numbers)
 
 

@@ -23,7 +23,7 @@ from driftgames._kernels.arithmetic import choose
 from driftgames._kernels.distribution import draw as draw_index
 from driftgames._kernels.jit import kernel, scalar, specialise
 from driftgames._kernels.lanes import LANES, fold, load, spread, store
-from driftgames._kernels.sums import lowest
+from driftgames._kernels.sums import lowest_of
 from driftgames.bandit.clock_kernels import (
     CLOCK_SIZE,
     DELAY,
@@ -60,7 +60,7 @@ def next_rate(numbers: FloatArray, n_arms: int) -> float:
 @kernel
 def solve(estimates: FloatArray, rate: float, start: float, out: FloatArray) -> float:
     """Write the probabilities to ``out`` and return ``w``."""
-    best = lowest(estimates)
+    best = lowest_of(estimates)
     low, high = 2.0, 2.0 * np.sqrt(estimates.size)
     w = min(max(start, low), high)
     for _ in range(MOST_STEPS):
@@ -133,7 +133,7 @@ def add_baseline(estimates: FloatArray, numbers: FloatArray, arm: int) -> float:
 
     The estimates must be those of the pull, because p follows from ``p = 4 / (eta d + w)**2``.
     """
-    best, rate = lowest(estimates), numbers[RATE]
+    best, rate = lowest_of(estimates), numbers[RATE]
     threshold = best + (2.0 / rate - numbers[START]) / rate
     expected = numbers[BASELINE] if estimates[arm] <= threshold else 0.0
     for i in range(0, estimates.size, LANES):

@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from driftgames._kernels.elementary import exp, exp_all, log1p, log_all
 from driftgames._kernels.jit import allocating_kernel, kernel
-from driftgames._kernels.sums import dot, row_dots, total
+from driftgames._kernels.sums import dot_of, row_dots, total, total_of
 from driftgames.boosting.bins import Array
 from driftgames.boosting.folds import deal_ranks
 from driftgames.boosting.frames import Categories
@@ -248,21 +248,21 @@ def _newton(
             share = (1.0 if z >= 0 else small) / (1.0 + small)
             gradient[i] = mass[i] * share - wanted[i]
             curvature[i] = mass[i] * small / ((1.0 + small) * (1.0 + small))
-        curved = total(curvature)
+        curved = total_of(curvature)
         if curved == 0.0:
             break
         # about the centre, slope and intercept do not interact
-        centre = dot(curvature, votes) / curved if free else 0.0
+        centre = dot_of(curvature, votes) / curved if free else 0.0
         for i in range(votes.size):
             scratch[i] = votes[i] - centre
-        tilt = dot(gradient, scratch)
+        tilt = dot_of(gradient, scratch)
         for i in range(votes.size):
             scratch[i] *= scratch[i]
-        bent = dot(curvature, scratch)
+        bent = dot_of(curvature, scratch)
         if bent == 0.0:
             break
         step = -tilt / bent
-        shift = -total(gradient) / curved - centre * step if free else 0.0
+        shift = -total_of(gradient) / curved - centre * step if free else 0.0
         variance = 1.0 / curved + centre * centre / bent
         lower = False
         for _ in range(_MOST_HALVES):
@@ -290,4 +290,4 @@ def _loss(
     for i in range(votes.size):
         z = slope * votes[i] + intercept
         scratch[i] = mass[i] * (max(z, 0.0) + log1p(exp(-abs(z)))) - wanted[i] * z
-    return total(scratch)
+    return total_of(scratch)

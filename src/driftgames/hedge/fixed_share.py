@@ -11,7 +11,7 @@ import numpy.typing as npt
 from driftgames._kernels.elementary import exp, log
 from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.lanes import LANES, fold, load, spread, store
-from driftgames._kernels.sums import lowest
+from driftgames._kernels.sums import lowest_of
 from driftgames.certificates import bounds
 from driftgames.core.checks import check_fraction, check_positive
 from driftgames.core.schema import POSITIVE, SHARE, Schema
@@ -139,7 +139,7 @@ def _learn(
     learner_loss: float,
 ) -> None:
     rate, share, p = memory[0], memory[1], memory[2:]
-    least, uniform, summed = lowest(losses), 1.0 / losses.size, spread(0.0)
+    least, uniform, summed = lowest_of(losses), 1.0 / losses.size, spread(0.0)
     for i in range(0, losses.size, LANES):
         q = load(losses, i, 0.0) * 0.0 + uniform if prior is None else load(prior, i, 0.0)
         w = load(p, i, 0.0) if total > 0.0 else q

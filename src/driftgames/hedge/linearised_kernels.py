@@ -19,7 +19,7 @@ from driftgames._kernels.arithmetic import choose, greater, lesser
 from driftgames._kernels.distribution import settle_weights
 from driftgames._kernels.jit import kernel, specialise
 from driftgames._kernels.lanes import LANES, fold_lesser, load, load_mask, spread, store
-from driftgames._kernels.sums import dot
+from driftgames._kernels.sums import dot_of
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.slopes import Slope, slope_at
 from driftgames.hedge.two_pass import Advance, Learn, Weigh, compile_advance
@@ -65,7 +65,7 @@ def _mix_rounds(
             least = lesser(load(row, i, np.inf), least)
             most = greater(load(row, i, -np.inf), most)
         # a rounded mean must not leave the range of the experts
-        mean = min(max(dot(p, row), fold_lesser(least)), -fold_lesser(-most))
+        mean = min(max(dot_of(p, row), fold_lesser(least)), -fold_lesser(-most))
         charge = slope_at(kind, parameter, mean, outcomes[r]) * factor
         for i in range(0, n, LANES):
             loss = charge * (load(row, i, 0.0) - mean)
