@@ -1,4 +1,4 @@
-"""The stump engine: the tally, adding up over rows, and brute force agree to the bit."""
+"""The engines of stumps and trees: the tally, sums over rows, and brute force agree to the bit."""
 
 import itertools
 from dataclasses import replace
@@ -10,16 +10,20 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftgames.boosting import Stumps
+from driftgames.boosting import Stumps, leaf_tally, tree_growth
 from driftgames.boosting.adaboost import ExponentialChips
 from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
 from driftgames.boosting.bins import DenseBins, SparseBins
 from driftgames.boosting.chips import SUM_BITS, CountedChips
+from driftgames.boosting.leaf_tally import LeafCounts, LeafTally
 from driftgames.boosting.mistake_counts import RowCounts
 from driftgames.boosting.nh_boost import NormalHedgeWeights
 from driftgames.boosting.potential_boost import PotentialWeights
 from driftgames.boosting.sample_weights import SampleWeights
+from driftgames.boosting.shared_rows import TreeRows
 from driftgames.boosting.tally import Tally
+from driftgames.boosting.tree_growth import TreeGrower, TreeShape
+from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
 
 RULES = {
@@ -303,3 +307,92 @@ def test_rows_are_listed_when_less_than_half_lies_outside_the_commonest_bins(out
     x = np.concatenate([np.zeros(10 - outside), np.arange(1.0, outside + 1)])
     table = bin_examples(x[:, None], x > 1, np.full(10, mass), 255)
     assert isinstance(table.bins, kind)
+
+
+SHAPES = [TreeShape(max_depth=3), TreeShape(max_depth=None, max_leaves=5)]
+
+
+@pytest.fixture
+def forever(monkeypatch):
+    """Let no tally give way."""
+    monkeypatch.setattr(leaf_tally, "_MOVE", 0.0)
+    monkeypatch.setattr(leaf_tally, "_COUNT", 0.0)
+
+
+def tree_chips(kind, data, shape, rule="NH-Boost.DT"):
+    return counted(RULES[rule], kind(data, TreeGrower(data, shape)))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_tally_of_trees_and_adding_up_over_rows_agree_to_the_bit(kind, rule, forever):
+    X, y = make_data(0, kind)
+    if kind == "sparse":
+        X = sp.csr_matrix(X)
+    data = bin_examples(X, y, ones(y.size), 20)
+    shape = SHAPES[len(kind) % 2]
+    tallied = tree_chips(LeafTally, data, shape, rule)
+    assert play(tallied, 60) == play(tree_chips(LeafCounts, data, shape, rule), 60)
+    assert isinstance(tallied._counts, LeafTally)
+
+
+@pytest.mark.parametrize("n_shares", [2, 3])
+def test_shares_of_the_rows_change_no_tree(n_shares, forever, monkeypatch):
+    monkeypatch.setattr(tree_growth, "_FEW_SUMS", 0)
+    X, y = make_data(1, "few values", n=8000)
+    data = bin_examples(X, y, ones(y.size), 20)
+    cut = replace(data, n_shares=n_shares)
+    assert len(TreeGrower(cut, SHAPES[0]).ranges[0]) > 2
+    tallied, summed = (
+        tree_chips(k, d, SHAPES[0]) for k, d in ((LeafTally, cut), (LeafCounts, data))
+    )
+    assert play(tallied, 30) == play(summed, 30)
+
+
+def test_integer_weights_are_copies_to_the_tally_of_trees(forever):
+    X, y = make_data(2, "missing")
+    weights = np.random.default_rng(3).integers(1, 5, y.size)
+    weighted = bin_examples(X, y, weights, 20)
+    repeated = bin_examples(X.repeat(weights, axis=0), y.repeat(weights), ones(weights.sum()), 20)
+    played = [play(tree_chips(LeafTally, data, SHAPES[0]), 40) for data in (weighted, repeated)]
+    assert played[0] == played[1]
+
+
+def test_a_tally_gives_way_where_it_costs_more(monkeypatch):
+    X, y = make_data(4, "many values", n=2000)
+    data = bin_examples(X, y, ones(y.size), 20)
+    rows = play(tree_chips(LeafCounts, data, SHAPES[0]), 60)
+    monkeypatch.setattr(leaf_tally, "_COUNT", 0.01)
+    switching = tree_chips(LeafTally, data, SHAPES[0])
+    assert isinstance(switching._counts, LeafTally)
+    begun = play(switching, 3)
+    assert isinstance(switching._counts, LeafTally)
+    begun += play(switching, 57)
+    assert isinstance(switching._counts, LeafCounts)
+    assert begun == rows
+
+
+def test_large_sets_of_few_bins_have_a_tally(monkeypatch):
+    monkeypatch.setattr(leaf_tally, "_FEW_CODES", 5000)
+    X, y = make_data(5, "few values", n=1000)
+    for rows, shape, kind in (
+        (1000, SHAPES[0], LeafTally),
+        (800, SHAPES[0], LeafCounts),
+        (1000, TreeShape(max_depth=3, min_samples_leaf=2), LeafCounts),
+    ):
+        data = bin_examples(X[:rows], y[:rows], ones(rows), 20)
+        for of in (TreeTrainingSet, TreeRows):
+            assert isinstance(of(data, shape).count_mistakes(), kind)
+    rounded = replace(bin_examples(X, y, ones(1000), 20), integer_weights=False)
+    assert isinstance(TreeTrainingSet(rounded, SHAPES[0]).count_mistakes(), LeafCounts)
+
+
+def test_the_root_is_not_summed_again(forever):
+    X, y = make_data(6, "few values", n=2000)
+    data = bin_examples(X, y, ones(y.size), 20)
+    n_summed = []
+    for kind in (LeafTally, LeafCounts):
+        grower = TreeGrower(data, SHAPES[0])
+        play(counted(RULES["NH-Boost.DT"], kind(data, grower)), 5)
+        n_summed.append(grower.n_summed)
+    assert n_summed[0] + grower.n_heavy == n_summed[1]

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from driftgames.boosting import BOOSTERS
+from driftgames.boosting import BOOSTERS, shared_rows
 from driftgames.boosting.assembly import assemble
 from driftgames.boosting.binned_training_set import bin_examples
+from driftgames.boosting.leaf_tally import LeafTally
 from driftgames.boosting.rounds import lean_of
 from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.boosting.shared_training_set import SharedTrainingSet
@@ -113,3 +114,20 @@ def test_a_round_of_stumps_is_two_exchanges_and_one_of_trees_as_many_as_levels()
         assert asked == {"masses": 1, "counts": 1, "count_mistakes": 1, "best": 5, "move": 5} | (
             {"divide": 10} if depth == 3 else {}
         )
+
+
+def test_shares_with_tallies_give_the_model_of_all_rows(tmp_path, monkeypatch):
+    made = []
+
+    def tally(data, grower, *, counts_rows):
+        made.append(LeafTally(data, grower))
+        return made[-1]
+
+    monkeypatch.setattr(shared_rows, "count_leaf_mistakes", tally)
+    ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
+    for name in ("whole", "parts"):
+        booster = BOOSTERS["nh-boost.dt"](20, calibrate=False, max_depth=3, max_bins=16)
+        booster.fit(X, Y) if name == "whole" else _fit_shares(booster, ones, PIECES[2])
+        booster.save(tmp_path / name)
+    assert len(made) == 9
+    assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()

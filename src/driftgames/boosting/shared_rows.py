@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +11,13 @@ import numpy as np
 from driftgames.boosting import tree_kernels as kernels
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray, DenseBins
+from driftgames.boosting.leaf_tally import count_leaf_mistakes
+from driftgames.boosting.level_tally import Ranges
+from driftgames.boosting.mistake_counts import MistakeCounts
 from driftgames.boosting.pair_kernels import find_leaves
 from driftgames.boosting.pair_training_set import TreePairs
 from driftgames.boosting.shared_sums import list_all_bins
-from driftgames.boosting.tree_growth import Tree, TreeShape
-from driftgames.boosting.tree_training_set import LeafCounts
+from driftgames.boosting.tree_growth import FillRoot, Sides, Tree, TreeShape
 from driftgames.boosting.tree_walk import (
     count_tree_mistakes,
     goes_left,
@@ -51,10 +53,10 @@ class DividedRows(ABC):
     def _sum(self, rows: Sequence[Array]) -> IntArray:
         """Return the sums of these rows; along axis 1 come all bins, and then the total."""
 
-    def _begin(self, rows: Sequence[Array]) -> IntArray:
+    def _begin(self, rows: Sequence[Array], sums: IntArray | None = None) -> IntArray:
         """Begin a tree with these rows, which it divides in place; return their sums."""
         self._scratch = np.empty(max(map(len, rows)), dtype=np.uint32)
-        self._leaves = {1: (rows, self._sum(rows))}
+        self._leaves = {1: (rows, self._sum(rows) if sums is None else sums)}
         return self._leaves[1][1]
 
     def divide(self, questions: Sequence[Question]) -> list[IntArray]:
@@ -92,9 +94,10 @@ class TreeRows(DividedRows):
         self.positive: BoolArray = data.positive
         self.sample_weights = data.sample_weights
 
-    def count_mistakes(self) -> LeafCounts:
-        """Return one number of mistakes for each row."""
-        return LeafCounts(self._data, _RowGrower(self, self._data))
+    def count_mistakes(self) -> MistakeCounts:
+        """Return a tally as long as it is cheaper than one number for each row."""
+        grower = _RowGrower(self, self._data)
+        return count_leaf_mistakes(self._data, grower, counts_rows=self._n_sums == 3)
 
     def add_votes(self) -> RowVotes:
         """Return one total of votes for each row."""
@@ -116,45 +119,82 @@ class TreeRows(DividedRows):
         at = int(np.searchsorted(heavy, self._data.split))
         return self.begin(weights, heavy, at)
 
-    def begin(self, weights: IntArray, heavy: Array, n_lower: int) -> Any:
-        """Do the same for the rows ``heavy``, of which the first ``n_lower`` are of class 0."""
+    def begin(
+        self, weights: IntArray, heavy: Array, n_lower: int, fill_root: FillRoot | None = None
+    ) -> Any:
+        """Do the same for the rows ``heavy``, of which the first ``n_lower`` are of class 0.
+
+        With ``fill_root`` the rows are not summed.
+        """
         self._weights = weights
-        return self._begin([heavy[:n_lower], heavy[n_lower:]])
+        rows = [heavy[:n_lower], heavy[n_lower:]]
+        if fill_root is None:
+            return self._begin(rows)
+        sums = np.empty((2, self._data.n_codes), dtype=np.int64)
+        fill_root(0, sums)
+        return self._begin(rows, self._with_totals(rows, sums))
 
     def _sum(self, rows: Sequence[Array]) -> IntArray:
         data = self._data
-        answer = np.empty((self._n_sums, data.offsets[-1] + 1), dtype=np.int64)
-        for c in range(self._n_sums):
-            mine = rows[c] if c < 2 else np.concatenate(rows)
-            weights = self._weights if c < 2 else self._ones
-            sums = np.zeros(data.n_codes, dtype=np.int64)
-            codes = data.bins.codes.ravel()
+        sums = np.zeros((self._n_sums, data.n_codes), dtype=np.int64)
+        codes = data.bins.codes.ravel()
+        for c, (mine, weights) in enumerate(self._weighed(rows)):
             if isinstance(data.bins, DenseBins):
-                kernels.sum_dense(mine, weights, codes, data.offsets, sums, _NO_COUNTS)
+                kernels.sum_dense(mine, weights, codes, data.offsets, sums[c], _NO_COUNTS)
             else:
-                kernels.sum_sparse(mine, weights, data.bins.starts, codes, sums, _NO_COUNTS)
+                kernels.sum_sparse(mine, weights, data.bins.starts, codes, sums[c], _NO_COUNTS)
+        return self._with_totals(rows, sums)
+
+    def _weighed(self, rows: Sequence[Array]) -> list[tuple[Array, IntArray]]:
+        """Return what each part of an answer adds up: rows and the weights of all rows."""
+        parts = [(mine, self._weights) for mine in rows]
+        return parts if self._n_sums == 2 else [*parts, (np.concatenate(rows), self._ones)]
+
+    def _with_totals(self, rows: Sequence[Array], sums: IntArray) -> IntArray:
+        """Return sums of these rows in every bin, and behind them the total."""
+        answer = np.empty((self._n_sums, self._data.offsets[-1] + 1), dtype=np.int64)
+        for c, (mine, weights) in enumerate(self._weighed(rows)):
             answer[c, -1] = weights[mine].sum()
-            answer[c, :-1] = list_all_bins(data, sums, answer[c, -1])
+            answer[c, :-1] = list_all_bins(self._data, sums[c], answer[c, -1])
         return answer
 
 
 class _RowGrower:
-    """What `LeafCounts` asks of a grower, for the rows of a share."""
+    """What `LeafCounts` and `LeafTally` ask of a grower, for the rows of a share."""
 
     def __init__(self, rows: TreeRows, data: BinnedTrainingSet) -> None:
         self._rows, self._data = rows, data
         self._weights = np.empty(data.n_rows, dtype=np.int64)
         self._heavy = np.empty(data.n_rows + 1, dtype=np.uint32)
+        self.ranges: Ranges = [[(0, 0, data.split), (1, data.split, data.n_rows)]]
+        self.n_heavy = 0
 
-    def grow(self, weights: IntArray, mistakes: Array | None = None) -> Any:
+    def run(self, task: Callable[[int], Any]) -> Any:
+        """Run a task."""
+        return [task(0)]
+
+    def grow(
+        self, weights: IntArray, mistakes: Array | None = None, fill_root: FillRoot | None = None
+    ) -> Any:
         """Begin a tree; return the sums of all rows."""
         if mistakes is None:
             return self._rows.best(weights)
         data = self._data
-        n_lower, n_heavy = weigh_rows(
+        n_lower, self.n_heavy = weigh_rows(
             weights, mistakes, data.sample_weights, data.split, self._weights, self._heavy
         )
-        return self._rows.begin(self._weights, self._heavy[:n_heavy], n_lower)
+        heavy = self._heavy[: self.n_heavy]
+        return self._rows.begin(self._weights, heavy, n_lower, fill_root)
+
+    def sides(self, tree: Tree) -> Sides:
+        """Divide the rows by whether a tree is right."""
+        votes, split = self._rows.votes(tree), self._data.split
+        found = []
+        for c, (begin, end) in enumerate(((0, split), (split, votes.size))):
+            wrong = votes[begin:end] != c
+            right, erring = (np.flatnonzero(k) + begin for k in (~wrong, wrong))
+            found.append(([right.astype(np.uint32)], [erring.astype(np.uint32)]))
+        return [tuple(found)]
 
     def count_mistakes(self, tree: Tree, mistakes: Array, most: int) -> IntArray:
         """Do the same as `TreeGrower.count_mistakes`."""

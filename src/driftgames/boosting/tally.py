@@ -1,17 +1,4 @@
-r"""The tally: how many examples of each class have erred how often, in every bin.
-
-With one vote per round an example's weight depends on its number of mistakes ``k`` alone, so the
-best stump needs, of all examples, only
-
-.. math:: \sum_i w(k_i)\, y_i [x_i \in b]
-          = \sum_k \bigl(w(k) - w(k-1)\bigr) \sum_{i : k_i \ge k} y_i [x_i \in b]
-
-and the inner sums are counts: integers that change by one when an example errs.
-
-A *level* is a row's number of mistakes up to a shift that its class shares. ``tally[p, c, r, b]``
-counts the rows of share ``p`` and class ``c`` at level ``r`` or above in bin ``b``; the last column
-counts all of them. Indices in the loops are unsigned, as in `driftgames.boosting.stump_kernels`.
-"""
+"""The tally of stumps: it finds the best stump without a look at a row."""
 
 from __future__ import annotations
 
@@ -21,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from driftgames._kernels.jit import inner_kernel, kernel
-from driftgames._kernels.memory import AHEAD, prefetch
 from driftgames.boosting.bins import Array, DenseBins, Stump
+from driftgames.boosting.level_tally import LevelTally, add_class, enter_dense, enter_sparse
 from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
 from driftgames.boosting.stump_kernels import vote_by_bin
 from driftgames.core.typing import IntArray
@@ -33,16 +20,9 @@ if TYPE_CHECKING:
 BLOCK = 4096
 """Rows that are collected before they are entered in the tally: their numbers stay in cache."""
 
-_LEVELS = 32  # at first; more are added as mistakes spread
 
-
-class Tally:
-    """Examples that are counted by class, number of mistakes and bin.
-
-    In each class either the rows that erred move up a level, or the others move down and the level
-    of the whole class is raised: whichever are fewer. So a round costs, for each class, one integer
-    increment for each bin that the rows on the smaller side list. All is integer arithmetic:
-    neither the order of rows nor the number of shares changes a bit.
+class Tally(LevelTally):
+    """Examples that are counted by class, number of mistakes and bin, for stumps.
 
     Parameters
     ----------
@@ -53,33 +33,14 @@ class Tally:
     """
 
     def __init__(self, training_set: BinnedTrainingSet, most_counts: int | None = None) -> None:
-        self._training_set = training_set
-        self._most_counts = most_counts
-        self._offsets = training_set.offsets
-        self._counts = training_set.sample_weights.astype(np.int32)
         n_shares, split, n_rows = training_set.n_shares, training_set.split, training_set.n_rows
         self._bounds = np.stack([_ends(0, split, n_shares), _ends(split, n_rows, n_shares)], axis=1)
-        n_sums = training_set.n_codes + 1
-        self._tally = np.zeros((n_shares, 2, _LEVELS, n_sums), dtype=np.int32)
+        ranges = [[(c, *ends) for c, ends in enumerate(each)] for each in self._bounds.tolist()]
+        super().__init__(training_set, ranges, training_set.run)
+        self._most_counts = most_counts
         self._buffers = np.empty((n_shares, BLOCK), dtype=np.uint32)
-        self._sums = np.empty((n_shares, n_sums + 1), dtype=np.int64)
+        self._sums = np.empty((n_shares, self._tally.shape[3] + 1), dtype=np.int64)
         self._votes = np.zeros(256, dtype=np.uint8)
-        self._rise = np.ones(2, dtype=np.bool_)
-
-        self._low = np.full(2, _LEVELS // 2, dtype=np.int64)
-        self._high = self._low.copy()
-        self._shift = -self._low
-        self._levels = np.full(n_rows, _LEVELS // 2, dtype=np.uint32)
-        self._masses = np.zeros((2, _LEVELS), dtype=np.int64)
-        self._n_moves = 0
-        training_set.run(self._count_all)
-        self._first = 0
-        self._masses[:, 0] = self._tally[:, :, _LEVELS // 2, -1].sum(axis=0)
-
-    def masses(self) -> tuple[int, IntArray]:
-        """Return the first number of mistakes, and the mass of each class at each."""
-        width = max((self._high + self._shift).tolist()) - self._first + 1
-        return self._first, np.ascontiguousarray(self._masses[:, :width])
 
     def best(self, first: int, weights: IntArray) -> tuple[int, int, Stump]:
         """Return ``max_h sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the best stump.
@@ -97,28 +58,14 @@ class Tally:
 
     def move(self, stump: Stump) -> MistakeCounts:
         """Count the mistakes of a stump; give way to `RowCounts` if they are cheaper now."""
-        if min(self._low.tolist()) < 1 or max(self._high.tolist()) > self._tally.shape[2] - 3:
-            self._add_levels()
-        self._n_moves += 1
-        if self._n_moves >= self._masses.shape[1]:  # the largest possible number of mistakes
-            self._masses = np.zeros((2, 2 * self._masses.shape[1]), dtype=np.int64)
+        self._begin_move()
         data = self._training_set
-        vote_by_bin(stump, self._offsets, data.cuts.missing, data.counts, self._votes, self._rise)
+        vote_by_bin(stump, data.offsets, data.cuts.missing, data.counts, self._votes, self._rise)
         data.run(self._mover(stump[0]))
-        self._first = _update_levels(
-            self._tally, self._rise, self._low, self._high, self._shift, self._masses
-        )
-        levels = sum(self._high.tolist()) - sum(self._low.tolist()) + 2
-        if self._most_counts is not None and levels * self._tally.shape[3] > self._most_counts:
+        self._end_move()
+        if self._most_counts is not None and self._n_counts > self._most_counts:
             return RowCounts(data, self._mistakes())
         return self
-
-    def _mistakes(self) -> IntArray:
-        """Return the number of mistakes of each row."""
-        k = self._levels.astype(np.int64)
-        k[: self._training_set.split] += self._shift[0]
-        k[self._training_set.split :] += self._shift[1]
-        return k
 
     def _mover(self, feature: int) -> Callable[[int], None]:
         """Return the task that moves the rows of one share."""
@@ -132,7 +79,7 @@ class Tally:
                     self._rise,
                     self._votes,
                     column,
-                    self._offsets,
+                    self._training_set.offsets,
                     bins.codes,
                     self._counts,
                     self._levels,
@@ -163,33 +110,6 @@ class Tally:
 
         return move_listed
 
-    def _count_all(self, p: int) -> None:
-        """Count the rows of a share at the level where all begin."""
-        for c, (a, b) in enumerate(self._bounds[p].tolist()):
-            sums = np.zeros(self._sums.shape[1], dtype=np.int64)
-            self._training_set.add_weights(self._training_set.sample_weights, a, b, sums)
-            self._tally[p, c, : _LEVELS // 2 + 1] = np.abs(sums[:-1])
-
-    def _add_levels(self) -> None:
-        """Move each class to the middle of the levels; double their number if needed."""
-        spread = self._high - self._low + 1
-        n_levels = self._tally.shape[2]
-        n_levels = 2 * n_levels if int(spread.max()) > n_levels // 2 else n_levels
-        starts = (n_levels - spread) // 2
-        wider = np.zeros((*self._tally.shape[:2], n_levels, self._tally.shape[3]), dtype=np.int32)
-        for c in range(2):
-            held = self._tally[:, c, self._low[c] : self._high[c] + 1]
-            wider[:, c, : starts[c]] = held[:, :1]  # all rows are above these levels
-            wider[:, c, starts[c] : starts[c] + spread[c]] = held
-        self._tally = wider
-        up = starts - self._low
-        split = self._training_set.split
-        self._levels[:split] += up[0].astype(np.uint32)  # modulo 2**32, so also down
-        self._levels[split:] += up[1].astype(np.uint32)
-        self._low += up
-        self._high += up
-        self._shift -= up
-
 
 def _ends(begin: int, end: int, n_shares: int) -> IntArray:
     ends = np.linspace(begin, end, n_shares + 1).astype(np.int64)
@@ -203,60 +123,15 @@ def _weigh_tally(
     """Write the weighted sum of labels in each bin, ``sum_i w_i y_i``, to ``out``.
 
     Behind the bins come the sum over all rows and ``sum_i w_i``. ``weights[r + shift[c]]`` is
-    the weight of class ``c`` at level ``r``; levels ``low[c]`` to ``high[c]`` are occupied. Sums
-    may wrap around on the way: the result is exact modulo 2**64 and lies within.
+    the weight of class ``c`` at level ``r``; levels ``low[c]`` to ``high[c]`` are occupied.
     """
-    n_sums = tally.shape[2]
     for b in range(out.size):
         out[b] = 0
-    for c in range(2):
-        before = 0
-        for r in range(low[c], high[c] + 1):
-            now = weights[r + shift[c]]
-            step = now - before if c == 1 else before - now
-            before = now
-            if step != 0:
-                row = tally[c, r]
-                for b in range(n_sums):
-                    out[b] += step * row[b]
-                out[n_sums] += (step if c == 1 else -step) * row[n_sums - 1]
-
-
-@kernel
-def _update_levels(
-    tally: Array, rise: Array, low: Array, high: Array, shift: Array, masses: Array
-) -> int:
-    """Bring the occupied levels up to date after a move, and write the mass of each.
-
-    ``masses[c, k - first]`` becomes the mass of class ``c`` with ``k`` mistakes. ``first`` is the
-    least number of mistakes and is returned. Empty levels at either end are left out.
-    """
-    last = tally.shape[3] - 1
-    for c in range(2):
-        if rise[c]:
-            high[c] += 1
-        else:
-            low[c] -= 1
-            shift[c] += 1
-        while low[c] < high[c] and _mass_at(tally, c, low[c], last) == 0:
-            low[c] += 1
-        while low[c] < high[c] and _mass_at(tally, c, high[c], last) == 0:
-            high[c] -= 1
-    first: int = min(low[0] + shift[0], low[1] + shift[1])
-    for c in range(2):
-        for k in range(masses.shape[1]):
-            masses[c, k] = 0
-        for r in range(low[c], high[c] + 1):
-            masses[c, r + shift[c] - first] = _mass_at(tally, c, r, last)
-    return first
-
-
-@inner_kernel
-def _mass_at(tally: Array, c: int, level: int, last: int) -> int:
-    held = 0
-    for p in range(tally.shape[0]):
-        held += tally[p, c, level, last] - tally[p, c, level + 1, last]
-    return held
+    sums, last = out[: out.size - 1], out.size - 2
+    add_class(tally[0], low[0], high[0], shift[0], weights, np.int64(-1), sums)
+    lower = -sums[last]
+    add_class(tally[1], low[1], high[1], shift[1], weights, np.int64(1), sums)
+    out[last + 1] = sums[last] + 2 * lower
 
 
 @kernel
@@ -301,7 +176,7 @@ def _move_sparse(
                         m += np.uint64(votes[listed_bins[e]] == wanted)
                         e += np.uint64(1)
                         i += np.uint64(1)
-                _enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
+                enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
         else:
             while e < end:
                 m = np.uint64(0)
@@ -310,7 +185,7 @@ def _move_sparse(
                     buffer[m] = listed[e]
                     m += np.uint64(votes[listed_bins[e]] == wanted)
                     e += np.uint64(1)
-                _enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
+                enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
 
 
 @inner_kernel
@@ -352,56 +227,4 @@ def _move_dense(
                 buffer[m] = i
                 m += np.uint64(votes[column[i]] == wanted)
                 i += np.uint64(1)
-            _enter_dense(buffer[:m], rise[c], offsets, codes, counts, levels, tally[c])
-
-
-@inner_kernel
-def _enter_sparse(
-    rows: Array, rise: bool, starts: Array, codes: Array, counts: Array, levels: Array, book: Array
-) -> None:
-    last = np.uint64(book.shape[1] - 1)
-    one = np.uint64(1)
-    n_rows = np.uint64(rows.size)
-    for q in range(n_rows):
-        prefetch(codes, np.uint64(starts[np.uint64(rows[min(q + AHEAD, n_rows - one)])]))
-        i = np.uint64(rows[q])
-        r = np.uint64(levels[i])
-        count = counts[i]
-        if rise:
-            r += one
-            levels[i] = r
-        else:
-            levels[i] = r - one
-            count = -count
-        row = book[r]
-        for e in range(np.uint64(starts[i]), np.uint64(starts[i + one])):
-            row[codes[e]] += count
-        row[last] += count
-
-
-@inner_kernel
-def _enter_dense(
-    rows: Array, rise: bool, offsets: Array, codes: Array, counts: Array, levels: Array, book: Array
-) -> None:
-    last = np.uint64(book.shape[1] - 1)
-    one = np.uint64(1)
-    n_rows, width = np.uint64(rows.size), np.uint64(codes.shape[1])
-    flat = codes.reshape(-1)
-    for q in range(n_rows):
-        ahead = np.uint64(rows[min(q + AHEAD, n_rows - one)]) * width
-        prefetch(flat, ahead)
-        prefetch(flat, ahead + width - one)
-        i = np.uint64(rows[q])
-        r = np.uint64(levels[i])
-        count = counts[i]
-        if rise:
-            r += one
-            levels[i] = r
-        else:
-            levels[i] = r - one
-            count = -count
-        row = book[r]
-        bins = codes[i]
-        for j in range(np.uint64(bins.size)):
-            row[offsets[j] + np.uint64(bins[j])] += count
-        row[last] += count
+            enter_dense(buffer[:m], rise[c], offsets, codes, counts, levels, tally[c])

@@ -28,7 +28,16 @@ from driftgames.boosting import tree_kernels as kernels
 from driftgames.boosting import tree_steps as steps
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray
-from driftgames.boosting.tree_state import ASKED, N_NODES, NONE, as_examples, make_growth, widened
+from driftgames.boosting.level_tally import Ranges
+from driftgames.boosting.tree_state import (
+    ASKED,
+    BLOCK,
+    N_NODES,
+    SUMMED,
+    as_examples,
+    make_growth,
+    widened,
+)
 from driftgames.core.checks import check_integer
 from driftgames.core.registry import choose
 from driftgames.core.typing import IntArray
@@ -40,7 +49,14 @@ CRITERIA = {"gini": kernels.GINI, "kearns-mansour": kernels.KEARNS_MANSOUR}
 
 _FEW_SUMS = 2_000_000  # the least number of bins listed by rows for which a second thread helps
 _LEAVES = 32  # for how many leaves arrays are made at first
-_NO_MISTAKES = np.empty(0, dtype=np.int32)
+_NO_MISTAKES = np.empty(0, dtype=np.uint32)
+_NO_TABLES = np.empty((2, 0), dtype=np.int64)
+
+Sides = list[tuple[tuple[list[Array], list[Array]], ...]]
+"""For each share and class the rows that a tree gets right, and those that it gets wrong."""
+
+FillRoot = Callable[[int, IntArray], None]
+"""``fill_root(p, sums)`` writes the sums of the rows of share ``p``: a row for each class."""
 
 
 class Node(NamedTuple):
@@ -147,30 +163,57 @@ class TreeGrower:
         self._tree: Tree | None = None
 
     @property
+    def ranges(self) -> Ranges:
+        """The rows of each share: their class, where they begin and where they end."""
+        data, n_shares = self._data, self._n_shares
+        size = BLOCK if n_shares > 1 else max(data.n_rows, 1)
+        classes = (0, data.split), (data.split, data.n_rows)
+        return [
+            [
+                (c, begin, min(begin + size, end))
+                for c, (first, end) in enumerate(classes)
+                for begin in range(first + p * size, end, n_shares * size)
+            ]
+            for p in range(n_shares)
+        ]
+
+    @property
+    def n_heavy(self) -> int:
+        """How many rows had weight when the last tree grew."""
+        return int(self._growth.totals[0, 2])
+
+    @property
     def n_summed(self) -> int:
         """How many times a row was summed for the last tree."""
         return int(self._growth.parts[:, 3].sum())
 
-    def grow(self, weights: IntArray, mistakes: Array | None = None) -> tuple[int, int, Tree]:
+    def grow(
+        self, weights: IntArray, mistakes: Array | None = None, fill_root: FillRoot | None = None
+    ) -> tuple[int, int, Tree]:
         """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the tree ``h`` for these weights.
 
-        With ``mistakes``, row ``i`` weighs ``weights[mistakes[i]]`` times its sample weight.
+        With ``mistakes``, row ``i`` of class ``c`` weighs ``weights[c, mistakes[i]]`` times its
+        sample weight. With ``fill_root``, the rows are not summed for the root.
         """
-        table, of_rows = NONE, weights
+        tables, of_rows = _NO_TABLES, weights
         if mistakes is None:
             mistakes = _NO_MISTAKES
         else:
-            table = weights
+            tables = weights
             if not self._weights.size:
                 self._weights = np.empty(self._data.n_rows, dtype=np.int64)
             of_rows = self._weights
         self._tree = None
+        self._growth.at[SUMMED] = fill_root is not None
+        if fill_root is not None:
+            sums = self._growth.sums
+            self.run(lambda p: fill_root(p, sums[p, 0]))
         step = steps.BEGIN
         while step != steps.DONE:
             if step == steps.FULL:
                 self._growth = widened(self._growth)
                 step = steps.CHOOSE
-            step = self._take(step, of_rows, table, mistakes, alone=self._n_shares == 1)
+            step = self._take(step, of_rows, tables, mistakes, alone=self._n_shares == 1)
         n_nodes = int(self._growth.at[N_NODES])
         totals = self._growth.totals[:n_nodes].tolist()
         norm = totals[0][0] + totals[0][1]
@@ -194,7 +237,7 @@ class TreeGrower:
         """Return a tree's vote on every row: 1 for +1 and 0 for -1."""
         self._follow(tree)
         votes = np.empty(self._data.n_rows, dtype=np.uint8)
-        self._run(lambda p: steps.write_votes(*self._leaves(p), votes))
+        self.run(lambda p: steps.write_votes(*self._leaves(p), votes))
         return votes
 
     def count_mistakes(self, tree: Tree, mistakes: Array, most: int) -> IntArray:
@@ -205,8 +248,23 @@ class TreeGrower:
         self._follow(tree)
         moved = np.empty((self._n_shares, 2, most + 1), dtype=np.int64)
         weights = self._data.sample_weights
-        self._run(lambda p: steps.count_mistakes(*self._leaves(p), weights, mistakes, moved[p]))
+        self.run(lambda p: steps.count_mistakes(*self._leaves(p), weights, mistakes, moved[p]))
         return np.asarray(moved.sum(axis=0))
+
+    def sides(self, tree: Tree) -> Sides:
+        """Divide the rows by whether a tree is right."""
+        self._follow(tree)
+        growth, answer = self._growth, []
+        leaves = [(n, node.vote > 0) for n, node in enumerate(tree) if not node.left]
+        bounds = growth.bounds[:, : len(tree)].tolist()
+        for lists, of_node in zip(growth.lists, bounds, strict=True):
+            found: tuple[tuple[list[Array], list[Array]], ...] = ([], []), ([], [])
+            for n, vote in leaves:
+                for g, (begin, end) in enumerate(of_node[n]):
+                    if begin < end:
+                        found[g % 2][vote != g % 2].append(lists[g // 2, begin:end])
+            answer.append(found)
+        return answer
 
     def _leaves(self, p: int) -> tuple[Array, Array, Array, Array]:
         """Return questions and votes of all nodes, and the rows of a share in its leaves."""
@@ -219,7 +277,7 @@ class TreeGrower:
         here = self._examples, self._growth
         if alone or step not in steps.SHARED:
             return steps.take_steps(step, alone, 0, *here, *weights)
-        return self._run(lambda p: steps.take_steps(step, False, p, *here, *weights))[0]
+        return self.run(lambda p: steps.take_steps(step, False, p, *here, *weights))[0]
 
     def _follow(self, tree: Tree) -> None:
         """Send the rows to the leaves of a tree, if they are not there."""
@@ -228,7 +286,8 @@ class TreeGrower:
         while self._growth.votes.size < len(tree):
             self._growth = widened(self._growth)
         growth = self._growth
-        weights = np.zeros(self._data.n_rows, dtype=np.int64), NONE, _NO_MISTAKES
+        weights = np.zeros(self._data.n_rows, dtype=np.int64), _NO_TABLES, _NO_MISTAKES
+        growth.at[SUMMED] = 1  # nobody asks for sums
         self._take(steps.BEGIN, *weights)
         growth.at[N_NODES] = len(tree)
         for n, node in enumerate(tree):
@@ -241,7 +300,7 @@ class TreeGrower:
                 self._take(steps.FOLLOW, *weights)
         self._tree = tree
 
-    def _run(self, task: Callable[[int], T]) -> list[T]:
+    def run(self, task: Callable[[int], T]) -> list[T]:
         """Run a task for every share."""
         return [task(0)] if self._n_shares == 1 else self._data.run(task)
 

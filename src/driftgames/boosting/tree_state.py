@@ -10,8 +10,9 @@ from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, DenseBins
 from driftgames.core.typing import IntArray
 
-N_NODES, N_LEAVES, N_WAITING, ASKED, SLOT = range(5)
-"""What ``Growth.at`` holds: three counts, the node that asks, and where its column is kept."""
+N_NODES, N_LEAVES, N_WAITING, ASKED, SLOT, SUMMED = range(6)
+"""What ``Growth.at`` holds: three counts, the node that asks, where its column is kept, and whether
+the root has its sums before the tree begins."""
 
 BLOCK = 1024
 """Rows that a share takes in turn with the others, so that all get rows of every kind."""
@@ -63,7 +64,7 @@ class Growth(NamedTuple):
     totals: Array
     splits: Array
     waiting: Array
-    """A heap of the leaves that may be split: the largest gain first, then the lowest node."""
+    """The leaves that may be split."""
     fresh: Array
     """The nodes that have sums and no split yet, or -1."""
     goes_left: Array
@@ -129,7 +130,7 @@ def make_growth(
     integers = np.int64
     return Growth(
         shape=shape,
-        at=np.zeros(5, integers),
+        at=np.zeros(6, integers),
         questions=np.zeros((n_nodes, 4), integers),
         votes=np.zeros(n_nodes, integers),
         gains=np.zeros(n_nodes),

@@ -22,6 +22,7 @@ from driftgames.boosting.tree_state import (
     N_NODES,
     N_WAITING,
     SLOT,
+    SUMMED,
     Examples,
     Growth,
 )
@@ -41,7 +42,7 @@ def take_steps(
     examples: Examples,
     growth: Growth,
     weights: Array,
-    table: Array,
+    tables: Array,
     mistakes: Array,
 ) -> int:
     """Take a step for share ``p`` and return the next one; if ``alone``, go on to the end.
@@ -50,7 +51,7 @@ def take_steps(
     """
     while step < DONE:
         if step == BEGIN:
-            _begin(p, examples, growth, weights, table, mistakes)
+            _begin(p, examples, growth, weights, tables, mistakes)
             step = PLANT
         elif step == PLANT:
             _plant(growth)
@@ -77,12 +78,12 @@ def take_steps(
 
 @inner_kernel
 def _begin(
-    p: int, examples: Examples, growth: Growth, weights: Array, table: Array, mistakes: Array
+    p: int, examples: Examples, growth: Growth, weights: Array, tables: Array, mistakes: Array
 ) -> None:
     """List the rows of a share and sum those that have weight.
 
-    If ``table`` has a size, row ``i`` weighs ``table[mistakes[i]]`` times its sample weight, and
-    that is written to ``weights``.
+    If ``tables`` has a size, row ``i`` of class ``c`` weighs ``tables[c, mistakes[i]]`` times its
+    sample weight, and that is written to ``weights``.
     """
     n_shares = growth.parts.shape[0]
     heavy, light = growth.lists[p, 0], growth.lists[p, 1]
@@ -98,7 +99,8 @@ def _begin(
         total = none
         for start in range(first + p * BLOCK, end, n_shares * BLOCK):
             stop = min(start + BLOCK, end)
-            if table.size > 0:
+            if tables.size > 0:
+                table = tables[c]
                 for i in range(np.uint64(start), np.uint64(stop)):
                     weights[i] = table[np.uint64(mistakes[i])] * examples.sample_weights[i]
             n_heavy, n_light, added = kernels.collect(
@@ -114,7 +116,8 @@ def _begin(
     for s in range(growth.n_free[p]):
         growth.free[p, s] = s + 1
     growth.slots[p, 0] = 0
-    _sum(p, none, none, examples, growth, weights)
+    if growth.at[SUMMED] == 0:
+        _sum(p, none, none, examples, growth, weights)
 
 
 @inner_kernel
@@ -175,7 +178,7 @@ def _choose(examples: Examples, growth: Growth) -> int:
                 growth.splits[node],
             )
         if node >= 0 and growth.gains[node] > 0.0:
-            _push(growth.waiting, at[N_WAITING], growth.gains, node)
+            growth.waiting[at[N_WAITING]] = node
             at[N_WAITING] += 1
         elif node >= 0:
             for p in range(growth.slots.shape[0]):
@@ -186,8 +189,14 @@ def _choose(examples: Examples, growth: Growth) -> int:
         return DONE
     if at[N_NODES] + 2 > growth.votes.size or growth.n_free[0] == 0:
         return FULL
-    node = _pop(growth.waiting, at[N_WAITING], growth.gains)
+    first = 0  # the leaf of the largest gain; of equal gains, the lowest node
+    for k in range(1, at[N_WAITING]):
+        a, b = growth.waiting[k], growth.waiting[first]
+        if growth.gains[a] > growth.gains[b] or (growth.gains[a] == growth.gains[b] and a < b):
+            first = k
+    node = growth.waiting[first]
     at[N_WAITING] -= 1
+    growth.waiting[first] = growth.waiting[at[N_WAITING]]
     left = at[N_NODES]
     at[N_NODES] += 2
     at[N_LEAVES] += 1
@@ -413,37 +422,3 @@ def _give_back(free: Array, n_free: Array, p: int, slot: int) -> None:
     """Make a slot of a share free."""
     free[p, n_free[p]] = slot
     n_free[p] += 1
-
-
-@inner_kernel
-def _before(gains: Array, a: int, b: int) -> bool:
-    """Return whether leaf ``a`` is split before leaf ``b``."""
-    return bool(gains[a] > gains[b] or (gains[a] == gains[b] and a < b))
-
-
-@inner_kernel
-def _push(heap: Array, size: int, gains: Array, node: int) -> None:
-    """Add a leaf to a heap of so many."""
-    k = size
-    while k > 0 and _before(gains, node, heap[(k - 1) // 2]):
-        heap[k] = heap[(k - 1) // 2]
-        k = (k - 1) // 2
-    heap[k] = node
-
-
-@inner_kernel
-def _pop(heap: Array, size: int, gains: Array) -> int:
-    """Take the first leaf from a heap of so many."""
-    first = heap[0]
-    last = heap[size - 1]
-    k = 0
-    while 2 * k + 2 < size:
-        below = 2 * k + 1
-        if 2 * k + 3 < size and _before(gains, heap[below + 1], heap[below]):
-            below += 1
-        if not _before(gains, heap[below], last):
-            break
-        heap[k] = heap[below]
-        k = below
-    heap[k] = last
-    return int(first)

@@ -2,60 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
-from driftgames.boosting.bins import Array, BitArray
+from driftgames.boosting.bins import BitArray
+from driftgames.boosting.leaf_tally import count_leaf_mistakes
+from driftgames.boosting.mistake_counts import MistakeCounts
 from driftgames.boosting.tree_growth import Node, Tree, TreeGrower, TreeShape, as_rows
 from driftgames.boosting.trees import Trees
 from driftgames.boosting.vote_totals import RowVotes
 from driftgames.core.typing import BoolArray, IntArray
-
-
-class GrowsByMistakes(Protocol):
-    """What `LeafCounts` asks of a grower."""
-
-    def grow(self, weights: IntArray, mistakes: Array | None = None) -> tuple[int, int, Tree]:
-        """Return what `TreeGrower.grow` returns."""
-
-    def count_mistakes(self, tree: Tree, mistakes: Array, most: int) -> IntArray:
-        """Do what `TreeGrower.count_mistakes` does."""
-
-
-class LeafCounts:
-    """One number of mistakes for each row; a tree's mistakes are the rows of its wrong leaves."""
-
-    def __init__(self, data: BinnedTrainingSet, grower: GrowsByMistakes) -> None:
-        self._data = data
-        self._grower = grower
-        self._mistakes = np.zeros(data.n_rows, dtype=np.int32)
-        self._masses = np.zeros((2, 2), dtype=np.int64)
-        self._masses[:, 0] = data.counts[:, data.offsets[0] : data.offsets[1]].sum(axis=1)
-
-    def masses(self) -> tuple[int, IntArray]:
-        """Return the first number of mistakes, and the mass of each class at each."""
-        held = np.flatnonzero(self._masses.any(axis=0))
-        first, last = int(held[0]), int(held[-1])
-        return first, np.ascontiguousarray(self._masses[:, first : last + 1])
-
-    def best(self, first: int, weights: Array) -> tuple[int, int, Tree]:
-        """Return the tree for weights by number of mistakes."""
-        if weights.dtype == np.int64:
-            return self._grower.grow(np.append(np.zeros(first, np.int64), weights), self._mistakes)
-        weighted = self._data.sample_weights * weights[self._mistakes - first]
-        return self._grower.grow(np.rint(weighted).astype(np.int64))
-
-    def move(self, tree: Tree) -> LeafCounts:
-        """Count the mistakes of a tree."""
-        last = int(np.flatnonzero(self._masses.any(axis=0))[-1])
-        moved = self._grower.count_mistakes(tree, self._mistakes, last)
-        if last + 2 > self._masses.shape[1]:
-            self._masses = np.concatenate([self._masses, np.zeros_like(self._masses)], axis=1)
-        self._masses[:, : last + 1] -= moved
-        self._masses[:, 1 : last + 2] += moved
-        return self
 
 
 class TreeTrainingSet:
@@ -72,6 +28,7 @@ class TreeTrainingSet:
     def __init__(self, data: BinnedTrainingSet, shape: TreeShape) -> None:
         self._data = data
         self._grower = TreeGrower(data, shape)
+        self._counts_rows = shape.min_samples_leaf > 1
 
     @property
     def integer_weights(self) -> bool:
@@ -88,9 +45,9 @@ class TreeTrainingSet:
         """How much each row counts."""
         return self._data.sample_weights
 
-    def count_mistakes(self) -> LeafCounts:
-        """Return one number of mistakes for each row."""
-        return LeafCounts(self._data, self._grower)
+    def count_mistakes(self) -> MistakeCounts:
+        """Return a tally as long as it is cheaper than one number for each row."""
+        return count_leaf_mistakes(self._data, self._grower, counts_rows=self._counts_rows)
 
     def add_votes(self) -> RowVotes:
         """Return one total of votes for each row."""

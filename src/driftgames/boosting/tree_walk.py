@@ -70,19 +70,21 @@ def count_tree_mistakes(
 
 @kernel
 def weigh_rows(
-    table: Array, mistakes: Array, sample_weights: Array, split: int, weights: Array, heavy: Array
+    tables: Array, mistakes: Array, sample_weights: Array, split: int, weights: Array, heavy: Array
 ) -> tuple[int, int]:
     """Write each row's weight by its number of mistakes, and list the rows that have some.
 
-    Return how many of those are among the first ``split``, and how many there are. ``heavy`` needs
-    room for one row more.
+    ``tables[c, k]`` is the weight of a row of class ``c`` with ``k`` mistakes. Return how many rows
+    with weight are among the first ``split``, and how many there are. ``heavy`` needs room for one
+    row more.
     """
     n_heavy = np.uint64(0)
     n_lower = np.uint64(0)
     for i in range(np.uint64(mistakes.size)):
-        weight = table[mistakes[i]] * sample_weights[i]
+        c = np.uint64(i >= np.uint64(split))
+        weight = tables[c, mistakes[i]] * sample_weights[i]
         weights[i] = weight
         heavy[n_heavy] = i
         n_heavy += np.uint64(weight != 0)
-        n_lower += np.uint64(weight != 0 and i < np.uint64(split))
+        n_lower += np.uint64(weight != 0 and c == 0)
     return int(n_lower), int(n_heavy)
