@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -116,13 +116,41 @@ class BaseBooster(BatchFit):
         """Return the decision function of columns that the weak hypotheses ask about."""
         if self.n_iter_ == 0:
             return np.broadcast_to(self._default_vote, self._shape_of_votes(X)).copy()
+        return np.asarray(self._scores(X) / self.estimator_weights_.sum())
+
+    def _scores(self, X: Any) -> Array:
+        """Return the sum of the votes on columns that the weak hypotheses ask about."""
         if self._tables is not None:
-            votes = self._tables.scores(X, n_threads=self._count_threads())
-        else:
-            votes = np.zeros(self._shape_of_votes(X))
-            for weight, vote in zip(self.estimator_weights_, self._each_vote(X), strict=True):
-                votes += weight * vote
-        return np.asarray(votes / self.estimator_weights_.sum())
+            return self._tables.scores(X, n_threads=self._count_threads())
+        scores = np.zeros(self._shape_of_votes(X))
+        for weight, vote in zip(self.estimator_weights_, self._each_vote(X), strict=True):
+            scores += weight * vote
+        return scores
+
+    def _votes_after(self, X: Any, stages: Sequence[int]) -> FloatArray:
+        """Return `_votes` after so many rounds as each of the ascending ``stages`` says."""
+        if self.n_iter_ == 0:
+            return np.stack([self._votes(X)] * len(stages))
+        scores, answer, begin = np.zeros(self._shape_of_votes(X)), [], 0
+        for stage in stages:
+            end = min(stage, self.n_iter_)
+            if end > begin:
+                scores = scores + self._part(begin, end)._scores(X)
+            begin = end
+            answer.append(scores / self.estimator_weights_[:end].sum())
+        return np.stack(answer)
+
+    def _part(self, begin: int, end: int) -> Self:
+        """Return a booster that votes with the rounds from ``begin`` to ``end``."""
+        part = object.__new__(type(self))
+        part.__dict__.update(self.__dict__)
+        part.n_iter_ = end - begin
+        part.estimator_weights_ = self.estimator_weights_[begin:end]
+        part.stumps_, part.trees_ = self.stumps_[begin:end], self.trees_[begin:end]
+        if hasattr(self, "estimators_"):
+            part.estimators_ = self.estimators_[begin:end]
+        part._add_up()
+        return part
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Yield the normalised vote after 1, 2, ... rounds."""

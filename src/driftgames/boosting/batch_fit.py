@@ -13,7 +13,7 @@ from driftgames.boosting.monitoring import Callback, name_sets
 from driftgames.boosting.rounds import BoostingRounds, lean_of
 from driftgames.boosting.sources import open_source
 from driftgames.boosting.warm_start import check_categories, check_continuation, check_names
-from driftgames.core.checks import check_flag, check_integer
+from driftgames.core.checks import check_integer
 
 BATCH_ROWS = 65_536
 """The number of rows that `fit_batches` works on at a time."""
@@ -90,14 +90,17 @@ class BatchFit(BoostingRounds):
                     self.__dict__.pop("feature_names_in_", None)
                 return self._check_examples(X, y, reset=first and not goes_on)
 
-            calibrates = check_flag("calibrate", self.calibrate)
             holds_out = self.early_stopping is not False and not pairs
             reader = BatchReader(
-                opened, check, self.class_weight, calibrates or holds_out, show=bool(self.verbose)
+                opened,
+                check,
+                self.class_weight,
+                self._cross_fits or holds_out,
+                show=bool(self.verbose),
             )
             self._fit_batches(reader, names, pairs, callbacks)
-            if calibrates:
-                self.calibration_ = reader.calibrate(self)
+            if self._cross_fits:
+                self._settle(reader.cross_fit(self, self._stages))
             if names is not None:
                 self.feature_names_in_ = names
         return self

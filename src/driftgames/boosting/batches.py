@@ -8,7 +8,7 @@ out take passes of their own before the first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain
@@ -22,7 +22,7 @@ from driftgames.boosting.assembly import begin_assembly
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array
 from driftgames.boosting.booster_input import find_classes
-from driftgames.boosting.calibration import Calibration, RowKeys, cross_fit
+from driftgames.boosting.calibration import CrossFit, RowKeys, cross_fit
 from driftgames.boosting.categories import CategoryCounts, CategoryEncoder
 from driftgames.boosting.cut_summary import CutSummary
 from driftgames.boosting.cuts import Cuts
@@ -215,8 +215,8 @@ class BatchReader:
             return X
         return self.encoder.expand(self.encoder.recode(X, self.categories))
 
-    def calibrate(self, booster: BaseBooster) -> Calibration:
-        """Return the calibration of a booster that was fitted to these batches."""
+    def cross_fit(self, booster: BaseBooster, stages: Sequence[int]) -> CrossFit:
+        """Do the same as `calibration.cross_fit` for a booster fitted to these batches."""
         keys = self.keys()
         given = keys.sample_weight
 
@@ -227,13 +227,15 @@ class BatchReader:
                     weights = () if given is None else (rows.of(given)[mine],)
                     yield rows.X[mine], rows.y[mine], *weights
 
-        def refit(fresh: BaseBooster, held: BoolArray) -> FloatArray:
-            if fresh is booster:
-                return np.concatenate([booster._votes(self.expand(X)) for X, *_ in select(held)])
-            fresh.fit_batches(lambda: select(~held))
-            return np.concatenate([fresh.decision_function(X) for X, *_ in select(held)])
+        def refit(fresh: BaseBooster, held: BoolArray, stages: Sequence[int]) -> FloatArray:
+            columns = self.expand
+            if fresh is not booster:
+                fresh.fit_batches(lambda: select(~held))
+                columns = fresh._check_input
+            votes = [fresh._votes_after(columns(X), stages) for X, *_ in select(held)]
+            return np.concatenate(votes, axis=1)
 
-        return cross_fit(booster, keys, refit)
+        return cross_fit(booster, keys, refit, stages)
 
     def _weigh(self) -> None:
         """Read the labels and sample weights of all batches."""

@@ -236,7 +236,8 @@ _PARAMETERS = {
     "criterion": one_of(*CRITERIA),
     "d": Requirement("a finite number > 0", lambda v: is_real(v) and 0 < v <= LARGEST),
     "early_stopping": Requirement(
-        'true, false or "auto"', lambda v: v in (True, False, "auto") and type(v) in (bool, str)
+        'true, false, "auto" or "cv"',
+        lambda v: v in (True, False, "auto", "cv") and type(v) in (bool, str),
     ),
     "edge": Requirement("a number in (0, 0.5)", lambda v: is_real(v) and 0 < v < 0.5),
     "estimator": NULL,

@@ -11,8 +11,6 @@ import numpy as np
 import scipy.sparse
 from sklearn.metrics import check_scoring
 
-from driftgames._kernels.elementary import log_all
-from driftgames._kernels.sums import dot
 from driftgames.boosting.bins import Array
 from driftgames.boosting.calibration import Calibration, fit_sigmoid
 from driftgames.boosting.folds import deal_ranks, hold_out
@@ -24,6 +22,7 @@ from driftgames.boosting.training_set import votes_of
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.boosting.trees import Trees
 from driftgames.core.checks import check_flag, check_integer, is_real, shown
+from driftgames.core.registry import choose
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -48,7 +47,9 @@ class Stopping:
     def of(cls, booster: BaseBooster, n_examples: int) -> Stopping | None:
         """Return a booster's settings, checked; None if it does not stop early."""
         early = booster.early_stopping
-        if not (isinstance(early, str) and early == "auto"):
+        if isinstance(early, str):
+            choose("early_stopping", early, {"auto": True, "cv": True})
+        else:
             check_flag("early_stopping", early)
         share: Any = booster.validation_fraction
         whole = isinstance(share, numbers.Integral) and not isinstance(share, bool)
@@ -62,7 +63,7 @@ class Stopping:
         check_integer("n_iter_no_change", booster.n_iter_no_change, least=1)
         if not (is_real(booster.tol) and booster.tol >= 0):
             raise ValueError(f"tol must be a number >= 0; got {shown(booster.tol)}")
-        if early is False or (early == "auto" and n_examples <= MANY):
+        if early in (False, "cv") or (early == "auto" and n_examples <= MANY):
             return None
         return cls(share, booster.n_iter_no_change, booster.scoring, booster.tol)
 
@@ -121,8 +122,7 @@ class EvaluationSet:
         if votes.ndim == 1:
             return fit_sigmoid(votes, self._labels == 1, self.masses, self._scale)[2]
         best = Calibration.fit(votes, self._labels, self.masses, self._scale)
-        own = best.probabilities(votes)[np.arange(self._labels.size), self._labels]
-        return -dot(self.masses.astype(np.float64), log_all(own)) / int(self.masses.sum())
+        return best.log_loss(votes, self._labels, self.masses)
 
     def score(self, scoring: Any, model: Callable[[], BaseBooster]) -> float:
         """Return the score after the rounds so far: the higher, the better."""

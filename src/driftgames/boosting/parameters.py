@@ -36,9 +36,11 @@ class_weight : dict or "balanced", optional
     A factor of the weight of each class, beside ``sample_weight``; classes that a dict leaves out
     have 1. "balanced" gives all classes the same weight. It moves the vote. Probabilities stay
     those of the examples without it.
-early_stopping : bool or "auto"
+early_stopping : bool, "auto" or "cv"
     Whether to stop where the score on held-out examples no longer rises; "auto" does so from
-    10,001 examples on. The first ``eval_set`` of `fit` is scored, if there is one.
+    10,001 examples on. The first ``eval_set`` of `fit` is scored, if there is one. "cv" plays all
+    rounds and then keeps as many as have the least log-loss on examples held out. They are those of
+    ``calibrate``, so that it costs nothing beside that, and every example is trained on.
 validation_fraction : float, int or None
     The share or the number of examples that are held out for it. The rows are drawn by their
     contents, so that their order does not matter. None scores the training examples.

@@ -14,7 +14,7 @@ from driftgames.boosting.additive import AdditiveModel
 from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
 from driftgames.boosting.bins import Array
 from driftgames.boosting.booster_input import BoosterInput, find_classes
-from driftgames.boosting.calibration import Calibration, cross_fit_here
+from driftgames.boosting.calibration import Calibration, CrossFit, cross_fit_here, stages_of
 from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.chips import Chips
 from driftgames.boosting.history import COLUMNS, History, Round
@@ -56,9 +56,14 @@ class BoostingRounds(BoosterInput):
     trees_: Trees
     estimators_: list[Any]
     history_: History
+    n_iter_: int
+    ended_early_: bool
+    estimator_weights_: FloatArray
+    evals_result_: dict[str, dict[str, FloatArray]]
     calibration_: Calibration | None
     _default_vote: FloatArray  # one for two classes, else one for each
     _margins: Margins | None  # None after no round
+    _margins_after: dict[int, Margins]  # during a fit, after the rounds to choose from
     _tables: AdditiveModel | TreeModel | PairModel | None  # None after a fit with an `estimator`
 
     @abstractmethod
@@ -177,9 +182,39 @@ class BoostingRounds(BoosterInput):
                     [int(weights.of_each[labels == k].sum()) for k in range(classes.size)]
                 )
                 self._boost(training_set, classes, earlier, n_estimators, lean, watch)
-            if check_flag("calibrate", self.calibrate):
-                self.calibration_ = cross_fit_here(self, *given, categories)
+            if self._cross_fits:
+                self._settle(cross_fit_here(self, *given, categories, self._stages))
         return self
+
+    @property
+    def _cross_fits(self) -> bool:
+        """Whether votes on examples held out calibrate the booster or choose its rounds."""
+        return check_flag("calibrate", self.calibrate) or self.early_stopping == "cv"
+
+    @property
+    def _stages(self) -> list[int]:
+        """The numbers of rounds to choose from, after a fit of all."""
+        return sorted(getattr(self, "_margins_after", ())) or [self.n_iter_]
+
+    def _settle(self, found: CrossFit) -> None:
+        """Keep the calibration, and no more rounds than have the least log-loss."""
+        n, margins = found.n_rounds, self.__dict__.pop("_margins_after", {})
+        if n < self.n_iter_:
+            self.n_iter_ = n
+            self.estimator_weights_ = self.estimator_weights_[:n]
+            self.history_ = {name: column[:n] for name, column in self.history_.items()}
+            self._margins = margins[n]
+            self.stumps_, self.trees_ = self.stumps_[:n], self.trees_[:n]
+            if hasattr(self, "estimators_"):
+                self.estimators_ = self.estimators_[:n]
+            if hasattr(self, "evals_result_"):
+                self.evals_result_ = {
+                    name: {part: values[:n] for part, values in result.items()}
+                    for name, result in self.evals_result_.items()
+                }
+            self.ended_early_ = False
+            self._add_up()
+        self.calibration_ = found.calibration if self.calibrate else None
 
     def _stops(self, pairs: dict[str, Any], n_examples: int) -> Stopping | None:
         """Return when a fit stops whose examples are not in memory."""
@@ -349,9 +384,15 @@ class BoostingRounds(BoosterInput):
         """Replay the earlier rounds, then play until no hypothesis has an edge."""
         bar = progress("boosting", n_rounds) if self.verbose else nullcontext(_no_progress)
         rounds: list[Round] = []
+        stages: set[int] = set()
+        if self.early_stopping == "cv":
+            stages = set(stages_of(n_rounds)) - set(range(len(earlier)))  # those of before stay
+            self._margins_after = {}
 
         def see(played: Round, *, told: bool) -> None:
             rounds.append(played)
+            if len(rounds) in stages:
+                self._margins_after[len(rounds)] = chips.margins()
             watch.see(
                 lambda: training_set.to_values([played.hypothesis]),
                 played,

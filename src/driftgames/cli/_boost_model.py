@@ -107,7 +107,9 @@ def fit_with_checkpoints(
         kind = "stump" if booster.max_depth == 1 else "tree"
         early = booster.ended_early_
         why = f"no {kind} has an edge" if early else f"the last {kind} makes no mistake"
-        if booster.early_stopping and not early and done > 1:
+        if booster.early_stopping == "cv" and not early:
+            why = "held-out examples have the least log-loss there"
+        elif booster.early_stopping and not early and done > 1:
             why = f"the log-loss has not fallen for {booster.n_iter_no_change} rounds"
         if done == 0:
             heavier = booster.classes_.tolist()[heaviest(booster._default_vote)]

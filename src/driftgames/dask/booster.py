@@ -23,7 +23,7 @@ from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.rounds import lean_of
 from driftgames.boosting.shared_training_set import SharedTrainingSet
 from driftgames.boosting.warm_start import check_categories, check_continuation
-from driftgames.core.checks import check_flag, check_integer, is_real, shown
+from driftgames.core.checks import check_integer, is_real, shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray, Path
 from driftgames.dask import partitions
 from driftgames.dask.exchange import ActorExchange, ClusterWatch
@@ -119,7 +119,7 @@ class DaskBooster(BaseBooster):
             if self.checkpoint is not None and t % self.checkpoint_every == 0:
                 stage.model().save(self.checkpoint)
 
-        calibrates = check_flag("calibrate", self.calibrate)
+        cross_fits = local._cross_fits
         survey, keys, report = self._fit_parts(
             client,
             local,
@@ -127,18 +127,18 @@ class DaskBooster(BaseBooster):
             pairs,
             [save, *callbacks],
             weighted=weighted,
-            keeps_keys=calibrates,
+            keeps_keys=cross_fits,
         )
-        if calibrates and keys is not None:
+        if cross_fits and keys is not None:
 
-            def refit(fresh: BaseBooster, held: BoolArray) -> FloatArray:
+            def refit(fresh: BaseBooster, held: BoolArray, stages: Sequence[int]) -> FloatArray:
                 if fresh is not local:
                     take = dask.delayed(partitions.Part.take, pure=False)
                     rest = [take(parts[k], ~some) for k, some in survey.cut(held).items()]
                     self._fit_parts(client, fresh, rest, {}, [], weighted=weighted)
-                return survey.vote(parts, held, fresh)
+                return survey.vote(parts, held, fresh, stages)
 
-            local.calibration_ = cross_fit(local, keys, refit)
+            local._settle(cross_fit(local, keys, refit, local._stages))
         self._take(local)
         self.exchange_ = report
         if self.checkpoint is not None:

@@ -244,10 +244,10 @@ def find_keys(part: Part, plan: Plan) -> tuple[RowKeys, IntArray]:
     return keys, plan.weigh(part)
 
 
-def vote(part: Part, held: BoolArray, booster: BaseBooster) -> FloatArray:
-    """Return the votes of a booster on some of the examples."""
+def vote(part: Part, held: BoolArray, booster: BaseBooster, stages: Sequence[int]) -> FloatArray:
+    """Return the votes of a booster on some of the examples, after so many rounds as stages say."""
     categories = None if part.found is None else part.found.held
-    return booster._votes(booster._expand_codes(part.X[held], categories))
+    return booster._votes_after(booster._expand_codes(part.X[held], categories), stages)
 
 
 def summarise(part: Part, plan: Plan, max_bins: int) -> CutSummary:

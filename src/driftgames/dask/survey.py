@@ -179,13 +179,20 @@ class Survey:
         futures, self._futures = self._futures, {}
         return futures
 
-    def vote(self, parts: Sequence[Any], held: BoolArray, booster: BaseBooster) -> FloatArray:
-        """Return the votes of a booster on the examples that are held, in their order."""
+    def vote(
+        self, parts: Sequence[Any], held: BoolArray, booster: BaseBooster, stages: Sequence[int]
+    ) -> FloatArray:
+        """Return the votes of a booster on the examples that are held, in their order.
+
+        There is a row of votes for each of the ``stages``, which are numbers of rounds.
+        """
         task, model = dask.delayed(partitions.vote, pure=False), dask.delayed(booster)
         mine = {k: some for k, some in self.cut(held).items() if some.any()}
-        futures = self._client.compute([task(parts[k], some, model) for k, some in mine.items()])
+        futures = self._client.compute(
+            [task(parts[k], some, model, stages) for k, some in mine.items()]
+        )
         self._watch.wait(futures)
-        return np.concatenate(self._client.gather(futures))
+        return np.concatenate(self._client.gather(futures), axis=1)
 
     def _map(self, task: Callable[..., Any], futures: list[Any], *arguments: Any) -> list[Any]:
         """Return the results of a task for each partition."""
