@@ -3,17 +3,20 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import logsumexp, softmax
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
+from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import BOOSTERS, NHBoostDTClassifier, calibration
-from driftgames.boosting.calibration import Calibration, fit_sigmoid
+from driftgames.boosting.calibration import Calibration, stages_of
 from driftgames.boosting.folds import deal_ranks, hold_out
 from driftgames.boosting.persistence import load_model
 from driftgames.boosting.row_sample import hash_rows
+from driftgames.boosting.sigmoids import fit_sigmoid, fit_softmax
 from driftgames.potentials import TwoNorm
 
 
@@ -57,18 +60,40 @@ def test_a_vote_for_a_class_never_makes_it_less_likely(votes):
     assert intercept == pytest.approx(np.log((2 / 3 + 3 / 5) / (1 / 3 + 12 / 5)))
 
 
-def test_several_classes_share_a_sigmoid_and_sum_to_one():
-    votes = np.random.default_rng(2).normal(size=(90, 3)) / 3
-    labels = np.argmax(votes + np.random.default_rng(3).normal(size=(90, 3)) / 3, axis=1)
-    masses = np.ones(90, dtype=np.int64)
+def test_several_classes_share_a_slope_of_the_least_log_loss():
+    rng = np.random.default_rng(2)
+    votes = rng.normal(size=(90, 3)) / 3
+    labels = np.argmax(votes + rng.normal(size=(90, 3)) / 3, axis=1)
+    masses = rng.integers(1, 4, size=90)
     several = Calibration.fit(votes, labels, masses)
-    pairs = labels[:, None] == np.arange(3)
-    wanted = fit_sigmoid(votes.ravel(), pairs.ravel(), masses.repeat(3))[:2]
-    assert (several.slope, several.intercept) == wanted
+    held = np.bincount(labels, masses)
+    own = labels[:, None] == np.arange(3)
+    target = (1.0 + own * held) / (held[labels, None] + 3)
+
+    def loss(slope):
+        z = slope * votes
+        return np.sum(masses * (logsumexp(z, axis=1) - (target * z).sum(axis=1)))
+
+    found = minimize_scalar(loss, bounds=(0, 50), method="bounded", options={"xatol": 1e-9})
+    assert several.slope == pytest.approx(found.x, rel=1e-5)
+    assert several.intercept == 0
     p = several.probabilities(votes)
     np.testing.assert_array_equal(p.argmax(axis=1), votes.argmax(axis=1))
-    np.testing.assert_allclose(p.sum(axis=1), 1.0)
-    assert log_loss(labels, p) < log_loss(labels, np.full((90, 3), 1 / 3))
+    np.testing.assert_allclose(p, softmax(several.slope * votes, axis=1))
+    mean = several.log_loss(votes, labels, masses)
+    assert mean == pytest.approx(log_loss(labels, p, sample_weight=masses))
+    assert Calibration.fit(-votes, labels, masses).slope == 0  # votes that mislead
+
+
+def test_of_two_classes_the_softmax_is_the_sigmoid():
+    rng = np.random.default_rng(3)
+    votes = rng.normal(size=60) / 3
+    labels = (votes + rng.normal(size=60) / 3 > 0).astype(int)
+    masses = np.ones(60, dtype=np.int64)
+    slope, intercept, _ = fit_sigmoid(votes, labels == 1, masses)
+    assert intercept == 0
+    of_both = fit_softmax(np.column_stack([-votes, votes]), labels, masses)
+    assert 2 * of_both == pytest.approx(slope)
 
 
 @pytest.mark.parametrize("name", BOOSTERS)
@@ -171,3 +196,73 @@ def test_one_example_of_a_class_is_calibrated_by_the_prior():
     p = booster.predict_proba(X)[:, 1]
     assert p[-1] == pytest.approx(2 / 3, abs=0.01)
     assert p[0] == pytest.approx(1 / 21, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"max_depth": 2}, {"estimator": DecisionTreeClassifier(max_depth=1)}],
+    ids=["stumps", "trees", "estimator"],
+)
+@pytest.mark.parametrize("name", ["nh-boost.dt", "adaboost"])
+def test_cross_fits_keep_the_rounds_of_the_least_log_loss(name, settings, data, tmp_path):
+    X, y = data
+    noisy = np.where(np.random.default_rng(8).random(y.size) < 0.2, 1 - y, y)
+    booster = BOOSTERS[name](n_estimators=64, **settings).set_params(early_stopping="cv")
+    booster.fit(X, noisy, eval_set=(X, y))
+    n = booster.n_iter_
+    assert n < 64
+    assert n in stages_of(64)
+    alike = BOOSTERS[name](n_estimators=n, **settings).fit(X, noisy, eval_set=(X, y))
+    same(alike, booster)
+    for x in ("decision_function", "predict_proba"):
+        np.testing.assert_array_equal(getattr(alike, x)(X), getattr(booster, x)(X))
+    for part, column in alike.history_.items():
+        np.testing.assert_array_equal(column, booster.history_[part])
+    assert len(booster.evals_result_["valid_0"]["error"]) == n
+    assert alike.certificate_ == booster.certificate_
+    if "estimator" not in settings:
+        booster.save(tmp_path / "model.json")
+        loaded = load_model(tmp_path / "model.json")
+        np.testing.assert_array_equal(loaded.predict_proba(X), booster.predict_proba(X))
+        losses = [
+            held_out_loss(BOOSTERS[name](n_estimators=m, calibrate=False, **settings), X, noisy)
+            for m in (2, n, 64)
+        ]
+        assert min(losses) == losses[1]
+
+
+def held_out_loss(booster, X, y):
+    """The log-loss of the best sigmoid of votes on ten folds, as calibration has them."""
+    ranks, _ = deal_ranks(hash_rows(X), y, None)
+    votes = np.empty(y.size)
+    for part in range(10):
+        held = ranks % 10 == part
+        votes[held] = clone(booster).fit(X[~held], y[~held]).decision_function(X[held])
+    masses = np.ones(y.size, dtype=np.int64)
+    return Calibration.fit(votes, y, masses).log_loss(votes, y, masses)
+
+
+def test_rounds_are_chosen_without_calibration_and_never_below_those_of_an_earlier_fit(data):
+    X, y = data
+    noise = np.random.default_rng(4).permutation(y)
+    settings = {"max_depth": 2, "early_stopping": "cv", "calibrate": False, "warm_start": True}
+    booster = NHBoostDTClassifier(8, **settings).fit(X, noise)
+    assert booster.calibration_ is None
+    n = booster.n_iter_
+    assert n < 8
+    assert booster.set_params(n_estimators=32).fit(X, noise).n_iter_ >= n
+    whole = NHBoostDTClassifier(booster.n_iter_, calibrate=False, max_depth=2).fit(X, noise)
+    np.testing.assert_array_equal(whole.decision_function(X), booster.decision_function(X))
+
+
+def test_a_set_of_three_classes_chooses_its_rounds(data):
+    X, y = data
+    labels = y + (X[:, 1] > 1)
+    booster = NHBoostDTClassifier(40, early_stopping="cv").fit(X, labels)
+    assert 1 <= booster.n_iter_ < 40
+    same(booster, NHBoostDTClassifier(booster.n_iter_).fit(X, labels))
+
+
+def test_an_unknown_kind_of_early_stopping_is_refused(data):
+    with pytest.raises(ValueError, match="early_stopping must be one of auto, cv; got 'CV'"):
+        NHBoostDTClassifier(early_stopping="CV").fit(*data)

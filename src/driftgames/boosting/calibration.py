@@ -2,7 +2,8 @@ r"""Probabilities from votes: a sigmoid whose two numbers are fitted to votes on
 
 .. math:: P(y = 1 \mid x) = \frac{1}{1 + e^{-(a v(x) + b)}}
 
-where :math:`v` is the normalised vote (Platt, 1999). The votes on the training examples are too
+where :math:`v` is the normalised vote (Platt, 1999). Of more than two classes, class :math:`k` has
+a share of :math:`e^{a v_k(x)}`. The votes on the training examples are too
 good to calibrate with. So boosters are fitted again to a part of the examples, and vote on the
 rest: below `SMALL` examples on each of ten parts in turn, below `LARGE` on each of five, and from
 there on one part of five. That costs nine, four and 0.8 fits more.
@@ -21,15 +22,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from driftgames._kernels.elementary import exp, exp_all, log1p, log_all
-from driftgames._kernels.jit import allocating_kernel, kernel
-from driftgames._kernels.sums import dot, dot_of, row_dots, total, total_of
+from driftgames._kernels.elementary import exp_all, log_all
+from driftgames._kernels.sums import dot, row_dots
 from driftgames.boosting.bins import Array
 from driftgames.boosting.folds import deal_ranks
 from driftgames.boosting.frames import Categories
 from driftgames.boosting.monotonic import directions
 from driftgames.boosting.row_sample import hash_rows
 from driftgames.boosting.sample_weights import SampleWeights
+from driftgames.boosting.sigmoids import fit_sigmoid, fit_softmax, sigmoid
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -41,23 +42,21 @@ SMALL = 10_000
 LARGE = 50_000
 """From so many examples on, only one of five parts is held out."""
 
-_SEVERAL = 10  # examples of each class, from which on a standard error tells something
-_LEAST_SHARE = 1e-300  # of several classes, so that not all are zero
-_MOST_STEPS = 100  # Newton's method needs some ten
-_MOST_HALVES = 30
+_QUARTERS = (1.0, 0.841, 0.707, 0.595)  # powers of the fourth root of 1/2
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """A sigmoid of the vote.
 
-    With more than two classes it is one sigmoid of the vote for each class, and the results are
-    divided by their sum. All classes share it, so that the likeliest class is that of most votes.
+    With more than two classes the probabilities are in proportion to ``exp(slope * vote)``. All
+    classes share the slope, so that the likeliest class is that of most votes.
 
     Parameters
     ----------
     slope, intercept : float
-        The numbers of the sigmoid. A slope is at least 0.
+        The numbers of the sigmoid. A slope is at least 0. The intercept is 0 with more than two
+        classes.
     """
 
     slope: float
@@ -74,9 +73,7 @@ class Calibration:
         """
         if votes.ndim == 1:
             return cls(*fit_sigmoid(votes, labels == 1, masses, scale)[:2])
-        n_classes = votes.shape[1]
-        right = (labels[:, None] == np.arange(n_classes)).reshape(-1)
-        return cls(*fit_sigmoid(votes.reshape(-1), right, masses.repeat(n_classes), scale)[:2])
+        return cls(fit_softmax(votes, labels, masses, scale), 0.0)
 
     def log_loss(self, votes: FloatArray, labels: IntArray, masses: IntArray) -> float:
         """Return the mean log-loss of the probabilities of votes."""
@@ -92,49 +89,9 @@ class Calibration:
         """
         if votes.ndim == 1:
             z = self.slope * votes + self.intercept
-            return np.column_stack([_sigmoid(-z), _sigmoid(z)])
-        shares = np.maximum(_sigmoid(self.slope * votes + self.intercept), _LEAST_SHARE)
+            return np.column_stack([sigmoid(-z), sigmoid(z)])
+        shares = exp_all(self.slope * (votes - votes.max(axis=1, keepdims=True)))
         return np.asarray(shares / row_dots(shares, np.ones_like(shares))[:, None])
-
-
-def fit_sigmoid(
-    votes: FloatArray, positive: BoolArray, masses: IntArray, scale: float = 1.0
-) -> tuple[float, float, float]:
-    """Return the slope, the intercept and the mean log-loss of the sigmoid of the least log-loss.
-
-    Its targets are Platt's: of ``n`` examples of class 1, each counts ``(n + 1) / (n + 2)`` for
-    it, and likewise for class 0. So probabilities stay inside (0, 1) where votes tell the classes
-    apart. A negative slope becomes 0: a vote for a class does not make it less likely. An intercept
-    within its standard error of 0 is 0, if there are ten examples of each class: the likelier class
-    is then the one that the vote is for.
-    Examples of equal votes are added up in integers, so that their order does not matter.
-
-    >>> slope, intercept, loss = fit_sigmoid(
-    ...     np.array([-0.5, -0.5, 0.5, 0.5]),
-    ...     np.array([False, False, True, True]),
-    ...     np.ones(4, dtype=np.int64),
-    ... )
-    >>> round(slope, 6), abs(round(intercept, 6)), round(loss, 6)
-    (2.197225, 0.0, 0.287682)
-    """
-    at, place = np.unique(votes, return_inverse=True)
-    counts = np.zeros((2, at.size), dtype=np.int64)
-    np.add.at(counts, (positive.astype(np.intp), place), masses)
-    below, above = scale * counts[0], scale * counts[1]
-    n_below, n_above = scale * counts[0].sum(), scale * counts[1].sum()
-    mass = below + above
-    wanted = above * ((n_above + 1) / (n_above + 2)) + below / (n_below + 2)
-    rate = total(wanted) / total(mass)
-    flat = float(log_all(np.array([rate / (1 - rate)]))[0])
-    slope, intercept = 0.0, flat
-    if at.size > 1:
-        slope, intercept, variance = _newton(at, mass, wanted, flat, True)
-        if intercept * intercept < variance and min(n_below, n_above) >= _SEVERAL:
-            slope, intercept, _ = _newton(at, mass, wanted, 0.0, False)
-        if slope <= 0:
-            slope, intercept = 0.0, flat
-    loss = _loss(at, mass, above, slope, intercept, np.empty(at.size)) / total(mass)
-    return slope, intercept, loss
 
 
 class RowKeys(NamedTuple):
@@ -168,9 +125,10 @@ def stages_of(n_rounds: int) -> list[int]:
     """Return the numbers of rounds that are tried: four between one and its double.
 
     >>> stages_of(20)
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20]
+    [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20]
     """
-    return sorted({round(n_rounds * 2 ** (-k / 4)) for k in range(4 * n_rounds.bit_length())} - {0})
+    halves = range(n_rounds.bit_length())
+    return sorted({round(n_rounds * f * 0.5**k) for k in halves for f in _QUARTERS} - {0})
 
 
 def cross_fit(booster: BaseBooster, keys: RowKeys, refit: Refit, stages: Sequence[int]) -> CrossFit:
@@ -256,73 +214,3 @@ def _fresh(booster: BaseBooster, n_examples: int) -> BaseBooster:
         fresh.max_leaves = min(fresh.max_leaves, n_examples)
     fresh.min_samples_leaf = max(1, min(fresh.min_samples_leaf, n_examples // 2))
     return fresh
-
-
-def _sigmoid(z: FloatArray) -> FloatArray:
-    small = exp_all(-np.abs(z))
-    return np.asarray(np.where(z >= 0, 1.0, small) / (1.0 + small))
-
-
-@allocating_kernel
-def _newton(
-    votes: FloatArray, mass: FloatArray, wanted: FloatArray, intercept: float, free: bool
-) -> tuple[float, float, float]:
-    """Return the slope and the intercept of the least loss, and the variance of the intercept.
-
-    Only if the intercept is ``free`` does it change. The search begins with a slope of 0. A step is
-    halved until the loss falls; the search ends where it falls no more in its bits.
-    """
-    slope = variance = 0.0
-    gradient, curvature = np.empty(votes.size), np.empty(votes.size)
-    scratch = np.empty(votes.size)
-    loss = _loss(votes, mass, wanted, slope, intercept, scratch)
-    for _ in range(_MOST_STEPS):
-        for i in range(votes.size):
-            z = slope * votes[i] + intercept
-            small = exp(-abs(z))
-            share = (1.0 if z >= 0 else small) / (1.0 + small)
-            gradient[i] = mass[i] * share - wanted[i]
-            curvature[i] = mass[i] * small / ((1.0 + small) * (1.0 + small))
-        curved = total_of(curvature)
-        if curved == 0.0:
-            break
-        # about the centre, slope and intercept do not interact
-        centre = dot_of(curvature, votes) / curved if free else 0.0
-        for i in range(votes.size):
-            scratch[i] = votes[i] - centre
-        tilt = dot_of(gradient, scratch)
-        for i in range(votes.size):
-            scratch[i] *= scratch[i]
-        bent = dot_of(curvature, scratch)
-        if bent == 0.0:
-            break
-        step = -tilt / bent
-        shift = -total_of(gradient) / curved - centre * step if free else 0.0
-        variance = 1.0 / curved + centre * centre / bent
-        lower = False
-        for _ in range(_MOST_HALVES):
-            now = _loss(votes, mass, wanted, slope + step, intercept + shift, scratch)
-            if now < loss:
-                slope, intercept, loss, lower = slope + step, intercept + shift, now, True
-                break
-            step *= 0.5
-            shift *= 0.5
-        if not lower:
-            break
-    return slope, intercept, variance
-
-
-@kernel
-def _loss(
-    votes: FloatArray,
-    mass: FloatArray,
-    wanted: FloatArray,
-    slope: float,
-    intercept: float,
-    scratch: FloatArray,
-) -> float:
-    """Return the log-loss of a sigmoid: the sum of ``mass log(1 + e^z) - wanted z``."""
-    for i in range(votes.size):
-        z = slope * votes[i] + intercept
-        scratch[i] = mass[i] * (max(z, 0.0) + log1p(exp(-abs(z)))) - wanted[i] * z
-    return total_of(scratch)

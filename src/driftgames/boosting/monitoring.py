@@ -12,11 +12,12 @@ import scipy.sparse
 from sklearn.metrics import check_scoring
 
 from driftgames.boosting.bins import Array
-from driftgames.boosting.calibration import Calibration, fit_sigmoid
+from driftgames.boosting.calibration import Calibration
 from driftgames.boosting.folds import deal_ranks, hold_out
 from driftgames.boosting.history import Round
 from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.pair_training_set import IS_LABEL
+from driftgames.boosting.sigmoids import fit_sigmoid
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import votes_of
 from driftgames.boosting.tree_model import TreeModel

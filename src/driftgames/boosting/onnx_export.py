@@ -304,10 +304,12 @@ def _probabilities(graph: _Graph, booster: BaseBooster, votes: str) -> str:
             return graph.add("Concat", graph.add("Sub", one, shares), shares, axis=1)
     else:
         z = graph.add("Mul", votes, graph.constant(np.array([booster.calibration_.slope])))
+        if not of_two:
+            return graph.add("Softmax", z, axis=1)
         z = graph.add("Add", z, graph.constant(np.array([booster.calibration_.intercept])))
-        shares = graph.add("Sigmoid", z)
-        if of_two:
-            return graph.add("Concat", graph.add("Sigmoid", graph.add("Neg", z)), shares, axis=1)
+        return graph.add(
+            "Concat", graph.add("Sigmoid", graph.add("Neg", z)), graph.add("Sigmoid", z), axis=1
+        )
     total = graph.add("ReduceSum", shares, graph.constant(np.array([1])), keepdims=1)
     none = graph.add("Equal", total, graph.constant(np.float64(0.0)))
     equal = graph.constant(np.full((1, booster.classes_.size), 1.0 / booster.classes_.size))

@@ -1,0 +1,203 @@
+r"""Sigmoids of votes: the numbers of the least log-loss, by Newton's method.
+
+Their targets are Platt's (1999): if ``n`` of the examples are of a class, one of them counts
+``(n + 1) / (n + K)`` for it, and ``1 / (n + K)`` for each of the other ``K - 1`` classes. So
+probabilities stay inside (0, 1) where votes tell the classes apart. Examples of equal votes are
+added up in integers, so that their order does not matter.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from driftgames._kernels.elementary import exp, exp_all, log, log1p, log_all
+from driftgames._kernels.jit import allocating_kernel, inner_kernel, kernel
+from driftgames._kernels.sums import dot_of, row_dots, total, total_of
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
+
+_SEVERAL = 10  # examples of each class, from which on a standard error tells something
+_MOST_STEPS = 100  # Newton's method needs some ten
+_MOST_HALVES = 30
+
+
+def fit_sigmoid(
+    votes: FloatArray, positive: BoolArray, masses: IntArray, scale: float = 1.0
+) -> tuple[float, float, float]:
+    """Return the slope, the intercept and the mean log-loss of the sigmoid of the least log-loss.
+
+    A negative slope becomes 0: a vote for a class does not make it less likely. An intercept
+    within its standard error of 0 is 0, if there are ten examples of each class: the likelier class
+    is then the one that the vote is for.
+
+    >>> slope, intercept, loss = fit_sigmoid(
+    ...     np.array([-0.5, -0.5, 0.5, 0.5]),
+    ...     np.array([False, False, True, True]),
+    ...     np.ones(4, dtype=np.int64),
+    ... )
+    >>> round(slope, 6), abs(round(intercept, 6)), round(loss, 6)
+    (2.197225, 0.0, 0.287682)
+    """
+    at, place = np.unique(votes, return_inverse=True)
+    counts = np.zeros((2, at.size), dtype=np.int64)
+    np.add.at(counts, (positive.astype(np.intp), place), masses)
+    below, above = scale * counts[0], scale * counts[1]
+    n_below, n_above = scale * counts[0].sum(), scale * counts[1].sum()
+    mass = below + above
+    wanted = above * ((n_above + 1) / (n_above + 2)) + below / (n_below + 2)
+    rate = total(wanted) / total(mass)
+    flat = float(log_all(np.array([rate / (1 - rate)]))[0])
+    slope, intercept = 0.0, flat
+    if at.size > 1:
+        slope, intercept, variance = _newton(at, mass, wanted, flat, True)
+        if intercept * intercept < variance and min(n_below, n_above) >= _SEVERAL:
+            slope, intercept, _ = _newton(at, mass, wanted, 0.0, False)
+        if slope <= 0:
+            slope, intercept = 0.0, flat
+    loss = _sigmoid_loss(at, mass, above, slope, intercept, np.empty(at.size)) / total(mass)
+    return slope, intercept, loss
+
+
+def fit_softmax(votes: FloatArray, labels: IntArray, masses: IntArray, scale: float = 1.0) -> float:
+    """Return the slope of the least log-loss of shares ``exp(slope * vote)``; at least 0.
+
+    >>> votes = np.array([[0.5, -0.5, -0.5], [-0.5, 0.5, -0.5], [-0.5, -0.5, 0.5]])
+    >>> round(fit_softmax(votes, np.arange(3), np.ones(3, dtype=np.int64)), 6)
+    0.693147
+    """
+    at, place = np.unique(votes, axis=0, return_inverse=True)
+    counts = np.zeros(at.shape, dtype=np.int64)
+    np.add.at(counts, (place.reshape(-1), labels), masses)
+    held = scale * counts.sum(axis=0)
+    others = scale * counts / (held + held.size)
+    wanted = row_dots(others, np.ones_like(others))[:, None] + others * held
+    return max(_newton_softmax(at, scale * counts.sum(axis=1), wanted), 0.0)
+
+
+def sigmoid(z: FloatArray) -> FloatArray:
+    """Return ``1 / (1 + exp(-z))``."""
+    small = exp_all(-np.abs(z))
+    return np.asarray(np.where(z >= 0, 1.0, small) / (1.0 + small))
+
+
+@allocating_kernel
+def _newton(
+    votes: FloatArray, mass: FloatArray, wanted: FloatArray, intercept: float, free: bool
+) -> tuple[float, float, float]:
+    """Return the slope and the intercept of the least loss, and the variance of the intercept.
+
+    Only if the intercept is ``free`` does it change. The search begins with a slope of 0. A step is
+    halved until the loss falls; the search ends where it falls no more in its bits.
+    """
+    slope = variance = 0.0
+    gradient, curvature = np.empty(votes.size), np.empty(votes.size)
+    scratch = np.empty(votes.size)
+    loss = _sigmoid_loss(votes, mass, wanted, slope, intercept, scratch)
+    for _ in range(_MOST_STEPS):
+        for i in range(votes.size):
+            z = slope * votes[i] + intercept
+            small = exp(-abs(z))
+            share = (1.0 if z >= 0 else small) / (1.0 + small)
+            gradient[i] = mass[i] * share - wanted[i]
+            curvature[i] = mass[i] * small / ((1.0 + small) * (1.0 + small))
+        curved = total_of(curvature)
+        if curved == 0.0:
+            break
+        # about the centre, slope and intercept do not interact
+        centre = dot_of(curvature, votes) / curved if free else 0.0
+        for i in range(votes.size):
+            scratch[i] = votes[i] - centre
+        tilt = dot_of(gradient, scratch)
+        for i in range(votes.size):
+            scratch[i] *= scratch[i]
+        bent = dot_of(curvature, scratch)
+        if bent == 0.0:
+            break
+        step = -tilt / bent
+        shift = -total_of(gradient) / curved - centre * step if free else 0.0
+        variance = 1.0 / curved + centre * centre / bent
+        lower = False
+        for _ in range(_MOST_HALVES):
+            now = _sigmoid_loss(votes, mass, wanted, slope + step, intercept + shift, scratch)
+            if now < loss:
+                slope, intercept, loss, lower = slope + step, intercept + shift, now, True
+                break
+            step *= 0.5
+            shift *= 0.5
+        if not lower:
+            break
+    return slope, intercept, variance
+
+
+@kernel
+def _sigmoid_loss(
+    votes: FloatArray,
+    mass: FloatArray,
+    wanted: FloatArray,
+    slope: float,
+    intercept: float,
+    scratch: FloatArray,
+) -> float:
+    """Return the log-loss of a sigmoid: the sum of ``mass log(1 + e^z) - wanted z``."""
+    for i in range(votes.size):
+        z = slope * votes[i] + intercept
+        scratch[i] = mass[i] * (max(z, 0.0) + log1p(exp(-abs(z)))) - wanted[i] * z
+    return total_of(scratch)
+
+
+@allocating_kernel
+def _newton_softmax(votes: FloatArray, mass: FloatArray, wanted: FloatArray) -> float:
+    """Return the slope of the least loss; the search is that of `_newton`."""
+    n, n_classes = votes.shape
+    gradient, curvature, scratch = np.empty(n), np.empty(n), np.empty(n)
+    slope = 0.0
+    loss = _softmax_loss(votes, mass, wanted, slope, scratch)
+    for _ in range(_MOST_STEPS):
+        for i in range(n):
+            highest = _largest(votes[i])
+            norm = mean = square = aim = 0.0
+            for k in range(n_classes):
+                share = exp(slope * (votes[i, k] - highest))
+                norm += share
+                mean += share * votes[i, k]
+                square += share * votes[i, k] * votes[i, k]
+                aim += wanted[i, k] * votes[i, k]
+            mean /= norm
+            gradient[i] = mass[i] * mean - aim
+            curvature[i] = mass[i] * max(square / norm - mean * mean, 0.0)
+        bent = total_of(curvature)
+        if bent == 0.0:
+            break
+        step = -total_of(gradient) / bent
+        lower = False
+        for _ in range(_MOST_HALVES):
+            now = _softmax_loss(votes, mass, wanted, slope + step, scratch)
+            if now < loss:
+                slope, loss, lower = slope + step, now, True
+                break
+            step *= 0.5
+        if not lower:
+            break
+    return slope
+
+
+@kernel
+def _softmax_loss(
+    votes: FloatArray, mass: FloatArray, wanted: FloatArray, slope: float, scratch: FloatArray
+) -> float:
+    """Return the log-loss: the sum of ``mass log(sum_k e^z_k) - sum_k wanted_k z_k``."""
+    for i in range(votes.shape[0]):
+        highest = _largest(votes[i])
+        norm = aim = 0.0
+        for k in range(votes.shape[1]):
+            norm += exp(slope * (votes[i, k] - highest))
+            aim += wanted[i, k] * (votes[i, k] - highest)
+        scratch[i] = mass[i] * log(norm) - slope * aim
+    return total_of(scratch)
+
+
+@inner_kernel
+def _largest(values: FloatArray) -> float:
+    found = values[0]
+    for value in values:
+        found = max(found, value)
+    return float(found)
