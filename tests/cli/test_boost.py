@@ -23,8 +23,8 @@ from driftgames.boosting import (
     BoostByMajorityClassifier,
     NHBoostDTClassifier,
 )
-from driftgames.boosting.chips import CountedChips
 from driftgames.boosting.persistence import encode_model, load_model
+from driftgames.boosting.potential_boost import CountedChips
 from driftgames.cli.boost import ALGORITHMS, app
 from driftgames.datasets.libsvm import format_libsvm
 

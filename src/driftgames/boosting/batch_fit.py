@@ -91,7 +91,7 @@ class BatchFit(BoostingRounds):
                 return self._check_examples(X, y, reset=first and not goes_on)
 
             calibrates = check_flag("calibrate", self.calibrate)
-            holds_out = self.early_stopping is not False and not pairs
+            holds_out = bool(self.early_stopping) and not pairs
             reader = BatchReader(
                 opened, check, self.class_weight, calibrates or holds_out, show=bool(self.verbose)
             )
@@ -112,8 +112,7 @@ class BatchFit(BoostingRounds):
         """Fit the booster to what a reader reads, but for its calibration."""
         n_estimators, max_bins, shape, goes_on = self._check_settings()
         reader.begin()
-        early = self.early_stopping is not False
-        stopping = self._stops(pairs, reader.count() if early else 0)
+        stopping = self._stops(pairs, reader.count() if self.early_stopping else 0)
         if stopping is not None and not pairs:
             keys, numbers = reader.keys(), np.arange(reader.classes.size)
             held = stopping.hold_out(keys.hashes, keys.labels, reader.masses(), numbers)

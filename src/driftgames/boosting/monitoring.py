@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import votes_of
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.boosting.trees import Trees
-from driftgames.core.checks import check_flag, check_integer, is_real, shown
+from driftgames.core.checks import shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -46,25 +45,12 @@ class Stopping:
 
     @classmethod
     def of(cls, booster: BaseBooster, n_examples: int) -> Stopping | None:
-        """Return a booster's settings, checked; None if it does not stop early."""
-        early = booster.early_stopping
-        if not (isinstance(early, str) and early == "auto"):
-            check_flag("early_stopping", early)
-        share: Any = booster.validation_fraction
-        whole = isinstance(share, numbers.Integral) and not isinstance(share, bool)
-        if whole:
-            check_integer("validation_fraction", share, least=1)
-        elif share is not None and not (is_real(share) and 0 < share < 1):
-            raise ValueError(
-                "validation_fraction must be a number in (0, 1), a number of examples or None; "
-                f"got {shown(share)}"
-            )
-        check_integer("n_iter_no_change", booster.n_iter_no_change, least=1)
-        if not (is_real(booster.tol) and booster.tol >= 0):
-            raise ValueError(f"tol must be a number >= 0; got {shown(booster.tol)}")
-        if early is False or (early == "auto" and n_examples <= MANY):
+        """Return the settings of a booster with ``early_stopping``; None on few examples."""
+        if booster.early_stopping == "auto" and n_examples <= MANY:
             return None
-        return cls(share, booster.n_iter_no_change, booster.scoring, booster.tol)
+        return cls(
+            booster.validation_fraction, booster.n_iter_no_change, booster.scoring, booster.tol
+        )
 
     def share(self, n_examples: int) -> float:
         """Return the share of the examples that is held out."""
