@@ -426,7 +426,7 @@ class IntervalRun:
 
     def plot(self, *, window: int = 100, ax: Axes | None = None) -> Figure:
         """Draw the coverage of the last ``window`` rounds over time, beside the target."""
-        from driftgames.plots.intervals import plot_coverage
+        from driftgames.plots.regret import plot_coverage
 
         rounds = np.arange(self.first_round, self.first_round + self.low.size, dtype=np.float64)
         curves = {self.title: self.coverage_over_time(window)}

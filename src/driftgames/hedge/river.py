@@ -15,7 +15,8 @@ from driftgames.certificates import Certificate
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.factory import LearnerChoice, make_learner
 from driftgames.hedge.linearised import charged_range, choose_linearised, play_linearised
-from driftgames.hedge.losses import Loss, LossFunction, Range, make_loss
+from driftgames.hedge.loss_base import Loss, LossFunction, Range
+from driftgames.hedge.losses import make_loss
 
 try:
     from river import base
