@@ -8,9 +8,10 @@ order of the examples nor the number of threads changes a bit.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 from driftgames.certificates.margins import Margins
+from driftgames.core.typing import FloatArray
 
 SUM_BITS = 61
 """The number of bits in the sum of the weights of all examples."""
@@ -48,3 +49,19 @@ class Chips(ABC):
     @abstractmethod
     def margins(self) -> Margins:
         """Return the margins of the examples: the right votes less the wrong, over all."""
+
+
+History = dict[str, FloatArray]
+
+COLUMNS = ("edge", "zero_fraction", "training_error")
+"""The columns of a history."""
+
+
+class Round(NamedTuple):
+    """One round: the hypothesis, its edge and vote, and the state of the examples after it."""
+
+    hypothesis: Any
+    edge: float
+    vote_weight: float
+    zero_fraction: float
+    training_error: float

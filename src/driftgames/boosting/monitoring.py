@@ -14,8 +14,8 @@ from driftgames._kernels.elementary import log_all
 from driftgames._kernels.sums import dot
 from driftgames.boosting.bins import Array
 from driftgames.boosting.calibration import Calibration, fit_sigmoid
+from driftgames.boosting.chips import Round
 from driftgames.boosting.folds import deal_ranks, hold_out
-from driftgames.boosting.history import Round
 from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.pair_training_set import IS_LABEL
 from driftgames.boosting.stumps import Stumps

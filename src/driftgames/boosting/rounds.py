@@ -16,8 +16,7 @@ from driftgames.boosting.bins import Array
 from driftgames.boosting.booster_input import BoosterInput, find_classes
 from driftgames.boosting.calibration import Calibration, cross_fit_here
 from driftgames.boosting.categories import CategoryEncoder
-from driftgames.boosting.chips import Chips
-from driftgames.boosting.history import COLUMNS, History, Round
+from driftgames.boosting.chips import COLUMNS, Chips, History, Round
 from driftgames.boosting.monitoring import Callback, EvaluationSet, Stopping, Watch, name_sets
 from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.pair_training_set import EstimatorPairs, TreePairs
@@ -34,11 +33,7 @@ from driftgames.boosting.tree_growth import TreeShape
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.trees import NO_TREES, Trees
-from driftgames.boosting.warm_start import (
-    check_categories,
-    check_continuation,
-    replay,
-)
+from driftgames.boosting.warm_start import check_categories, check_continuation, replay
 from driftgames.certificates.margins import Margins
 from driftgames.core.checks import check_flag, float_errors, shown
 from driftgames.core.progress import progress

@@ -46,11 +46,7 @@ _SCHEMA = {
 
 
 def _scores_schema(n: int) -> Schema:
-    return {
-        "rounds": array_of(n + 2),
-        "sums": array_of(3, n + 2),
-        "products": array_of(n, n),
-    }
+    return {"rounds": array_of(n + 2), "sums": array_of(3, n + 2), "products": array_of(n, n)}
 
 
 @dataclass

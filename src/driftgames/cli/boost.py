@@ -33,15 +33,16 @@ from driftgames.cli._boost_report import (
     predictions_of,
     summary_of,
 )
-from driftgames.cli._import import ImportedFile, import_file
 from driftgames.cli._options import (
     READING,
     Header,
+    ImportedFile,
     JsonFile,
     LeftOut,
     Separator,
     check_outputs,
     completes,
+    import_file,
 )
 from driftgames.cli._output import clear_errors, console, fail, say
 

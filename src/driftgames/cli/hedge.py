@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from driftgames.cli._import import ImportedFile, import_file
 from driftgames.cli._options import (
     Header,
+    ImportedFile,
     JsonFile,
     LeftOut,
     Separator,
@@ -20,6 +20,7 @@ from driftgames.cli._options import (
     completes,
     first_round_of,
     fractions,
+    import_file,
     numbers,
     pair,
 )
@@ -69,8 +70,7 @@ def hedge(
     prior: Annotated[
         str | None,
         typer.Option(
-            metavar="P,P",
-            help="The share of each action, as in 0.5,0.3,0.2. Default: equal.",
+            metavar="P,P", help="The share of each action, as in 0.5,0.3,0.2. Default: equal."
         ),
     ] = None,
     loss_range: Annotated[
@@ -206,7 +206,7 @@ class _LearnerOptions:
     def begin(self, source: NumberFile) -> StreamState:
         """Return a new learner for these actions."""
         from driftgames.cli._hedge_stream import StreamState
-        from driftgames.hedge.factory import make_learner
+        from driftgames.hedge.registry import make_learner
 
         name = self.algorithm or ALGORITHMS[0]
         if name == "exp" and self.horizon is None:

@@ -82,8 +82,7 @@ def mix(
         ),
     ] = "1",
     live: Annotated[
-        bool,
-        typer.Option("--live", help="On standard input: print each prediction as it is made."),
+        bool, typer.Option("--live", help="On standard input: print each prediction as it is made.")
     ] = False,
 ) -> None:
     """Mix forecasts, each round's before its outcome is seen; show how good.

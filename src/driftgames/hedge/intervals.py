@@ -27,9 +27,9 @@ from driftgames.core.state import Stateful, check_arrays, check_clock, nested, r
 from driftgames.core.typing import BoolArray, Content, FloatArray
 from driftgames.hedge.ada_hedge import AdaHedge
 from driftgames.hedge.base import ExpertLearner
-from driftgames.hedge.factory import make_learner
 from driftgames.hedge.linearised import distribution_of_awake, mix, play_linearised
 from driftgames.hedge.losses import PinballLoss
+from driftgames.hedge.registry import make_learner
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,17 +14,10 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import (
-    float_errors,
-)
-from driftgames.core.documents import (
-    DocumentError,
-    read_document,
-    write_document,
-)
+from driftgames.core.checks import float_errors
+from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray, Path
 from driftgames.hedge.base import ExpertLearner
-from driftgames.hedge.factory import LearnerChoice, make_learner
 from driftgames.hedge.hindsight import CombinationCertificate, best_combination
 from driftgames.hedge.linearised import (
     charged_range,
@@ -35,6 +28,7 @@ from driftgames.hedge.linearised import (
 from driftgames.hedge.loss_base import Loss, LossFunction, Range
 from driftgames.hedge.losses import make_loss
 from driftgames.hedge.mixture_files import KIND, VERSION, check_outside, content_of, mixture_of
+from driftgames.hedge.registry import LearnerChoice, make_learner
 
 __all__ = ["ExpertMixture", "LookAheadWarning"]
 

@@ -24,10 +24,10 @@ from driftgames.core.state import nested, restore_nested
 from driftgames.core.typing import Content
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.checks import check_units
-from driftgames.hedge.factory import LearnerChoice
 from driftgames.hedge.linearised import charged_range
 from driftgames.hedge.loss_base import Loss, LossFunction
 from driftgames.hedge.losses import make_loss
+from driftgames.hedge.registry import LearnerChoice
 
 if TYPE_CHECKING:
     from driftgames.hedge.mixture import ExpertMixture
