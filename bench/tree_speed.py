@@ -23,8 +23,7 @@ from bench.harness import Tell, best_of, peak_memory, silent, why_absent
 from driftgames import datasets
 from driftgames.boosting import NHBoostDTClassifier
 from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
-from driftgames.boosting.chips import CountedChips
-from driftgames.boosting.potential_boost import PotentialWeights
+from driftgames.boosting.potential_boost import CountedChips, PotentialWeights
 from driftgames.boosting.tree_growth import TreeShape
 from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.cli._output import console

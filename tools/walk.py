@@ -2,8 +2,8 @@
 
 ``python tools/walk.py`` prints the walks of one `Hedge.update` and of a `NHBoostDTClassifier.fit`
 of two rounds without calibration, after a warm-up: each visited file in order with its number of
-calls, then the number of calls, of switches between files, and of distinct files. Compiled kernels
-are not seen.
+calls, then the number of calls, of switches between files, and of distinct files. A kernel that
+Python calls is seen; what it calls in turn is not.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from driftgames.boosting import (
     PotentialBoostClassifier,
     rounds,
 )
-from driftgames.boosting.chips import CountedChips
+from driftgames.boosting.potential_boost import CountedChips
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, RecipePotential, TwoNorm
 
 SETTINGS = {

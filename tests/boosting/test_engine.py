@@ -14,11 +14,11 @@ from driftgames.boosting import Stumps, leaf_tally, tree_growth
 from driftgames.boosting.adaboost import ExponentialChips
 from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
 from driftgames.boosting.bins import DenseBins, SparseBins
-from driftgames.boosting.chips import SUM_BITS, CountedChips
+from driftgames.boosting.chips import SUM_BITS
 from driftgames.boosting.leaf_tally import LeafCounts, LeafTally
 from driftgames.boosting.mistake_counts import RowCounts
 from driftgames.boosting.nh_boost import NormalHedgeWeights
-from driftgames.boosting.potential_boost import PotentialWeights
+from driftgames.boosting.potential_boost import CountedChips, PotentialWeights
 from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.boosting.shared_rows import TreeRows
 from driftgames.boosting.tally import Tally
@@ -84,6 +84,15 @@ def test_the_tally_and_adding_up_over_rows_agree_to_the_bit(kind, rule):
     tallied = counted(rule, Tally(table))
     summed = counted(rule, RowCounts(table))
     assert play(tallied, 80) == play(summed, 80)
+
+
+@pytest.mark.parametrize("name", ["NH-Boost.DT", "lagging", "2-norm", "EXP"])
+def test_numbers_of_mistakes_weigh_as_the_potential_says(name):
+    mistakes, edge_sum = np.arange(3, 22), 2.7
+    for t in (1, 2, 40):
+        found = RULES[name].weights(mistakes, t, edge_sum, ones(mistakes.size))
+        positions = (t - 1) / 2 - edge_sum - mistakes
+        np.testing.assert_array_equal(found, RULES[name].potential.weights(positions, t))
 
 
 @pytest.mark.parametrize("n_shares", [2, 3, 7])

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -109,6 +110,7 @@ def test_an_eval_set_decides_when_there_is_one_and_all_examples_train(data):
 def test_auto_stops_early_on_many_examples_only(data, monkeypatch):
     booster = NHBoostDTClassifier(80, early_stopping="auto", calibrate=False)
     assert booster.fit(*data).n_iter_ == 80
+    assert clone(booster).set_params(early_stopping=np.False_).fit(*data).n_iter_ == 80
     monkeypatch.setattr("driftgames.boosting.monitoring.MANY", 299)
     assert booster.fit(*data).n_iter_ < 80
 

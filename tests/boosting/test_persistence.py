@@ -135,7 +135,7 @@ def test_an_interrupted_fit_leaves_the_loaded_model_as_it_was(data, tmp_path, mo
     def interrupt(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("driftgames.boosting.chips.CountedChips.choose", interrupt)
+    monkeypatch.setattr("driftgames.boosting.potential_boost.CountedChips.choose", interrupt)
     with pytest.raises(KeyboardInterrupt):
         loaded.fit(X, y)
     assert encode_model(loaded) == before

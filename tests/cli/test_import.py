@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from driftgames.cli._import import import_file
+from driftgames.cli._options import import_file
 
 
 @pytest.fixture(autouse=True)

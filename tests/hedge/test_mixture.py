@@ -20,9 +20,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from driftgames.core.documents import DocumentError
 from driftgames.core.state import nested, restore_nested
 from driftgames.hedge import LEARNERS, ExpertLearner, Hedge
-from driftgames.hedge.factory import make_learner
 from driftgames.hedge.losses import CustomLoss, LogLoss, PinballLoss, SquareLoss
 from driftgames.hedge.mixture import ExpertMixture
+from driftgames.hedge.registry import make_learner
 from driftgames.potentials import NormalHedgeDT, TwoNorm
 
 PARAMETER_FREE = sorted(set(LEARNERS) - {"exp"})  # which must know its horizon

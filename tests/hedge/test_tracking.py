@@ -6,7 +6,7 @@ import pytest
 from driftgames.core.documents import DocumentError, encode_array
 from driftgames.core.state import nested, restore_nested
 from driftgames.hedge import LEARNERS, AdaNormalHedgeTV, ExpertLearner, FixedShare, TwoExperts
-from driftgames.hedge.factory import make_learner
+from driftgames.hedge.registry import make_learner
 
 
 def weigh(R, C):

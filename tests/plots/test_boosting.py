@@ -1,7 +1,7 @@
 import numpy as np
 
 from driftgames.plots.boosting import plot_cumulative_margins, plot_zero_fractions
-from driftgames.plots.timing import plot_time_per_round
+from driftgames.plots.regret import plot_time_per_round
 
 
 def styles(ax):

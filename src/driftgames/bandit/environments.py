@@ -156,8 +156,8 @@ class Switching(Oblivious):
 
 
 @dataclass(frozen=True)
-class Spiteful(Adaptive):
-    """A loss of 1 for the player's favourite arm (the first of them) and 0 for all others."""
+class _OfSize(Adaptive):
+    """An adversary of a number of arms."""
 
     arms: int
 
@@ -168,6 +168,10 @@ class Spiteful(Adaptive):
     def n_arms(self) -> int:
         """The number of arms."""
         return self.arms
+
+
+class Spiteful(_OfSize):
+    """A loss of 1 for the player's favourite arm (the first of them) and 0 for all others."""
 
     @property
     def respond(self) -> Respond:
@@ -175,22 +179,11 @@ class Spiteful(Adaptive):
         return _spite
 
 
-@dataclass(frozen=True)
-class Lure(Adaptive):
+class Lure(_OfSize):
     """Lets an arm win until the player trusts it: an arm loses as often as it is trusted.
 
     The loss of an arm is 1 where its probability exceeds 1/2, and else its probability.
     """
-
-    arms: int
-
-    def __post_init__(self) -> None:
-        check_integer("arms", self.arms, least=1)
-
-    @property
-    def n_arms(self) -> int:
-        """The number of arms."""
-        return self.arms
 
     @property
     def respond(self) -> Respond:

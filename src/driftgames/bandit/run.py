@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.jit import kernel
 from driftgames._kernels.sums import dot
-from driftgames.bandit.totals_kernels import add_up
 from driftgames.bandit.types import ArmArray, Bound, Rounds
 from driftgames.certificates import Certificate
 from driftgames.core.checks import check_integer
@@ -192,3 +192,36 @@ class Recorder:
             bound=bound,
             caveat=caveat,
         )
+
+
+@kernel
+def add_up(
+    losses: FloatArray,
+    paid: FloatArray,
+    first: int,
+    checkpoints: npt.NDArray[np.int64],
+    learner: FloatArray,
+    arms: FloatArray,
+) -> None:
+    """Add every row to the stretch between checkpoints that it lies in.
+
+    ``first`` is the 0-based round of the first row; a stretch ends with its checkpoint.
+    """
+    row, rows = 0, losses.shape[0]
+    stretch = np.searchsorted(checkpoints, first + 1)
+    while row < rows:
+        end = min(rows, checkpoints[stretch] - first)
+        for each in range(row, end):
+            learner[stretch] += paid[each]
+        total = arms[stretch]
+        while row + 4 <= end:  # four rows at a time touch the totals once
+            for arm in range(total.size):
+                total[arm] += (losses[row, arm] + losses[row + 1, arm]) + (
+                    losses[row + 2, arm] + losses[row + 3, arm]
+                )
+            row += 4
+        while row < end:
+            for arm in range(total.size):
+                total[arm] += losses[row, arm]
+            row += 1
+        stretch += 1

@@ -351,7 +351,7 @@ class BaseBooster(BatchFit):
 
     def plot_importances(self, *, n_features: int = 20) -> Figure:
         """Draw ``feature_importances_``, the largest first."""
-        from driftgames.plots.importances import plot_importances
+        from driftgames.plots.boosting import plot_importances
 
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         return plot_importances(self.feature_importances_, names, n_features=n_features)
@@ -362,7 +362,7 @@ class BaseBooster(BatchFit):
         ``label`` is the class. Default: the last of ``classes_``. The examples should be new ones:
         probabilities of training examples are too sure.
         """
-        from driftgames.plots.calibration import plot_calibration
+        from driftgames.plots.boosting import plot_calibration
 
         self.margins(X, y)  # checks the labels
         labels = self.classes_.tolist()

@@ -90,7 +90,7 @@ class BatchFit(BoostingRounds):
                     self.__dict__.pop("feature_names_in_", None)
                 return self._check_examples(X, y, reset=first and not goes_on)
 
-            holds_out = self.early_stopping is not False and not pairs
+            holds_out = bool(self.early_stopping) and not pairs
             reader = BatchReader(
                 opened,
                 check,
@@ -115,8 +115,7 @@ class BatchFit(BoostingRounds):
         """Fit the booster to what a reader reads, but for its calibration."""
         n_estimators, max_bins, shape, goes_on = self._check_settings()
         reader.begin()
-        early = self.early_stopping is not False
-        stopping = self._stops(pairs, reader.count() if early else 0)
+        stopping = self._stops(pairs, reader.count() if self.early_stopping else 0)
         if stopping is not None and not pairs:
             keys, numbers = reader.keys(), np.arange(reader.classes.size)
             held = stopping.hold_out(keys.hashes, keys.labels, reader.masses(), numbers)

@@ -10,7 +10,8 @@ import numpy as np
 from driftgames._kernels.elementary import exp_all, log_all
 from driftgames._kernels.sums import total
 from driftgames.boosting.base import BaseBooster, Run
-from driftgames.boosting.chips import Chips, CountedChips, MistakeWeights
+from driftgames.boosting.chips import Chips
+from driftgames.boosting.potential_boost import CountedChips, MistakeWeights
 from driftgames.boosting.training_set import TrainingSet
 from driftgames.certificates.margins import MarginCertificate
 from driftgames.core.checks import check_integer, is_real, shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import sys
 from abc import ABC
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,8 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_array, check_X_y, get_tags
@@ -24,8 +27,8 @@ from driftgames.boosting.monotonic import directions, plain_constraints
 from driftgames.boosting.parameters import SharedParameters
 from driftgames.boosting.sparse_input import check_sparse
 from driftgames.boosting.tree_growth import DEFAULTS, TreeShape
-from driftgames.core.checks import check_integer, float_errors, shown
-from driftgames.core.threads import count_threads
+from driftgames.core.checks import check_flag, check_integer, float_errors, is_real, shown
+from driftgames.core.registry import choose
 from driftgames.core.typing import IntArray
 
 INPUT: dict[str, Any] = {
@@ -65,8 +68,28 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
         max_bins = check_integer("max_bins", self.max_bins, least=2)
         if max_bins > MOST_BINS:
             raise ValueError(f"max_bins must be at most {MOST_BINS}; got {max_bins}")
+        self._check_stopping()
         goes_on = bool(self.warm_start and self.__sklearn_is_fitted__())
         return n_estimators, max_bins, self._tree_shape(), goes_on
+
+    def _check_stopping(self) -> None:
+        """Raise ValueError for settings of early stopping that mean nothing, used or not."""
+        if isinstance(self.early_stopping, str):
+            choose("early_stopping", self.early_stopping, {"auto": True, "cv": True})
+        else:
+            check_flag("early_stopping", self.early_stopping)
+        share: Any = self.validation_fraction
+        whole = isinstance(share, numbers.Integral) and not isinstance(share, bool)
+        if whole:
+            check_integer("validation_fraction", share, least=1)
+        elif share is not None and not (is_real(share) and 0 < share < 1):
+            raise ValueError(
+                "validation_fraction must be a number in (0, 1), a number of examples or None; "
+                f"got {shown(share)}"
+            )
+        check_integer("n_iter_no_change", self.n_iter_no_change, least=1)
+        if not (is_real(self.tol) and self.tol >= 0):
+            raise ValueError(f"tol must be a number >= 0; got {shown(self.tol)}")
 
     def _tree_shape(self) -> TreeShape | None:
         """Return the shape of the weak hypotheses, checked; None for that of the default stump."""
@@ -219,3 +242,25 @@ def find_classes(y: Array) -> Array:
     if classes.size < 2:
         raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")
     return classes
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Return ``n_jobs`` as joblib counts it; the default is 1, or the number of its backend.
+
+    Inside a worker of joblib or Dask it is 1, because the workers share the cores already.
+    """
+    return 1 if _in_worker() else int(effective_n_jobs(n_jobs))
+
+
+def _in_worker() -> bool:
+    """Return whether a worker of joblib or Dask runs this call."""
+    if (get_active_backend()[0].nesting_level or 0) > 0:
+        return True
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return False
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return False
+    return True

@@ -10,8 +10,8 @@ import numpy as np
 from driftgames._kernels.jit import kernel
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array
-from driftgames.boosting.level_tally import LevelTally, Ranges, add_class
 from driftgames.boosting.mistake_counts import MistakeCounts
+from driftgames.boosting.tally import LevelTally, Ranges, add_class
 from driftgames.boosting.tree_growth import FillRoot, Sides, Tree
 from driftgames.core.typing import IntArray
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from driftgames.boosting.categories import CategoryEncoder
+from driftgames.boosting.chips import COLUMNS
 from driftgames.boosting.cuts import MOST_BINS
-from driftgames.boosting.history import COLUMNS
 from driftgames.boosting.parameters import LATER
 from driftgames.boosting.tree_growth import CRITERIA, DEFAULTS
 from driftgames.core.checks import is_real

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,8 @@ from sklearn.metrics import check_scoring
 
 from driftgames.boosting.bins import Array
 from driftgames.boosting.calibration import Calibration
+from driftgames.boosting.chips import Round
 from driftgames.boosting.folds import deal_ranks, hold_out
-from driftgames.boosting.history import Round
 from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.pair_training_set import IS_LABEL
 from driftgames.boosting.sigmoids import fit_sigmoid
@@ -22,8 +21,7 @@ from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import votes_of
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.boosting.trees import Trees
-from driftgames.core.checks import check_flag, check_integer, is_real, shown
-from driftgames.core.registry import choose
+from driftgames.core.checks import shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -46,27 +44,13 @@ class Stopping:
 
     @classmethod
     def of(cls, booster: BaseBooster, n_examples: int) -> Stopping | None:
-        """Return a booster's settings, checked; None if it does not stop early."""
+        """Return the settings of a booster with ``early_stopping``; None if none is held out."""
         early = booster.early_stopping
-        if isinstance(early, str):
-            choose("early_stopping", early, {"auto": True, "cv": True})
-        else:
-            check_flag("early_stopping", early)
-        share: Any = booster.validation_fraction
-        whole = isinstance(share, numbers.Integral) and not isinstance(share, bool)
-        if whole:
-            check_integer("validation_fraction", share, least=1)
-        elif share is not None and not (is_real(share) and 0 < share < 1):
-            raise ValueError(
-                "validation_fraction must be a number in (0, 1), a number of examples or None; "
-                f"got {shown(share)}"
-            )
-        check_integer("n_iter_no_change", booster.n_iter_no_change, least=1)
-        if not (is_real(booster.tol) and booster.tol >= 0):
-            raise ValueError(f"tol must be a number >= 0; got {shown(booster.tol)}")
-        if early in (False, "cv") or (early == "auto" and n_examples <= MANY):
+        if early == "cv" or (early == "auto" and n_examples <= MANY):
             return None
-        return cls(share, booster.n_iter_no_change, booster.scoring, booster.tol)
+        return cls(
+            booster.validation_fraction, booster.n_iter_no_change, booster.scoring, booster.tol
+        )
 
     def share(self, n_examples: int) -> float:
         """Return the share of the examples that is held out."""

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from driftgames._kernels.normal_hedge import weigh_normal_hedge
 from driftgames.boosting.base import BaseBooster, Run
-from driftgames.boosting.chips import Chips, CountedChips, MistakeWeights
+from driftgames.boosting.chips import Chips
+from driftgames.boosting.potential_boost import CountedChips, MistakeWeights
 from driftgames.boosting.training_set import TrainingSet
 from driftgames.certificates.margins import MarginCertificate
 from driftgames.core.typing import FloatArray, IntArray

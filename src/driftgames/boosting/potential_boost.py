@@ -1,20 +1,118 @@
-"""Boosters of a potential: NH-Boost.DT, and the general one."""
+"""Boosters of a potential, NH-Boost.DT and the general one, which weigh examples by mistakes.
+
+With one vote per round the position of an example depends on its number of mistakes alone, so a
+round weighs these numbers instead of the examples.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 
+from driftgames._kernels.jit import kernel, specialise
+from driftgames._kernels.sums import dot
 from driftgames.boosting.base import BaseBooster, Run
-from driftgames.boosting.chips import Chips, CountedChips, MistakeWeights
+from driftgames.boosting.chips import SUM_BITS, Chips
+from driftgames.boosting.mistake_counts import CountsErrors
+from driftgames.boosting.stump_kernels import scale_weights
 from driftgames.boosting.training_set import TrainingSet
-from driftgames.certificates.margins import MarginCertificate
+from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.core.checks import shown
 from driftgames.core.typing import FloatArray, IntArray
 from driftgames.potentials import NormalHedgeDT, Potential
-from driftgames.potentials.compiled import CompiledPotential
+from driftgames.potentials.compiled import CompiledPotential, Exponent, Kernels, Theta, Weight
+
+weight: Weight = NotImplemented  # names for `specialise` to bind
+exponent: Exponent = NotImplemented
+
+
+class MistakeWeights(ABC):
+    r"""Weights of examples from their numbers of mistakes alone.
+
+    With one vote per round an example that has erred ``k`` times in ``t - 1`` rounds stands at
+    :math:`s = (t-1)/2 - k - \sum_\tau \gamma_\tau`, in whichever rounds it erred.
+    """
+
+    @abstractmethod
+    def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
+        """Return the weights in round ``t``, up to a factor; all zero means all equal.
+
+        ``mistakes`` ascends by ones, ``masses`` tells how many examples have made each of these
+        numbers, and ``edge_sum`` is the sum of the edges so far.
+        """
+
+
+class CountedChips(Chips):
+    """Examples that weigh by their number of mistakes; every vote weighs 1."""
+
+    def __init__(self, rule: MistakeWeights, training_set: TrainingSet) -> None:
+        self._rule = rule
+        self._integer_weights = training_set.integer_weights
+        self._counts = training_set.count_mistakes()
+        self._edge_sum = 0.0
+        self._total = int(self._counts.masses()[1].sum())
+        self._weigh()
+
+    def _weigh(self) -> None:
+        """Weigh the examples for the next round."""
+        self._first, masses = self._counts.masses()
+        self._held = masses[0] + masses[1]
+        mistakes = np.arange(self._first, self._first + self._held.size)
+        weights = self._rule.weights(mistakes, self.n_rounds + 1, self._edge_sum, self._held)
+        self._weights = np.empty(weights.size)
+        self._zeros, self._wrong = scale_weights(
+            weights, masses, self._first, self.n_rounds, SUM_BITS, self._weights
+        )
+
+    def choose(self) -> tuple[float, Any]:
+        """Return the best hypothesis for the rule's weights."""
+        integers = self._integer_weights
+        weights = np.rint(self._weights).astype(np.int64) if integers else self._weights
+        value, norm, hypothesis = self._counts.best(self._first, weights)
+        return value / (2 * norm), hypothesis
+
+    def move(self, hypothesis: Any, edge: float) -> float:
+        """Count the mistakes of a hypothesis."""
+        self._counts = self._counts.move(hypothesis)
+        self._edge_sum += edge
+        self.n_rounds += 1
+        self._weigh()
+        return 1.0
+
+    def move_again(self, hypothesis: Any, edge: float) -> tuple[float, float]:
+        """Find the edge from the mass that moved."""
+        first, held, weights = self._first, self._held, self._weights
+        vote = self.move(hypothesis, edge)
+        after = np.zeros(held.size + 1, dtype=np.int64)
+        begin = self._first - first
+        after[begin : begin + self._held.size] = self._held
+        erred = np.cumsum(held - after[:-1])  # an error moves an example to the next number
+        value = dot(weights, (held - 2 * erred).astype(np.float64))
+        return vote, value / (2 * dot(weights, held.astype(np.float64)))
+
+    @property
+    def zero_fraction(self) -> float:
+        """The share of mass at numbers of mistakes that weigh zero."""
+        return self._zeros / self._total
+
+    @property
+    def training_error(self) -> float:
+        """The share of mass that the vote gets wrong."""
+        if isinstance(self._counts, CountsErrors):
+            return self._counts.error
+        return self._wrong / self._total
+
+    def margins(self) -> Margins:
+        """Return a margin for each number of mistakes."""
+        mistakes = np.arange(self._first, self._first + self._held.size)[::-1]
+        held = self._held[::-1]
+        margins = (self.n_rounds - 2 * mistakes) / self.n_rounds
+        return Margins(margins[held > 0], held[held > 0])
 
 
 @dataclass(frozen=True)
@@ -26,15 +124,26 @@ class PotentialWeights(MistakeWeights):
     def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
         """Return the potential's weights; zeros after the last round of its game."""
         positions = np.asarray((t - 1) / 2 - edge_sum - mistakes, dtype=np.float64)
-        if not isinstance(self.potential, CompiledPotential):
-            over = t > self.potential.last_round
-            return np.zeros(mistakes.size) if over else self.potential.weights(positions, t)
-        # these positions need no check: they are finite and descend, so the lowest is the last
-        kernels, theta = self.potential.kernels, self.potential.theta
-        log_scale = kernels.exponent(float(positions[-1]), float(t), theta)
-        weights = np.empty_like(positions)
-        kernels.weigh(positions, float(t), log_scale, theta, weights)
-        return weights
+        if isinstance(self.potential, CompiledPotential):
+            weights = np.empty(mistakes.size)
+            weigh = _compile_weigh(self.potential.kernels)
+            weigh(positions, float(t), self.potential.theta, weights)
+            return weights
+        over = t > self.potential.last_round
+        return np.zeros(mistakes.size) if over else self.potential.weights(positions, t)
+
+
+@cache
+def _compile_weigh(kernels: Kernels) -> Callable[[FloatArray, float, Theta, FloatArray], None]:
+    """Return the loop over numbers of mistakes for a potential with these compiled functions."""
+    return specialise(_weigh_positions, kernel, weight=kernels.weight, exponent=kernels.exponent)
+
+
+def _weigh_positions(positions: FloatArray, t: float, theta: Theta, out: FloatArray) -> None:
+    """Write the weight of positions that descend, relative to the scale of the last one."""
+    log_scale = exponent(positions[-1], t, theta)
+    for k in range(positions.size):
+        out[k] = weight(positions[k], t, log_scale, theta)
 
 
 class _PotentialBooster(BaseBooster):

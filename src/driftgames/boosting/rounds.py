@@ -16,8 +16,7 @@ from driftgames.boosting.bins import Array
 from driftgames.boosting.booster_input import BoosterInput, find_classes
 from driftgames.boosting.calibration import Calibration, CrossFit, cross_fit_here, stages_of
 from driftgames.boosting.categories import CategoryEncoder
-from driftgames.boosting.chips import Chips
-from driftgames.boosting.history import COLUMNS, History, Round
+from driftgames.boosting.chips import COLUMNS, Chips, History, Round
 from driftgames.boosting.monitoring import Callback, EvaluationSet, Stopping, Watch, name_sets
 from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.pair_training_set import EstimatorPairs, TreePairs
@@ -34,11 +33,7 @@ from driftgames.boosting.tree_growth import TreeShape
 from driftgames.boosting.tree_model import TreeModel
 from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.trees import NO_TREES, Trees
-from driftgames.boosting.warm_start import (
-    check_categories,
-    check_continuation,
-    replay,
-)
+from driftgames.boosting.warm_start import check_categories, check_continuation, replay
 from driftgames.certificates.margins import Margins
 from driftgames.core.checks import check_flag, float_errors, shown
 from driftgames.core.progress import progress
@@ -110,7 +105,7 @@ class BoostingRounds(BoosterInput):
         """
         with self._kept_on_error():
             n_estimators, max_bins, shape, goes_on = self._check_settings()
-            pairs = name_sets(eval_set, eval_names)
+            pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
             X, y, categories = self._check_examples(X, y, reset=not goes_on)
             classes = find_classes(y)
             if goes_on:
@@ -123,7 +118,7 @@ class BoostingRounds(BoosterInput):
                 weighed = weigh_classes(self.class_weight, y, classes, given[2])
                 X, y, weights = weigh_examples(X, y, weighed)
             # hold out the examples that tell when to stop
-            stopping = Stopping.of(self, y.size)
+            stopping = Stopping.of(self, y.size) if self.early_stopping else None
             unseen = None
             if stopping is not None and not pairs and stopping.validation_fraction is not None:
                 held = stopping.hold_out(hash_rows(X), y, weights.of_each, classes)
@@ -218,7 +213,7 @@ class BoostingRounds(BoosterInput):
 
     def _stops(self, pairs: dict[str, Any], n_examples: int) -> Stopping | None:
         """Return when a fit stops whose examples are not in memory."""
-        stopping = Stopping.of(self, n_examples)
+        stopping = Stopping.of(self, n_examples) if self.early_stopping else None
         if stopping is not None and not pairs and stopping.validation_fraction is None:
             raise ValueError(
                 "validation_fraction must be a number, or there must be an eval_set, to stop early "
@@ -280,7 +275,6 @@ class BoostingRounds(BoosterInput):
 
         ``lean`` is the vote if there is no round.
         """
-        watch = watch or Watch({}, ())
         self._settings = self._binding_settings()
         chips = self._start(training_set)
         self.classes_ = classes
@@ -297,7 +291,8 @@ class BoostingRounds(BoosterInput):
         if self.trees_.n_nodes.size and not self.trees_.left.any():
             rounds = []  # constant votes for one class and the other
             self._keep(training_set, chips, rounds, lean)
-        self.ended_early_ = len(rounds) < n_estimators and not (chips.finished or watch.stopped)
+        stopped = chips.finished or (watch is not None and watch.stopped)
+        self.ended_early_ = len(rounds) < n_estimators and not stopped
         if self.ended_early_:
             message = (
                 f"no weak hypothesis had a positive edge in round {len(rounds) + 1}: the fit ended "
@@ -309,12 +304,12 @@ class BoostingRounds(BoosterInput):
             warnings.warn(message, NoEdgeWarning, stacklevel=3)
         for name in ("evals_result_", "validation_score_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        if watch.sets:
+        if watch is not None and watch.sets:
             self.evals_result_ = {
                 name: {part: np.array(values) for part, values in result.items()}
                 for name, result in watch.evals_result.items()
             }
-        if watch.stopping is not None:
+        if watch is not None and watch.stopping is not None:
             self.validation_score_ = np.array(watch.scores)
 
     def _keep(
@@ -345,11 +340,14 @@ class BoostingRounds(BoosterInput):
         callbacks: Sequence[Callback],
         stopping: Stopping | None,
         unseen: tuple[Any, Array, IntArray] | None,
-    ) -> Watch:
+    ) -> Watch | None:
         """Return what follows a fit: the evaluation sets, checked, and when it stops.
 
-        ``unseen`` are the examples that decide on it if there is no evaluation set.
+        ``unseen`` are the examples that decide on it if there is no evaluation set. None if a fit
+        has no evaluation set, no callback and no rule to stop.
         """
+        if not (pairs or callbacks or stopping is not None):
+            return None
         sets = {}
         for name, (X, y) in pairs.items():
             rows, labels = self._check_input(X), np.asarray(y)
@@ -378,7 +376,7 @@ class BoostingRounds(BoosterInput):
         earlier: list[Any],
         n_rounds: int,
         training_set: TrainingSet,
-        watch: Watch,
+        watch: Watch | None,
         model: Callable[[list[Round]], Any],
     ) -> list[Round]:
         """Replay the earlier rounds, then play until no hypothesis has an edge."""
@@ -393,19 +391,23 @@ class BoostingRounds(BoosterInput):
             rounds.append(played)
             if len(rounds) in stages:
                 self._margins_after[len(rounds)] = chips.margins()
-            watch.see(
-                lambda: training_set.to_values([played.hypothesis]),
-                played,
-                lambda: model(rounds),
-                told=(len(rounds), n_rounds) if told else None,
-            )
+            if watch is not None:
+                watch.see(
+                    lambda: training_set.to_values([played.hypothesis]),
+                    played,
+                    lambda: model(rounds),
+                    told=(len(rounds), n_rounds) if told else None,
+                )
 
         with bar as advance:
-            watch.begin(lambda: model([]))
+            if watch is not None:
+                watch.begin(lambda: model([]))
             for played in replay(chips, earlier, self.history_) if earlier else []:
                 see(played, told=False)
             advance(len(rounds))
-            while len(rounds) < n_rounds and not (chips.finished or watch.stopped):
+            while len(rounds) < n_rounds and not chips.finished:
+                if watch is not None and watch.stopped:
+                    break
                 edge, hypothesis = chips.choose()
                 if edge <= 0:
                     break

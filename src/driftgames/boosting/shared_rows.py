@@ -12,11 +12,11 @@ from driftgames.boosting import tree_kernels as kernels
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray, DenseBins
 from driftgames.boosting.leaf_tally import count_leaf_mistakes
-from driftgames.boosting.level_tally import Ranges
 from driftgames.boosting.mistake_counts import MistakeCounts
 from driftgames.boosting.pair_kernels import find_leaves
 from driftgames.boosting.pair_training_set import TreePairs
 from driftgames.boosting.shared_sums import list_all_bins
+from driftgames.boosting.tally import Ranges
 from driftgames.boosting.tree_growth import FillRoot, Sides, Tree, TreeShape
 from driftgames.boosting.tree_walk import (
     count_tree_mistakes,

@@ -28,7 +28,7 @@ from driftgames.boosting import tree_kernels as kernels
 from driftgames.boosting import tree_steps as steps
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray
-from driftgames.boosting.level_tally import Ranges
+from driftgames.boosting.tally import Ranges
 from driftgames.boosting.tree_state import (
     ASKED,
     BLOCK,

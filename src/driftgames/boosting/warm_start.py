@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from driftgames.boosting.bins import Array
-from driftgames.boosting.history import COLUMNS, History, Round
+from driftgames.boosting.chips import COLUMNS, History, Round
 from driftgames.core.checks import shown
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.certificates.equality import Comparable
 from driftgames.certificates.regret import regret_curve
 from driftgames.core.checks import check_fraction, check_integer
 from driftgames.core.typing import FloatArray
@@ -20,12 +19,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+
 Bound = Callable[[int, FloatArray], npt.ArrayLike]
 """``bound(horizon, epsilons)``, as `Potential.bound` has it."""
 
 _ULP = 2.0**-52  # what one operation may round by, relative to its result
 
 SHOWN = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
+
+
+class Comparable:
+    """A record that is equal to another of its class where every member is.
+
+    The ``==`` that `dataclass` writes asks an array for its truth, which it has not.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        members = zip(vars(self).values(), vars(other).values(), strict=True)
+        return all(np.array_equal(mine, theirs) for mine, theirs in members)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class Row(NamedTuple):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from driftgames.certificates.equality import Comparable
+from driftgames.certificates.certificate import Comparable
 from driftgames.core.typing import FloatArray
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.certificates.equality import Comparable
+from driftgames.certificates.certificate import Comparable
 from driftgames.core.checks import as_floats
 from driftgames.core.typing import FloatArray, IntArray
 

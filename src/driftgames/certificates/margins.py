@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from driftgames._kernels.elementary import exp_all, log1p_all, log_all
 from driftgames._kernels.sums import total
-from driftgames.certificates.certificate import Bound
-from driftgames.certificates.equality import Comparable
+from driftgames.certificates.certificate import Bound, Comparable
 from driftgames.core.checks import check_between
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError

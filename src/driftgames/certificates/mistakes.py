@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from driftgames.certificates.equality import Comparable
+from driftgames.certificates.certificate import Comparable
 from driftgames.core.typing import FloatArray
 
 

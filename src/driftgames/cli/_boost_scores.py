@@ -11,6 +11,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from driftgames.cli._examples import Examples
+from driftgames.cli._output import say
 from driftgames.core.progress import progress
 from driftgames.tables import Column, Row, Table
 
@@ -64,3 +65,19 @@ def cross_validate(booster: Any, examples: Examples, folds: int, seed: int, name
     rows.append(("mean", y.size, None, *mean.tolist()))
     rows.append(("standard deviation", None, None, *spread.tolist()))
     return Table(f"{folds} folds of {name}", COLUMNS, tuple(rows))
+
+
+def say_scores(before: str, booster: Any, X: Any, y: Any) -> None:
+    """Say error, AUC and log-loss on standard error."""
+    error, area, loss = score(booster, X, y)
+    ranks = "" if area != area else f", AUC {area:.4f}"  # NaN without examples of each class
+    line = f"error {error:.2%} on {y.size:,} examples{ranks}, log-loss {loss:.4f}"
+    say(before + line, err=True)
+
+
+def say_best_round(valid: str, booster: Any) -> None:
+    """Say after which round the log-loss of the best sigmoid was lowest, if it was followed."""
+    followed = getattr(booster, "evals_result_", {}).get("valid", {}).get("log_loss", [])
+    if len(followed):
+        best = min(range(len(followed)), key=followed.__getitem__)
+        say(f"{valid}: the lowest log-loss was after {best + 1} rounds", err=True)

@@ -11,16 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.cli._tables import (
-    TableFile,
-    as_days,
-    as_numbers,
-    guess_separator,
-    is_missing,
-    is_number,
-    open_table,
-    read_content,
-)
+from driftgames.cli._cells import as_days, as_numbers, is_missing, is_number
+from driftgames.cli._tables import TableFile, open_table, read_content
+from driftgames.cli._text_tables import guess_separator
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.datasets.files import DataError
 

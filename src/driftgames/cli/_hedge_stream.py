@@ -23,7 +23,7 @@ from driftgames.cli._numbers import NumberBlock
 from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.core.schema import DIGEST, OBJECT, STRING, check_members, integer
 from driftgames.core.state import LAST_ROUND, nested, restore_nested
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Content, FloatArray
 from driftgames.hedge import ExpertLearner
 
 KIND, VERSION = "driftgames.hedge-stream", 2
@@ -49,8 +49,6 @@ class StreamState:
 
     def save(self, path: Path) -> None:
         """Replace the document at ``path`` by this state, unless another process wrote there."""
-        if mark_of(path) != self._seen:
-            raise DocumentError(f"{path}: another process has written to it; this one stops")
         content = {
             "algorithm": self.algorithm,
             "horizon": self.horizon,
@@ -58,8 +56,7 @@ class StreamState:
             "digest": self.digest.hex(),
             "learner": nested(self.learner),
         }
-        write_document(path, KIND, VERSION, content)
-        self._seen = mark_of(path)
+        self._seen = replace_document(path, KIND, VERSION, content, self._seen)
 
     @classmethod
     def load(cls, path: Path) -> StreamState:
@@ -77,6 +74,16 @@ class StreamState:
             )
         digest = bytes.fromhex(content["digest"])
         return cls(content["algorithm"], learner, content["horizon"], digest, seen)
+
+
+def replace_document(
+    path: Path, kind: str, version: int, content: Content, seen: tuple[int, int] | None
+) -> tuple[int, int] | None:
+    """Write a document unless another process has since it was ``seen``; return its new mark."""
+    if mark_of(path) != seen:
+        raise DocumentError(f"{path}: another process has written to it; this one stops")
+    write_document(path, kind, version, content)
+    return mark_of(path)
 
 
 def mark_of(path: Path) -> tuple[int, int] | None:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from driftgames.cli._hedge_stream import START, mark_of
+from driftgames.cli._hedge_stream import START, mark_of, replace_document
 from driftgames.cli._numbers import NumberBlock, NumberFile
 from driftgames.core.checks import check_finite
 from driftgames.core.description import UNREADABLE, decode, encode, explain
-from driftgames.core.documents import DocumentError, read_document, write_document
+from driftgames.core.documents import DocumentError, read_document
 from driftgames.core.schema import (
     DIGEST,
     LIST,
@@ -31,7 +31,7 @@ from driftgames.core.schema import (
 )
 from driftgames.core.state import LAST_ROUND
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.losses import Loss
+from driftgames.hedge.loss_base import Loss
 from driftgames.hedge.mixture import ExpertMixture
 
 KIND, VERSION = "driftgames.mix-stream", 1
@@ -46,11 +46,7 @@ _SCHEMA = {
 
 
 def _scores_schema(n: int) -> Schema:
-    return {
-        "rounds": array_of(n + 2),
-        "sums": array_of(3, n + 2),
-        "products": array_of(n, n),
-    }
+    return {"rounds": array_of(n + 2), "sums": array_of(3, n + 2), "products": array_of(n, n)}
 
 
 @dataclass
@@ -107,8 +103,6 @@ class MixState:
 
     def save(self, path: Path) -> None:
         """Replace the document at ``path`` by this state, unless another process wrote there."""
-        if mark_of(path) != self._seen:
-            raise DocumentError(f"{path}: another process has written to it; this one stops")
         content = {
             "target": self.target,
             "experts": list(self.experts),
@@ -117,8 +111,7 @@ class MixState:
             "mixture": self.mixture.content(),
             "scores": encode(vars(self.scores)),
         }
-        write_document(path, KIND, VERSION, content)
-        self._seen = mark_of(path)
+        self._seen = replace_document(path, KIND, VERSION, content, self._seen)
 
     @classmethod
     def load(cls, path: Path) -> MixState:

@@ -9,15 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from driftgames.cli._cells import as_numbers, is_missing, is_number
 from driftgames.cli._output import say
-from driftgames.cli._tables import (
-    Block,
-    TableFile,
-    as_numbers,
-    is_missing,
-    is_number,
-    open_table,
-)
+from driftgames.cli._tables import Block, TableFile, open_table
 from driftgames.core.checks import first_index
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError

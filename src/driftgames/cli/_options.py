@@ -1,8 +1,10 @@
-"""Shared by options: numbers with commas, files to write, states to continue from."""
+"""Shared by options: numbers with commas, files to read, run and write, states to continue from."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -124,3 +126,26 @@ def first_round_of(text: str) -> int | None:
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"--first-round must be next or a number from 1; got {text!r}")
     return int(text)
+
+
+ImportedFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--import",
+        metavar="FILE",
+        help="A Python file that is run first, such as one that defines your own potential.",
+    ),
+]
+
+
+def import_file(path: Path | None) -> None:
+    """Run a Python file as a module; the classes in it register themselves."""
+    if path is None:
+        return
+    name = f"driftgames_import_{path.stem}"  # the file may be called as a real module is
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise ValueError(f"--import must be a Python file; got {str(path)!r}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickle look it up there
+    spec.loader.exec_module(module)

@@ -9,26 +9,21 @@ titles and cells.
 from __future__ import annotations
 
 import contextlib
-import csv
 import glob
 import io
-import lzma
 import re
 import sys
-import zlib
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain, count, islice
+from itertools import chain, islice
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import typer
 
-from driftgames.cli._dates import readings
-from driftgames.core.typing import FloatArray
+from driftgames.cli._cells import holds_dates
+from driftgames.cli._text_tables import LOOK, Record, complete_lines, read_lines, read_text
 from driftgames.datasets.files import (
     LIMIT_VARIABLE,
     DataError,
@@ -38,25 +33,14 @@ from driftgames.datasets.files import (
     read_bytes,
 )
 
-MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
-"""The cells that mean a missing value, in upper or lower case."""
-
-DATE_TITLES = frozenset(
-    {"", "date", "day", "index", "month", "time", "datetime", "timestamp", "year"}
-)
-"""The titles of a column of dates, in lower case."""
-
 ARROW = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc"}
 """The endings of tables that pyarrow reads, with its names of their formats."""
 
 CELLS = 2_000_000
 """The most cells that a block holds; it holds one row at least."""
 
-LOOK = 1000
-"""How many rows tell what the first line and the columns hold."""
 
 _UNTITLED = re.compile(r"(Unnamed: \d+|__index_level_\d+__)?")  # the last two are by pandas
-_DECIMAL = re.compile(r"\s*[-+]?\d*,\d+\s*")
 _SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}
 
 
@@ -129,10 +113,10 @@ def open_table(
             table = _open_npy(source, rows)
         else:
             streams = (held.enter_context(_open_stream(path, whole, content)) for path in paths)
-            lines = (_raw_lines(*each) for each in zip(streams, paths, strict=False))
+            lines = (read_lines(*each) for each in zip(streams, paths, strict=False))
             first = next(lines)
             if whole_lines and source == "-":
-                first = _whole_lines(first)
+                first = complete_lines(first)
             name = "standard input" if source == "-" else paths[0]
             table = _open_text(first, name, sep, header, rows)
             others = zip(lines, paths[1:], strict=True)
@@ -172,89 +156,6 @@ def _choose_columns(table: TableFile, leave_out: str | None) -> TableFile:
     return table
 
 
-def is_missing(cell: Any) -> bool:
-    """Whether a cell means a missing value."""
-    if isinstance(cell, str):
-        return cell.strip().lower() in MISSING
-    return cell is None or cell != cell
-
-
-def is_number(cell: Any) -> bool:
-    """Whether a cell holds a number, finite or not."""
-    if isinstance(cell, str) and "_" in cell:  # Python reads 1_000 as a number; tables do not
-        return False
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def as_numbers(cells: Any) -> FloatArray | None:
-    """Return a column as numbers, with NaN for missing values; None if it holds another cell."""
-    if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
-        return cells.astype(np.float64)
-    if isinstance(cells, np.ndarray) and cells.dtype.kind == "M":
-        return None
-    try:
-        numbers = np.array(cells, dtype=np.float64)
-    except (TypeError, ValueError):
-        pass
-    else:
-        if not any("_" in cell for cell in cells if isinstance(cell, str)):
-            return numbers
-    if not all(is_missing(cell) or is_number(cell) for cell in cells):
-        return None
-    return np.array([np.nan if is_missing(cell) else float(cell) for cell in cells])
-
-
-def as_days(cells: Any) -> FloatArray | None:
-    """Return a column of dates as days since 1970, with NaN for missing ones; None if it is none.
-
-    Dates such as 01/02/2020, which have two meanings, are refused.
-    """
-    if isinstance(cells, np.ndarray) and cells.dtype.kind == "M":
-        seconds = cells.astype("datetime64[us]").astype(np.float64) / 1e6
-        return np.where(np.isnat(cells), np.nan, seconds / 86400)
-    known = [i for i, cell in enumerate(cells) if not is_missing(cell)]
-    if not known or any(is_number(cells[i]) for i in known):
-        return None
-    found = readings([str(cells[i]) for i in known])
-    if not found:
-        return None
-    if any(other != found[0] for other in found):
-        raise DataError(
-            f"a date such as {str(cells[known[0]])!r} has two meanings; write 2020-01-31"
-        )
-    days = np.full(len(cells), np.nan)
-    days[known] = np.array(found[0]) / 86400
-    return days
-
-
-def holds_dates(title: str | None, cells: Any, *, first: bool) -> bool:
-    """Whether a column holds dates; in a first column, 20200131 and counts may be dates too.
-
-    A count needs a title of dates. Such a title alone is not enough: an asset may be called DAY.
-    """
-    if isinstance(cells, np.ndarray) and cells.dtype.kind == "M":
-        return True
-    titled = title is not None and title.lower() in DATE_TITLES
-    known = [cell for cell in cells if not is_missing(cell)]
-    if not known or not any(map(is_number, known)):
-        return bool(known) and (titled or bool(readings([str(cell) for cell in known])))
-    if not first or len(known) < len(cells) or not all(map(is_number, known)):
-        return False
-    if all(
-        isinstance(cell, str) and len(cell.strip()) == 8 and readings([cell], iso=True)
-        for cell in known
-    ):
-        return True
-    numbers = np.array(known, dtype=np.float64)
-    steps = np.diff(numbers)
-    whole = bool((numbers == np.rint(numbers)).all())
-    return titled and whole and bool((steps > 0).all() or (steps < 0).all())
-
-
 def _find(source: str) -> list[str]:
     """Return the names of the files that a pattern stands for; a plain name as it is."""
     return [source] if Path(source).exists() else sorted(glob.glob(source)) or [source]
@@ -285,71 +186,14 @@ def _open_stream(
     return contextlib.nullcontext(_standard_input()) if path == "-" else open_bytes(path)
 
 
-def _whole_lines(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the complete lines; the last number of an incomplete line may be cut."""
-    for raw in lines:
-        if raw.endswith(b"\n"):
-            yield raw
-        else:
-            typer.echo("the last line has no end and was not counted", err=True)
-
-
-def _raw_lines(stream: Any, source: str) -> Iterator[bytes]:
-    """Yield the lines of a stream; errors name the source.
-
-    A compressed file may hold one line without an end, so that lines have a limit too.
-    """
-    limit = most_bytes() // 16
-    source = "standard input" if source == "-" else source
-    try:
-        for number in count(1):
-            line = stream.readline(limit + 1)
-            if not line:
-                return
-            if len(line) > limit:
-                raise DataError(
-                    f"{source}: line {number} has more than {limit:,} bytes, a sixteenth of what "
-                    f"{LIMIT_VARIABLE} sets"
-                )
-            yield line
-    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
-        raise DataError(f"{source}: cannot be read: {error}") from error
-
-
 def _open_text(
-    raw_lines: Iterator[bytes], name: str, sep: str | None, header: bool | None, rows: int | None
+    lines: Iterator[bytes], name: str, sep: str | None, header: bool | None, rows: int | None
 ) -> TableFile:
-    lines = _text_lines(raw_lines, name)
-    opening = []
-    for line in lines:
-        opening.append(line)
-        if line.strip():
-            break
-    sep = sep or guess_separator(opening[-1] if opening else "")
-    records = _records(chain(opening, lines), name, sep)
-    first = next(records, None)
-    if first is None:
-        raise DataError(f"{name}: the input is empty")
-    width = len(first[1])
-    # whoever sends a line with a number may wait for the answer: then no other line is read
-    ahead = LOOK if rows is None else rows
-    answers = not header and any(map(is_number, first[1]))
-    below = list(islice(records, ahead - answers))
-    if header is None:
-        header = _is_header(first[1], [cells for _, cells in below])
-    titles = None
-    if header:
-        titles = tuple(cell.strip() for cell in first[1])
-        again = [repr(title) for title, n in Counter(filter(None, titles)).items() if n > 1]
-        if again:
-            raise DataError(f"{name}: {first[0]}: the header names {', '.join(again)} twice")
-        if not any(titles):
-            raise DataError(f"{name}: {first[0]}: the header names no column")
-    records = chain(below if header else [first, *below], records)
+    titles, width, records = read_text(lines, name, sep, header, rows)
     return TableFile(name, titles, width, [], [], _text_blocks(records, _size(rows, width)))
 
 
-def _text_blocks(records: Iterator[tuple[str, list[str]]], size: int) -> Iterator[Block]:
+def _text_blocks(records: Iterator[Record], size: int) -> Iterator[Block]:
     while taken := list(islice(records, size)):
         places, cells = zip(*taken, strict=True)
         yield Block(list(zip(*cells, strict=True)), list(places))
@@ -357,71 +201,6 @@ def _text_blocks(records: Iterator[tuple[str, list[str]]], size: int) -> Iterato
 
 def _size(rows: int | None, width: int) -> int:
     return max(1, CELLS // width) if rows is None else rows
-
-
-def guess_separator(line: str) -> str:
-    """Return the one of tab, semicolon and comma that stands most often outside quotes.
-
-    A comma between semicolons may be that of a decimal number; then it does not count.
-
-    >>> [guess_separator(line) for line in ("a,b;c,d", "1,5;2,5", 'x;"1,2,3"', "x")]
-    [',', ';', ';', ',']
-    """
-    plain = re.sub(r'"[^"]*"', "", line)
-    if ";" in plain:
-        plain = ";".join(each for each in plain.split(";") if not _DECIMAL.fullmatch(each)) + ";"
-    return max(",\t;", key=plain.count)
-
-
-def _text_lines(raw_lines: Iterator[bytes], name: str) -> Iterator[str]:
-    for number, raw in enumerate(raw_lines, start=1):
-        try:
-            yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise DataError(f"{name}: line {number}: is not UTF-8 text ({error.reason})") from error
-
-
-def _records(lines: Iterator[str], name: str, sep: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield ("line 7", its cells) for every line with a cell that is not blank."""
-    reader = csv.reader(lines, delimiter=sep)
-    width, begin = None, 1
-    try:
-        for cells in reader:
-            if any(map(str.strip, cells)):
-                width = len(cells) if width is None else width
-                if len(cells) != width:
-                    raise DataError(
-                        f"{name}: line {begin}: {len(cells)} cells, where {width} were expected"
-                    )
-                if sep == ";":
-                    cells = [_point(cell) for cell in cells]
-                yield f"line {begin}", cells
-            begin = reader.line_num + 1  # a quoted cell may hold line breaks
-    except csv.Error as error:
-        raise DataError(f"{name}: line {begin}: {error}") from error
-
-
-def _point(cell: str) -> str:
-    return cell.replace(",", ".") if _DECIMAL.fullmatch(cell) else cell
-
-
-def _is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Whether the first line names the columns: it has words and no numbers.
-
-    A line of missing values that ends in its label has words and no numbers too. So where a
-    cell may be a missing value, a word must stand above a number. Names that are numbers need a
-    title of dates above dates before them.
-    """
-    if any(map(_is_known, first)):
-        title = first[0].strip()
-        column = [cells[0] for cells in below]
-        return title.lower() in DATE_TITLES and holds_dates(title, column, first=True)
-    words = [j for j, cell in enumerate(first) if not is_missing(cell)]
-    return len(words) == len(first) or any(_is_known(cells[j]) for cells in below for j in words)
-
-
-def _is_known(cell: str) -> bool:
-    return is_number(cell) and not is_missing(cell)
 
 
 def _open_npy(source: str, rows: int | None) -> TableFile:

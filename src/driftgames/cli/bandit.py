@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from driftgames.bandit.registry import ENVIRONMENTS, POLICIES, REACTING
-from driftgames.cli._import import ImportedFile, import_file
-from driftgames.cli._options import JsonFile, check_outputs, completes, fractions, pair
+from driftgames.cli._options import (
+    ImportedFile,
+    JsonFile,
+    check_outputs,
+    completes,
+    fractions,
+    import_file,
+    pair,
+)
 from driftgames.cli._output import clear_errors, console
 from driftgames.core.registry import choose
 

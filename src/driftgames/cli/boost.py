@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from driftgames.cli._boost_examples import Reading, is_large, read_labelled, read_valid
 from driftgames.cli._boost_model import (
     ALGORITHMS,
     check_settings,
     columns_of,
     fit_batches,
     fit_with_checkpoints,
-    is_fitted,
     new_booster,
     say_error,
     take_names,
@@ -27,27 +27,27 @@ from driftgames.cli._boost_model import (
 )
 from driftgames.cli._boost_report import (
     facts_of,
-    feature_name,
     features_of,
     line_of,
     margins_on,
     predictions_of,
     summary_of,
 )
-from driftgames.cli._import import ImportedFile, import_file
 from driftgames.cli._options import (
     READING,
     Header,
+    ImportedFile,
     JsonFile,
     LeftOut,
     Separator,
     check_outputs,
     completes,
+    import_file,
 )
 from driftgames.cli._output import clear_errors, console, fail, say
 
 if TYPE_CHECKING:
-    from driftgames.cli._examples import Examples
+    pass
 
 
 class _Commands(TyperGroup):
@@ -69,10 +69,6 @@ app = typer.Typer(
     help="Boost decision stumps or trees on tables or LIBSVM text.\n\n"
     "Example: driftgames boost fit breast_cancer.train.csv --model m.json",
 )
-
-
-MOST_CELLS = 2**26
-"""Parquet files with more cells than that are fitted in batches: half a GiB of numbers."""
 
 
 class Output(StrEnum):
@@ -205,12 +201,7 @@ def fit(
             fail("--patience needs --valid, the examples that tell when to stop")
         held.enter_context(sole_writer(model))
         settings = {"d": d, "edge": edge, "max_bins": bins, "max_depth": depth}
-        reading: dict[str, Any] = {
-            "label": label,
-            "sep": sep,
-            "header": header,
-            "leave_out": leave_out,
-        }
+        reading = Reading(label, sep, header, leave_out)
         goes_on = resume and model.exists()
         booster = load_model(model) if goes_on else new_booster(algorithm, rounds, settings)
         if goes_on:
@@ -218,15 +209,15 @@ def fit(
         booster.set_params(n_jobs=jobs)
         if patience is not None:
             booster.set_params(early_stopping=True, n_iter_no_change=patience)
-        if _is_large(data):
+        if is_large(data):
             if valid is not None:
                 fail(f"{data}: is fitted in batches, which --valid does not go with")
             titles = take_names(booster) if goes_on else None
             fit_batches(booster, data, label, titles, rounds)
             write_booster(booster, None, model)
         else:
-            examples = _read_labelled(data, reading, booster)
-            held_out = None if valid is None else _read_valid(valid, reading, examples)
+            examples = read_labelled(data, reading, booster)
+            held_out = None if valid is None else read_valid(valid, reading, examples)
             try:
                 fit_with_checkpoints(booster, examples, held_out, rounds, save_every, model)
             except MemoryError as lack:
@@ -234,8 +225,10 @@ def fit(
                 fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
         say_error(model, booster)
         if valid is not None and held_out is not None:
-            _say_scores(f"{valid}: ", booster, held_out.X, held_out.y)
-            _say_best_round(valid, booster)
+            from driftgames.cli._boost_scores import say_best_round, say_scores
+
+            say_scores(f"{valid}: ", booster, held_out.X, held_out.y)
+            say_best_round(valid, booster)
 
 
 @app.command(epilog=READING)
@@ -265,7 +258,7 @@ def cv(
     Example: driftgames boost cv breast_cancer.train.csv --folds 3 --json cv.json
     """
     from driftgames.cli._boost_scores import cross_validate
-    from driftgames.tables import draw_table, write_json
+    from driftgames.tables import as_records, draw_table, write_json
 
     with clear_errors():
         import_file(imported)
@@ -273,14 +266,11 @@ def cv(
         settings = {"d": d, "edge": edge, "max_bins": bins, "max_depth": depth}
         booster = new_booster(algorithm, rounds, settings)
         booster.set_params(n_estimators=rounds, n_jobs=jobs)
-        reading = {"label": label, "sep": sep, "header": header, "leave_out": leave_out}
-        examples = _read_labelled(data, reading, booster)
+        examples = read_labelled(data, Reading(label, sep, header, leave_out), booster)
         table = cross_validate(booster, examples, folds, seed, data)
         console().print(draw_table(table))
         if json is not None:
-            names = [column.name for column in table.columns]
-            rows = [dict(zip(names, row, strict=True)) for row in table.rows]
-            *parts, mean, spread = rows
+            *parts, mean, spread = as_records(table)
             write_json({"data": data, "parts": parts, "mean": mean, "spread": spread}, json)
 
 
@@ -320,21 +310,15 @@ def predict(
     Example: driftgames boost predict new.csv --model m.json --what probability
     """
     from driftgames.boosting.persistence import load_model
-    from driftgames.cli._examples import read_examples
     from driftgames.core.documents import atomic_write
-    from driftgames.tables import visible
+    from driftgames.tables import visible, write_json
 
     with clear_errors():
         import_file(imported)
         check_outputs(output=output, json=json)
         booster = load_model(model).set_params(n_jobs=jobs)
-        reading: dict[str, Any] = {
-            "label": label,
-            "sep": sep,
-            "header": header,
-            "leave_out": leave_out,
-        }
-        examples = read_examples(data, **reading, **columns_of(booster))
+        reading = Reading(label, sep, header, leave_out)
+        examples = reading.read(data, **columns_of(booster))
         X = examples.X
         if what is Output.SCORE:
             answers = booster.decision_function(X)
@@ -352,11 +336,11 @@ def predict(
             with atomic_write(output) as stream:
                 stream.write(text.encode())
         if json is not None:
-            from driftgames.tables import write_json
-
             write_json(predictions_of(booster, X), json)
         if examples.y is not None and set(examples.y.tolist()) <= set(booster.classes_.tolist()):
-            _say_scores("", booster, X[examples.known], examples.y)
+            from driftgames.cli._boost_scores import say_scores
+
+            say_scores("", booster, X[examples.known], examples.y)
 
 
 @app.command(short_help="Show what a model is made of.", epilog=READING)
@@ -414,13 +398,8 @@ def inspect(
             fail("--plot draws the votes of stumps; the features of trees vote together")
         examples, nameless = None, copy(booster)
         if data is not None:
-            reading: dict[str, Any] = {
-                "label": label,
-                "sep": sep,
-                "header": header,
-                "leave_out": leave_out,
-            }
-            examples = _read_labelled(data, reading, nameless)
+            reading = Reading(label, sep, header, leave_out)
+            examples = read_labelled(data, reading, nameless)
         out = console()
         facts, features = facts_of(booster), features_of(booster, top)
         out.print(draw_table(summary_of(model, facts)))
@@ -438,65 +417,3 @@ def inspect(
             found["margins"] = as_records(margins)
         if json is not None:
             write_json(found, json)
-
-
-def _read_labelled(data: str, reading: dict[str, Any], booster: Any) -> Examples:
-    """Read examples for a booster, and say how they were read; all of them have labels."""
-    from driftgames.cli._examples import read_examples
-
-    columns = columns_of(booster) if is_fitted(booster) else {}
-    examples = read_examples(data, **reading, **columns)
-    if examples.y is None:
-        fail(f"{data}: has no labels, which are needed here")
-    if not columns and examples.categories:
-        booster.set_params(categorical_features=list(examples.categories))
-    for kind, found in (("categories", examples.categories), ("dates", examples.dates)):
-        if found and not columns:
-            names = ", ".join(feature_name(examples.names, j) for j in found)
-            say(f"{data}: read as {kind}: {names}", err=True)
-    n_lost = examples.X.shape[0] - examples.y.size
-    if n_lost:
-        say(f"{data}: {n_lost:,} rows without a label are left out", err=True)
-    return examples.labelled()
-
-
-def _read_valid(valid: str, reading: dict[str, Any], like: Examples) -> Examples:
-    """Read examples with the columns of others; all of them have labels."""
-    from driftgames.cli._examples import read_examples
-
-    n_features = like.X.shape[1]
-    columns: dict[str, Any] = {"names": like.names, "categories": like.categories}
-    examples = read_examples(valid, n_features=n_features, **reading, **columns)
-    if examples.y is None:
-        fail(f"{valid}: has no labels, which are needed here")
-    return examples.labelled()
-
-
-def _say_scores(before: str, booster: Any, X: Any, y: Any) -> None:
-    from driftgames.cli._boost_scores import score
-
-    error, area, loss = score(booster, X, y)
-    ranks = "" if area != area else f", AUC {area:.4f}"  # NaN without examples of each class
-    line = f"error {error:.2%} on {y.size:,} examples{ranks}, log-loss {loss:.4f}"
-    say(before + line, err=True)
-
-
-def _say_best_round(valid: str, booster: Any) -> None:
-    """Say after which round the log-loss of the best sigmoid was lowest, if it was followed."""
-    followed = getattr(booster, "evals_result_", {}).get("valid", {}).get("log_loss", [])
-    if len(followed):
-        best = min(range(len(followed)), key=followed.__getitem__)
-        say(f"{valid}: the lowest log-loss was after {best + 1} rounds", err=True)
-
-
-def _is_large(data: str) -> bool:
-    """Whether parquet files have too many cells to be held at once."""
-    from driftgames.boosting.sources import open_parquet
-
-    if PurePath(data).suffix.lower() not in {".parquet", ".pq"}:
-        return False
-    try:
-        source = open_parquet(data)
-    except (ImportError, OSError, ValueError):  # the reader of tables says what is wrong
-        return False
-    return int(source.count_rows()) * len(source.schema.names) > MOST_CELLS

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from driftgames.cli._import import ImportedFile, import_file
-from driftgames.cli._options import JsonFile, check_outputs, completes
+from driftgames.cli._options import ImportedFile, JsonFile, check_outputs, completes, import_file
 from driftgames.cli._output import clear_errors, console
 
 

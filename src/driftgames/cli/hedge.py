@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from driftgames.cli._import import ImportedFile, import_file
 from driftgames.cli._options import (
     Header,
+    ImportedFile,
     JsonFile,
     LeftOut,
     Separator,
@@ -20,6 +20,7 @@ from driftgames.cli._options import (
     completes,
     first_round_of,
     fractions,
+    import_file,
     numbers,
     pair,
 )
@@ -69,8 +70,7 @@ def hedge(
     prior: Annotated[
         str | None,
         typer.Option(
-            metavar="P,P",
-            help="The share of each action, as in 0.5,0.3,0.2. Default: equal.",
+            metavar="P,P", help="The share of each action, as in 0.5,0.3,0.2. Default: equal."
         ),
     ] = None,
     loss_range: Annotated[
@@ -150,6 +150,7 @@ def hedge(
     from driftgames.cli._hedge_stream import StreamState, chain, new_rounds
     from driftgames.cli._numbers import open_numbers, say_left_out
     from driftgames.core.locks import sole_writer
+    from driftgames.tables import write_json
 
     with clear_errors(), ExitStack() as held:
         import_file(imported)
@@ -165,13 +166,9 @@ def hedge(
             _acknowledge(saved, live)  # before any input is read: the sender may wait for it
         answering = streaming and (state is not None or live)
         size = every or (1 if answering else None)
-        reading: dict[str, Any] = {
-            "sep": sep,
-            "header": header,
-            "leave_out": leave_out,
-            "rows": size,
-        }
-        with open_numbers(losses, whole_lines=state is not None, **reading) as source:
+        reading: dict[str, Any] = {"sep": sep, "header": header, "leave_out": leave_out}
+        reading |= {"rows": size, "whole_lines": state is not None}
+        with open_numbers(losses, **reading) as source:
             say_left_out(source)
             current = asked.begin(source) if saved is None else asked.go_on(source, saved)
             learner = current.learner
@@ -191,8 +188,6 @@ def hedge(
             raise ValueError("no losses came: the input has a header and no rounds")
         show(learner, console(), epsilons, top)
         if json is not None:
-            from driftgames.tables import write_json
-
             write_json(as_json(learner, epsilons), json)
         if plot is not None and history is not None:
             draw(learner, history, plot)
@@ -211,7 +206,7 @@ class _LearnerOptions:
     def begin(self, source: NumberFile) -> StreamState:
         """Return a new learner for these actions."""
         from driftgames.cli._hedge_stream import StreamState
-        from driftgames.hedge.factory import make_learner
+        from driftgames.hedge.registry import make_learner
 
         name = self.algorithm or ALGORITHMS[0]
         if name == "exp" and self.horizon is None:

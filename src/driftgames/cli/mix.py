@@ -23,7 +23,7 @@ from driftgames.cli._output import clear_errors, console
 if TYPE_CHECKING:
     from driftgames.cli._mix_stream import MixState
     from driftgames.cli._numbers import NumberFile
-    from driftgames.hedge.losses import Loss
+    from driftgames.hedge.loss_base import Loss
 
 LOSSES = ("square", "absolute", "pinball", "log")
 
@@ -82,8 +82,7 @@ def mix(
         ),
     ] = "1",
     live: Annotated[
-        bool,
-        typer.Option("--live", help="On standard input: print each prediction as it is made."),
+        bool, typer.Option("--live", help="On standard input: print each prediction as it is made.")
     ] = False,
 ) -> None:
     """Mix forecasts, each round's before its outcome is seen; show how good.
@@ -110,6 +109,7 @@ def mix(
     from driftgames.cli._mix_stream import MixState, Rounds
     from driftgames.cli._numbers import CellRule, open_numbers, say_left_out
     from driftgames.core.locks import sole_writer
+    from driftgames.tables import write_json
 
     with clear_errors(), ExitStack() as held:
         begin = first_round_of(first_round)
@@ -120,13 +120,9 @@ def mix(
         saved = MixState.load(state) if state is not None and state.exists() else None
         answering = forecasts == "-" and (state is not None or live)
         size = 1 if answering else None
-        reading: dict[str, Any] = {
-            "sep": sep,
-            "header": header,
-            "leave_out": leave_out,
-            "rows": size,
-        }
-        with open_numbers(forecasts, rule, whole_lines=state is not None, **reading) as source:
+        reading: dict[str, Any] = {"sep": sep, "header": header, "leave_out": leave_out}
+        reading |= {"rows": size, "whole_lines": state is not None}
+        with open_numbers(forecasts, rule, **reading) as source:
             say_left_out(source)
             at = _target(source, target)
             current = _begin(source, at, asked, linearise) if saved is None else saved
@@ -161,8 +157,6 @@ def mix(
         for place, prediction in waiting:
             out.print(f"{place}: prediction {prediction:.6g}")
         if json is not None:
-            from driftgames.tables import write_json
-
             write_json(as_json(current, table, waiting), json)
         if plot is not None and history is not None:
             if not history.rounds:

@@ -1,4 +1,4 @@
-"""The types of arrays and of JSON that every module speaks of."""
+"""The types of arrays and of JSON that every module speaks of, and arrays that stay as they are."""
 
 from __future__ import annotations
 
@@ -18,3 +18,14 @@ Content = dict[str, Any]
 """A JSON object."""
 
 Path = str | os.PathLike[str]
+
+
+def read_only(values: FloatArray) -> FloatArray:
+    """Return a contiguous copy that cannot be written to.
+
+    >>> read_only(np.zeros(2)).flags.writeable
+    False
+    """
+    kept = np.array(values, order="C")
+    kept.flags.writeable = False
+    return kept

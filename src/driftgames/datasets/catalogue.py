@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from driftgames.datasets import adult, mnist, splice
 from driftgames.datasets.dataset import Split
@@ -84,6 +85,15 @@ _W8A = (
     ("w8a.t", "618929ecb01bebb841daec4cae4aa07b97832d29b08652452775598929547fde"),
 )
 
+
+def _labelled(name: str, examples: str, features: str) -> dict[str, Any]:
+    """Return the two published files of a set of R. Schapire's, with their sha256."""
+    return {
+        "files": ((f"{name}.labelled.svm", examples),),
+        "features": (f"{name}.features.txt", features),
+    }
+
+
 _ENTRIES = (
     Entry(
         "a9a",
@@ -103,14 +113,9 @@ _ENTRIES = (
         n_test=1000,
         n_features=131,
         classes=("<=50K", ">50K"),
-        files=(
-            (
-                "census131.labelled.svm",
-                "cd5e49ad8746e432ed5f1f49ccd205aec25f3250b9755b68077fe582a2df1181",
-            ),
-        ),
-        features=(
-            "census131.features.txt",
+        **_labelled(
+            "census131",
+            "cd5e49ad8746e432ed5f1f49ccd205aec25f3250b9755b68077fe582a2df1181",
             "55846c22344fb16182b5c87791661c2c031984b23d545856941a22b3076013df",
         ),
         remotes=(
@@ -129,14 +134,9 @@ _ENTRIES = (
         n_test=1000,
         n_features=403,
         classes=("4", "9"),
-        files=(
-            (
-                "ocr49_403.labelled.svm",
-                "fefe51ce5b388fa9fab640fee4e8b298c83a1f413de801ad18ffd133baf60bea",
-            ),
-        ),
-        features=(
-            "ocr49_403.features.txt",
+        **_labelled(
+            "ocr49_403",
+            "fefe51ce5b388fa9fab640fee4e8b298c83a1f413de801ad18ffd133baf60bea",
             "878ae78e9d125e03667f7d02471e44d30dfa8395070f7b83eb5b6bc3546fadaa",
         ),
         remotes=(
@@ -162,14 +162,9 @@ _ENTRIES = (
         n_test=500,
         n_features=240,
         classes=("N", "S"),
-        files=(
-            (
-                "splice240.labelled.svm",
-                "d8e59b17b560af5f4f6f7b8d4799d8ba85ecaa59ce72ef5d9f76061acd8ffb45",
-            ),
-        ),
-        features=(
-            "splice240.features.txt",
+        **_labelled(
+            "splice240",
+            "d8e59b17b560af5f4f6f7b8d4799d8ba85ecaa59ce72ef5d9f76061acd8ffb45",
             "7ea82974c9a24dd5034f350a27762decf326e54c5c49b34d76363f120945ada9",
         ),
         remotes=(

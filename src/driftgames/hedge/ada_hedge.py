@@ -59,6 +59,7 @@ class AdaHedge(TwoPassLearner):
 
     sleeps: ClassVar[bool] = True
     scale_free: ClassVar[bool] = True
+    _memory_size = 1  # the gap
 
     @property
     def title(self) -> str:
@@ -116,10 +117,6 @@ class AdaHedge(TwoPassLearner):
             np.empty((2, self._n_actions)),
         )
         return mixed, played
-
-    @property
-    def _memory_size(self) -> int:
-        return 1  # the gap
 
     @property
     def _play_rounds(self) -> PlayRounds:

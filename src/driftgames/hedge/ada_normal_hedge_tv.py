@@ -47,6 +47,7 @@ class AdaNormalHedgeTV(TwoPassLearner):
     """
 
     sleeps: ClassVar[bool] = True
+    _memory_size = 0
 
     @property
     def title(self) -> str:
@@ -75,10 +76,6 @@ class AdaNormalHedgeTV(TwoPassLearner):
             losses,
             lambda first, last: self.interval_bound(first, last, self.smallest_epsilon),
         )
-
-    @property
-    def _memory_size(self) -> int:
-        return 0
 
     def _memory_like(self, state: Content) -> FloatArray:
         clock = float(state["totals"][CLOCK])

@@ -16,15 +16,8 @@ from driftgames.core.data_frames import column_names
 from driftgames.core.progress import progress as progress_bar
 from driftgames.core.schema import FLAG, PAIR, STRING, Schema, array_of, integer, list_of, one_of
 from driftgames.core.state import LAST_ROUND, Stateful, check_arrays
-from driftgames.core.typing import BoolArray, Content, FloatArray
-from driftgames.hedge.checks import (
-    check_dtype,
-    check_names,
-    check_prior,
-    check_units,
-    largest_loss,
-    read_only,
-)
+from driftgames.core.typing import BoolArray, Content, FloatArray, read_only
+from driftgames.hedge.checks import check_dtype, check_names, check_prior, check_units, largest_loss
 from driftgames.hedge.run import Run
 from driftgames.hedge.totals import CLOCK, FLOOR, LEARNER
 
@@ -204,10 +197,7 @@ class ExpertLearner(Stateful):
         learner_losses, regret = np.empty(rounds), np.empty(rounds)
         played = np.empty((rounds if distributions else 0, self._n_actions), self._dtype)
         step = max(1, _CHUNK // self._n_actions)
-        with (
-            self._all_or_nothing(),
-            progress_bar("rounds", rounds, show=progress) as advance,
-        ):
+        with self._all_or_nothing(), progress_bar("rounds", rounds, show=progress) as advance:
             first = self.t + 1
             for start in range(0, rounds, step):
                 part = slice(start, min(start + step, rounds))

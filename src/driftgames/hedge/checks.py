@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.checks import check_distribution, shown
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import FloatArray, read_only
 from driftgames.core.units import Units
 
 _SMALLEST_SHARE = 1e-200
@@ -66,10 +66,3 @@ def check_prior(prior: npt.ArrayLike | None, n_actions: int) -> FloatArray | Non
             f"stay positive; got {least:g}"
         )
     return read_only(shares)
-
-
-def read_only(array: FloatArray) -> FloatArray:
-    """Return a copy that cannot be changed."""
-    copied = np.array(array)
-    copied.flags.writeable = False
-    return copied

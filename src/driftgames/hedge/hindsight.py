@@ -16,7 +16,8 @@ import numpy.typing as npt
 from driftgames._kernels.simplex import lowest_on_simplex, most_log_wealth
 from driftgames.core.checks import check_finite, shown
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.losses import AbsoluteLoss, LogLoss, Loss, PinballLoss, SquareLoss, make_loss
+from driftgames.hedge.loss_base import Loss
+from driftgames.hedge.losses import AbsoluteLoss, LogLoss, PinballLoss, SquareLoss, make_loss
 
 _RIDGE = 1e-12  # relative to the trace, so that equal experts leave the matrix definite
 

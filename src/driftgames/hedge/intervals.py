@@ -27,9 +27,9 @@ from driftgames.core.state import Stateful, check_arrays, check_clock, nested, r
 from driftgames.core.typing import BoolArray, Content, FloatArray
 from driftgames.hedge.ada_hedge import AdaHedge
 from driftgames.hedge.base import ExpertLearner
-from driftgames.hedge.factory import make_learner
 from driftgames.hedge.linearised import distribution_of_awake, mix, play_linearised
 from driftgames.hedge.losses import PinballLoss
+from driftgames.hedge.registry import make_learner
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -426,7 +426,7 @@ class IntervalRun:
 
     def plot(self, *, window: int = 100, ax: Axes | None = None) -> Figure:
         """Draw the coverage of the last ``window`` rounds over time, beside the target."""
-        from driftgames.plots.intervals import plot_coverage
+        from driftgames.plots.regret import plot_coverage
 
         rounds = np.arange(self.first_round, self.first_round + self.low.size, dtype=np.float64)
         curves = {self.title: self.coverage_over_time(window)}

@@ -12,8 +12,6 @@ A loss with a `Loss.slope` can be linearised.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.elementary import log, log_all
-from driftgames._kernels.sums import row_dots
 from driftgames.core.checks import (
     as_floats,
     check_finite,
@@ -30,9 +27,9 @@ from driftgames.core.checks import (
     is_real,
     shown,
 )
-from driftgames.core.description import Describable
 from driftgames.core.typing import Content, FloatArray
-from driftgames.hedge.slopes import ABSOLUTE, LOG, PINBALL, SQUARE, Slope, slopes
+from driftgames.hedge.loss_base import ANY, Loss, LossFunction, Range, check_inside, means
+from driftgames.hedge.slopes import ABSOLUTE, LOG, PINBALL, SQUARE, Slope
 
 __all__ = [
     "LOSSES",
@@ -45,103 +42,6 @@ __all__ = [
     "ZeroOneLoss",
     "make_loss",
 ]
-
-Range = tuple[float, float]
-LossFunction = Callable[[FloatArray, FloatArray], npt.ArrayLike]
-
-_ANY: Range = (-math.inf, math.inf)
-
-
-class Loss(Describable, ABC):
-    r"""The loss of a prediction, given the outcome.
-
-    .. math:: \ell(x, y) \in [\mathrm{low}, \mathrm{high}]
-
-    Where the loss is convex in the prediction, the mixture :math:`\sum_i p_i x_i` loses at most
-    :math:`\sum_i p_i \ell(x_i, y)`, and so every bound of the learner holds for the mixture.
-    """
-
-    convex: ClassVar[bool] = True
-    """Whether the loss is convex in the prediction."""
-
-    @property
-    @abstractmethod
-    def loss_range(self) -> Range:
-        """The range of the losses, which the learner must know."""
-
-    @property
-    def prediction_range(self) -> Range:
-        """The range that predictions must lie in."""
-        return _ANY
-
-    @abstractmethod
-    def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
-        """Return the losses without checks; the arguments broadcast."""
-
-    @property
-    def compiled_slope(self) -> Slope | None:
-        """The slope as compiled loops know it; None if they do not."""
-        return None
-
-    @property
-    def has_slope(self) -> bool:
-        """Whether the loss is convex and has a `slope`."""
-        return self.compiled_slope is not None
-
-    @property
-    def steepest(self) -> float:
-        """The largest absolute slope; infinite if there is none."""
-        return math.inf
-
-    def slope(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
-        r"""Return the derivatives :math:`\ell'(x, y)` in the predictions, vectors of one length.
-
-        At a kink it is 0, which is a subgradient.
-        """
-        if self.compiled_slope is None:
-            raise ValueError(f"{type(self).__name__} has no slope")
-        return slopes(*self.compiled_slope, predictions, outcomes)
-
-    @property
-    def linearised_range(self) -> Range:
-        """The range of ``slope * (x - middle)`` for predictions x, around their `middle`."""
-        (low, high), middle = self.prediction_range, self.middle
-        most = self.steepest * max(high - middle, middle - low)
-        return (-most, most)
-
-    @property
-    def middle(self) -> float:
-        """The middle of `prediction_range`; 0 if it has no end."""
-        low, high = self.prediction_range
-        return low + (high - low) / 2 if math.isfinite(high - low) else 0.0
-
-    def __call__(self, predictions: npt.ArrayLike, outcomes: npt.ArrayLike) -> FloatArray:
-        """Return the losses, or say which value breaks which rule; the arguments broadcast."""
-        checked = self.check_predictions(predictions), self.check_outcomes(outcomes)
-        return self.evaluate(*checked)
-
-    def check_predictions(self, predictions: npt.ArrayLike) -> FloatArray:
-        """Return predictions as floats, or name the first outside `prediction_range`."""
-        return _inside("predictions", predictions, self.prediction_range)
-
-    def check_outcomes(self, outcomes: npt.ArrayLike) -> FloatArray:
-        """Return outcomes as floats, or name the first that cannot be one."""
-        return _inside("outcomes", outcomes, self.prediction_range)
-
-    def nearest(self, predictions: npt.ArrayLike) -> FloatArray:
-        """Return predictions with those outside `prediction_range` moved to its nearer end.
-
-        If outcomes lie in that range too, this never increases the distance to an outcome.
-        """
-        numbers = as_floats("predictions", predictions)
-        check_finite("predictions", numbers)
-        return np.clip(numbers, *self.prediction_range)
-
-    def combine(self, predictions: FloatArray, p: FloatArray) -> FloatArray:
-        """Return the prediction of a mixture: the mean under ``p`` over the last axis."""
-        mean = _means(predictions, p)
-        # a rounded mean must not leave the range of the experts
-        return np.asarray(np.clip(mean, predictions.min(axis=-1), predictions.max(axis=-1)))
 
 
 class _Interval(Loss):
@@ -156,8 +56,8 @@ class _Interval(Loss):
     def __post_init__(self) -> None:
         low: Any = self.low
         high: Any = self.high
-        if (low, high) in {(None, None), _ANY}:
-            low, high = _ANY
+        if (low, high) in {(None, None), ANY}:
+            low, high = ANY
         else:
             finite = all(is_real(x) and math.isfinite(x) for x in (low, high))
             if not finite or not low < high:
@@ -343,7 +243,7 @@ class LogLoss(Loss):
 
     def check_outcomes(self, outcomes: npt.ArrayLike) -> FloatArray:
         """Return outcomes as floats, or name the first that is neither 0 nor 1."""
-        numbers = _inside("outcomes", outcomes, (0.0, 1.0))
+        numbers = check_inside("outcomes", outcomes, (0.0, 1.0))
         between = (numbers != 0) & (numbers != 1)
         if between.any():
             raise ValueError(f"outcomes of log loss must be 0 or 1; got {numbers[between][0]:g}")
@@ -398,7 +298,7 @@ class ZeroOneLoss(Loss):
     def combine(self, predictions: FloatArray, p: FloatArray) -> FloatArray:
         """Return the label of most weight over the last axis."""
         labels = np.unique(predictions)
-        votes = np.stack([_means(predictions == label, p) for label in labels])
+        votes = np.stack([means(predictions == label, p) for label in labels])
         return np.asarray(labels[votes.argmax(axis=0)])
 
 
@@ -432,7 +332,7 @@ class CustomLoss(Loss):
         """The declared range."""
         if self.range is not None:
             return self.range
-        return (0.0, 1.0) if self.gradient is None else _ANY
+        return (0.0, 1.0) if self.gradient is None else ANY
 
     @property
     def has_slope(self) -> bool:
@@ -508,18 +408,3 @@ def make_loss(
     raise ValueError(
         f"loss must be one of {', '.join(LOSSES)}, a Loss or a function; got {shown(loss)}"
     )
-
-
-def _inside(name: str, values: npt.ArrayLike, allowed: Range) -> FloatArray:
-    numbers = as_floats(name, values)
-    check_finite(name, numbers)
-    if numbers.size:
-        check_range(name, numbers, *allowed)
-    return numbers
-
-
-def _means(values: npt.NDArray[Any], p: FloatArray) -> FloatArray:
-    """Return the mean of ``values`` under ``p`` over the last axis."""
-    pair = np.broadcast_arrays(values, p)
-    rows = [np.array(each, dtype=np.float64, order="C").reshape(-1, p.shape[-1]) for each in pair]
-    return row_dots(*rows).reshape(pair[0].shape[:-1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import threading
 import warnings
 from dataclasses import replace
@@ -15,35 +14,10 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import (
-    check_finite,
-    check_range,
-    float_errors,
-    shown,
-)
-from driftgames.core.description import UNREADABLE, describe, explain, restore
-from driftgames.core.documents import (
-    DocumentError,
-    decode_array,
-    encode_array,
-    read_document,
-    write_document,
-)
-from driftgames.core.schema import (
-    FLAG,
-    LIST,
-    NUMBER,
-    OBJECT,
-    STRING,
-    Requirement,
-    array_of,
-    check_members,
-)
-from driftgames.core.state import nested, restore_nested
+from driftgames.core.checks import float_errors
+from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray, Path
 from driftgames.hedge.base import ExpertLearner
-from driftgames.hedge.checks import check_units
-from driftgames.hedge.factory import LearnerChoice, make_learner
 from driftgames.hedge.hindsight import CombinationCertificate, best_combination
 from driftgames.hedge.linearised import (
     charged_range,
@@ -51,25 +25,12 @@ from driftgames.hedge.linearised import (
     distribution_of_awake,
     play_linearised,
 )
-from driftgames.hedge.losses import Loss, LossFunction, Range, make_loss
+from driftgames.hedge.loss_base import Loss, LossFunction, Range
+from driftgames.hedge.losses import make_loss
+from driftgames.hedge.mixture_files import KIND, VERSION, check_outside, content_of, mixture_of
+from driftgames.hedge.registry import LearnerChoice, make_learner
 
 __all__ = ["ExpertMixture", "LookAheadWarning"]
-
-KIND, VERSION = "driftgames.ExpertMixture", 3
-_ARGUMENTS = {
-    "loss": OBJECT,
-    "learner": Requirement("a name, an object or null", lambda v: isinstance(v, str | dict | None)),
-    "outside": STRING,
-    "linearise": FLAG.or_null,
-}
-_STATE = {
-    "experts": LIST.or_null,
-    "linearised": FLAG,
-    "total_loss": NUMBER,
-    "expert_losses": OBJECT,
-    "rounds_awake": OBJECT,
-    "learner": OBJECT,
-}
 
 
 class LookAheadWarning(UserWarning):
@@ -311,22 +272,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def content(self) -> Content:
         """Return arguments and state as JSON."""
         check_is_fitted(self)
-        return {
-            "arguments": {
-                "loss": describe(self.loss_),
-                "learner": _describe_choice(self.learner),
-                "outside": self.outside,
-                "linearise": self.linearise,
-            },
-            "state": {
-                "experts": self._columns(),
-                "linearised": self.linearised_,
-                "total_loss": self.total_loss_,
-                "expert_losses": encode_array(self.expert_losses_),
-                "rounds_awake": encode_array(self.rounds_awake_),
-                "learner": nested(self.learner_),
-            },
-        }
+        return content_of(self)
 
     @classmethod
     def load(
@@ -358,44 +304,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         **given: Any,
     ) -> ExpertMixture:
         """Return the mixture whose `content` this is; the arguments are those of `load`."""
-        try:
-            for half in ("arguments", "state"):
-                OBJECT.check(half, content.get(half))
-            arguments, state = content["arguments"], content["state"]
-            check_members(arguments, _ARGUMENTS)
-            check_members(state, _STATE)
-            mixture = cls(
-                _saved_loss(arguments["loss"], loss),
-                learner=_saved_choice(arguments["learner"], learner),
-                outside=arguments["outside"],
-                linearise=arguments["linearise"],
-            )
-            mixture.learner_ = restore_nested(state["learner"], ExpertLearner, **given)
-            mixture.loss_ = make_loss(mixture.loss)
-            mixture._set_totals(state)
-            mixture.linearised_ = state["linearised"]
-            found = charged_range(mixture.loss_, mixture.linearised_)
-            wanted, rounded = mixture.learner_.loss_range, (-math.inf, math.inf)
-            if found is not None:
-                units = check_units(found, False, mixture.learner_.dtype)
-                rounded = units.low, units.high
-            if wanted != rounded:
-                raise DocumentError(f"its learner takes losses in {wanted}, its loss has {found}")
-            _check_outside(mixture.outside)
-            columns = state["experts"]
-            names = columns is None or len(columns) == mixture.learner_.n_actions
-            if not names or not all(isinstance(name, str) for name in columns or ()):
-                raise DocumentError(
-                    f"experts must be a name for each or null; got {shown(columns)}"
-                )
-        except DocumentError:
-            raise
-        except UNREADABLE as error:
-            raise DocumentError(f"not a whole ExpertMixture: {explain(error)}") from error
-        mixture.n_features_in_ = mixture.learner_.n_actions
-        if columns is not None:
-            mixture.feature_names_in_ = np.array(columns, dtype=object)
-        return mixture
+        return mixture_of(cls, content, loss, learner, given)
 
     def _play(self, X: npt.ArrayLike, y: npt.ArrayLike, *, fresh: bool | None) -> FloatArray:
         """Play rounds; ``fresh=None`` begins only where nothing was played before."""
@@ -414,7 +323,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return {name: value for name, value in state.items() if name != "_lock"}
 
     def _play_checked(self, X: npt.ArrayLike, y: npt.ArrayLike, fresh: bool) -> FloatArray:
-        _check_outside(self.outside)
+        check_outside(self.outside)
         loss = make_loss(self.loss, self.outcome_range, any_size=True) if fresh else self.loss_
         with float_errors("X and y"):
             rows, column = validate_data(
@@ -474,16 +383,6 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.total_loss_, self.expert_losses_ = float(totals[0]), totals[1:].copy()
         self.rounds_awake_ = counts + (len(lost) if awake is None else awake.sum(axis=0))
 
-    def _set_totals(self, state: Content) -> None:
-        n = self.learner_.n_actions
-        self.total_loss_ = float(state["total_loss"])
-        self.expert_losses_ = decode_array(state["expert_losses"])
-        self.rounds_awake_ = decode_array(state["rounds_awake"])
-        array_of(n).check("expert_losses", self.expert_losses_)
-        array_of(n, dtype=np.int64).check("rounds_awake", self.rounds_awake_)
-        check_finite("expert_losses", self.expert_losses_)
-        check_range("rounds_awake", self.rounds_awake_, 0, self.learner_.t)
-
     def _experts(self, loss: Loss, X: FloatArray) -> tuple[FloatArray, BoolArray | None]:
         """Return checked predictions, and which experts are awake if any sleeps.
 
@@ -513,32 +412,3 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 def _digest(rows: FloatArray) -> bytes:
     return hashlib.sha256(repr(rows.shape).encode() + np.ascontiguousarray(rows).tobytes()).digest()
-
-
-def _check_outside(outside: object) -> None:
-    if outside not in {"error", "nearest"}:
-        raise ValueError(f"outside must be 'error' or 'nearest'; got {shown(outside)}")
-
-
-def _saved_loss(saved: Content, given: str | Loss | LossFunction | None) -> Loss | LossFunction:
-    """Return the saved loss; a loss that a file cannot hold must be given."""
-    if given is None:
-        return restore(saved, "loss")
-    if describe(make_loss(given)) != saved:
-        raise DocumentError(f"it was made with loss = {saved}; given is {shown(given)}")
-    return given if callable(given) else make_loss(given)
-
-
-def _saved_choice(saved: Content | str | None, given: LearnerChoice) -> LearnerChoice:
-    """Return the saved choice of a learner; a factory must be given."""
-    if given is None:
-        return restore(saved, "learner") if isinstance(saved, dict) else saved
-    if _describe_choice(given) != saved:
-        raise DocumentError(f"it was made with learner = {saved}; given is {shown(given)}")
-    return given
-
-
-def _describe_choice(choice: LearnerChoice) -> Content | str | None:
-    if choice is None or isinstance(choice, str):
-        return choice
-    return {"name": "a factory of learners", "arguments": None}

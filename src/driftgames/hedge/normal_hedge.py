@@ -14,7 +14,7 @@ from driftgames._kernels.normal_hedge import weigh_normal_hedge
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.totals import LEARNER, LOWEST
-from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
+from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds, learn_nothing
 
 
 class NormalHedge(TwoPassLearner):
@@ -42,6 +42,7 @@ class NormalHedge(TwoPassLearner):
     """
 
     takes_prior: ClassVar[bool] = False
+    _memory_size = 1  # the solution of the last round, where the next search begins
 
     @property
     def title(self) -> str:
@@ -51,10 +52,6 @@ class NormalHedge(TwoPassLearner):
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return `bounds.normal_hedge`, in units of loss."""
         return bounds.normal_hedge(horizon, epsilon, self._n_actions) * self._width
-
-    @property
-    def _memory_size(self) -> int:
-        return 1  # the solution of the last round, where the next search begins
 
     @property
     def _play_rounds(self) -> PlayRounds:
@@ -81,17 +78,4 @@ def _weigh(
     return total
 
 
-@inner_kernel
-def _learn(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    losses: FloatArray,
-    total: float,
-    learner_loss: float,
-) -> None:
-    """Do nothing: NormalHedge keeps only totals."""
-
-
-_PLAY_ROUNDS = compile_rounds(_weigh, _learn)
+_PLAY_ROUNDS = compile_rounds(_weigh, learn_nothing)

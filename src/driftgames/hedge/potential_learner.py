@@ -28,6 +28,8 @@ class PotentialLearner(ExpertLearner):
     _compiled: CompiledPotential | None
     _theta: Theta
 
+    _memory_size = 0
+
     def __init__(
         self,
         n_actions: int,
@@ -58,10 +60,6 @@ class PotentialLearner(ExpertLearner):
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return the bound of Theorem 2 or a lower one, in units of loss. [LS14, Thm. 2]"""
         return self._potential.hedge_bound(horizon, epsilon) * self._width
-
-    @property
-    def _memory_size(self) -> int:
-        return 0
 
     def _replay(
         self,

@@ -13,9 +13,11 @@ import numpy as np
 
 from driftgames.certificates import Certificate
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.factory import LearnerChoice, make_learner
+from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.linearised import charged_range, choose_linearised, play_linearised
-from driftgames.hedge.losses import Loss, LossFunction, Range, make_loss
+from driftgames.hedge.loss_base import Loss, LossFunction, Range
+from driftgames.hedge.losses import make_loss
+from driftgames.hedge.registry import LearnerChoice, make_learner
 
 try:
     from river import base
@@ -31,7 +33,26 @@ Features = dict[Any, Any]
 _ROUNDING = 1e-6  # the tolerance for probabilities of the models
 
 
-class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
+class _HedgeEnsemble(base.Ensemble):  # type: ignore[misc]
+    """Models that a Hedge learner weighs."""
+
+    _learner: ExpertLearner
+
+    @property
+    def _min_number_of_models(self) -> int:
+        return 1
+
+    @property
+    def weights(self) -> FloatArray:
+        """The weight of each model in the next prediction."""
+        return self._learner.distribution().astype(np.float64, copy=False)
+
+    def certificate(self) -> Certificate:
+        """Return the epsilon-regret to the models beside its bound, for every epsilon."""
+        return self._learner.certificate()
+
+
+class HedgeRegressor(_HedgeEnsemble, base.Regressor):  # type: ignore[misc]
     r"""A convex combination of river regressors, re-weighted after every outcome.
 
     .. math:: \hat y_t = \sum_i p_{t,i} x_{t,i}, \qquad \ell_{t,i} = g_t\,x_{t,i}, \quad
@@ -93,10 +114,6 @@ class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
             learner or "adahedge", len(self), loss_range=charged_range(self._loss, self._linearised)
         )
 
-    @property
-    def _min_number_of_models(self) -> int:
-        return 1
-
     def learn_one(self, x: Features, y: float) -> None:
         """Weigh the models by the losses of their predictions, then let each of them learn."""
         outcome = self._loss.check_outcomes([y])
@@ -112,15 +129,6 @@ class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
         """Return the weighted mean of the models' predictions."""
         return float(self._loss.combine(self._experts(x), self.weights))
 
-    @property
-    def weights(self) -> FloatArray:
-        """The weight of each model in the next prediction."""
-        return self._learner.distribution().astype(np.float64, copy=False)
-
-    def certificate(self) -> Certificate:
-        """Return the epsilon-regret to the models beside its bound, for every epsilon."""
-        return self._learner.certificate()
-
     def _experts(self, x: Features) -> FloatArray:
         return self._loss.nearest([model.predict_one(x) for model in self])
 
@@ -135,7 +143,7 @@ class HedgeRegressor(base.Ensemble, base.Regressor):  # type: ignore[misc]
         yield {"models": models, "outcome_range": (-1000.0, 1000.0)}
 
 
-class HedgeClassifier(base.Ensemble, base.Classifier):  # type: ignore[misc]
+class HedgeClassifier(_HedgeEnsemble, base.Classifier):  # type: ignore[misc]
     r"""A mixture of river classifiers' probabilities, re-weighted after every label.
 
     .. math:: \ell_{t,i} = \tfrac12 \sum_c (q_{t,i}(c) - \mathbf{1}\{c = y_t\})^2 \in [0, 1]
@@ -170,10 +178,6 @@ class HedgeClassifier(base.Ensemble, base.Classifier):  # type: ignore[misc]
         self._learner = make_learner(learner, len(self), loss_range=(0.0, 1.0))
 
     @property
-    def _min_number_of_models(self) -> int:
-        return 1
-
-    @property
     def _multiclass(self) -> bool:
         return all(model._multiclass for model in self)
 
@@ -191,15 +195,6 @@ class HedgeClassifier(base.Ensemble, base.Classifier):  # type: ignore[misc]
                 mixed[label] += p * chance
         total = sum(mixed.values())
         return {label: chance / total for label, chance in mixed.items()} if total > 0 else {}
-
-    @property
-    def weights(self) -> FloatArray:
-        """The weight of each model in the next prediction."""
-        return self._learner.distribution().astype(np.float64, copy=False)
-
-    def certificate(self) -> Certificate:
-        """Return the epsilon-regret to the models beside its bound, for every epsilon."""
-        return self._learner.certificate()
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,8 @@ from driftgames.core.documents import DocumentError
 from driftgames.core.schema import FLAG, LIST, STRING, Schema, integer, made_as
 from driftgames.core.state import Stateful
 from driftgames.core.typing import Content, FloatArray
-from driftgames.hedge.losses import Loss, Range, make_loss
+from driftgames.hedge.loss_base import Loss, Range
+from driftgames.hedge.losses import make_loss
 from driftgames.hedge.mixture import ExpertMixture
 
 Keys = npt.ArrayLike | None

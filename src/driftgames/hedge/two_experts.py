@@ -14,7 +14,7 @@ from driftgames.certificates import bounds
 from driftgames.core.checks import shown
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.totals import CLOCK
-from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
+from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds, learn_nothing
 
 
 class TwoExperts(TwoPassLearner):
@@ -46,6 +46,7 @@ class TwoExperts(TwoPassLearner):
     """
 
     takes_prior: ClassVar[bool] = False
+    _memory_size = 0
 
     def __init__(
         self,
@@ -71,10 +72,6 @@ class TwoExperts(TwoPassLearner):
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return `bounds.two_experts`, in units of loss."""
         return bounds.two_experts(horizon, epsilon) * self._width
-
-    @property
-    def _memory_size(self) -> int:
-        return 0
 
     @property
     def _play_rounds(self) -> PlayRounds:
@@ -118,17 +115,4 @@ def _weigh(
     return 1.0
 
 
-@inner_kernel
-def _learn(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    losses: FloatArray,
-    total: float,
-    learner_loss: float,
-) -> None:
-    """Learn nothing beside the totals."""
-
-
-_PLAY_ROUNDS = compile_rounds(_weigh, _learn)
+_PLAY_ROUNDS = compile_rounds(_weigh, learn_nothing)

@@ -153,6 +153,19 @@ def _advance(
     return behind
 
 
+@inner_kernel
+def learn_nothing(
+    cumulative: FloatArray,
+    totals: FloatArray,
+    prior: FloatArray | None,
+    memory: FloatArray,
+    losses: FloatArray,
+    total: float,
+    learner_loss: float,
+) -> None:
+    """Do nothing, for a learner that keeps only totals."""
+
+
 def compile_advance(learn: Learn) -> Advance:
     """Return the end of a round for a learner's ``learn``."""
     return specialise(_advance, inner_kernel, learn=learn)

@@ -13,8 +13,7 @@ from driftgames._kernels.elementary import log_all
 from driftgames._kernels.jit import allocating_kernel
 from driftgames._kernels.sums import dot, matvec
 from driftgames.core.checks import as_floats, check_number, check_vector
-from driftgames.core.typing import FloatArray
-from driftgames.oco.read_only import read_only
+from driftgames.core.typing import FloatArray, read_only
 
 _BLOCK = 64  # points that stay in the cache
 _ROUNDING = 1e-10  # a negative eigenvalue this small, relative to the largest, is zero

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.checks import as_floats, check_finite, check_vector
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import FloatArray, read_only
 from driftgames.oco.convex_set import TOLERANCE, ConvexSet
-from driftgames.oco.read_only import read_only
 from driftgames.oco.sets import Simplex
 
 MOST_TRIANGULATED = 5

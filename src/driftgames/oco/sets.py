@@ -12,9 +12,8 @@ from scipy.special import gammainc, ndtri
 from driftgames._kernels.simplex import simplex_covariance, simplex_from_cube
 from driftgames._kernels.sums import dot, matvec, row_dots
 from driftgames.core.checks import check_integer, check_positive, check_vector, shown
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import FloatArray, read_only
 from driftgames.oco.convex_set import TOLERANCE, ConvexSet, between_planes
-from driftgames.oco.read_only import read_only
 
 
 @dataclass(frozen=True, eq=False)

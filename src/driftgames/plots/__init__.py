@@ -4,15 +4,22 @@ Matplotlib is imported when the first figure is drawn.
 """
 
 from driftgames.plots.bandit import plot_pulls, plot_regret_bands
-from driftgames.plots.boosting import plot_cumulative_margins, plot_zero_fractions
-from driftgames.plots.calibration import plot_calibration
-from driftgames.plots.importances import plot_importances
-from driftgames.plots.intervals import plot_coverage
+from driftgames.plots.boosting import (
+    plot_calibration,
+    plot_cumulative_margins,
+    plot_importances,
+    plot_zero_fractions,
+)
 from driftgames.plots.portfolio import plot_wealth
-from driftgames.plots.regret import plot_epsilon_regret, plot_regret_over_time, plot_weights
+from driftgames.plots.regret import (
+    plot_coverage,
+    plot_epsilon_regret,
+    plot_regret_over_time,
+    plot_time_per_round,
+    plot_weights,
+)
 from driftgames.plots.shapes import plot_shapes
 from driftgames.plots.style import save_figure
-from driftgames.plots.timing import plot_time_per_round
 
 __all__ = [
     "plot_calibration",

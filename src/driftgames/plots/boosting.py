@@ -1,4 +1,4 @@
-"""Figures of boosting: who is ignored, and how far from the border the examples lie."""
+"""Figures of boosters: weights of zero, margins, the work of each feature, and calibration."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
+from driftgames.core.checks import as_floats, check_fractions, check_integer
 from driftgames.core.typing import FloatArray
-from driftgames.plots.style import new_axes, with_styles
+from driftgames.plots.style import new_axes, shown_name, with_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,3 +56,93 @@ def _moving_range(thetas: FloatArray, curves: Sequence[FloatArray]) -> tuple[flo
         return -1.0, 1.0
     low, high = thetas[inside[0]], thetas[inside[-1]]
     return max(-1.0, math.floor(10 * low - 0.5) / 10), min(1.0, math.ceil(10 * high + 0.5) / 10)
+
+
+def plot_importances(
+    importances: npt.ArrayLike, names: Sequence[str], *, n_features: int = 20
+) -> Figure:
+    """Draw the largest importances, largest first, and the sum of the rest.
+
+    Examples
+    --------
+    >>> figure = plot_importances([0.2, 0.0, 0.8], ["age", "sex", "income"])
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['income', 'age']
+    """
+    check_integer("n_features", n_features, least=1)
+    shares = as_floats("importances", importances)
+    if shares.shape != (len(names),):
+        raise ValueError(
+            f"importances must be one for each of {len(names)} names; got shape {shares.shape}"
+        )
+    order = np.argsort(-shares, kind="stable")
+    used = order[shares[order] > 0]
+    top, rest = used[:n_features], used[n_features:]
+    labels = [shown_name(str(names[j])) for j in top]
+    lengths = shares[top].tolist()
+    if rest.size:
+        labels.append(f"{rest.size:,} more")
+        lengths.append(float(shares[rest].sum()))
+    figure, axes = new_axes(size=(5.2, 0.9 + 0.24 * max(len(labels), 1)))
+    colours = ["0.45"] * top.size + ["0.8"] * (len(labels) - top.size)
+    axes.barh(range(len(labels)), lengths, color=colours, edgecolor="black", linewidth=0.6)
+    axes.set_yticks(range(len(labels)), labels, fontsize="small")
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.set_xlabel("share of all edges", fontsize="small")
+    axes.grid(visible=False, axis="y")
+    return figure
+
+
+def plot_calibration(
+    probabilities: npt.ArrayLike,
+    came_true: npt.ArrayLike,
+    *,
+    n_bins: int = 10,
+    label: str = "the class",
+) -> Figure:
+    """Draw the share of examples of a class over the mean probability that it was given.
+
+    Examples are grouped by probability, as many in each group; equal probabilities stay in one
+    group. Bars are 95 % intervals (Wilson). Where most of them cross the diagonal, the
+    probabilities are calibrated. Below is the number of examples at each probability.
+
+    Examples
+    --------
+    >>> figure = plot_calibration([0.1, 0.1, 0.9, 0.9], [False, False, True, True], n_bins=2)
+    >>> figure.axes[0].get_xlabel(), len(figure.axes)
+    ('', 2)
+    """
+    from matplotlib.figure import Figure
+
+    check_integer("n_bins", n_bins, least=1)
+    p = check_fractions("probabilities", probabilities)
+    hits = np.asarray(came_true, dtype=bool)
+    if hits.shape != p.shape:
+        raise ValueError(f"came_true must have the shape {p.shape}; got {hits.shape}")
+    order = np.argsort(p, kind="stable")
+    starts = np.unique(p[order], return_index=True)[1]
+    bounds = starts[np.unique(starts * n_bins // p.size, return_index=True)[1]]
+    sizes = np.diff(np.append(bounds, p.size))
+    means = np.add.reduceat(p[order], bounds) / sizes
+    shares = np.add.reduceat(hits[order].astype(np.float64), bounds) / sizes
+    z = 1.96  # Wilson's interval: it stays within [0, 1] and is not empty at its ends
+    centre = (shares + z * z / (2 * sizes)) / (1 + z * z / sizes)
+    reach = (
+        z * np.sqrt(shares * (1 - shares) / sizes + (z / (2 * sizes)) ** 2) / (1 + z * z / sizes)
+    )
+
+    figure = Figure(figsize=(4.6, 5.2), layout="constrained")
+    grid = figure.add_gridspec(2, 1, height_ratios=(4, 1))
+    _, above = new_axes(figure.add_subplot(grid[0]))
+    _, below = new_axes(figure.add_subplot(grid[1], sharex=above))
+    above.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")
+    above.vlines(means, centre - reach, centre + reach, color="0.5", linewidth=1.0)
+    above.plot(means, shares, color="black", marker="o", markersize=4, linewidth=1.2)
+    above.set_xlim(-0.02, 1.02)
+    above.set_ylim(-0.02, 1.02)
+    above.set_ylabel(f"share of {label}")
+    above.tick_params(labelbottom=False)
+    below.hist(p, bins=[k / 20 for k in range(21)], color="0.75", edgecolor="0.4", linewidth=0.5)
+    below.set_xlabel(f"probability of {label}")
+    below.set_ylabel("examples")
+    return figure

@@ -1,4 +1,4 @@
-"""Figures of regret: over epsilon, over time, and where the weight went."""
+"""Figures over rounds (regret, weights and coverage), over epsilon, and of the time per round."""
 
 from __future__ import annotations
 
@@ -112,3 +112,40 @@ def frame_of(
 def _from_the_left(values: FloatArray) -> FloatArray:
     """Return values with the first one twice, so that its step has a width."""
     return np.concatenate([values[:1], values])
+
+
+def plot_coverage(
+    rounds: FloatArray,
+    coverage: Mapping[str, FloatArray],
+    target: float,
+    *,
+    window: int,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw shares of covered outcomes over the rounds, and the target as a thin line."""
+    figure, ax = new_axes(ax)
+    for _, curve, style in with_styles(coverage.items()):
+        ax.plot(rounds, curve, **style)
+    ax.axhline(target, color="0.4", linewidth=0.8, label="target")
+    ax.set_ylim(min(0.5, *(float(curve.min()) for curve in coverage.values())), 1.02)
+    ax.set_xlabel("round")
+    ax.set_ylabel(f"coverage of the last {window} rounds")
+    ax.legend(frameon=False)
+    return figure
+
+
+def plot_time_per_round(
+    sizes: FloatArray, seconds: Mapping[str, FloatArray], *, ax: Axes | None = None
+) -> Figure:
+    """Draw the time of a round, in microseconds, against the number of actions."""
+    figure, ax = new_axes(ax)
+    markers = "osv^Dx"
+    for at, (_, curve, style) in enumerate(with_styles(seconds.items())):
+        micro = [1e6 * second for second in curve]
+        ax.plot(sizes, micro, marker=markers[at % 6], markersize=4, **style)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("number of actions N")
+    ax.set_ylabel("time per round (µs)")
+    ax.legend(frameon=False)
+    return figure

@@ -10,6 +10,7 @@ from driftgames.portfolio.baselines import (
     BuyAndHold,
     ExponentiatedGradient,
     OnlineNewtonStep,
+    SoftBayes,
     UniformRebalancing,
 )
 from driftgames.portfolio.best_in_hindsight import (
@@ -19,7 +20,6 @@ from driftgames.portfolio.best_in_hindsight import (
 from driftgames.portfolio.registry import STRATEGIES
 from driftgames.portfolio.relatives import price_relatives
 from driftgames.portfolio.report import PortfolioReport, run
-from driftgames.portfolio.soft_bayes import SoftBayes
 from driftgames.portfolio.strategy import PortfolioRun, PortfolioStrategy, Quote
 from driftgames.portfolio.universal import UniversalPortfolio
 

@@ -9,9 +9,9 @@ from driftgames.portfolio.baselines import (
     BuyAndHold,
     ExponentiatedGradient,
     OnlineNewtonStep,
+    SoftBayes,
     UniformRebalancing,
 )
-from driftgames.portfolio.soft_bayes import SoftBayes
 from driftgames.portfolio.strategy import PortfolioStrategy
 from driftgames.portfolio.universal import UniversalPortfolio
 from driftgames.potentials import NormalHedgeDT

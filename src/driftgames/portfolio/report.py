@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from driftgames.certificates.bounds.portfolios import exponentiated_gradient
 from driftgames.core.registry import choose
 from driftgames.core.typing import FloatArray
-from driftgames.portfolio.baselines import ExponentiatedGradient
+from driftgames.portfolio.baselines import ExponentiatedGradient, SoftBayes
 from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced, best_constant_rebalanced
 from driftgames.portfolio.frames import Dates, read_frame
 from driftgames.portfolio.registry import STRATEGIES
-from driftgames.portfolio.soft_bayes import SoftBayes
 from driftgames.portfolio.strategy import PortfolioRun, PortfolioStrategy
 from driftgames.portfolio.universal import UniversalPortfolio
 from driftgames.tables import Column, Table

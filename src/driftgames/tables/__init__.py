@@ -5,8 +5,7 @@ its numbers are written; the rows hold raw numbers, which JSON and CSV keep.
 """
 
 from driftgames.tables.cells import MISSING, cell_text, visible
-from driftgames.tables.export import as_records, as_rows, write_json
-from driftgames.tables.table import Cell, Column, Row, Table
+from driftgames.tables.table import Cell, Column, Row, Table, as_records, as_rows, write_json
 from driftgames.tables.terminal import draw_table
 
 __all__ = [

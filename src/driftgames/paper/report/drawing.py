@@ -12,9 +12,13 @@ import numpy as np
 from driftgames.core.typing import FloatArray
 from driftgames.paper.results import Figure, Panel
 from driftgames.plots.boosting import plot_cumulative_margins, plot_zero_fractions
-from driftgames.plots.regret import frame_of, plot_epsilon_regret, plot_regret_over_time
+from driftgames.plots.regret import (
+    frame_of,
+    plot_epsilon_regret,
+    plot_regret_over_time,
+    plot_time_per_round,
+)
 from driftgames.plots.style import render, sample_line, with_styles
-from driftgames.plots.timing import plot_time_per_round
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,4 +1,4 @@
-"""The results as CSV, with the versions, the seed and the machine."""
+"""The results on a terminal, and as CSV with the versions, the seed and the machine."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from driftgames.core.documents import atomic_write
 from driftgames.paper.reproduce import Report
 from driftgames.paper.results import Figure
-from driftgames.tables import Cell, as_rows
+from driftgames.tables import Cell, as_rows, draw_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
@@ -44,3 +48,14 @@ def _csv(report: Report, command: str, rows: Iterable[Sequence[Cell]]) -> str:
     text.write(f"# {command}\n# seed {report.seed}, {facts}\n")
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
+
+
+def print_report(report: Report, console: Console) -> None:
+    """Print the tables of this run and the summary."""
+    made = [section for section in report.sections if section.name not in report.kept]
+    for section in made:
+        for table in section.tables:
+            console.print(draw_table(table))
+            console.print()
+    for sentence in report.summary:
+        console.print(f"- {sentence}", markup=False, highlight=False)
