@@ -116,7 +116,10 @@ class BaseBooster(BatchFit):
         """Return the decision function of columns that the weak hypotheses ask about."""
         if self.n_iter_ == 0:
             return np.broadcast_to(self._default_vote, self._shape_of_votes(X)).copy()
-        return np.asarray(self._scores(X) / self.estimator_weights_.sum())
+        total = float(self.estimator_weights_.sum())
+        if isinstance(self._tables, AdditiveModel | TreeModel):
+            return self._tables.scores(X, n_threads=self._count_threads(), divisor=total)
+        return np.asarray(self._scores(X) / total)
 
     def _scores(self, X: Any) -> Array:
         """Return the sum of the votes on columns that the weak hypotheses ask about."""

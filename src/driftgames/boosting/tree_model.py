@@ -62,8 +62,12 @@ class TreeModel:
             votes,
         )
 
-    def scores(self, X: Any, *, n_threads: int = 1) -> npt.NDArray[Any]:
+    def scores(
+        self, X: Any, *, n_threads: int = 1, divisor: float | None = None
+    ) -> npt.NDArray[Any]:
         """Return the sum of votes on each row: int64 if all weights are 1, else float64.
+
+        With a ``divisor`` the sums are divided by it, and are float64.
 
         ``X`` is a dense array or a SciPy sparse matrix, which stays sparse. NaN is a missing
         value. The result is the same for any number of threads.
@@ -77,8 +81,15 @@ class TreeModel:
         score = self._sparse_scorer(rows) if issparse(X) else self._dense_scorer(rows)
         out = np.empty(rows.shape[0])
         starts = range(0, rows.shape[0], _CHUNK)
-        run_in_threads(lambda a: score(a, out[a : a + _CHUNK]), starts, n_threads)
-        return out.astype(np.int64) if self._weights[1] else out
+
+        def add(start: int) -> None:
+            part = out[start : start + _CHUNK]
+            score(start, part)
+            if divisor is not None:
+                part /= divisor
+
+        run_in_threads(add, starts, n_threads)
+        return out.astype(np.int64) if self._weights[1] and divisor is None else out
 
     def explain(self, x: Any) -> Explanation:
         r"""Return the vote of each feature on one example, a vector or a single row.

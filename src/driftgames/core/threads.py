@@ -13,7 +13,7 @@ def run_in_threads(task: Callable[[int], object], starts: range, n_threads: int)
         for start in some:
             task(start)
 
-    several = max(-(-len(starts) // (4 * n_threads)), 1)
+    several = max(-(-len(starts) // (16 * n_threads)), 1)
     groups = [starts[k : k + several] for k in range(0, len(starts), several)]
     if min(n_threads, len(groups)) > 1:
         with ThreadPoolExecutor(min(n_threads, len(groups))) as pool:
