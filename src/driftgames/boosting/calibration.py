@@ -8,12 +8,13 @@ good to calibrate with. So boosters are fitted again to a part of the examples, 
 rest: below `SMALL` examples on each of ten parts in turn, below `LARGE` on each of five, and from
 there on one part of five. That costs nine, four and 0.8 fits more.
 
-The same votes tell how many rounds are best: ``early_stopping="cv"`` keeps the number of rounds
-with the least log-loss.
+The same votes tell how many rounds are enough: ``early_stopping="cv"`` keeps the largest number of
+rounds whose log-loss is within two standard errors of the least.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -75,10 +76,14 @@ class Calibration:
             return cls(*fit_sigmoid(votes, labels == 1, masses, scale)[:2])
         return cls(fit_softmax(votes, labels, masses, scale), 0.0)
 
+    def losses(self, votes: FloatArray, labels: IntArray) -> FloatArray:
+        """Return the log-loss of the probabilities of each vote."""
+        return -log_all(self.probabilities(votes)[np.arange(labels.size), labels])
+
     def log_loss(self, votes: FloatArray, labels: IntArray, masses: IntArray) -> float:
         """Return the mean log-loss of the probabilities of votes."""
-        own = self.probabilities(votes)[np.arange(labels.size), labels]
-        return -dot(masses.astype(np.float64), log_all(own)) / int(masses.sum())
+        losses = self.losses(votes, labels)
+        return dot(masses.astype(np.float64), losses) / int(masses.sum())
 
     def probabilities(self, votes: FloatArray) -> FloatArray:
         """Return the probability of every class.
@@ -118,7 +123,7 @@ class CrossFit(NamedTuple):
 
     calibration: Calibration
     n_rounds: int
-    """The number of rounds with the least log-loss, and of equal losses the smallest."""
+    """The largest number of rounds whose log-loss is within two standard errors of the least."""
 
 
 def stages_of(n_rounds: int) -> list[int]:
@@ -160,12 +165,33 @@ def cross_fit(booster: BaseBooster, keys: RowKeys, refit: Refit, stages: Sequenc
             found.append(refit(fresh, held, stages))
         mine.append(np.flatnonzero(held))
     at = np.concatenate(mine)
-    best, least_loss = CrossFit(Calibration(0.0, 0.0), 0), np.inf
-    for votes, n_rounds in zip(np.concatenate(found, axis=1), stages, strict=True):
-        fitted = Calibration.fit(votes, labels[at], weights.of_each[at], scale)
-        loss = fitted.log_loss(votes, labels[at], weights.of_each[at]) if len(stages) > 1 else 0.0
-        if loss < least_loss:
-            best, least_loss = CrossFit(fitted, n_rounds), loss
+    labels, masses = labels[at], weights.of_each[at]
+    held_out = np.concatenate(found, axis=1)
+    fitted = [Calibration.fit(votes, labels, masses, scale) for votes in held_out]
+    chosen = 0
+    if len(stages) > 1:
+        each = zip(fitted, held_out, strict=True)
+        chosen = _choose([one.losses(votes, labels) for one, votes in each], masses)
+    return CrossFit(fitted[chosen], stages[chosen])
+
+
+def _choose(losses: Sequence[FloatArray], masses: IntArray) -> int:
+    """Return the last of these whose mean is within two standard errors of the least.
+
+    Sums are rounded once, so that the order of the examples does not matter.
+    """
+    total = int(masses.sum())
+
+    def mean(values: FloatArray) -> float:
+        return math.fsum((masses * values).tolist()) / total
+
+    means = [mean(each) for each in losses]
+    best = means.index(min(means))
+    for at in range(len(losses) - 1, best, -1):
+        more = losses[at] - losses[best]
+        away = mean(more)
+        if away <= 2.0 * math.sqrt(mean((more - away) ** 2) / more.size):
+            return at
     return best
 
 

@@ -39,8 +39,9 @@ class_weight : dict or "balanced", optional
 early_stopping : bool, "auto" or "cv"
     Whether to stop where the score on held-out examples no longer rises; "auto" does so from
     10,001 examples on. The first ``eval_set`` of `fit` is scored, if there is one. "cv" plays all
-    rounds and then keeps as many as have the least log-loss on examples held out. They are those of
-    ``calibrate``, so that it costs nothing beside that, and every example is trained on.
+    rounds and then keeps the most whose log-loss on examples held out is within two standard errors
+    of the least. They are those of ``calibrate``, so that it costs nothing beside that, and every
+    example is trained on.
 validation_fraction : float, int or None
     The share or the number of examples that are held out for it. The rows are drawn by their
     contents, so that their order does not matter. None scores the training examples.

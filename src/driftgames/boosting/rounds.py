@@ -192,7 +192,7 @@ class BoostingRounds(BoosterInput):
         return sorted(getattr(self, "_margins_after", ())) or [self.n_iter_]
 
     def _settle(self, found: CrossFit) -> None:
-        """Keep the calibration, and no more rounds than have the least log-loss."""
+        """Keep the calibration, and no more rounds than were chosen."""
         n, margins = found.n_rounds, self.__dict__.pop("_margins_after", {})
         if n < self.n_iter_:
             self.n_iter_ = n

@@ -108,7 +108,7 @@ def fit_with_checkpoints(
         early = booster.ended_early_
         why = f"no {kind} has an edge" if early else f"the last {kind} makes no mistake"
         if booster.early_stopping == "cv" and not early:
-            why = "held-out examples have the least log-loss there"
+            why = "more rounds have a larger log-loss on held-out examples"
         elif booster.early_stopping and not early and done > 1:
             why = f"the log-loss has not fallen for {booster.n_iter_no_change} rounds"
         if done == 0:
