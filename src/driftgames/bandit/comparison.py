@@ -17,6 +17,7 @@ from driftgames.certificates import Certificate
 from driftgames.core.checks import check_integer
 from driftgames.core.progress import progress as progress_bar
 from driftgames.core.typing import FloatArray
+from driftgames.tables import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +78,7 @@ class GameSeries:
             self.arm_losses.mean(axis=0),
             float(self.learner_losses.mean()),
             self.bound,
-            caveat=f"{self.caveat}; mean of {games} game{'s' * (games != 1)}",
+            caveat=f"{self.caveat}; mean of {counted(games, 'game')}",
         )
 
     @property

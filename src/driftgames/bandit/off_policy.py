@@ -37,6 +37,7 @@ from driftgames.core.checks import (
     check_vector,
     shown,
 )
+from driftgames.core.data_frames import as_frame
 from driftgames.core.typing import FloatArray
 
 Target = Mapping[Any, float] | Callable[[Columns], Mapping[Any, float]] | BanditPolicy
@@ -200,12 +201,10 @@ def _check_target(target: Mapping[Any, float]) -> Mapping[Any, float]:
 
 
 def _columns_of(log: Any) -> Columns:
-    import narwhals.stable.v2 as nw
-
     if isinstance(log, PullLog):
         return log.columns
-    frame = nw.from_native(log, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
+    frame = as_frame(log)
+    if frame is None:
         raise ValueError(f"log must be a PullLog or a data frame; got {type(log).__name__}")
     names = ("round", "arm", "propensity", "loss")
     if missing := [name for name in names if name not in frame.columns]:

@@ -1,4 +1,4 @@
-"""The examples during a fit as chips: their positions, their weights and the next hypothesis.
+"""The examples during a fit as chips: what a round asks of them, and the record of a round.
 
 Weights are integers in fixed point. The binary point is chosen in each round so that their sum is
 just below 2**62. Sums of them are exact, and so is every comparison between hypotheses: neither the

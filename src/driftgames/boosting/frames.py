@@ -134,7 +134,7 @@ class FoundCategories(NamedTuple):
     @classmethod
     def of(cls, X: Any, held: tuple[Categories | None, ...]) -> FoundCategories:
         """Take the order from the types of the columns of ``X``."""
-        frame, order = _as_frame(X), list(held)
+        frame, order = as_frame(X), list(held)
         for j, mine in enumerate(held):
             if mine is not None:
                 typed = () if frame is None else getattr(frame[:, j].dtype, "categories", ())
@@ -156,13 +156,6 @@ class FoundCategories(NamedTuple):
             _check_kind([*mine, *others], f"column {j}")
             held.append(_order([*mine, *others], self.order[j] or ()))
         return FoundCategories(tuple(held), self.order)
-
-
-def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
-    if isinstance(X, np.ndarray):  # the usual case, quickly
-        return None
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def _choose(setting: Any, n_features: int, names: list[Any]) -> BoolArray:

@@ -124,7 +124,7 @@ class PotentialWeights(MistakeWeights):
     def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
         """Return the potential's weights; zeros after the last round of its game."""
         positions = np.asarray((t - 1) / 2 - edge_sum - mistakes, dtype=np.float64)
-        if isinstance(self.potential, CompiledPotential):
+        if isinstance(self.potential, CompiledPotential):  # finite positions need no check
             weights = np.empty(mistakes.size)
             weigh = _compile_weigh(self.potential.kernels)
             weigh(positions, float(t), self.potential.theta, weights)

@@ -14,6 +14,7 @@ from driftgames.certificates.regret import regret_curve
 from driftgames.core.checks import check_fraction, check_integer
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
+from driftgames.tables import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -167,7 +168,7 @@ class Certificate(Comparable):
 
     def __str__(self) -> str:
         note = f" ({self.caveat})" if self.caveat else ""
-        rounds = f"{self.horizon:,} round{'s' * (self.horizon != 1)}"
+        rounds = counted(self.horizon, "round")
         return f"{self.title} after {rounds}: {self.verdict}{note}\n{self.table()}"
 
     def plot(self, ax: Axes | None = None) -> Figure:

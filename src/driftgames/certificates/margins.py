@@ -15,6 +15,7 @@ from driftgames.certificates.certificate import Bound, Comparable
 from driftgames.core.checks import check_between
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
+from driftgames.tables import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -240,7 +241,7 @@ class MarginCertificate(Comparable):
 
     def __str__(self) -> str:
         note = f" ({self.caveat})" if self.caveat else ""
-        rounds = f"{self.n_rounds:,} round{'s' * (self.n_rounds != 1)}"
+        rounds = counted(self.n_rounds, "round")
         error = f"training error {self.training_error:.3f}, promised at most {self.error_bound:.3f}"
         return f"{self.title} after {rounds}: {self.verdict}{note}\n{error}\n{self.table()}"
 

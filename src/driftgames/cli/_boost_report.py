@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from driftgames.tables import Table
+from driftgames.tables import Column, Table
 
 
 def facts_of(booster: Any) -> dict[str, Any]:
@@ -32,8 +31,6 @@ def facts_of(booster: Any) -> dict[str, Any]:
 
 def summary_of(path: Path, facts: dict[str, Any]) -> Table:
     """Return the facts of a model as a table of texts."""
-    from driftgames.tables import Column, Table
-
     forms = {"smallest edge": ".4f", "mean share of zero weights": ".1%", "training error": ".2%"}
     shown = {**facts, "classes": ", ".join(map(str, facts["classes"]))}
     rows = [
@@ -46,8 +43,6 @@ def summary_of(path: Path, facts: dict[str, Any]) -> Table:
 def features_of(booster: Any, top: int) -> Table:
     """Return the features that vote most."""
     import numpy as np
-
-    from driftgames.tables import Column, Table
 
     names = getattr(booster, "feature_names_in_", None)
     if len(booster.trees_):
@@ -88,8 +83,6 @@ def feature_name(names: Any, feature: int) -> str:
 def margins_on(name: str, margins: Any) -> Table:
     """Return the quantiles of the margins of examples."""
     import numpy as np
-
-    from driftgames.tables import Column, Table
 
     shares = (0.0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
     rows = tuple((f"{share:.0%}", float(np.quantile(margins, share))) for share in shares)

@@ -11,7 +11,7 @@ import numpy as np
 
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.base import ExpertLearner
-from driftgames.tables import Column, Row, Table, as_records, draw_table
+from driftgames.tables import Column, Row, Table, as_records, counted, draw_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,8 +30,8 @@ def show(learner: ExpertLearner, console: Console, epsilons: Sequence[float], mo
     """Print the totals, the distribution of the next round and the epsilon-regret table."""
     totals, best = learner.action_losses, _best(learner)
     word, sign = _word(learner)
-    rounds = f"{learner.t:,} round{'s' * (learner.t != 1)}"
-    actions = f"{learner.n_actions:,} action{'s' * (learner.n_actions != 1)}"
+    rounds = counted(learner.t, "round")
+    actions = counted(learner.n_actions, "action")
     console.print(f"{learner.title}: {rounds}, {actions}", style="bold")
     for name, value in (
         (f"learner's {word}", f"{sign * learner.learner_loss:,.4f}"),

@@ -13,7 +13,7 @@ from driftgames.cli._mix_stream import MixState
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.hindsight import best_combination, least_squares_weights
 from driftgames.hedge.losses import LogLoss, PinballLoss, SquareLoss
-from driftgames.tables import Cell, Column, Row, Table, as_records
+from driftgames.tables import Cell, Column, Row, Table, as_records, draw_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,8 +64,6 @@ def _best_rows(state: MixState, played: Played | None, has_own: bool) -> list[Ro
 
 def show(state: MixState, table: Table, console: Console) -> None:
     """Print the table and the regrets with their bound."""
-    from driftgames.tables import draw_table
-
     console.print(draw_table(table))
     for line in _regrets(state):
         console.print(line)

@@ -7,7 +7,7 @@ import importlib.util
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -65,6 +65,20 @@ LeftOut = Annotated[
         help="Columns that are not read: names, or numbers from 1.",
     ),
 ]
+
+
+def plot_of(what: str) -> Any:
+    """Return the option of the file that a figure is written to."""
+    return typer.Option("--plot", metavar="FILE", help=f"Draw {what} to this .svg, .pdf or .png.")
+
+
+def keeps(what: str) -> Any:
+    """Return the option of the file that holds a state."""
+    return typer.Option(
+        "--state",
+        metavar="FILE",
+        help=f"Keep the {what} in this file, and go on from it when it exists.",
+    )
 
 
 def numbers(option: str, text: str) -> list[float]:

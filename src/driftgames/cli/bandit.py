@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,9 +17,11 @@ from driftgames.cli._options import (
     fractions,
     import_file,
     pair,
+    plot_of,
 )
 from driftgames.cli._output import clear_errors, console
 from driftgames.core.registry import choose
+from driftgames.tables import Column, Row, Table, as_records, counted, draw_table, write_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     from driftgames.bandit import GameSeries
     from driftgames.bandit.registry import PolicyFactory
     from driftgames.core.typing import FloatArray
-    from driftgames.tables import Table
 
 
 def bandit(
@@ -103,10 +105,7 @@ def bandit(
             help="Show the regret to all but the best fraction E of the arms too, as in 0.1,0.5.",
         ),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw regret over time to this .svg, .pdf or .png."),
-    ] = None,
+    plot: Annotated[Path | None, plot_of("regret over time")] = None,
     json: JsonFile = None,
 ) -> None:
     """Let bandit policies play, and compare their losses.
@@ -131,7 +130,6 @@ def bandit(
     Example: driftgames bandit --policies exp3,tsallis-inf --delay 100
     """
     from driftgames.bandit import compare
-    from driftgames.tables import write_json
 
     with clear_errors():
         import_file(imported)
@@ -168,16 +166,11 @@ def bandit(
 
 
 def _show(series: dict[str, GameSeries], title: str, epsilons: list[float], out: Console) -> None:
-    import math
-
-    from driftgames.tables import draw_table
 
     first = next(iter(series.values()))
     games, n_arms = first.arm_losses.shape
-    many = f"{games:,} game{'s' * (games != 1)}"
-    arms = f"{n_arms:,} arm{'s' * (n_arms != 1)}"
-    rounds = f"{first.horizon:,} round{'s' * (first.horizon != 1)}"
-    out.print(f"{title}: {arms}, {rounds}, {many}", style="bold")
+    sizes = counted(n_arms, "arm"), counted(first.horizon, "round"), counted(games, "game")
+    out.print(f"{title}: {', '.join(sizes)}", style="bold")
     out.print()
     out.print(draw_table(_regrets(series)))
     for each in series.values():
@@ -190,10 +183,6 @@ def _show(series: dict[str, GameSeries], title: str, epsilons: list[float], out:
 
 def _regrets(series: dict[str, GameSeries]) -> Table:
     """Return the regret of each policy beside its bound."""
-    import math
-
-    from driftgames.tables import Column, Row, Table
-
     rows: list[Row] = []
     for name, each in series.items():
         games = each.regret.size
@@ -208,7 +197,6 @@ def _regrets(series: dict[str, GameSeries]) -> Table:
 
 
 def _as_json(series: dict[str, GameSeries], title: str) -> dict[str, Any]:
-    from driftgames.tables import as_records
 
     first = next(iter(series.values()))
     games, n_arms = first.arm_losses.shape
@@ -217,7 +205,6 @@ def _as_json(series: dict[str, GameSeries], title: str) -> dict[str, Any]:
 
 
 def _show_epsilons(series: dict[str, GameSeries], epsilons: list[float], out: Console) -> None:
-    from driftgames.tables import Column, Table, draw_table
 
     rows = []
     for name, each in series.items():
@@ -241,7 +228,7 @@ def _draw(series: dict[str, GameSeries], path: Path) -> None:
     figure = plot_regret_bands(first.checkpoints, curves, bounds)
     games = first.regret.size
     band = ", with a band for all but the highest and lowest tenth" * (games > 1)
-    caption(figure.axes[0], f"Mean regret of {games:,} game{'s' * (games != 1)}{band}")
+    caption(figure.axes[0], f"Mean regret of {counted(games, 'game')}{band}")
     save_figure(figure, path)
 
 

@@ -43,8 +43,10 @@ from driftgames.cli._options import (
     check_outputs,
     completes,
     import_file,
+    plot_of,
 )
 from driftgames.cli._output import clear_errors, console, fail, say
+from driftgames.tables import as_records, draw_table, visible, write_json
 
 if TYPE_CHECKING:
     pass
@@ -258,7 +260,6 @@ def cv(
     Example: driftgames boost cv breast_cancer.train.csv --folds 3 --json cv.json
     """
     from driftgames.cli._boost_scores import cross_validate
-    from driftgames.tables import as_records, draw_table, write_json
 
     with clear_errors():
         import_file(imported)
@@ -311,7 +312,6 @@ def predict(
     """
     from driftgames.boosting.persistence import load_model
     from driftgames.core.documents import atomic_write
-    from driftgames.tables import visible, write_json
 
     with clear_errors():
         import_file(imported)
@@ -359,12 +359,7 @@ def inspect(
     header: Header = None,
     leave_out: LeftOut = None,
     top: Annotated[int, typer.Option("--top", min=1, help="How many features to show.")] = 10,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot", metavar="OUT.svg", help="Draw what the features vote (svg, pdf or png)."
-        ),
-    ] = None,
+    plot: Annotated[Path | None, plot_of("what the features vote")] = None,
     html: Annotated[
         Path | None,
         typer.Option("--html", metavar="OUT.html", help="Write the scorecard of stumps as a page."),
@@ -380,7 +375,6 @@ def inspect(
     from driftgames.cli._scorecard_page import render_scorecard
     from driftgames.core.documents import atomic_write
     from driftgames.plots.style import save_figure
-    from driftgames.tables import as_records, draw_table, write_json
 
     with clear_errors():
         import_file(imported)

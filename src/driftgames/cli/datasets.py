@@ -9,6 +9,7 @@ import typer
 
 from driftgames.cli._options import SETS, JsonFile, check_outputs, completes
 from driftgames.cli._output import clear_errors, console, fail, reason
+from driftgames.tables import Column, Row, Table, as_records, draw_table, write_json
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -31,7 +32,6 @@ def list_sets(
     Example: driftgames datasets list
     """
     from driftgames.datasets import CATALOGUE, status
-    from driftgames.tables import Column, Row, Table, as_records, draw_table, write_json
 
     with clear_errors():
         check_outputs(json=json)

@@ -8,8 +8,16 @@ from typing import Annotated
 
 import typer
 
-from driftgames.cli._options import ImportedFile, JsonFile, check_outputs, completes, import_file
+from driftgames.cli._options import (
+    ImportedFile,
+    JsonFile,
+    check_outputs,
+    completes,
+    import_file,
+    plot_of,
+)
 from driftgames.cli._output import clear_errors, console
+from driftgames.tables import Column, Table, as_records, draw_table, write_json
 
 
 class Foe(StrEnum):
@@ -33,9 +41,7 @@ def game(
     chips: Annotated[int, typer.Option(help="How many chips.")] = 10,
     rounds: Annotated[int, typer.Option(help="How many rounds.")] = 200,
     seed: Annotated[int, typer.Option(help="Same seed, same game.")] = 0,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw regret over the rounds to this .svg, .pdf or .png.")
-    ] = None,
+    plot: Annotated[Path | None, plot_of("regret over the rounds")] = None,
     json: JsonFile = None,
 ) -> None:
     """Play a drifting game and print where the regret stands beside its bound.
@@ -60,7 +66,6 @@ def game(
         potential_sum,
     )
     from driftgames.potentials import POTENTIALS
-    from driftgames.tables import Column, Table, as_records, draw_table, write_json
 
     with clear_errors():
         import_file(imported)

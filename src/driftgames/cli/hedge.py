@@ -21,10 +21,13 @@ from driftgames.cli._options import (
     first_round_of,
     fractions,
     import_file,
+    keeps,
     numbers,
     pair,
+    plot_of,
 )
 from driftgames.cli._output import clear_errors, console
+from driftgames.tables import write_json
 
 if TYPE_CHECKING:
     from driftgames.cli._hedge_stream import StreamState
@@ -88,19 +91,9 @@ def hedge(
         typer.Option(metavar="E,E", help="The lines of the regret table, as in 0.01,0.1."),
     ] = None,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="How many actions are shown.")] = 10,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Draw regret and weights over time to this .svg, .pdf or .png."
-        ),
-    ] = None,
+    plot: Annotated[Path | None, plot_of("regret and weights over time")] = None,
     json: JsonFile = None,
-    state: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Keep the learner in this file, and go on from it when it exists."
-        ),
-    ] = None,
+    state: Annotated[Path | None, keeps("learner")] = None,
     first_round: Annotated[
         str,
         typer.Option(
@@ -150,7 +143,6 @@ def hedge(
     from driftgames.cli._hedge_stream import StreamState, chain, new_rounds
     from driftgames.cli._numbers import open_numbers, say_left_out
     from driftgames.core.locks import sole_writer
-    from driftgames.tables import write_json
 
     with clear_errors(), ExitStack() as held:
         import_file(imported)

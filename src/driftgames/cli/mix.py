@@ -17,8 +17,11 @@ from driftgames.cli._options import (
     check_outputs,
     completes,
     first_round_of,
+    keeps,
+    plot_of,
 )
 from driftgames.cli._output import clear_errors, console
+from driftgames.tables import write_json
 
 if TYPE_CHECKING:
     from driftgames.cli._mix_stream import MixState
@@ -62,17 +65,9 @@ def mix(
     header: Header = None,
     leave_out: LeftOut = None,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="How many experts are shown.")] = 10,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw the weights over time to this .svg, .pdf or .png."),
-    ] = None,
+    plot: Annotated[Path | None, plot_of("the weights over time")] = None,
     json: JsonFile = None,
-    state: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Keep the mixture in this file, and go on from it when it exists."
-        ),
-    ] = None,
+    state: Annotated[Path | None, keeps("mixture")] = None,
     first_round: Annotated[
         str,
         typer.Option(
@@ -109,7 +104,6 @@ def mix(
     from driftgames.cli._mix_stream import MixState, Rounds
     from driftgames.cli._numbers import CellRule, open_numbers, say_left_out
     from driftgames.core.locks import sole_writer
-    from driftgames.tables import write_json
 
     with clear_errors(), ExitStack() as held:
         begin = first_round_of(first_round)

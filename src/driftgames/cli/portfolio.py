@@ -18,15 +18,16 @@ from driftgames.cli._options import (
     check_kept,
     check_outputs,
     completes,
+    plot_of,
 )
 from driftgames.cli._output import clear_errors, console
 from driftgames.core.registry import choose
+from driftgames.tables import Column, Row, Table, as_records, counted, draw_table, write_json
 
 if TYPE_CHECKING:
     from driftgames.cli._prices import Market
     from driftgames.cli._prices import Table as Prices
     from driftgames.portfolio import BestConstantRebalanced, PortfolioRun, PortfolioStrategy
-    from driftgames.tables import Row, Table
 
 SHOWN = 8
 """The number of holdings that are listed."""
@@ -105,9 +106,7 @@ def portfolio(
     save: Annotated[
         Path | None, typer.Option(help="Write the first strategy's state here, for --resume.")
     ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw wealth over time to this .svg, .pdf or .png.")
-    ] = None,
+    plot: Annotated[Path | None, plot_of("wealth over time")] = None,
     json: JsonFile = None,
 ) -> None:
     """Run portfolio strategies over a table of prices and print wealth, regret and weights.
@@ -121,7 +120,6 @@ def portfolio(
     from driftgames.cli._prices import read_prices
     from driftgames.core.locks import sole_writer
     from driftgames.portfolio import best_constant_rebalanced
-    from driftgames.tables import Column, Table, as_records, draw_table, write_json
 
     with clear_errors(), ExitStack() as held:
         if (prices is None) != demo:
@@ -165,7 +163,7 @@ def portfolio(
             caption(figure.axes[0], "Wealth by strategy: equal steps up are equal growth")
             save_figure(figure, plot)
         periods = market.relatives.shape[0]
-        heading = f"{periods:,} period{'s' * (periods != 1)}, {n_assets} assets"
+        heading = f"{counted(periods, 'period')}, {n_assets} assets"
         heading += f", after {begun:,} before" * bool(begun)
         with_costs = bool(strategies[0].cost)
         rows = [] if begun else [_best_row(best, market, with_costs)]
@@ -282,7 +280,6 @@ def _money(log_wealth: float, periods: int) -> tuple[float, float]:
 
 
 def _weights_table(strategy: PortfolioStrategy, assets: list[str]) -> Table:
-    from driftgames.tables import Column, Table
 
     weights = strategy.predict().tolist()
     order = sorted(range(len(assets)), key=lambda k: -weights[k])

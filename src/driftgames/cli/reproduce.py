@@ -11,6 +11,7 @@ import typer
 from driftgames.cli import INTERRUPTED
 from driftgames.cli._options import SETS, completes
 from driftgames.cli._output import clear_errors, console, say
+from driftgames.tables import write_json
 
 
 def reproduce(
@@ -62,7 +63,6 @@ def reproduce(
     from driftgames.paper.report import print_report, write_csv, write_page
     from driftgames.paper.sets import choose_sets
     from driftgames.paper.store import Store
-    from driftgames.tables import write_json
 
     screen = console()
     with clear_errors():

@@ -57,14 +57,10 @@ class AdaHedge(TwoPassLearner):
     array([0.64193505, 0.04945477, 0.30861018])
     """
 
+    title = "AdaHedge"
     sleeps: ClassVar[bool] = True
     scale_free: ClassVar[bool] = True
     _memory_size = 1  # the gap
-
-    @property
-    def title(self) -> str:
-        """AdaHedge."""
-        return "AdaHedge"
 
     @property
     def gap(self) -> float:

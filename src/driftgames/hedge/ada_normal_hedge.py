@@ -42,12 +42,8 @@ class AdaNormalHedge(ChipwiseLearner):
     includes the learner's loss of the rounds in which it slept.
     """
 
+    title = "AdaNormalHedge"
     sleeps: ClassVar[bool] = True
-
-    @property
-    def title(self) -> str:
-        """AdaNormalHedge."""
-        return "AdaNormalHedge"
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return `bounds.ada_normal_hedge`, in units of loss."""

@@ -46,13 +46,9 @@ class AdaNormalHedgeTV(TwoPassLearner):
     array([0.095, 0.905])
     """
 
+    title = "AdaNormalHedge.TV"
     sleeps: ClassVar[bool] = True
     _memory_size = 0
-
-    @property
-    def title(self) -> str:
-        """AdaNormalHedge.TV."""
-        return "AdaNormalHedge.TV"
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return the bound of `interval_bound` for all rounds."""

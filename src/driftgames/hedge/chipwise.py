@@ -30,7 +30,7 @@ from driftgames._kernels.lanes import (
 )
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.base import ExpertLearner, Floats
-from driftgames.hedge.totals import CLOCK, LEARNER, LOWEST, raise_floor
+from driftgames.hedge.totals import LEARNER, close_round
 
 ChipFunction = Callable[[float, float], float]
 PlayRounds = Callable[..., int]
@@ -140,13 +140,8 @@ def _play_rounds(
             if prior is not None:
                 after = choose(load(prior, i, 0.0) > 0.0, after, np.inf)
             least = lesser(after, least)
-        lowest = fold_lesser(least)
-        totals[CLOCK] += 1.0
-        totals[LEARNER] += learner_loss
-        totals[LOWEST] = lowest
         learner_losses[r] = learner_loss
-        regret[r] = totals[LEARNER] - lowest
-        raise_floor(cumulative, totals)
+        regret[r] = close_round(cumulative, totals, learner_loss, fold_lesser(least))
     return rounds
 
 

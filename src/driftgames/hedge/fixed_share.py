@@ -47,6 +47,8 @@ class FixedShare(TwoPassLearner):
     array([0.36302612, 0.29489464, 0.34207924])
     """
 
+    title = "Fixed Share"
+
     def __init__(
         self,
         n_actions: int,
@@ -73,11 +75,6 @@ class FixedShare(TwoPassLearner):
             rate = math.sqrt(8.0 * (1.0 + log(float(horizon))) / horizon)
             settings = {"rate": rate, "share": 1.0 / (horizon + 1.0), **settings}
         return cls(n_actions, **settings)  # type: ignore[arg-type]
-
-    @property
-    def title(self) -> str:
-        """Fixed Share."""
-        return "Fixed Share"
 
     def bound(
         self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike, *, switches: int = 0

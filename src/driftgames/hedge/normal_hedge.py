@@ -41,13 +41,9 @@ class NormalHedge(TwoPassLearner):
     If no regret is positive, no c solves the equation. The uniform distribution is then played.
     """
 
+    title = "NormalHedge"
     takes_prior: ClassVar[bool] = False
     _memory_size = 1  # the solution of the last round, where the next search begins
-
-    @property
-    def title(self) -> str:
-        """NormalHedge."""
-        return "NormalHedge"
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return `bounds.normal_hedge`, in units of loss."""

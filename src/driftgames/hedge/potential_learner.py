@@ -15,7 +15,7 @@ from driftgames.core.schema import Schema, made_as
 from driftgames.core.typing import BoolArray, Content, FloatArray
 from driftgames.hedge.base import ExpertLearner, Floats
 from driftgames.hedge.potential_kernels import compile_replay
-from driftgames.hedge.totals import CLOCK, LEARNER, LOWEST, raise_floor
+from driftgames.hedge.totals import close_round
 from driftgames.potentials import NormalHedgeDT, Potential
 from driftgames.potentials.compiled import CompiledPotential, Theta
 
@@ -117,12 +117,8 @@ class PotentialLearner(ExpertLearner):
     def _move(self, losses: FloatArray, learner_loss: float) -> float:
         """Move all chips by one round and return the regret to the best action."""
         self._cumulative += losses
-        self._totals[CLOCK] += 1.0
-        self._totals[LEARNER] += learner_loss
-        self._totals[LOWEST] = self._occupied(self._cumulative).min()
-        regret = float(self._totals[LEARNER] - self._totals[LOWEST])
-        raise_floor(self._cumulative, self._totals)
-        return regret
+        lowest = float(self._occupied(self._cumulative).min())
+        return close_round(self._cumulative, self._totals, learner_loss, lowest)
 
     def _arguments(self) -> Content:
         return {**super()._arguments(), "potential": self._potential}

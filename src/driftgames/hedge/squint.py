@@ -35,10 +35,7 @@ class Squint(ChipwiseLearner):
     array([0.35803232, 0.29931879, 0.34264889])
     """
 
-    @property
-    def title(self) -> str:
-        """Squint."""
-        return "Squint"
+    title = "Squint"
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return `bounds.squint`, in units of loss."""

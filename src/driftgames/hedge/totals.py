@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from driftgames._kernels.jit import kernel
+from driftgames._kernels.jit import kernel, scalar
 from driftgames.core.typing import FloatArray
 
 CLOCK, LEARNER, LOWEST, FLOOR = 0, 1, 2, 3
@@ -19,6 +19,22 @@ _RISE = 256.0  # large, so that it happens rarely; small, so that 44 binary plac
 
 ROUNDING_ERROR = _RISE * 2.0**-52
 """The largest rounding error of one addition to a total that is near the floor."""
+
+
+@scalar
+def close_round(
+    cumulative: FloatArray, totals: FloatArray, learner_loss: float, lowest: float
+) -> float:
+    """Count a round whose losses are added up already; return the regret after it.
+
+    ``lowest`` is the lowest total.
+    """
+    totals[CLOCK] += 1.0
+    totals[LEARNER] += learner_loss
+    totals[LOWEST] = lowest
+    regret: float = totals[LEARNER] - lowest
+    raise_floor(cumulative, totals)
+    return regret
 
 
 @kernel

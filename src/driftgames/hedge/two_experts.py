@@ -45,6 +45,7 @@ class TwoExperts(TwoPassLearner):
     [0, 1]; the tests search for losses that break the bound, and find none.
     """
 
+    title = "TwoExperts"
     takes_prior: ClassVar[bool] = False
     _memory_size = 0
 
@@ -63,11 +64,6 @@ class TwoExperts(TwoPassLearner):
         super().__init__(
             n_actions, prior=prior, loss_range=loss_range, gains=gains, dtype=dtype, names=names
         )
-
-    @property
-    def title(self) -> str:
-        """TwoExperts."""
-        return "TwoExperts"
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return `bounds.two_experts`, in units of loss."""

@@ -21,7 +21,7 @@ from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, load_mask,
 from driftgames._kernels.ranges import all_inside
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.base import ExpertLearner, Floats
-from driftgames.hedge.totals import CLOCK, LEARNER, LOWEST, raise_floor
+from driftgames.hedge.totals import close_round
 
 Weigh = Callable[[FloatArray, FloatArray, FloatArray | None, FloatArray, FloatArray], float]
 Learn = Callable[
@@ -144,13 +144,7 @@ def _advance(
         if prior is not None:
             after = choose(load(prior, i, 0.0) > 0.0, after, np.inf)
         least = lesser(after, least)
-    lowest = fold_lesser(least)
-    totals[CLOCK] += 1.0
-    totals[LEARNER] += learner_loss
-    totals[LOWEST] = lowest
-    behind = totals[LEARNER] - lowest
-    raise_floor(cumulative, totals)
-    return behind
+    return close_round(cumulative, totals, learner_loss, fold_lesser(least))
 
 
 @inner_kernel

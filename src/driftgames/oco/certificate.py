@@ -12,6 +12,7 @@ from driftgames.certificates import Certificate
 from driftgames.certificates.bounds import theorem_6
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError, Potential
+from driftgames.tables import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -151,7 +152,7 @@ class RegretCertificate:
     def __str__(self) -> str:
         verdict = "the bound holds" if self.holds else "THE BOUND IS BROKEN"
         return (
-            f"{self.title} after {self.horizon:,} round{'s' * (self.horizon != 1)}: regret "
+            f"{self.title} after {counted(self.horizon, 'round')}: regret "
             f"{self.regret:.3f}, at most {self.promised:.3f}: {verdict}"
         )
 

@@ -71,11 +71,7 @@ class HitAndRun(Integration):
         return self.n_walkers
 
     def populate(
-        self,
-        domain: ConvexSet,
-        potential: Potential,
-        units: Units,
-        rng: np.random.Generator,
+        self, domain: ConvexSet, potential: Potential, units: Units, rng: np.random.Generator
     ) -> Walkers:
         """Return walkers spread uniformly over the set."""
         return Walkers(self, domain, potential, units, rng)

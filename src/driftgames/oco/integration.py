@@ -99,11 +99,7 @@ class Integration(Describable, ABC):
 
     @abstractmethod
     def populate(
-        self,
-        domain: ConvexSet,
-        potential: Potential,
-        units: Units,
-        rng: np.random.Generator,
+        self, domain: ConvexSet, potential: Potential, units: Units, rng: np.random.Generator
     ) -> Population:
         """Return the chips of a new learner."""
 
@@ -142,11 +138,7 @@ class Grid(Integration):
         return int(m ** min(domain.dimension, 3))
 
     def populate(
-        self,
-        domain: ConvexSet,
-        potential: Potential,
-        units: Units,
-        rng: np.random.Generator,
+        self, domain: ConvexSet, potential: Potential, units: Units, rng: np.random.Generator
     ) -> FixedPopulation:
         """Return one chip for each cell."""
         if domain.dimension not in self._DEFAULTS:
@@ -192,11 +184,7 @@ class Points(Integration):
         return self.n_points
 
     def populate(
-        self,
-        domain: ConvexSet,
-        potential: Potential,
-        units: Units,
-        rng: np.random.Generator,
+        self, domain: ConvexSet, potential: Potential, units: Units, rng: np.random.Generator
     ) -> FixedPopulation:
         """Return one chip for each point."""
         points, prior = self.place(domain, rng)

@@ -12,6 +12,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.core.data_frames import as_frame
 from driftgames.core.registry import choose
 from driftgames.core.typing import FloatArray
 from driftgames.portfolio.relatives import check_relatives, price_relatives
@@ -45,8 +46,8 @@ def read_frame(table: Any, holds: str) -> FrameMarket:
     if it is one of dates, times or texts in ISO 8601. They must rise.
     """
     to_relatives = choose("holds", holds, KINDS)
-    frame = nw.from_native(table, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
+    frame = as_frame(table)
+    if frame is None:
         values = np.asarray(table)
         names = tuple(f"asset {k + 1}" for k in range(values.shape[-1] if values.ndim else 0))
         return FrameMarket(to_relatives(values), names, None)

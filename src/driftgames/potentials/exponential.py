@@ -53,6 +53,7 @@ class Exponential(CompiledPotential):
     eta: float
 
     adaptive: ClassVar[bool] = False
+    title: ClassVar[str] = "EXP"
     registry_name: ClassVar[str | None] = "exp"
 
     def __post_init__(self) -> None:
@@ -73,11 +74,6 @@ class Exponential(CompiledPotential):
         if horizon is None:
             raise ValueError("exp must know its horizon to tune its learning rate; got none")
         return cls.tuned(horizon, epsilon)
-
-    @property
-    def title(self) -> str:
-        """EXP."""
-        return "EXP"
 
     def value(
         self,

@@ -38,13 +38,9 @@ class TwoNorm(CompiledPotential):
     100.0
     """
 
+    title: ClassVar[str] = "2-norm"
     adaptive: ClassVar[bool] = True
     registry_name: ClassVar[str | None] = "2-norm"
-
-    @property
-    def title(self) -> str:
-        """2-norm."""
-        return "2-norm"
 
     def value(
         self,

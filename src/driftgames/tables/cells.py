@@ -35,6 +35,15 @@ def cell_text(cell: Cell, column: Column) -> str:
     return format(cell, column.form or ".4g").replace("%", " %")
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "round"), counted(1200, "round")
+    ('1 round', '1,200 rounds')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def visible(text: str) -> str:
     r"""Return a text for a terminal: control characters are written as escapes.
 
