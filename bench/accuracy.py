@@ -21,17 +21,23 @@ from bench.harness import Tell, silent, why_absent
 from bench.sets import Task, sets
 from driftgames.tables import Column, Table
 
-SETTING: dict[str, Any] = {"n_estimators": 1000, "d": 6.0, "max_depth": None, "max_leaves": "auto"}
+SETTING: dict[str, Any] = {
+    "n_estimators": 1000,
+    "d": 6.0,
+    "max_depth": None,
+    "max_leaves": "auto",
+    "early_stopping": "cv",
+}
 """What the documentation recommends."""
 
 QUICK = ("splice", "breast_cancer", "wine")
 
 
-def ours(*, calibrate: bool = False) -> Any:
-    """Return NH-Boost.DT with the setting that the documentation recommends."""
+def ours(**changes: Any) -> Any:
+    """Return NH-Boost.DT with the setting that the documentation recommends, but for changes."""
     from driftgames.boosting import NHBoostDTClassifier
 
-    return NHBoostDTClassifier(**SETTING, calibrate=calibrate)
+    return NHBoostDTClassifier(**SETTING | changes)
 
 
 def lightgbm() -> Any:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from bench.accuracy import LIBRARIES, Libraries, compare, ours
+from bench.accuracy import LIBRARIES, Libraries, compare
 from bench.harness import Tell, silent
 from driftgames.tables import Table
 
@@ -19,10 +18,7 @@ def ebm() -> Any:
 
 def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
     """Return a table of log-loss; ``quick`` takes three small sets and leaves EBM out."""
-    libraries: Libraries = {
-        **LIBRARIES,
-        "NH-Boost.DT": ("driftgames", partial(ours, calibrate=True)),
-    }
+    libraries: Libraries = {**LIBRARIES}
     del libraries["AdaBoost"]  # its votes are no probabilities
     if not quick:
         libraries["EBM"] = ("interpret", ebm)

@@ -82,6 +82,7 @@ def test_sample_weights_in_batches(weights, booster, tmp_path):
     assert _bytes(parts, tmp_path / "a") == _bytes(whole, tmp_path / "b")
 
 
+NOISE = np.random.default_rng(9).permutation(Y)
 THREE = np.where(X[:, 1] > 2, "left", Y)
 FRAME = pd.DataFrame(X, columns=list("abcde")).assign(
     f=pd.Categorical(np.array(list("zyxw"))[RNG.integers(0, 4, N)], list("wzyx"), ordered=True),
@@ -105,6 +106,8 @@ WAYS = {
     "held out": (X, Y, COUNTS, {"early_stopping": True, "n_iter_no_change": 1, "tol": 0.05}),
     "held out, categories": (FRAME, THREE, REALS, {"early_stopping": True, "max_depth": 2}),
     "calibrated": (X, Y, None, {"calibrate": True}),
+    "chosen rounds": (FRAME, NOISE, None, {"early_stopping": "cv", "max_depth": 4}),
+    "chosen rounds, three classes": (X, THREE, COUNTS, {"early_stopping": "cv"}),
     "calibrated, three classes": (
         X,
         THREE,

@@ -134,7 +134,7 @@ WAYS = {
         REALS,
         {"early_stopping": True, "n_iter_no_change": 1, "tol": 0.02},
     ),
-    "calibrated": ("nh-boost.dt", X, Y, None, {"calibrate": True}),
+    "calibrated": ("nh-boost.dt", X, Y, None, {"calibrate": True, "early_stopping": "cv"}),
     "calibrated, all at once": (
         "adaboost",
         FRAME,
