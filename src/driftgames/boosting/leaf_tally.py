@@ -19,6 +19,7 @@ _MOVE = 2.3  # entering a row in the tally takes so much longer than adding its 
 _COUNT = 0.3  # adding up a count, relative to adding a weight to a bin
 
 
+_PATIENCE = 8  # a tally gives way when so many more rounds were costly than cheap
 _FEW_CODES = 1 << 18  # with so few bins listed by rows, a tally saves nothing
 
 
@@ -114,6 +115,7 @@ class LeafTally(LevelTally):
     def __init__(self, data: BinnedTrainingSet, grower: GrowsByMistakes) -> None:
         super().__init__(data, grower.ranges, grower.run)
         self._grower = grower
+        self._n_costly = 0
 
     def best(self, first: int, weights: IntArray) -> tuple[int, int, Tree]:
         """Return the tree for weights by number of mistakes."""
@@ -146,9 +148,9 @@ class LeafTally(LevelTally):
         self._end_move()
         data = self._training_set
         codes = data.bins.codes.size / data.n_rows
-        if _MOVE * moved * codes + _COUNT * self._n_counts > self._grower.n_heavy * codes:
-            return LeafCounts.after(self)
-        return self
+        costly = _MOVE * moved * codes + _COUNT * self._n_counts > self._grower.n_heavy * codes
+        self._n_costly = max(self._n_costly + (1 if costly else -1), 0)
+        return LeafCounts.after(self) if self._n_costly == _PATIENCE else self
 
 
 @kernel

@@ -154,7 +154,10 @@ class TreeRows(DividedRows):
         """Return sums of these rows in every bin, and behind them the total."""
         answer = np.empty((self._n_sums, self._data.offsets[-1] + 1), dtype=np.int64)
         for c, (mine, weights) in enumerate(self._weighed(rows)):
-            answer[c, -1] = weights[mine].sum()
+            if isinstance(self._data.bins, DenseBins):  # every row has a bin of the first feature
+                answer[c, -1] = sums[c, : self._data.offsets[1]].sum()
+            else:
+                answer[c, -1] = weights[mine].sum()
             answer[c, :-1] = list_all_bins(self._data, sums[c], answer[c, -1])
         return answer
 
