@@ -1,10 +1,11 @@
 """Log-loss of calibrated boosters beside scikit-learn's calibration of the same booster.
 
-``python -m bench.calibration`` prints a table: the log-loss of the share of the vote
-(``calibrate=False``), of ours, of ``CalibratedClassifierCV(booster, method="sigmoid", cv=5)``, and
+``python -m bench.calibration`` prints a table of log-losses: of the share of the vote
+(``calibrate=False``), of ours, of ``CalibratedClassifierCV(booster, method="sigmoid", cv=5)``, which
+averages five boosters, of the same with ``ensemble=False``, which has one booster as ours has, and
 of the best sigmoid of our vote on the test part, which no calibration of this vote can beat by
-much. The peer averages five boosters, ours calibrates one. ``--depth N`` boosts trees;
-``--rounds N`` sets the number of rounds. Default: stumps, 200 rounds.
+much. ``--depth N`` boosts trees; ``--rounds N`` sets the number of rounds. Default: stumps, 200
+rounds.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from sklearn.metrics import log_loss
 
 from driftgames import datasets
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier, NoEdgeWarning
-from driftgames.boosting.calibration import fit_sigmoid
 from driftgames.boosting.row_sample import hash_rows
+from driftgames.boosting.sigmoids import fit_sigmoid
 from driftgames.cli._output import console
 from driftgames.tables import Column, Table, draw_table
 
@@ -79,22 +80,30 @@ def main() -> None:
                 middle = time.perf_counter()
                 booster.fit(X, y)
                 cost = (time.perf_counter() - middle) / (middle - begun)
-                peer = CalibratedClassifierCV(plain, method="sigmoid", cv=5).fit(X, y)
-            ours, theirs, share = (
-                log_loss(y_test, model.predict_proba(X_test)) for model in (booster, peer, plain)
+                five, one = (
+                    CalibratedClassifierCV(plain, method="sigmoid", cv=5, ensemble=each).fit(X, y)
+                    for each in (True, False)
+                )
+            models = plain, booster, five, one
+            share, ours, of_five, of_one = (
+                log_loss(y_test, model.predict_proba(X_test)) for model in models
             )
             votes, up = booster.decision_function(X_test), y_test == booster.classes_[1]
             best = fit_sigmoid(votes, up, np.ones(votes.size, dtype=np.int64))[2]
-            rows.append((name, kind.__name__, share, ours, theirs, ours / theirs, best, cost))
+            ratios = ours / of_five, ours / of_one
+            label = kind.__name__.removesuffix("Classifier")
+            rows.append((name, label, share, ours, of_five, of_one, best, *ratios, cost))
     columns = (
         Column("set"),
         Column("booster"),
-        Column("share of vote", ".4f"),
+        Column("share", ".3f"),
         Column("ours", ".4f"),
-        Column("scikit-learn", ".4f"),
-        Column("ratio", ".3f"),
-        Column("best sigmoid", ".4f"),
-        Column("time to plain fit", ".1f"),
+        Column("five", ".4f"),
+        Column("one", ".4f"),
+        Column("best", ".4f"),
+        Column("to five", ".3f"),
+        Column("to one", ".3f"),
+        Column("time", ".1f"),
     )
     title = f"log-loss, {arguments.rounds} rounds, depth {arguments.depth}"
     console().print(draw_table(Table(title, columns, tuple(rows))))
