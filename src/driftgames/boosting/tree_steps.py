@@ -47,17 +47,39 @@ def take_steps(
 ) -> int:
     """Take a step for share ``p`` and return the next one; if ``alone``, go on to the end.
 
-    All steps are one kernel: it compiles faster than one kernel for each of them.
+    All steps are one kernel, and the long loops are called from here: a function is compiled
+    again within every function that calls it.
     """
+    root = int(np.int64(0))  # a literal 0 has a type of its own: functions compile for it apart
+    n_features, n_shares = examples.implicit.size, growth.parts.shape[0]
     while step < DONE:
         if step == BEGIN:
             _begin(p, examples, growth, weights, tables, mistakes)
+            if growth.at[SUMMED] == 0:
+                _sum(p, root, root, examples, growth, weights)
             step = PLANT
         elif step == PLANT:
             _plant(growth)
             step = FIND
         elif step == FIND:
-            _find(p, examples, growth)
+            for k in range(2):
+                node = growth.fresh[k]
+                if node >= 0:
+                    growth.scores[p, k] = kernels.best_split(
+                        growth.sums,
+                        growth.slots[:, node],
+                        growth.totals[node],
+                        examples.offsets,
+                        examples.implicit,
+                        examples.missing,
+                        examples.monotonic,
+                        n_features * p // n_shares,  # the features of this share
+                        n_features * (p + 1) // n_shares,
+                        growth.shape[2],
+                        growth.shape[3],
+                        growth.mine[p],
+                        growth.found[p, k],
+                    )
             step = CHOOSE
         elif step == CHOOSE:
             step = _choose(examples, growth)
@@ -66,7 +88,19 @@ def take_steps(
             step = DIVIDE
         elif step == DIVIDE:
             _divide(p, examples, growth)
-            _sum_sides(p, examples, growth, weights)
+            if growth.fresh[0] >= 0 or growth.fresh[1] >= 0:
+                side, taken = _smaller_side(p, growth), _take(growth.free, growth.n_free, p)
+                _sum(
+                    p,
+                    growth.questions[growth.at[ASKED], 3] + side,
+                    taken,
+                    examples,
+                    growth,
+                    weights,
+                )
+                _subtract(p, growth, side, taken)
+            else:
+                _give_back(growth.free, growth.n_free, p, growth.slots[p, growth.at[ASKED]])
             step = FIND
         else:
             _divide(p, examples, growth)
@@ -80,14 +114,14 @@ def take_steps(
 def _begin(
     p: int, examples: Examples, growth: Growth, weights: Array, tables: Array, mistakes: Array
 ) -> None:
-    """List the rows of a share and sum those that have weight.
+    """List the rows of a share.
 
     If ``tables`` has a size, row ``i`` of class ``c`` weighs ``tables[c, mistakes[i]]`` times its
     sample weight, and that is written to ``weights``.
     """
     n_shares = growth.parts.shape[0]
     heavy, light = growth.lists[p, 0], growth.lists[p, 1]
-    none = int(np.int64(0))  # a literal 0 has a type of its own: functions compile for it apart
+    none = int(np.int64(0))
     n_heavy = none
     n_light = none
     for c in range(2):
@@ -116,8 +150,6 @@ def _begin(
     for s in range(growth.n_free[p]):
         growth.free[p, s] = s + 1
     growth.slots[p, 0] = 0
-    if growth.at[SUMMED] == 0:
-        _sum(p, none, none, examples, growth, weights)
 
 
 @inner_kernel
@@ -136,31 +168,6 @@ def _plant(growth: Growth) -> None:
     growth.at[N_WAITING] = 0
     growth.fresh[0] = 0 if _may_split(growth.shape, root, growth.totals[0]) else -1
     growth.fresh[1] = -1
-
-
-@inner_kernel
-def _find(p: int, examples: Examples, growth: Growth) -> None:
-    """Find the best questions of the fresh nodes about the features of a share."""
-    n_shares = growth.parts.shape[0]
-    n_features = examples.implicit.size
-    for k in range(2):
-        node = growth.fresh[k]
-        if node >= 0:
-            growth.scores[p, k] = kernels.best_split(
-                growth.sums,
-                growth.slots[:, node],
-                growth.totals[node],
-                examples.offsets,
-                examples.implicit,
-                examples.missing,
-                examples.monotonic,
-                n_features * p // n_shares,
-                n_features * (p + 1) // n_shares,
-                growth.shape[2],
-                growth.shape[3],
-                growth.mine[p],
-                growth.found[p, k],
-            )
 
 
 @inner_kernel
@@ -275,27 +282,26 @@ def _divide(p: int, examples: Examples, growth: Growth) -> None:
 
 
 @inner_kernel
-def _sum_sides(p: int, examples: Examples, growth: Growth, weights: Array) -> None:
-    """Sum the sides that are fresh, of a share and of the node asked."""
+def _smaller_side(p: int, growth: Growth) -> int:
+    """Return which side of the node asked has fewer rows of a share: 0 for the left one."""
+    left, bounds = growth.questions[growth.at[ASKED], 3], growth.bounds[p]
+    return 0 if _n_rows(bounds, left) <= _n_rows(bounds, left + 1) else 1
+
+
+@inner_kernel
+def _subtract(p: int, growth: Growth, side: int, taken: int) -> None:
+    """Give the sides of the node asked their sums; those of ``side`` are in the slot ``taken``."""
     node = growth.at[ASKED]
-    left = growth.questions[node, 3]
-    slot = growth.slots[p, node]
-    if growth.fresh[0] < 0 and growth.fresh[1] < 0:
-        _give_back(growth.free, growth.n_free, p, slot)
-        return
-    bounds = growth.bounds[p]
-    smaller = 0 if _n_rows(bounds, left) <= _n_rows(bounds, left + 1) else 1
-    taken = _take(growth.free, growth.n_free, p)
-    _sum(p, left + smaller, taken, examples, growth, weights)
-    if growth.fresh[1 - smaller] >= 0:
+    left, slot = growth.questions[node, 3], growth.slots[p, node]
+    if growth.fresh[1 - side] >= 0:
         for c in range(growth.sums.shape[2]):
             for b in range(growth.sums.shape[3]):
                 growth.sums[p, slot, c, b] -= growth.sums[p, taken, c, b]
-        growth.slots[p, left + 1 - smaller] = slot
+        growth.slots[p, left + 1 - side] = slot
     else:
         _give_back(growth.free, growth.n_free, p, slot)
-    if growth.fresh[smaller] >= 0:
-        growth.slots[p, left + smaller] = taken
+    if growth.fresh[side] >= 0:
+        growth.slots[p, left + side] = taken
     else:
         _give_back(growth.free, growth.n_free, p, taken)
 
