@@ -2,8 +2,8 @@
 
 ``python -m bench.calibration`` prints a table of log-losses: of the share of the vote
 (``calibrate=False``), of ours, of ``CalibratedClassifierCV(method="sigmoid", cv=5)``, whose five
-boosters are averaged, of the same with ``ensemble=False``, which has one booster as ours, and of the
-best sigmoid of our vote on the test part, which no calibration of this vote can beat by much.
+boosters are averaged, of the same with ``ensemble=False``, which has one booster as ours, and of
+the best sigmoid of our vote on the test part, which no calibration of this vote can beat by much.
 ``--depth N`` boosts trees; ``--rounds N`` sets the number of rounds. Default: stumps, 200
 rounds.
 """

@@ -1,8 +1,8 @@
 r"""Sigmoids of votes: the numbers of the least log-loss, by Newton's method.
 
 Their targets are Platt's (1999): if ``n`` of the examples are of a class, one of them counts
-``(n + 1) / (n + K)`` for it, and ``1 / (n + K)`` for each of the other ``K - 1`` classes. So
-probabilities stay inside (0, 1) where votes tell the classes apart. Examples of equal votes are
+``(n + 1) / (n + 2)`` for it, and the other classes share the rest. So probabilities stay inside
+(0, 1) where votes tell the classes apart. Examples of equal votes are
 added up in integers, so that their order does not matter.
 """
 
@@ -62,14 +62,15 @@ def fit_softmax(votes: FloatArray, labels: IntArray, masses: IntArray, scale: fl
 
     >>> votes = np.array([[0.5, -0.5, -0.5], [-0.5, 0.5, -0.5], [-0.5, -0.5, 0.5]])
     >>> round(fit_softmax(votes, np.arange(3), np.ones(3, dtype=np.int64)), 6)
-    0.693147
+    1.386294
     """
     at, place = np.unique(votes, axis=0, return_inverse=True)
     counts = np.zeros(at.shape, dtype=np.int64)
     np.add.at(counts, (place.reshape(-1), labels), masses)
     held = scale * counts.sum(axis=0)
-    others = scale * counts / (held + held.size)
-    wanted = row_dots(others, np.ones_like(others))[:, None] + others * held
+    rest = scale * counts / (held + 2)
+    of_others = row_dots(rest, np.ones_like(rest))[:, None] - rest
+    wanted = of_others / (held.size - 1) + rest * (held + 1)
     return max(_newton_softmax(at, scale * counts.sum(axis=1), wanted), 0.0)
 
 
