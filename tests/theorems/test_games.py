@@ -1,6 +1,7 @@
 """Eq. (2), Theorem 1 and Theorem 2 by playing games."""
 
 import copy
+import functools
 import itertools
 import math
 
@@ -129,6 +130,7 @@ class Uniform:
         pass
 
 
+@functools.cache
 def worst_regrets(n_actions, losses_in, horizon):
     """Return the worst epsilon-regret of `Hedge` over all losses of a grid, for each k/N."""
     rows = list(itertools.product(losses_in, repeat=n_actions))
@@ -257,7 +259,7 @@ def assert_below_bound(phi, losses):
 
 
 @pytest.mark.parametrize("name", [n for n in POTENTIALS if n != "recipe"])
-@pytest.mark.parametrize("n_chips", [2, 10, 60])
+@pytest.mark.parametrize("n_chips", [2, 6, 60])
 def test_thm2_regret_stays_below_bound_at_every_t_up_to_2000_against_greedy(name, n_chips):
     phi = POTENTIALS[name](2000, 1 / n_chips)
     assert_regrets_below_bound(phi, long_game(phi, GreedyAdversary(phi), n_chips))
