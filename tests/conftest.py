@@ -54,17 +54,16 @@ LONGEST = (
     "tests/test_golden.py",
     "tests/theorems/test_games.py",
     "tests/hedge/test_learners.py",
-    "tests/oco/test_coin_betting.py",
-    "tests/theorems/test_coin_betting.py",
     "tests/play/test_browser.py",
     "tests/boosting/test_sklearn_checks.py",
     "tests/bench/test_subjects.py",
-    "tests/oco/test_continuous_hedge.py",
+    "tests/paper/test_published.py",
     "tests/dask/test_dask.py",
 )
 """Files that take longest: they start first, so that no worker ends with one of them alone.
 
-Dask comes last: by then its worker processes find the compiled code of the boosters.
+The published table comes before the figures, which find its fits. Dask comes last: by then its
+worker processes find the compiled code of the boosters.
 """
 
 
