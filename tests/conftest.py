@@ -20,6 +20,9 @@ from driftgames.core.documents import write_document
 
 gc.disable()  # until all tests are collected: thousands of modules and tests, and no garbage
 
+# Workers of the test run share the cores: OpenMP threads of scikit-learn would wait by spinning.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 NO_CLOCK = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 settings.register_profile("driftgames", derandomize=True, print_blob=False, **NO_CLOCK)
