@@ -20,6 +20,9 @@ from driftgames.core.documents import write_document
 
 gc.disable()  # until all tests are collected: thousands of modules and tests, and no garbage
 
+# Workers of the test run share the cores: OpenMP threads of scikit-learn would wait by spinning.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 NO_CLOCK = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 settings.register_profile("driftgames", derandomize=True, print_blob=False, **NO_CLOCK)
@@ -54,17 +57,16 @@ LONGEST = (
     "tests/test_golden.py",
     "tests/theorems/test_games.py",
     "tests/hedge/test_learners.py",
-    "tests/oco/test_coin_betting.py",
-    "tests/theorems/test_coin_betting.py",
     "tests/play/test_browser.py",
     "tests/boosting/test_sklearn_checks.py",
     "tests/bench/test_subjects.py",
-    "tests/oco/test_continuous_hedge.py",
+    "tests/paper/test_published.py",
     "tests/dask/test_dask.py",
 )
 """Files that take longest: they start first, so that no worker ends with one of them alone.
 
-Dask comes last: by then its worker processes find the compiled code of the boosters.
+The published table comes before the figures, which find its fits. Dask comes last: by then its
+worker processes find the compiled code of the boosters.
 """
 
 

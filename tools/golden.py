@@ -11,6 +11,7 @@ Inputs are uniform numbers and integers, which NumPy's generators give alike on 
 from __future__ import annotations
 
 import argparse
+import gc
 import hashlib
 import json
 import os
@@ -265,20 +266,20 @@ def cases() -> dict[str, Case]:
     found["oco, coin betting, simplex"] = coin_betting(oco.Simplex(20))
     found["oco, coin betting, ball"] = coin_betting(oco.Ball([0] * 20))
     settings: dict[str, dict[str, Any]] = {
-        "boost-by-majority": {"n_estimators": 101, "edge": 0.07},
+        "boost-by-majority": {"n_estimators": 51, "edge": 0.1},
         "potential boost": {"potential": potentials.TwoNorm()},
     }
     for name, kind in BOOSTERS.items():
-        model = kind(**{"n_estimators": 150, "n_jobs": _threads(), **settings.get(name, {})})
+        model = kind(**{"n_estimators": 50, "n_jobs": _threads(), **settings.get(name, {})})
         found[f"boosting, {name}"] = booster(model)
         found[f"boosting, {name}, weights"] = booster(model, weighted=True)
     for name in ("nh-boost.dt", "adaboost"):  # one booster of each kind of weights
-        grown = partial(BOOSTERS[name], n_estimators=60, n_jobs=_threads())
+        grown = partial(BOOSTERS[name], n_estimators=20, n_jobs=_threads())
         found[f"tree boosting, {name}"] = booster(grown(max_depth=3))
         settled = {"max_leaves": 6, "min_samples_leaf": 5, "criterion": "kearns-mansour"}
         model = grown(max_depth=None, **settled)
         found[f"tree boosting, {name}, weights"] = booster(model, weighted=True)
-        model = grown(n_estimators=20, max_depth=2)
+        model = grown(n_estimators=8, max_depth=2)
         found[f"boosting of five classes, {name}"] = booster(model, n_classes=5)
         model = grown(n_estimators=20, max_depth=4, early_stopping="cv")
         found[f"chosen rounds, {name}"] = booster(model)
@@ -305,6 +306,7 @@ def main() -> None:
     chosen = {name: case for name, case in cases().items() if arguments.only in name}
     if not chosen:
         parser.error(f"no case has {arguments.only!r} in its name")
+    gc.set_threshold(50_000)  # compilers make many objects and little garbage
     digests = {name: digest(case()) for name, case in chosen.items()}
     text = json.dumps(digests, indent=1)
     if arguments.write:

@@ -82,7 +82,7 @@ def test_stumps_are_those_of_the_binary_columns(name):
         rows = [tuple(map(str, row)) for row in frame.itertuples(index=False)]
         values = {name: tuple(sorted(set(frame[name]))) for name in ("colour", "town")}
         columns = make_columns([Attribute(name, values.get(name)) for name in frame], rows)
-        names, booster = [c.name for c in columns], BOOSTERS[name](n_estimators=25)
+        names, booster = [c.name for c in columns], BOOSTERS[name](n_estimators=25, calibrate=False)
         check_binarised(booster, frame, binarise(rows, columns), names, y, slice(None))
 
 
@@ -105,7 +105,9 @@ def test_raw_census_gives_the_model_of_its_131_binary_columns(name, shared_data)
     np.testing.assert_array_equal(np.array(labels) == ">50K", y > 0)
     names = [title for _, title in read("census131.features.txt.xz")]
     assert len(names) == X.shape[1] == 131
-    check_binarised(BOOSTERS[name](n_estimators=60), frame, X, names, y, slice(1000))
+    check_binarised(
+        BOOSTERS[name](n_estimators=60, calibrate=False), frame, X, names, y, slice(1000)
+    )
 
 
 def naive(frame, y, weights, *, ranked):
@@ -141,10 +143,10 @@ def test_the_model_is_that_of_columns_made_in_plain_loops(kind, depth):
     for seed in range(6):
         frame, y = draw(seed)
         weights = np.random.default_rng(seed).integers(1, 4, y.size) if seed % 2 else None
-        booster = kind(8, max_depth=depth).fit(frame, y, weights)
+        booster = kind(8, max_depth=depth, calibrate=False).fit(frame, y, weights)
         masses = np.ones(y.size, dtype=int) if weights is None else weights
         X = naive(frame, y, masses, ranked=depth > 1)
-        plain = kind(8, max_depth=depth).fit(X, y, weights)
+        plain = kind(8, max_depth=depth, calibrate=False).fit(X, y, weights)
         assert booster.stumps_ == plain.stumps_
         assert booster.trees_ == plain.trees_
         np.testing.assert_array_equal(booster.decision_function(frame), plain.decision_function(X))

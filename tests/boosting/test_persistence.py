@@ -51,7 +51,10 @@ SETTINGS = {
     "potential boost": {"potential": NormalHedgeDT(d=4, lag=1)},
 }
 MODELS = {
-    **{name: kind(**SETTINGS.get(name, {})) for name, kind in BOOSTERS.items()},
+    **{
+        name: kind(calibrate=name == "nh-boost.dt", **SETTINGS.get(name, {}))
+        for name, kind in BOOSTERS.items()
+    },
     "exponential": PotentialBoostClassifier(Exponential(eta=0.3), calibrate=False),
     "two norm": PotentialBoostClassifier(TwoNorm(), random_state=3, calibrate=False),
     "own": PotentialBoostClassifier(OwnPotential(), calibrate=False),

@@ -289,9 +289,7 @@ def test_killed_streams_lose_nothing_and_count_nothing_twice(tmp_path):
         wanted = ExpertMixture()
         wanted.predict_then_fit(X[: kept.t], rows[: kept.t, -1])
         np.testing.assert_array_equal(kept.mixture.weights_, wanted.weights_)
-    with begin(state) as process:
-        process.communicate("".join(lines))
-    assert process.returncode == 0
+    assert run("-", "--target", "y", "--state", state, text="".join(lines)).exit_code == 0
     wanted = ExpertMixture()
     wanted.predict_then_fit(X, rows[:, -1])
     np.testing.assert_array_equal(MixState.load(state).mixture.weights_, wanted.weights_)

@@ -13,6 +13,7 @@ dask = pytest.importorskip("dask")
 import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 from distributed import Client, LocalCluster  # noqa: E402
+from distributed.utils import get_mp_context  # noqa: E402
 
 import driftgames.dask as on_dask  # noqa: E402
 from driftgames.boosting import BOOSTERS  # noqa: E402
@@ -36,7 +37,10 @@ def client():
     """A cluster of two processes for the whole module."""
     # on a busy machine a new worker would be given up while it imports and loads compiled code
     patient = {"distributed.deploy.lost-worker-timeout": "600s"}
-    dask.config.set({"distributed.comm.timeouts.tcp": "600s", **patient})
+    # workers are forked from a server that has imported the library: a start costs no imports
+    forked = {"distributed.worker.multiprocessing-method": "forkserver"}
+    dask.config.set({"distributed.comm.timeouts.tcp": "600s", **patient, **forked})
+    get_mp_context().set_forkserver_preload(["distributed", "driftgames.dask"])
     options = {"threads_per_worker": 1, "dashboard_address": None, "death_timeout": 600}
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         yield client

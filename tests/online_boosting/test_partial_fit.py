@@ -29,9 +29,7 @@ class Unweighted(ClassifierMixin, BaseEstimator):
         return self.inner_.predict(X)
 
 
-@parametrize_with_checks(
-    [PartialFitBoostingClassifier(BernoulliNB(), name, 3) for name in ONLINE_BOOSTERS]
-)
+@parametrize_with_checks([PartialFitBoostingClassifier(BernoulliNB(), n_estimators=3)])
 def test_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -1,13 +1,23 @@
+import os
+
 import pytest
 
 from driftgames.datasets import load
 from driftgames.paper.boosting import ALGORITHMS, THETAS, Fit
 from driftgames.paper.sets import Chosen
+from driftgames.paper.store import Store
 
 
 @pytest.fixture(scope="session")
 def digits():
     return load("digits49")
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory):
+    """Finished fits on the paper's sets, which all processes of this test run share."""
+    base = tmp_path_factory.getbasetemp()
+    return Store((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "tasks")
 
 
 @pytest.fixture

@@ -16,25 +16,30 @@ from driftgames.paper.figures import SHOWN
 from driftgames.paper.reproduce import reproduce, select
 from driftgames.paper.results import Panel
 from driftgames.paper.sets import choose_sets
-from driftgames.paper.store import Store
 
 
 @pytest.fixture(scope="module")
-def report(shared_data, tmp_path_factory):
+def report(shared_data, store):
     chosen = choose_sets(SHOWN, directory=shared_data)
-    store = Store(tmp_path_factory.mktemp("tasks"))
     made, _ = reproduce(select(["figure1", "figure2"]), Setting(chosen), store)
     return made
 
 
 @pytest.fixture(scope="module")
-def zeros(report):
-    return {panel.title: panel.curves for panel in report.sections[0].figures[0].panels}
+def figures(report):
+    """The two figures; the report has the other sections of the store too."""
+    drawn = {section.name: section.figures for section in report.sections}
+    return [drawn[name][0] for name in ("figure1", "figure2")]
 
 
 @pytest.fixture(scope="module")
-def margins(report):
-    return {panel.title: panel.curves for panel in report.sections[1].figures[0].panels}
+def zeros(figures):
+    return {panel.title: panel.curves for panel in figures[0].panels}
+
+
+@pytest.fixture(scope="module")
+def margins(figures):
+    return {panel.title: panel.curves for panel in figures[1].panels}
 
 
 def test_a_place_where_curves_are_equal_counts_for_neither():
@@ -93,8 +98,8 @@ def test_margins_are_not_larger_than_adaboosts_on_census_and_w8a(
     assert found == pytest.approx([one_vote, weighted_votes], abs=5e-4)
 
 
-def test_caption_and_summary_have_the_measured_shares(report):
-    first, second = (section.figures[0] for section in report.sections)
+def test_caption_and_summary_have_the_measured_shares(report, figures):
+    first, second = figures
     zeros = "in 97.0 % (census), 98.0 % (splice) and 94.5 % (w8a) of the rounds."
     votes = "weighted votes at 23.2 % (census), 86.1 % (splice) and 35.0 % (w8a) of the thetas"
     for text in (" ".join(first.notes), " ".join(report.summary)):

@@ -7,7 +7,6 @@ from driftgames.paper.boosting import AS_PUBLISHED
 from driftgames.paper.experiment import Setting
 from driftgames.paper.reproduce import reproduce, select
 from driftgames.paper.sets import choose_sets
-from driftgames.paper.store import Store
 from driftgames.paper.tables import TEST, TRAIN, ZEROS, compared
 
 AS_THEY_RAN = ("AdaBoost", "NH-Boost", AS_PUBLISHED)
@@ -23,9 +22,8 @@ UNEQUAL = {
 
 
 @pytest.fixture(scope="module")
-def report(shared_data, tmp_path_factory):
+def report(shared_data, store):
     chosen = choose_sets(list(published.TABLE_3), directory=shared_data)
-    store = Store(tmp_path_factory.mktemp("tasks"))
     made, _ = reproduce(select(["table3"]), Setting(chosen), store)
     return made
 

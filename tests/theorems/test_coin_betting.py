@@ -103,7 +103,7 @@ def test_regret_stays_below_the_bound(place, per_coordinate, kind):
     domain, rng = SETS[place], np.random.default_rng(0)
     learner = CoinBetting(domain, per_coordinate=per_coordinate)
     gradients, own = np.zeros(domain.n_coordinates), 0.0
-    for t in range(100):
+    for t in range(60):
         g = adversary(kind, learner, rng, t)
         own += learner.update(LinearLoss(g))
         gradients += g
@@ -152,7 +152,7 @@ def test_wealth_is_never_below_the_potential(per_coordinate):
 @pytest.mark.parametrize("d", [20, 1000])
 def test_high_dimension_stays_within_the_bound_where_chips_do_not(d):
     learner = CoinBetting(Box(np.zeros(d), np.ones(d)))
-    learner.run([LinearLoss(np.full(d, 1 / d))] * 20_000)
+    learner.run([LinearLoss(np.full(d, 1 / d))] * 5_000)
     certificate = learner.certificate()
     assert certificate.regret == pytest.approx(learner.learner_loss)  # the best corner loses 0
     assert certificate.holds

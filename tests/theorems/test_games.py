@@ -1,6 +1,7 @@
 """Eq. (2), Theorem 1 and Theorem 2 by playing games."""
 
 import copy
+import functools
 import itertools
 import math
 
@@ -129,6 +130,7 @@ class Uniform:
         pass
 
 
+@functools.cache
 def worst_regrets(n_actions, losses_in, horizon):
     """Return the worst epsilon-regret of `Hedge` over all losses of a grid, for each k/N."""
     rows = list(itertools.product(losses_in, repeat=n_actions))
@@ -162,7 +164,7 @@ def ends_of_games(player, n_chips, horizon):
     return np.array(list(search(player, Chips.at_start(n_chips))))
 
 
-@pytest.mark.parametrize(("n_chips", "horizon"), [(2, 2), (2, 6), (3, 4), (4, 3)])
+@pytest.mark.parametrize(("n_chips", "horizon"), [(2, 2), (2, 5), (3, 3), (4, 2)])
 def test_thm1_hedge_as_player_loses_at_most_the_fraction_of_regrets_beyond_r(n_chips, horizon):
     """Statement (1): all games with losses in {0, 1}, for radii around every worst regret."""
     worst = worst_regrets(n_chips, (0.0, 1.0), horizon)
@@ -192,7 +194,7 @@ def test_thm1_statement_1_holds_for_moves_with_a_positive_average_too(n_chips, h
     assert lost <= bounds.theorem_1(worst_regrets(n_chips, (0.0, 0.5, 1.0), horizon), radius)
 
 
-@pytest.mark.parametrize(("n_actions", "horizon"), [(2, 6), (3, 4), (4, 3)])
+@pytest.mark.parametrize(("n_actions", "horizon"), [(2, 5), (3, 3), (4, 2)])
 def test_thm1_player_as_hedge_has_regret_below_r_where_the_player_loses_less_than_epsilon(
     n_actions, horizon
 ):
@@ -257,7 +259,7 @@ def assert_below_bound(phi, losses):
 
 
 @pytest.mark.parametrize("name", [n for n in POTENTIALS if n != "recipe"])
-@pytest.mark.parametrize("n_chips", [2, 10, 60])
+@pytest.mark.parametrize("n_chips", [2, 6, 60])
 def test_thm2_regret_stays_below_bound_at_every_t_up_to_2000_against_greedy(name, n_chips):
     phi = POTENTIALS[name](2000, 1 / n_chips)
     assert_regrets_below_bound(phi, long_game(phi, GreedyAdversary(phi), n_chips))

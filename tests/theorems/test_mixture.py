@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -37,6 +37,7 @@ def _spread_bound(mixture, X, y, predictions):
 
 
 @pytest.mark.parametrize("name", LOSSES)
+@settings(max_examples=50)
 @given(table=tables, scale=st.sampled_from([1e-6, 1.0, 1e9]))
 def test_regret_to_every_convex_combination_stays_below_the_bound(name, table, scale):
     X, y = _game(name, table, scale)

@@ -15,8 +15,8 @@ SIGNS = st.sampled_from([-1.0, 1.0])
 def play(booster, right):
     """Play a stream: ``right`` says which weak learner is right on which example."""
     rng = np.random.default_rng(0)
-    for z in np.where(right, 1.0, -1.0):
-        label = int(rng.choice([-1, 1]))
+    labels = rng.choice([-1, 1], len(right)).tolist()
+    for z, label in zip(np.where(right, 1.0, -1.0), labels, strict=True):
         booster.update(label * z, label)
     return booster
 
@@ -29,8 +29,8 @@ def test_mistakes_stay_below_the_bound_on_any_stream(name, moves):
 
 
 @pytest.mark.parametrize("name", ONLINE_BOOSTERS)
-@pytest.mark.parametrize("n", [1, 2, 11, 60])
-@pytest.mark.parametrize("share", [0.3, 0.5, 0.6, 0.9])
+@pytest.mark.parametrize("n", [1, 11, 60])
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
 def test_mistakes_stay_below_the_bound_for_learners_of_every_kind(name, n, share):
     rng = np.random.default_rng(n)
     rounds = 400
@@ -67,17 +67,17 @@ def test_bbm_weights_are_those_of_boost_by_majority():
 @pytest.mark.parametrize("n", [5, 21])
 def test_bbm_promises_little_more_than_the_game_value_to_learners_with_the_edge(n):
     rng = np.random.default_rng(2)
-    found = play(OnlineBBM(n, edge=0.1), rng.random((20_000, n)) < 0.62).certificate()
+    found = play(OnlineBBM(n, edge=0.1), rng.random((8_000, n)) < 0.62).certificate()
     value = OnlineBBM(n, edge=0.1).game_value
-    assert found.promised < 1.01 * value * 20_000
+    assert found.promised < 1.01 * value * 8_000
     assert found.realised > 0.7 * found.promised
 
 
 def test_adaboost_ol_promises_something_to_strong_learners():
     rng = np.random.default_rng(3)
-    found = play(AdaBoostOL(30), rng.random((20_000, 30)) < 0.85).certificate()
-    assert found.realised < 0.02 * 20_000
-    assert found.promised < 0.3 * 20_000
+    found = play(AdaBoostOL(30), rng.random((4_000, 30)) < 0.85).certificate()
+    assert found.realised < 0.02 * 4_000
+    assert found.promised < 0.3 * 4_000
 
 
 class LazyBBM(OnlineBBM):
