@@ -34,11 +34,8 @@ SETS = [
 POTENTIALS = [NormalHedgeDT(), Exponential(0.5), TwoNorm()]
 
 
-@pytest.mark.parametrize(
-    ("domain", "potential"),
-    [*((domain, POTENTIALS[0]) for domain in SETS), *((SETS[0], phi) for phi in POTENTIALS[1:])],
-    ids=lambda made: type(made).__name__,
-)
+@pytest.mark.parametrize("domain", SETS, ids=lambda domain: type(domain).__name__)
+@pytest.mark.parametrize("potential", POTENTIALS, ids=lambda phi: type(phi).__name__)
 def test_points_and_walkers_agree_with_the_grid_within_their_errors(domain, potential):
     rng = np.random.default_rng(5)
     targets = 0.4 * domain.sample(30, rng) + 0.6 * domain.sample(1, rng)
@@ -140,10 +137,10 @@ def test_dimension_36_runs_in_bounded_memory(curved):
     tracemalloc.start()
     play(5)  # walkers and sums are made anew in every round, and now they are counted
     before = bytes_in_arrays()
-    play(30)
+    play(60)
     grown = bytes_in_arrays() - before
     tracemalloc.stop()
-    assert grown < 30 * 36 * 8 / 2  # kept losses would be twice that, their matrices 72 times
+    assert grown < 60 * 36 * 8 / 2  # kept losses would be twice that, their matrices 72 times
     assert np.isfinite(learner.precision().error).all()
 
 
