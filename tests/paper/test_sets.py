@@ -84,8 +84,8 @@ def homes(alone, monkeypatch):
             moved[name] = replace(entry, remotes=tuple(remotes))
         monkeypatch.setattr(sets, "CATALOGUE", moved)
         monkeypatch.setattr(loader, "CATALOGUE", moved)
-        monkeypatch.setattr(sets, "answering", partial(answering, within=0.5))
-        monkeypatch.setattr(sets, "_TIMEOUT", 0.5)
+        monkeypatch.setattr(sets, "answering", partial(answering, within=1.5))
+        monkeypatch.setattr(sets, "_TIMEOUT", 1.5)
 
     yield move
     for server in servers:
