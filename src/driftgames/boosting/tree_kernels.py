@@ -25,7 +25,7 @@ GINI, KEARNS_MANSOUR = 0, 1
 @inner_kernel
 def collect(
     weights: Array, begin: int, end: int, heavy: Array, light: Array, n_heavy: int, n_light: int
-) -> tuple[int, int, int]:
+) -> tuple[Any, Any, Any]:
     """Append the rows from ``begin`` to ``end`` to ``heavy``, or to ``light`` if they weigh zero.
 
     Return the new lengths of both lists and the sum of the weights. Both lists need room for one
@@ -41,7 +41,7 @@ def collect(
         to_heavy += weighs
         to_light += np.uint64(1) - weighs
         total += weights[i]
-    return int(np.int64(to_heavy)), int(np.int64(to_light)), int(total)
+    return np.int64(to_heavy), np.int64(to_light), total
 
 
 @kernel
@@ -57,7 +57,7 @@ def sum_dense(
     width = np.uint64(offsets.size - 1)
     n_rows = np.uint64(rows.size)
     for q in range(n_rows):
-        next_row = np.uint64(rows[min(q + AHEAD, n_rows - one)])
+        next_row = np.uint64(rows[q + AHEAD if q + AHEAD < n_rows else q])
         prefetch(weights, next_row)
         prefetch(codes, next_row * width)
         prefetch(codes, next_row * width + width - one)
@@ -78,7 +78,7 @@ def sum_sparse(
     one = np.uint64(1)
     n_rows = np.uint64(rows.size)
     for q in range(n_rows):
-        next_row = np.uint64(rows[min(q + AHEAD, n_rows - one)])
+        next_row = np.uint64(rows[q + AHEAD if q + AHEAD < n_rows else q])
         prefetch(weights, next_row)
         prefetch(codes, np.uint64(starts[next_row]))
         i = np.uint64(rows[q])
@@ -206,7 +206,7 @@ def best_split(
 
 
 @kernel
-def divide(rows: Array, column: Array, goes_left: Array, scratch: Array) -> int:
+def divide(rows: Array, column: Array, goes_left: Array, scratch: Array) -> Any:
     """Move the rows that go left to the front, in order, and return how many they are."""
     n_left = np.uint64(0)
     n_right = np.uint64(0)
@@ -219,7 +219,7 @@ def divide(rows: Array, column: Array, goes_left: Array, scratch: Array) -> int:
         n_right += np.uint64(1) - go
     for q in range(n_right):
         rows[n_left + q] = scratch[q]
-    return int(n_left)
+    return np.int64(n_left)
 
 
 @inner_kernel

@@ -10,6 +10,8 @@ step. Of the two sides of a question each share sums the smaller; the other is t
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from driftgames._kernels.jit import inner_kernel, kernel
@@ -50,7 +52,7 @@ def take_steps(
     All steps are one kernel, and the long loops are called from here: a function is compiled
     again within every function that calls it.
     """
-    root = int(np.int64(0))  # a literal 0 has a type of its own: functions compile for it apart
+    root: Any = np.int64(0)  # a literal 0 has a type of its own: functions compile for it apart
     n_features, n_shares = examples.implicit.size, growth.parts.shape[0]
     while step < DONE:
         if step == BEGIN:
@@ -89,7 +91,9 @@ def take_steps(
         elif step == DIVIDE:
             _divide(p, examples, growth)
             if growth.fresh[0] >= 0 or growth.fresh[1] >= 0:
-                side, taken = _smaller_side(p, growth), _take(growth.free, growth.n_free, p)
+                side = _smaller_side(p, growth)
+                growth.n_free[p] -= 1
+                taken = growth.free[p, growth.n_free[p]]
                 _sum(
                     p,
                     growth.questions[growth.at[ASKED], 3] + side,
@@ -121,7 +125,7 @@ def _begin(
     """
     n_shares = growth.parts.shape[0]
     heavy, light = growth.lists[p, 0], growth.lists[p, 1]
-    none = int(np.int64(0))
+    none: Any = np.int64(0)
     n_heavy = none
     n_light = none
     for c in range(2):
@@ -132,7 +136,7 @@ def _begin(
         end = weights.size if c == 1 else examples.split
         total = none
         for start in range(first + p * BLOCK, end, n_shares * BLOCK):
-            stop = min(start + BLOCK, end)
+            stop = start + BLOCK if start + BLOCK < end else end
             if tables.size > 0:
                 table = tables[c]
                 for i in range(np.uint64(start), np.uint64(stop)):
@@ -155,7 +159,8 @@ def _begin(
 @inner_kernel
 def _plant(growth: Growth) -> None:
     """Make the root a leaf."""
-    root, downward = int(np.int64(0)), int(np.int64(-1))
+    root: Any = np.int64(0)
+    downward: Any = np.int64(-1)
     for c in range(3):
         growth.totals[0, c] = 0
         for p in range(growth.parts.shape[0]):
@@ -228,7 +233,7 @@ def _choose(examples: Examples, growth: Growth) -> int:
 
 
 @inner_kernel
-def _constrain(examples: Examples, growth: Growth, node: int) -> int:
+def _constrain(examples: Examples, growth: Growth, node: int) -> Any:
     """Fix the vote of one side of a monotonic question; return that side, or -1.
 
     Either all leaves of the lower side vote -1, or all of the upper side +1: no vote steps the
@@ -245,9 +250,9 @@ def _constrain(examples: Examples, growth: Growth, node: int) -> int:
     low, high = growth.totals[lower], growth.totals[upper]
     if low[1] <= low[0] and (high[1] < high[0] or low[1] <= high[0]):
         growth.votes[lower] = -1
-        return int(lower)
+        return lower
     growth.votes[upper] = 1
-    return int(upper)
+    return upper
 
 
 @inner_kernel
@@ -361,11 +366,11 @@ def _sum(p: int, node: int, slot: int, examples: Examples, growth: Growth, weigh
 
 
 @inner_kernel
-def _column(examples: Examples, feature: int) -> int:
+def _column(examples: Examples, feature: int) -> Any:
     """Return the column that holds a feature; if none does, the oldest is written over."""
     slot = examples.slot_of[feature]
     if slot >= 0:
-        return int(slot)
+        return slot
     n_slots = examples.columns.shape[0]
     slot = examples.owners[n_slots]
     examples.owners[n_slots] = (slot + 1) % n_slots
@@ -378,7 +383,7 @@ def _column(examples: Examples, feature: int) -> int:
         column[i] = examples.implicit[feature]
     for e in range(examples.list_starts[feature], examples.list_starts[feature + 1]):
         column[np.uint64(examples.listed[e])] = examples.listed_bins[e]
-    return int(slot)
+    return slot
 
 
 @inner_kernel
@@ -392,7 +397,7 @@ def _may_split(shape: Array, depth: int, totals: Array) -> bool:
 @inner_kernel
 def _vote(totals: Array, vote_above: int) -> int:
     """Return the vote of a leaf: that of more weight; of equal weights, that of the node above."""
-    return int(1 if totals[1] > totals[0] else -1 if totals[1] < totals[0] else vote_above)
+    return 1 if totals[1] > totals[0] else -1 if totals[1] < totals[0] else vote_above
 
 
 @inner_kernel
@@ -411,16 +416,9 @@ def _gain(scores: Array, found: Array, totals: Array, criterion: int, split: Arr
 
 
 @inner_kernel
-def _n_rows(bounds: Array, node: int) -> int:
+def _n_rows(bounds: Array, node: int) -> Any:
     """Return the number of rows of nonzero weight, of both classes."""
-    return int(bounds[node, 0, 1] - bounds[node, 0, 0] + bounds[node, 1, 1] - bounds[node, 1, 0])
-
-
-@inner_kernel
-def _take(free: Array, n_free: Array, p: int) -> int:
-    """Return a free slot of a share."""
-    n_free[p] -= 1
-    return int(free[p, n_free[p]])
+    return bounds[node, 0, 1] - bounds[node, 0, 0] + bounds[node, 1, 1] - bounds[node, 1, 0]
 
 
 @inner_kernel
