@@ -142,7 +142,7 @@ class TreeRows(DividedRows):
             if isinstance(data.bins, DenseBins):
                 kernels.sum_dense(mine, weights, codes, data.offsets, sums[c], _NO_COUNTS)
             else:
-                kernels.sum_sparse(mine, weights, data.bins.starts, codes, sums[c], _NO_COUNTS)
+                kernels.sum_sparse(mine, weights, codes, data.bins.starts, sums[c], _NO_COUNTS)
         return self._with_totals(rows, sums)
 
     def _weighed(self, rows: Sequence[Array]) -> list[tuple[Array, IntArray]]:

@@ -27,7 +27,7 @@ import numpy as np
 from driftgames.boosting import tree_kernels as kernels
 from driftgames.boosting import tree_steps as steps
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
-from driftgames.boosting.bins import Array, BitArray
+from driftgames.boosting.bins import Array, BitArray, DenseBins
 from driftgames.boosting.tally import Ranges
 from driftgames.boosting.tree_state import (
     ASKED,
@@ -146,6 +146,8 @@ class TreeGrower:
     def __init__(self, data: BinnedTrainingSet, shape: TreeShape) -> None:
         self._data = data
         self._examples = as_examples(data)
+        dense = isinstance(data.bins, DenseBins)
+        self._steps = steps.take_dense_steps if dense else steps.take_sparse_steps
         # with few rows a second thread costs more than it saves
         self._n_shares = 1 if data.bins.codes.size < _FEW_SUMS else data.n_shares
         limits = [2**shape.max_depth if shape.max_depth is not None else _LEAVES, _LEAVES]
@@ -276,8 +278,8 @@ class TreeGrower:
         """Take a step and return the next one; if ``alone``, go on to the end."""
         here = self._examples, self._growth
         if alone or step not in steps.SHARED:
-            return steps.take_steps(step, alone, 0, *here, *weights)
-        return self.run(lambda p: steps.take_steps(step, False, p, *here, *weights))[0]
+            return self._steps(step, alone, 0, *here, *weights)
+        return self.run(lambda p: self._steps(step, False, p, *here, *weights))[0]
 
     def _follow(self, tree: Tree) -> None:
         """Send the rows to the leaves of a tree, if they are not there."""

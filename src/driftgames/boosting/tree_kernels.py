@@ -72,9 +72,9 @@ def sum_dense(
 
 @kernel
 def sum_sparse(
-    rows: Array, weights: Array, starts: Array, codes: Array, out: Array, counts: Array
+    rows: Array, weights: Array, codes: Array, starts: Array, out: Array, counts: Array
 ) -> None:
-    """Do the same as `sum_dense` for rows that list some bins."""
+    """Do the same as `sum_dense` for rows that list some bins, from ``starts`` on."""
     one = np.uint64(1)
     n_rows = np.uint64(rows.size)
     for q in range(n_rows):

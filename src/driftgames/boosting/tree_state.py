@@ -26,14 +26,13 @@ class Examples(NamedTuple):
 
     split: int
     """The number of rows of class 0."""
-    width: int
-    """The number of features if rows hold a code for each of them; 0 if they list codes."""
     sample_weights: Array
     offsets: Array
     implicit: Array
     missing: Array
     monotonic: Array
-    starts: Array
+    begins: Array
+    """Where the bins of a feature begin if rows hold a code for each, else where a row begins."""
     codes: Array
     columns: Array
     """The bins of some features in every row."""
@@ -96,9 +95,8 @@ def as_examples(data: BinnedTrainingSet) -> Examples:
         lists = NONE, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint8)
         return Examples(
             data.split,
-            n_features,
             *shared,
-            NONE,
+            data.offsets,
             bins.codes.reshape(-1),
             bins.columns,
             every,
@@ -109,7 +107,6 @@ def as_examples(data: BinnedTrainingSet) -> Examples:
     n_columns = min(max((bins.codes.nbytes + 2**20) // max(n_rows, 1), 1), n_features)
     return Examples(
         data.split,
-        0,
         *shared,
         bins.starts,
         bins.codes,

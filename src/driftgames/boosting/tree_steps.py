@@ -10,11 +10,12 @@ step. Of the two sides of a question each share sums the smaller; the other is t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from driftgames._kernels.jit import inner_kernel, kernel
+from driftgames._kernels.jit import inner_kernel, kernel, specialise
 from driftgames.boosting import tree_kernels as kernels
 from driftgames.boosting.bins import Array
 from driftgames.boosting.tree_state import (
@@ -36,8 +37,13 @@ SHARED = (BEGIN, FIND, DIVIDE, FOLLOW)
 """The steps that every share takes."""
 
 
-@kernel
-def take_steps(
+add_rows: Callable[..., None] = NotImplemented  # names for `specialise` to bind
+column_of: Callable[..., Any] = NotImplemented
+sum_node: Callable[..., None] = NotImplemented
+ask: Callable[..., None] = NotImplemented
+
+
+def _take_steps(
     step: int,
     alone: bool,
     p: int,
@@ -58,7 +64,7 @@ def take_steps(
         if step == BEGIN:
             _begin(p, examples, growth, weights, tables, mistakes)
             if growth.at[SUMMED] == 0:
-                _sum(p, root, root, examples, growth, weights)
+                sum_node(p, root, root, examples, growth, weights)
             step = PLANT
         elif step == PLANT:
             _plant(growth)
@@ -86,7 +92,7 @@ def take_steps(
         elif step == CHOOSE:
             step = _choose(examples, growth)
         elif step == ASK:
-            _ask(examples, growth)
+            ask(examples, growth)
             step = DIVIDE
         elif step == DIVIDE:
             _divide(p, examples, growth)
@@ -94,7 +100,7 @@ def take_steps(
                 side = _smaller_side(p, growth)
                 growth.n_free[p] -= 1
                 taken = growth.free[p, growth.n_free[p]]
-                _sum(
+                sum_node(
                     p,
                     growth.questions[growth.at[ASKED], 3] + side,
                     taken,
@@ -255,12 +261,11 @@ def _constrain(examples: Examples, growth: Growth, node: int) -> Any:
     return upper
 
 
-@inner_kernel
 def _ask(examples: Examples, growth: Growth) -> None:
     """Look up which rows the question of the node asked sends left."""
     node = growth.at[ASKED]
     feature, cut = growth.questions[node, 0], growth.questions[node, 1]
-    growth.at[SLOT] = _column(examples, feature)
+    growth.at[SLOT] = column_of(examples, feature)
     for b in range(256):
         growth.goes_left[b] = b <= cut
     if examples.missing[feature]:
@@ -348,8 +353,9 @@ def count_mistakes(
                     mistakes[i] += 1
 
 
-@inner_kernel
-def _sum(p: int, node: int, slot: int, examples: Examples, growth: Growth, weights: Array) -> None:
+def _sum_node(
+    p: int, node: int, slot: int, examples: Examples, growth: Growth, weights: Array
+) -> None:
     """Write the sums of a share and a node to a slot."""
     sums = growth.sums[p, slot]
     for c in range(sums.shape[0]):
@@ -359,14 +365,17 @@ def _sum(p: int, node: int, slot: int, examples: Examples, growth: Growth, weigh
     growth.parts[p, 3] += _n_rows(growth.bounds[p], node)
     for c in range(2):
         rows = growth.lists[p, 0, growth.bounds[p, node, c, 0] : growth.bounds[p, node, c, 1]]
-        if examples.width > 0:
-            kernels.sum_dense(rows, weights, examples.codes, examples.offsets, sums[c], counts)
-        else:
-            kernels.sum_sparse(rows, weights, examples.starts, examples.codes, sums[c], counts)
+        add_rows(rows, weights, examples.codes, examples.begins, sums[c], counts)
 
 
 @inner_kernel
-def _column(examples: Examples, feature: int) -> Any:
+def _own_column(examples: Examples, feature: int) -> Any:
+    """Return the column that holds a feature where every feature has its own."""
+    return feature
+
+
+@inner_kernel
+def _kept_column(examples: Examples, feature: int) -> Any:
     """Return the column that holds a feature; if none does, the oldest is written over."""
     slot = examples.slot_of[feature]
     if slot >= 0:
@@ -426,3 +435,19 @@ def _give_back(free: Array, n_free: Array, p: int, slot: int) -> None:
     """Make a slot of a share free."""
     free[p, n_free[p]] = slot
     n_free[p] += 1
+
+
+def _compile(add: Callable[..., None], column: Callable[..., Any]) -> Callable[..., int]:
+    return specialise(
+        _take_steps,
+        kernel,
+        sum_node=specialise(_sum_node, inner_kernel, add_rows=add),
+        ask=specialise(_ask, inner_kernel, column_of=column),
+    )
+
+
+take_dense_steps = _compile(kernels.sum_dense, _own_column)
+"""`_take_steps` for rows that hold a code for every feature."""
+
+take_sparse_steps = _compile(kernels.sum_sparse, _kept_column)
+"""The same for rows that list codes."""
