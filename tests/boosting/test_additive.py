@@ -204,3 +204,21 @@ def test_threads_find_infinities_in_many_rows(bad, n_jobs):
         model.decision_function(X)
     X[:, 3] = 1e308  # finite, and its sum is not
     assert model.decision_function(X).shape == votes.shape
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_infinity_in_any_row_and_column_is_refused(dtype, order):
+    rng = np.random.default_rng(1)
+    X = np.array(rng.normal(size=(20_000, 5)), dtype=dtype, order=order)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    booster = NHBoostDTClassifier(1, calibrate=False, n_jobs=2).fit(X, X[:, 0] > 0)  # one column
+    before = booster.decision_function(X)
+    for row, column in ((0, 0), (511, 4), (513, 3), (19_999, 4)):
+        for value in (np.inf, -np.inf):
+            wrong = X.copy(order="K")
+            wrong[row, column] = value
+            for predict in (booster.decision_function, booster.predict, booster.predict_proba):
+                with pytest.raises(ValueError, match="Input X contains infinity"):
+                    predict(wrong)
+    np.testing.assert_array_equal(booster.decision_function(X), before)

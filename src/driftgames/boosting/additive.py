@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils import assert_all_finite
 
 from driftgames.boosting import additive_kernels as kernels
 from driftgames.boosting.by_feature import ByFeature
@@ -136,11 +137,12 @@ class AdditiveModel:
     """Whether all votes are integers, because all weights are 1."""
 
     def scores(
-        self, X: Any, *, n_threads: int = 1, divisor: float | None = None
+        self, X: Any, *, n_threads: int = 1, divisor: float | None = None, finite: bool = False
     ) -> npt.NDArray[Any]:
         """Return the sum of votes on each row: int64 if all weights are 1, else float64.
 
-        With a ``divisor`` the sums are divided by it, and are float64.
+        With a ``divisor`` the sums are divided by it, and are float64. With ``finite`` an infinity
+        in a contiguous array of floats raises ValueError.
 
         ``X`` is a dense array or a SciPy sparse matrix, which stays sparse. NaN is a missing
         value. The result is the same for any number of threads.
@@ -154,13 +156,14 @@ class AdditiveModel:
                 f"X must have shape (n_rows, {self.n_features}); got {tuple(rows.shape)}"
             )
         check_integer("n_threads", n_threads, least=1)
-        score = self._sparse_scorer(rows) if sparse else self._dense_scorer(rows)
+        score = self._sparse_scorer(rows) if sparse else self._dense_scorer(rows, finite)
         out = np.empty(rows.shape[0])
         starts = range(0, rows.shape[0], _CHUNK)
 
         def add(start: int) -> None:
             part = out[start : start + _CHUNK]
-            score(start, part)
+            if not score(start, part):
+                assert_all_finite(rows, allow_nan=True, input_name="X")
             if divisor is not None:
                 part /= divisor
 
@@ -217,12 +220,16 @@ class AdditiveModel:
     def _as_votes(self, scores: FloatArray) -> npt.NDArray[Any]:
         return scores.astype(np.int64) if self.integer_votes else scores
 
-    def _dense_scorer(self, rows: npt.NDArray[Any]) -> Callable[[int, FloatArray], None]:
+    def _dense_scorer(
+        self, rows: npt.NDArray[Any], finite: bool
+    ) -> Callable[[int, FloatArray], bool]:
         ready = rows.dtype in (np.float32, np.float64)
+        flat = rows.reshape(-1) if finite else np.empty(0, rows.dtype if ready else np.float64)
+        width = rows.shape[1]
 
-        def score(start: int, out: FloatArray) -> None:
+        def score(start: int, out: FloatArray) -> bool:
             some = rows[start : start + out.size]
-            kernels.add_dense(
+            return kernels.add_dense(
                 some if ready else some.astype(np.float64),
                 self.features,
                 self.offsets,
@@ -233,11 +240,12 @@ class AdditiveModel:
                 np.empty(kernels.BLOCK),
                 np.empty(kernels.BLOCK, dtype=np.int64),
                 out,
+                flat[start * width : (start + out.size) * width],
             )
 
         return score
 
-    def _sparse_scorer(self, matrix: Any) -> Callable[[int, FloatArray], None]:
+    def _sparse_scorer(self, matrix: Any) -> Callable[[int, FloatArray], bool]:
         rows = matrix.tocsr()
         if not rows.has_canonical_format:
             rows = rows.copy()
@@ -247,7 +255,7 @@ class AdditiveModel:
         at_zero = self._votes(np.zeros(self.features.size))
         base = float(at_zero.sum())
 
-        def score(start: int, out: FloatArray) -> None:
+        def score(start: int, out: FloatArray) -> bool:
             pointers = rows.indptr[start : start + out.size + 1].astype(np.int64)
             first, last = pointers[0], pointers[-1]
             kernels.add_sparse(
@@ -263,6 +271,7 @@ class AdditiveModel:
                 base,
                 out,
             )
+            return True
 
         return score
 

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.arithmetic import size as magnitude
 from driftgames._kernels.jit import kernel
+from driftgames._kernels.lanes import LANES, any_of, first, load
 from driftgames.core.typing import FloatArray, IntArray
 
 BLOCK = 512
@@ -34,26 +36,37 @@ def add_dense(
     vote: FloatArray,
     place: IntArray,
     out: FloatArray,
-) -> None:
-    """Write the sum over features of each row; the three scratch arrays hold a `BLOCK`."""
+    flat: npt.NDArray[Any],
+) -> bool:
+    """Write the sum over features of each row; the three scratch arrays hold a `BLOCK`.
+
+    Return whether ``flat`` holds no infinity; it has all entries of the rows, or none. The search
+    costs little here, because it fetches a block into the cache.
+    """
+    found, width = any_of(first(0)), rows.shape[1]
     for start in range(0, rows.shape[0], BLOCK):
         size = min(BLOCK, rows.shape[0] - start)
         total = out[start : start + size]
         total[:] = 0.0
+        if flat.size > 0:
+            infinite = first(0)
+            for i in range(start * width, (start + size) * width, LANES):
+                infinite = infinite | (magnitude(load(flat, i, 0.0)) == np.inf)
+            found = found or any_of(infinite)
         for f in range(features.size):
-            first, last = offsets[f], offsets[f + 1]
+            begin, end = offsets[f], offsets[f + 1]
             for i in range(size):
                 column[i] = rows[start + i, features[f]]
-            if last - first <= _FEW:
-                vote[:size] = values[first + f]
-                for k in range(first, last):
+            if end - begin <= _FEW:
+                vote[:size] = values[begin + f]
+                for k in range(begin, end):
                     step = values[k + f + 1] - values[k + f]
                     for i in range(size):
                         vote[i] += step if column[i] > thresholds[k] else 0.0
             else:
                 # a search in lockstep: the same steps for all rows, without a branch on a value
-                place[:size] = first
-                left = last - first
+                place[:size] = begin
+                left = end - begin
                 while left > 0:
                     half = (left + 1) // 2
                     for i in range(size):
@@ -64,6 +77,7 @@ def add_dense(
                     vote[i] = values[f + place[i]]
             for i in range(size):
                 total[i] += vote[i] if column[i] == column[i] else missing[f]  # NaN differs
+    return not found
 
 
 @kernel

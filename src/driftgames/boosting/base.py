@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction, draw_shapes
 from driftgames.boosting.batch_fit import BatchFit
 from driftgames.boosting.bins import Array
+from driftgames.boosting.booster_input import is_plain
 from driftgames.boosting.by_feature import ByFeature
 from driftgames.boosting.frames import code_columns
 from driftgames.boosting.monitoring import cast_votes
@@ -110,15 +111,23 @@ class BaseBooster(BatchFit):
         With more than two classes there is a column of votes for each class.
         """
         check_is_fitted(self)
-        return self._votes(self._check_input(X))
+        if not (isinstance(self._tables, AdditiveModel) and self.n_iter_ and is_plain(X)):
+            return self._votes(self._check_input(X))
+        return self._votes(self._check_input(X, finite=False), finite=True)
 
-    def _votes(self, X: Any) -> FloatArray:
-        """Return the decision function of columns that the weak hypotheses ask about."""
+    def _votes(self, X: Any, *, finite: bool = False) -> FloatArray:
+        """Return the decision function of columns that the weak hypotheses ask about.
+
+        With ``finite`` stumps look for infinities on the way.
+        """
         if self.n_iter_ == 0:
             return np.broadcast_to(self._default_vote, self._shape_of_votes(X)).copy()
         total = float(self.estimator_weights_.sum())
-        if isinstance(self._tables, AdditiveModel | TreeModel):
-            return self._tables.scores(X, n_threads=self._count_threads(), divisor=total)
+        n_threads = self._count_threads()
+        if isinstance(self._tables, AdditiveModel):
+            return self._tables.scores(X, n_threads=n_threads, divisor=total, finite=finite)
+        if isinstance(self._tables, TreeModel):
+            return self._tables.scores(X, n_threads=n_threads, divisor=total)
         return np.asarray(self._scores(X) / total)
 
     def _scores(self, X: Any) -> Array:

@@ -132,27 +132,32 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
             settings["monotonic_cst"] = plain_constraints(self.monotonic_cst)
         return {name: value for name, value in settings.items() if name not in _FREE}
 
-    def _check_input(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
-        """Return examples to predict, as the columns that the weak hypotheses ask about."""
+    def _check_input(
+        self, X: Any, y: Any = "no_validation", *, reset: bool = False, finite: bool = True
+    ) -> Any:
+        """Return examples to predict, as the columns that the weak hypotheses ask about.
+
+        Without ``finite``, a plain array is not searched for infinities.
+        """
         if reset or self.encoder_ is None:
             check_types(X, None)
-            return self._validate(X, y, reset=reset)
+            return self._validate(X, y, reset=reset, finite=finite)
         validate_data(self, X, reset=False, skip_check_array=True)  # names, number of columns
         check_types(X, [feature is not None for feature in self.encoder_.features])
         return self._encode(X)
 
-    def _validate(self, X: Any, y: Any, *, reset: bool) -> Any:
+    def _validate(self, X: Any, y: Any, *, reset: bool, finite: bool = True) -> Any:
         settings = INPUT
         if issparse(X):
             check_sparse(X)
-        elif isinstance(y, str) and self._is_known_finite(X):
+        elif isinstance(y, str) and is_plain(X) and (not finite or self._is_known_finite(X)):
             settings = {**INPUT, "ensure_all_finite": False}
         with float_errors("X and y"):
             return validate_data(self, X, y, reset=reset, **settings)
 
     def _is_known_finite(self, X: Any) -> bool:
         """Look for infinities in many rows with all threads; scikit-learn would take one."""
-        if type(X) is not np.ndarray or X.dtype.kind != "f" or X.size < _LARGE:
+        if X.size < _LARGE:
             return False
         with self._threads() as (pool, n_threads):
             if pool is None:
@@ -228,6 +233,12 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
             own = get_tags(self.estimator).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = own.sparse, own.allow_nan
         return tags
+
+
+def is_plain(X: Any) -> bool:
+    """Return whether these are contiguous rows of float32 or float64."""
+    floats = type(X) is np.ndarray and X.dtype in (np.float32, np.float64)
+    return bool(floats and X.flags.c_contiguous)
 
 
 def _is_sum_finite(X: Array) -> bool:
