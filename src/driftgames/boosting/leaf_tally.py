@@ -17,8 +17,6 @@ from driftgames.core.typing import IntArray
 
 _MOVE = 2.3  # entering a row in the tally takes so much longer than adding its weight
 _COUNT = 0.3  # adding up a count, relative to adding a weight to a bin
-
-
 _PATIENCE = 8  # a tally gives way when so many more rounds were costly than cheap
 _FEW_CODES = 1 << 18  # with so few bins listed by rows, a tally saves nothing
 
