@@ -11,7 +11,7 @@ from driftgames._kernels.jit import kernel
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array
 from driftgames.boosting.mistake_counts import MistakeCounts
-from driftgames.boosting.tally import LevelTally, Ranges, add_class
+from driftgames.boosting.tally import LevelTally, Ranges, add_class, shift_rows
 from driftgames.boosting.tree_growth import FillRoot, Sides, Tree
 from driftgames.core.typing import IntArray
 
@@ -107,16 +107,31 @@ class LeafCounts:
 class LeafTally(LevelTally):
     """Examples that are counted by class, number of mistakes and bin, for trees of two classes.
 
-    The sums of the root come from the counts. Weights must be integers.
+    The sums of the root come from the counts. Weights must be integers. A move counts the examples
+    by number of mistakes at once, and in the bins when `settle` is called or sums are asked for.
     """
 
     def __init__(self, data: BinnedTrainingSet, grower: GrowsByMistakes) -> None:
         super().__init__(data, grower.ranges, grower.run)
         self._grower = grower
         self._n_costly = 0
+        self._moved: Sides = []  # those that the bins do not count yet
+
+    def settle(self) -> None:
+        """Count the rows of the last move in the bins."""
+        moved, self._moved = self._moved, []
+
+        def enter(p: int) -> None:
+            for c in range(2):
+                for rows in moved[p][c][int(self._rise[c])]:
+                    self._enter(p, c, rows)
+
+        if moved:
+            self._run(enter)
 
     def best(self, first: int, weights: IntArray) -> tuple[int, int, Tree]:
         """Return the tree for weights by number of mistakes."""
+        self.settle()
         tables = np.zeros((2, self._tally.shape[2]), dtype=np.int64)
         for c, (low, high) in enumerate(zip(self._low.tolist(), self._high.tolist(), strict=True)):
             begin = low + int(self._shift[c]) - first
@@ -129,20 +144,22 @@ class LeafTally(LevelTally):
 
     def move(self, tree: Tree) -> MistakeCounts:
         """Count the mistakes of a tree; give way to `LeafCounts` if they are cheaper now."""
+        self.settle()
         self._begin_move()
-        sides = self._grower.sides(tree)
+        self._moved = sides = self._grower.sides(tree)
         moved = 0
         for c in range(2):
             right, wrong = (sum(len(rows) for of in sides for rows in of[c][k]) for k in range(2))
             self._rise[c] = wrong <= right
             moved += min(right, wrong)
 
-        def enter(p: int) -> None:
+        def shift(p: int) -> None:
             for c in range(2):
-                for rows in sides[p][c][int(self._rise[c])]:
-                    self._enter(p, c, rows)
+                rise, book = self._rise[c], self._tally[p, c]
+                for rows in sides[p][c][int(rise)]:
+                    shift_rows(rows, rise, self._counts, self._levels, book)
 
-        self._run(enter)
+        self._run(shift)
         self._end_move()
         data = self._training_set
         codes = data.bins.codes.size / data.n_rows
@@ -153,7 +170,10 @@ class LeafTally(LevelTally):
 
 @kernel
 def _weigh_classes(tally: Array, low: Array, high: Array, tables: Array, out: Array) -> None:
-    """Write the sum of the weights of each class in each bin; ``tables[c, r]`` weighs level r."""
+    """Write the sum of the weights of each class in each bin; ``tables[c, r]`` weighs level r.
+
+    If ``out`` has room for them, the sums over all rows come behind the bins.
+    """
     for c in range(2):
         sums = out[c]
         for b in range(sums.size):

@@ -20,6 +20,7 @@ from driftgames.boosting.tally import Ranges
 from driftgames.boosting.tree_growth import FillRoot, Sides, Tree, TreeShape
 from driftgames.boosting.tree_walk import (
     count_tree_mistakes,
+    divide_by_votes,
     goes_left,
     walk_tables,
     weigh_rows,
@@ -48,6 +49,7 @@ class DividedRows(ABC):
     _data: BinnedTrainingSet
     _leaves: dict[int, tuple[Sequence[Array], IntArray]]
     _scratch: Array
+    _list_rows: Callable[[], Sequence[Array]] | None = None  # those of the root, if not listed yet
 
     @abstractmethod
     def _sum(self, rows: Sequence[Array]) -> IntArray:
@@ -55,12 +57,20 @@ class DividedRows(ABC):
 
     def _begin(self, rows: Sequence[Array], sums: IntArray | None = None) -> IntArray:
         """Begin a tree with these rows, which it divides in place; return their sums."""
-        self._scratch = np.empty(max(map(len, rows)), dtype=np.uint32)
+        if not hasattr(self, "_scratch"):
+            self._scratch = np.empty(self._data.n_rows, dtype=np.uint32)
+        self._list_rows = None
         self._leaves = {1: (rows, self._sum(rows) if sums is None else sums)}
         return self._leaves[1][1]
 
+    def settle(self) -> None:
+        """List the rows of the root, if its sums were known without them."""
+        if self._list_rows is not None:
+            self._begin(self._list_rows(), self._leaves[1][1])
+
     def divide(self, questions: Sequence[Question]) -> list[IntArray]:
         """Divide nodes; return the sums of the left side of each."""
+        self.settle()
         answers = []
         for question in questions:
             rows, sums = self._leaves.pop(question.node)
@@ -115,24 +125,29 @@ class TreeRows(DividedRows):
 
         The rows of the answer are class 0, class 1 and, if leaves need it, the number of rows.
         """
+        self._weights = weights
         heavy = np.flatnonzero(weights).astype(np.uint32)
         at = int(np.searchsorted(heavy, self._data.split))
-        return self.begin(weights, heavy, at)
+        return self._begin([heavy[:at], heavy[at:]])
 
     def begin(
-        self, weights: IntArray, heavy: Array, n_lower: int, fill_root: FillRoot | None = None
+        self,
+        weights: IntArray,
+        list_rows: Callable[[], Sequence[Array]],
+        sums: IntArray | None = None,
     ) -> Any:
-        """Do the same for the rows ``heavy``, of which the first ``n_lower`` are of class 0.
+        """Do the same for the rows that ``list_rows`` lists, class 0 first; it sets ``weights``.
 
-        With ``fill_root`` the rows are not summed.
+        ``sums`` are those of the rows, if they are known: each class in each bin that is listed,
+        and in all. The rows are listed later then.
         """
         self._weights = weights
-        rows = [heavy[:n_lower], heavy[n_lower:]]
-        if fill_root is None:
-            return self._begin(rows)
-        sums = np.empty((2, self._data.n_codes), dtype=np.int64)
-        fill_root(0, sums)
-        return self._begin(rows, self._with_totals(rows, sums))
+        if sums is None:
+            return self._begin(list_rows())
+        answer = np.stack([np.append(list_all_bins(self._data, c[:-1], c[-1]), c[-1]) for c in sums])
+        self._begin([], answer)
+        self._list_rows = list_rows
+        return answer
 
     def _sum(self, rows: Sequence[Array]) -> IntArray:
         data = self._data
@@ -169,8 +184,15 @@ class _RowGrower:
         self._rows, self._data = rows, data
         self._weights = np.empty(data.n_rows, dtype=np.int64)
         self._heavy = np.empty(data.n_rows + 1, dtype=np.uint32)
+        self._divided = np.empty(data.n_rows, dtype=np.uint32)
         self.ranges: Ranges = [[(0, 0, data.split), (1, data.split, data.n_rows)]]
-        self.n_heavy = 0
+        self._n_heavy = 0
+
+    @property
+    def n_heavy(self) -> int:
+        """How many rows had weight when the last tree grew."""
+        self._rows.settle()
+        return self._n_heavy
 
     def run(self, task: Callable[[int], Any]) -> Any:
         """Run a task."""
@@ -183,21 +205,31 @@ class _RowGrower:
         if mistakes is None:
             return self._rows.best(weights)
         data = self._data
-        n_lower, self.n_heavy = weigh_rows(
-            weights, mistakes, data.sample_weights, data.split, self._weights, self._heavy
-        )
-        heavy = self._heavy[: self.n_heavy]
-        return self._rows.begin(self._weights, heavy, n_lower, fill_root)
+
+        def list_rows() -> Sequence[Array]:
+            n_lower, self._n_heavy = weigh_rows(
+                weights, mistakes, data.sample_weights, data.split, self._weights, self._heavy
+            )
+            return self._heavy[:n_lower], self._heavy[n_lower : self._n_heavy]
+
+        sums = None
+        if fill_root is not None:
+            sums = np.empty((2, data.n_codes + 1), dtype=np.int64)
+            fill_root(0, sums)
+        return self._rows.begin(self._weights, list_rows, sums)
 
     def sides(self, tree: Tree) -> Sides:
         """Divide the rows by whether a tree is right."""
-        votes, split = self._rows.votes(tree), self._data.split
-        found = []
-        for c, (begin, end) in enumerate(((0, split), (split, votes.size))):
-            wrong = votes[begin:end] != c
-            right, erring = (np.flatnonzero(k) + begin for k in (~wrong, wrong))
-            found.append(([right.astype(np.uint32)], [erring.astype(np.uint32)]))
-        return [tuple(found)]
+        data, rows, ends = self._data, self._divided, np.empty(2, dtype=np.int64)
+        votes = np.array([node.vote for node in tree])
+        divide_by_votes(*walk_tables(data, tree), votes, data.split, rows, ends)
+        classes = (0, data.split), (data.split, data.n_rows)
+        return [
+            tuple(
+                ([rows[begin:at]], [rows[at:end]])
+                for (begin, end), at in zip(classes, ends.tolist(), strict=True)
+            )
+        ]
 
     def count_mistakes(self, tree: Tree, mistakes: Array, most: int) -> IntArray:
         """Do the same as `TreeGrower.count_mistakes`."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
+from driftgames.boosting.leaf_tally import LeafTally
 from driftgames.boosting.pair_training_set import PairCounts
 from driftgames.boosting.shared_rows import PairRows, TreeRows
 from driftgames.boosting.shared_sums import list_all_bins
@@ -90,6 +91,12 @@ class Share:
             self._state = answer
             return *answer.masses(), answer.wrong if isinstance(answer, PairCounts) else 0
         return answer
+
+    def settle(self) -> None:
+        """Do what the last answer did not need and the next one will."""
+        for each in (self._set, self._state):
+            if isinstance(each, TreeRows | LeafTally):
+                each.settle()
 
 
 def combine(name: str, answers: Sequence[Any]) -> Any:

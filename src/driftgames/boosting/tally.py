@@ -117,7 +117,7 @@ class LevelTally:
         )
 
     def _enter(self, p: int, c: int, rows: Array) -> None:
-        """Move rows of one share and one class, and enter them in the tally."""
+        """Enter rows of one share and one class, which have moved, in the tally."""
         data, rise = self._training_set, self._rise[c]
         state = data.bins.codes, self._counts, self._levels, self._tally[p, c]
         if isinstance(data.bins, DenseBins):
@@ -301,6 +301,7 @@ def _move_sparse(
                         m += np.uint64(votes[listed_bins[e]] == wanted)
                         e += np.uint64(1)
                         i += np.uint64(1)
+                shift_rows(buffer[:m], rise[c], counts, levels, tally[c])
                 enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
         else:
             while e < end:
@@ -310,6 +311,7 @@ def _move_sparse(
                     buffer[m] = listed[e]
                     m += np.uint64(votes[listed_bins[e]] == wanted)
                     e += np.uint64(1)
+                shift_rows(buffer[:m], rise[c], counts, levels, tally[c])
                 enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
 
 
@@ -352,6 +354,7 @@ def _move_dense(
                 buffer[m] = i
                 m += np.uint64(votes[column[i]] == wanted)
                 i += np.uint64(1)
+            shift_rows(buffer[:m], rise[c], counts, levels, tally[c])
             enter_dense(buffer[:m], rise[c], offsets, codes, counts, levels, tally[c])
 
 
@@ -413,28 +416,35 @@ def add_class(
 
 
 @kernel
+def shift_rows(rows: Array, rise: bool, counts: Array, levels: Array, book: Array) -> None:
+    """Move rows up a level, or down, and count them there in the last column alone."""
+    last = np.uint64(book.shape[1] - 1)
+    one = np.uint64(1)
+    for q in range(np.uint64(rows.size)):
+        i = np.uint64(rows[q])
+        r = np.uint64(levels[i])
+        if rise:
+            levels[i] = r + one
+            book[r + one, last] += counts[i]
+        else:
+            levels[i] = r - one
+            book[r, last] -= counts[i]
+
+
+@kernel
 def enter_sparse(
     rows: Array, rise: bool, starts: Array, codes: Array, counts: Array, levels: Array, book: Array
 ) -> None:
-    """Move rows up a level, or down, and count them there in the bins that they list."""
-    last = np.uint64(book.shape[1] - 1)
+    """Count rows that `shift_rows` has moved in the bins that they list."""
     one = np.uint64(1)
     n_rows = np.uint64(rows.size)
     for q in range(n_rows):
         prefetch(codes, np.uint64(starts[np.uint64(rows[min(q + AHEAD, n_rows - one)])]))
         i = np.uint64(rows[q])
-        r = np.uint64(levels[i])
-        count = counts[i]
-        if rise:
-            r += one
-            levels[i] = r
-        else:
-            levels[i] = r - one
-            count = -count
-        row = book[r]
+        row = book[np.uint64(levels[i]) + np.uint64(not rise)]
+        count = counts[i] if rise else -counts[i]
         for e in range(np.uint64(starts[i]), np.uint64(starts[i + one])):
             row[codes[e]] += count
-        row[last] += count
 
 
 @kernel
@@ -442,7 +452,6 @@ def enter_dense(
     rows: Array, rise: bool, offsets: Array, codes: Array, counts: Array, levels: Array, book: Array
 ) -> None:
     """Do the same as `enter_sparse` for rows that list one bin of every feature."""
-    last = np.uint64(book.shape[1] - 1)
     one = np.uint64(1)
     n_rows, width = np.uint64(rows.size), np.uint64(codes.shape[1])
     flat = codes.reshape(-1)
@@ -451,16 +460,8 @@ def enter_dense(
         prefetch(flat, ahead)
         prefetch(flat, ahead + width - one)
         i = np.uint64(rows[q])
-        r = np.uint64(levels[i])
-        count = counts[i]
-        if rise:
-            r += one
-            levels[i] = r
-        else:
-            levels[i] = r - one
-            count = -count
-        row = book[r]
+        row = book[np.uint64(levels[i]) + np.uint64(not rise)]
+        count = counts[i] if rise else -counts[i]
         bins = codes[i]
         for j in range(np.uint64(bins.size)):
             row[offsets[j] + np.uint64(bins[j])] += count
-        row[last] += count

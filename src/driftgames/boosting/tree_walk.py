@@ -69,6 +69,33 @@ def count_tree_mistakes(
 
 
 @kernel
+def divide_by_votes(
+    columns: Array, slots: Array, children: Array, votes: Array, split: int, rows: Array, ends: Array
+) -> None:
+    """List the rows of each class: first those that a tree gets right, then the others.
+
+    Class 0 is ``rows[:split]``, and ``rows[ends[c]]`` begins those of class ``c`` that it gets
+    wrong.
+    """
+    one = np.uint64(1)
+    for c in range(2):
+        front = np.uint64(split if c == 1 else 0)
+        back = np.uint64(rows.size if c == 1 else split)
+        for i in range(front, back):
+            n = np.uint64(0)
+            slot = slots[n]
+            while slot >= 0:
+                n = np.uint64(children[n, columns[np.uint64(slot), i]])
+                slot = slots[n]
+            right = np.uint64((votes[n] > 0) == (c == 1))
+            rows[front] = i  # both are written and one is kept: the loop has no branch
+            rows[back - one] = i
+            front += right
+            back -= one - right
+        ends[c] = front
+
+
+@kernel
 def weigh_rows(
     tables: Array, mistakes: Array, sample_weights: Array, split: int, weights: Array, heavy: Array
 ) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from typing import Any
 from distributed import Client, wait
 
 from driftgames.boosting.shares import LASTING, Command, combine
-from driftgames.dask.holder import Holder
+from driftgames.dask.holder import Holder, Letter
 from driftgames.dask.partitions import Plan
 
 PATIENCE = 1.0
@@ -115,7 +115,8 @@ class ActorExchange:
     def ask(self, name: str, *arguments: Any) -> Any:
         """Return the answer of all examples."""
         begun = time.perf_counter()
-        answers = self._collect(list(self._holders), "ask", (name, *arguments))
+        question = Letter((name, arguments))
+        answers = self._collect(list(self._holders), "ask", (question,))
         n_losses = 0
         while self._missing:
             n_losses += 1
@@ -123,7 +124,7 @@ class ActorExchange:
                 raise LostWorkersError(
                     f"the partitions {sorted(self._missing)} were lost {MOST_LOSSES} times in a row"
                 )
-            answers += self._collect(self._restore(), "ask", (name, *arguments))
+            answers += self._collect(self._restore(), "ask", (question,))
         if name in LASTING:
             self._this_round.clear()
             self._log.append((name, arguments))
@@ -131,7 +132,7 @@ class ActorExchange:
             self._this_round.append((name, arguments))
         self.n_asked += 1
         self.seconds += time.perf_counter() - begun
-        return combine(name, answers)
+        return combine(name, [answer.content for answer in answers])
 
     def busiest(self) -> float:
         """Return the seconds for which the busiest holder worked."""

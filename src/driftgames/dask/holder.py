@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,13 @@ from driftgames.boosting.assembly import assemble
 from driftgames.boosting.cuts import Cuts
 from driftgames.boosting.shares import Command, Share, combine
 from driftgames.dask.partitions import Part, Plan
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A question or an answer in one piece: Dask takes long to write down what it can look into."""
+
+    content: Any
 
 
 class Holder:
@@ -35,14 +43,30 @@ class Holder:
         )
         self._shares = [Share(data, plan.shape, labels, n_classes) for data, labels in sets]
         self._seconds = 0.0
+        self._background = ThreadPoolExecutor(1)
+        self._settling: Future[None] | None = None
 
-    def ask(self, name: str, *arguments: Any) -> Any:
-        """Return the answer of all shares to a question."""
+    def ask(self, question: Letter) -> Letter:
+        """Return the answer of all shares to a question, a `Command`; settle while it travels."""
+        answer = self._answer(question.content)
+        self._settling = self._background.submit(self._settle)
+        return Letter(answer)
+
+    def _answer(self, command: Command) -> Any:
+        if self._settling is not None:
+            self._settling.result()
         begun = time.perf_counter()
+        name, arguments = command
         mine = [_own(argument) for argument in arguments]
         answer = combine(name, [share.ask(name, *mine) for share in self._shares])
         self._seconds += time.perf_counter() - begun
         return answer
+
+    def _settle(self) -> None:
+        begun = time.perf_counter()
+        for share in self._shares:
+            share.settle()
+        self._seconds += time.perf_counter() - begun
 
     def seconds(self) -> float:
         """Return the time that answering took."""
@@ -50,8 +74,8 @@ class Holder:
 
     def replay(self, commands: Sequence[Command]) -> None:
         """Bring the shares to where the others stand."""
-        for name, arguments in commands:
-            self.ask(name, *arguments)
+        for command in commands:
+            self._answer(command)
 
 
 def _own(value: Any) -> Any:
