@@ -81,6 +81,23 @@ def test_the_sample_of_a_whole_is_the_merger_of_its_parts():
     assert content(batches) == expected
 
 
+def test_a_sample_that_knows_how_many_rows_come_keeps_few_and_says_if_too_few():
+    rng = np.random.default_rng(3)
+    X, weights = rng.normal(size=(20_000, 3)), np.ones(20_000, dtype=np.int64)
+    copies = X[rng.integers(0, 150, 20_000)]
+    for rows, enough in ((X, True), (copies, False), (copies[:50], True)):
+        whole, foreseen = RowSample(200), RowSample(200, n_expected=len(rows))
+        whole.add(rows, weights[: len(rows)])
+        part = RowSample(200, n_expected=len(rows))
+        part.add(rows[::2], weights[: len(rows) : 2])
+        foreseen.add(rows[1::2], weights[1 : len(rows) : 2])
+        if rows is X:
+            assert part.rows.shape[0] < 200  # of 10,000
+        foreseen.merge(part)
+        assert foreseen.enough == enough
+        assert (content(foreseen) == content(whole)) == enough
+
+
 def test_copies_take_no_space():
     X, weights = make_rows(60)
     sample = RowSample(100)

@@ -17,7 +17,10 @@ from distributed.utils import get_mp_context  # noqa: E402
 
 import driftgames.dask as on_dask  # noqa: E402
 from driftgames.boosting import BOOSTERS  # noqa: E402
+from driftgames.boosting.cut_summary import CutSummary  # noqa: E402
+from driftgames.dask import partitions  # noqa: E402
 from driftgames.dask.exchange import ActorExchange, ClusterWatch  # noqa: E402
+from driftgames.dask.survey import Survey  # noqa: E402
 
 N = 350
 RNG = np.random.default_rng(11)
@@ -201,6 +204,33 @@ def test_the_model_file_is_that_of_a_fit_in_memory(case, client, tmp_path):
         if case != "classes apart":
             np.testing.assert_array_equal(found.compute(), expected)
         np.testing.assert_array_equal(getattr(model, method)(rows[0]), expected)
+
+
+def test_rows_with_many_copies_have_the_cuts_of_a_fit_in_memory(client, monkeypatch):
+    asked, find = [], Survey._find_cuts
+
+    def find_cuts(self, plan, max_bins, n_expected):
+        asked.append(n_expected)
+        return find(self, plan, max_bins, n_expected) if len(asked) == 2 else None
+
+    monkeypatch.setattr(Survey, "_find_cuts", find_cuts)
+    settings = {"n_estimators": 4, "max_bins": 16, "calibrate": False}
+    model = on_dask.DaskNHBoostDTClassifier(**settings).fit(*_arrays(SIZES))
+    assert asked == [N, None]
+    assert model.stumps_ == BOOSTERS["nh-boost.dt"](**settings).fit(X, Y).stumps_
+
+
+def test_a_summary_that_kept_too_few_rows_chooses_no_cuts(monkeypatch):
+    monkeypatch.setattr("driftgames.boosting.cut_summary.SAMPLE", 200)
+    X, weights = np.arange(10_000.0)[:, None], np.ones(10_000, dtype=np.int64)
+    for rows, enough in ((X, True), (X % 150, False)):
+        whole, foreseen = CutSummary(16), CutSummary(16, n_expected=10_000)
+        whole.add(rows, weights)
+        foreseen.add(rows, weights)
+        cuts = partitions.choose_cuts(foreseen)
+        assert (cuts is not None) == enough
+        if cuts is not None:
+            assert cuts.thresholds.tolist() == whole.cuts().thresholds.tolist()
 
 
 def test_the_client_need_not_be_the_default(client, monkeypatch):

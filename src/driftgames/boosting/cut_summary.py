@@ -31,6 +31,8 @@ class CutSummary:
     ----------
     max_bins : int
         The largest number of bins of known values.
+    n_expected : int, optional
+        How many rows all parts have together: a part then keeps few of them. See `RowSample`.
 
     Examples
     --------
@@ -42,9 +44,9 @@ class CutSummary:
     array([1.5, 3. ])
     """
 
-    def __init__(self, max_bins: int) -> None:
+    def __init__(self, max_bins: int, n_expected: int | None = None) -> None:
         self.max_bins = max_bins
-        self._sample = RowSample(SAMPLE)
+        self._sample = RowSample(SAMPLE, n_expected)
         self._missing: BoolArray = np.zeros(0, dtype=bool)
         # the distinct values of the columns, ascending, one column behind the other
         self._columns: IntArray = np.empty(0, dtype=np.int64)
@@ -79,6 +81,11 @@ class CutSummary:
         rank = np.arange(columns.size) - np.searchsorted(columns, columns)
         few = rank <= self.max_bins
         self._columns, self._values = columns[few], values[order[few]]
+
+    @property
+    def enough(self) -> bool:
+        """Whether `cuts` are those of all rows; they are if ``n_expected`` was not given."""
+        return self._sample.enough
 
     def cuts(self) -> Cuts:
         """Return the cuts for all rows added."""

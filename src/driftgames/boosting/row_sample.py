@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from driftgames.core.typing import IntArray
 SAMPLE = 200_000
 """The number of distinct rows from which the quantiles of a many-valued feature are found."""
 
+_ALL = 2**64 - 1
 _NAN_BITS = 0x7FF8000000000000
 _GOLDEN = 0x9E3779B97F4A7C15
 
@@ -29,6 +31,9 @@ class RowSample:
     ----------
     size : int
         The largest number of distinct rows. Default: `SAMPLE`.
+    n_expected : int, optional
+        How many rows all parts have together. Rows whose hashes are too large for the sample, if
+        all rows differ, are left out at once then. `enough` tells whether that was right.
 
     Examples
     --------
@@ -41,22 +46,39 @@ class RowSample:
     (array([[2. , 0.5]]), array([1]))
     """
 
-    def __init__(self, size: int = SAMPLE) -> None:
+    def __init__(self, size: int = SAMPLE, n_expected: int | None = None) -> None:
         self.size = size
+        self._limit = _ALL
+        if n_expected is not None:
+            # so many hashes are below it, or six standard deviations fewer
+            share = (size + 6 * math.sqrt(size)) / max(n_expected, 1)
+            self._limit = min(int(share * _ALL), _ALL)
+        self._left_out = False
         self.rows: Any = None
         """The rows, an array or a CSR matrix; at most twice as many as ``size``, with copies."""
         self.weights: IntArray = np.empty(0, dtype=np.int64)
         """The mass of each row."""
         self._hashes = np.empty(0, dtype=np.uint64)
 
+    @property
+    def enough(self) -> bool:
+        """Whether this is the sample; False if rows with copies made it too small."""
+        return not self._left_out or np.unique(self._hashes).size >= self.size
+
     def add(self, rows: Any, weights: IntArray, hashes: Array | None = None) -> None:
         """Add an array or a CSR matrix, whose rows have these weights."""
-        self._combine(rows, weights, hash_rows(rows) if hashes is None else hashes)
+        hashes = hash_rows(rows) if hashes is None else hashes
+        if self._limit < _ALL:
+            low = hashes <= np.uint64(self._limit)
+            self._left_out |= not low.all()
+            rows, weights, hashes = rows[low], weights[low], hashes[low]
+        self._combine(rows, weights, hashes)
 
     def merge(self, other: RowSample) -> None:
         """Add the rows that another sample of the same size was drawn from."""
         if other.size != self.size:
             raise ValueError(f"samples must have one size; got {self.size} and {other.size}")
+        self._left_out |= other._left_out
         if other.rows is not None:
             self._combine(other.rows, other.weights, other._hashes)
 

@@ -144,7 +144,11 @@ class TreeRows(DividedRows):
         self._weights = weights
         if sums is None:
             return self._begin(list_rows())
-        answer = np.stack([np.append(list_all_bins(self._data, c[:-1], c[-1]), c[-1]) for c in sums])
+        totals = sums[:, -1]
+        of_bins = [
+            list_all_bins(self._data, *each) for each in zip(sums[:, :-1], totals, strict=True)
+        ]
+        answer = np.column_stack([np.stack(of_bins), totals])
         self._begin([], answer)
         self._list_rows = list_rows
         return answer

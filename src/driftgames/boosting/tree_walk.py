@@ -70,7 +70,13 @@ def count_tree_mistakes(
 
 @kernel
 def divide_by_votes(
-    columns: Array, slots: Array, children: Array, votes: Array, split: int, rows: Array, ends: Array
+    columns: Array,
+    slots: Array,
+    children: Array,
+    votes: Array,
+    split: int,
+    rows: Array,
+    ends: Array,
 ) -> None:
     """List the rows of each class: first those that a tree gets right, then the others.
 

@@ -250,9 +250,9 @@ def vote(part: Part, held: BoolArray, booster: BaseBooster, stages: Sequence[int
     return booster._votes_after(booster._expand_codes(part.X[held], categories), stages)
 
 
-def summarise(part: Part, plan: Plan, max_bins: int) -> CutSummary:
-    """Return what cuts are chosen from."""
-    summary = CutSummary(max_bins)
+def summarise(part: Part, plan: Plan, max_bins: int, n_expected: int | None) -> CutSummary:
+    """Return what cuts are chosen from; all partitions have ``n_expected`` rows."""
+    summary = CutSummary(max_bins, n_expected)
     summary.add(plan.columns(part), plan.weigh(part))
     return summary
 
@@ -263,3 +263,8 @@ def merge(summaries: Sequence[CutSummary]) -> CutSummary:
     for summary in summaries:
         merged.merge(summary)
     return merged
+
+
+def choose_cuts(summary: CutSummary) -> Cuts | None:
+    """Return the cuts; None if the summary kept too few rows."""
+    return summary.cuts() if summary.enough else None

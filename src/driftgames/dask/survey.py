@@ -17,7 +17,6 @@ from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.booster_input import find_classes
 from driftgames.boosting.calibration import RowKeys
 from driftgames.boosting.categories import CategoryEncoder
-from driftgames.boosting.cut_summary import CutSummary
 from driftgames.boosting.cuts import Cuts
 from driftgames.boosting.sample_weights import WeightScale, class_factors
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
@@ -160,14 +159,20 @@ class Survey:
 
     def cuts(self, plan: Plan, max_bins: int) -> Cuts:
         """Return the cuts, from summaries that the workers merge."""
+        found = self._find_cuts(plan, max_bins, self.n_training)
+        if found is None:  # rows have many copies
+            found = self._find_cuts(plan, max_bins, None)
+        assert found is not None
+        return found
+
+    def _find_cuts(self, plan: Plan, max_bins: int, n_expected: int | None) -> Cuts | None:
         client = self._client
-        level = client.map(
-            partitions.summarise, self._present, plan=plan, max_bins=max_bins, pure=False
-        )
+        task, settings = partitions.summarise, {"max_bins": max_bins, "n_expected": n_expected}
+        level = client.map(task, self._present, plan=plan, **settings, pure=False)
         while len(level) > 1:
             groups = [level[k : k + _FAN_IN] for k in range(0, len(level), _FAN_IN)]
             level = [client.submit(partitions.merge, group, pure=False) for group in groups]
-        found: Cuts = self._map(CutSummary.cuts, level)[0]
+        found: Cuts | None = self._map(partitions.choose_cuts, level)[0]
         return found
 
     @property
