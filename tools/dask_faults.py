@@ -130,19 +130,19 @@ def kills(client: Client, n_kills: int) -> None:
 @contextmanager
 def at_questions(turns: dict[int, Callable[[Any], Any]]) -> Iterator[None]:
     """Call ``turns[n]`` with the exchange before question ``n`` of a fit."""
-    ask, asked = ActorExchange.ask, []
+    ask, asked = ActorExchange.ask_each, []
 
-    def watched(self: Any, name: str, *arguments: Any) -> Any:
-        asked.append(name)
+    def watched(self: Any, *questions: Any) -> Any:
+        asked.append(questions)
         if len(asked) in turns:
             turns.pop(len(asked))(self)
-        return ask(self, name, *arguments)
+        return ask(self, *questions)
 
-    ActorExchange.ask = watched  # type: ignore[method-assign]
+    ActorExchange.ask_each = watched  # type: ignore[method-assign]
     try:
         yield
     finally:
-        ActorExchange.ask = ask  # type: ignore[method-assign]
+        ActorExchange.ask_each = ask  # type: ignore[method-assign]
     if turns:
         sys.exit(f"the fit was over before the questions {sorted(turns)}")
 
@@ -174,7 +174,7 @@ def single_faults() -> None:
         ("a worker paused beyond the limit", lambda client: holder(client, pause, 9.0), 5.0, 1),
         ("a worker restarted", restart, 120.0, 1),
     ]:
-        with cluster_of(4) as (_, client), at_questions({random.randrange(5, 100): make(client)}):
+        with cluster_of(4) as (_, client), at_questions({random.randrange(5, 60): make(client)}):
             seconds, lost = fit(*CASES[0], 7, timeout=timeout)
         if lost < least:
             sys.exit(f"{title}: no worker was lost")
@@ -188,7 +188,7 @@ def single_faults() -> None:
         for held in exchange._holders:
             signal_worker(client, signal.SIGKILL, held.address)
 
-    with cluster_of(2) as (cluster, client), at_questions({20: join, 60: leave}):
+    with cluster_of(2) as (cluster, client), at_questions({20: join, 50: leave}):
         seconds, lost = fit(*CASES[0], 7)
     title = "a worker joined late, and the two others died"
     typer.echo(f"{title}: the same model in {seconds:.1f} s, {lost} lost")
@@ -234,7 +234,7 @@ def scheduler_dies(folder: Path) -> None:
 
     with Client(child.stdout.readline().strip(), set_as_default=False) as client:
         try:
-            with at_questions({60: kill}):
+            with at_questions({50: kill}):
                 model.set_params(client=client).fit(*collections(4))
             sys.exit("the scheduler died, and the fit did not notice")
         except ConnectionError as error:

@@ -124,7 +124,7 @@ class MajorityWeights(MistakeWeights):
         return total(chances[: self.horizon // 2 + 1]) / total(chances)
 
     def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
-        """Return the weights relative to the largest that an example has."""
+        """Return the weights relative to the largest that an example may have."""
         left = self.horizon - t
         wanted = self.horizon // 2 - (t - 1) + mistakes
         open_still = (wanted >= 0) & (wanted <= left)

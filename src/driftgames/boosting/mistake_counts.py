@@ -40,6 +40,14 @@ class MistakeCounts(Protocol):
         """Count the mistakes of a hypothesis; return the counts that the next round uses."""
 
 
+class AsksAhead(ABC):
+    """Counts that are elsewhere: they ask for a move and for the sums after it at once."""
+
+    @abstractmethod
+    def expect(self, first: int, weights: Any) -> None:
+        """Take what `best` will likely be called with after the next move."""
+
+
 class CountsErrors(ABC):
     """Counts of pairs of an example and a label, which know on which examples the vote errs."""
 

@@ -71,6 +71,8 @@ class NormalHedgeWeights(MistakeWeights):
     Uniform if no example is below 0, as in round 1. [LS14, Alg. 7]
     """
 
+    looks_at_masses = True
+
     def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
         """Return NormalHedge's weights relative to the largest exponent of an example."""
         regrets = np.maximum(mistakes - ((t - 1) / 2 - edge_sum), 0.0)

@@ -6,6 +6,7 @@ round weighs these numbers instead of the examples.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from driftgames._kernels.jit import kernel, specialise
 from driftgames._kernels.sums import dot
 from driftgames.boosting.base import BaseBooster, Run
 from driftgames.boosting.chips import SUM_BITS, Chips
-from driftgames.boosting.mistake_counts import CountsErrors
+from driftgames.boosting.mistake_counts import AsksAhead, CountsErrors
 from driftgames.boosting.stump_kernels import scale_weights
 from driftgames.boosting.training_set import TrainingSet
 from driftgames.certificates.margins import MarginCertificate, Margins
@@ -38,12 +39,16 @@ class MistakeWeights(ABC):
     :math:`s = (t-1)/2 - k - \sum_\tau \gamma_\tau`, in whichever rounds it erred.
     """
 
+    looks_at_masses = False
+    """Whether weights depend on how many examples have made each number of mistakes."""
+
     @abstractmethod
     def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
         """Return the weights in round ``t``, up to a factor; all zero means all equal.
 
-        ``mistakes`` ascends by ones, ``masses`` tells how many examples have made each of these
-        numbers, and ``edge_sum`` is the sum of the edges so far.
+        ``mistakes`` ascends by ones, and ``edge_sum`` is the sum of the edges so far. ``masses``
+        tells how many examples have made each of these numbers. A rule that does not look at them
+        may be asked before the last move, and is told how many examples may reach each number.
         """
 
 
@@ -56,33 +61,58 @@ class CountedChips(Chips):
         self._counts = training_set.count_mistakes()
         self._edge_sum = 0.0
         self._total = int(self._counts.masses()[1].sum())
-        self._weigh()
+        self._scale()
 
-    def _weigh(self) -> None:
-        """Weigh the examples for the next round."""
+    def _scale(self, first: int = 0, weights: FloatArray | None = None) -> None:
+        """Scale the weights of the next round, from number ``first`` on; find them if not given."""
         self._first, masses = self._counts.masses()
         self._held = masses[0] + masses[1]
-        mistakes = np.arange(self._first, self._first + self._held.size)
-        weights = self._rule.weights(mistakes, self.n_rounds + 1, self._edge_sum, self._held)
+        if weights is None:
+            weights = self._weigh(self._first, self._held)
+        else:
+            weights = weights[self._first - first :][: self._held.size]
         self._weights = np.empty(weights.size)
         self._zeros, self._wrong = scale_weights(
             weights, masses, self._first, self.n_rounds, SUM_BITS, self._weights
         )
 
+    def _weigh(self, first: int, held: IntArray) -> FloatArray:
+        """Return the weights of the next round by number of mistakes, from ``first`` on."""
+        mistakes = np.arange(first, first + held.size)
+        return self._rule.weights(mistakes, self.n_rounds + 1, self._edge_sum, held)
+
+    def _whole(self, weights: FloatArray) -> Any:
+        """Return weights as the counts take them: whole, if sample weights are."""
+        return np.rint(weights).astype(np.int64) if self._integer_weights else weights
+
     def choose(self) -> tuple[float, Any]:
         """Return the best hypothesis for the rule's weights."""
-        integers = self._integer_weights
-        weights = np.rint(self._weights).astype(np.int64) if integers else self._weights
-        value, norm, hypothesis = self._counts.best(self._first, weights)
+        value, norm, hypothesis = self._counts.best(self._first, self._whole(self._weights))
         return value / (2 * norm), hypothesis
 
     def move(self, hypothesis: Any, edge: float) -> float:
         """Count the mistakes of a hypothesis."""
-        self._counts = self._counts.move(hypothesis)
+        first, held = self._first, self._held
         self._edge_sum += edge
         self.n_rounds += 1
-        self._weigh()
+        if self._rule.looks_at_masses:
+            self._counts = self._counts.move(hypothesis)
+            self._scale()
+            return 1.0
+        weights = self._weigh(first, np.append(held, 0) + np.append(0, held))
+        if isinstance(self._counts, AsksAhead):
+            self._counts.expect(first, self._whole(self._guess_scale(weights, edge)))
+        self._counts = self._counts.move(hypothesis)
+        self._scale(first, weights)
         return 1.0
+
+    def _guess_scale(self, weights: FloatArray, edge: float) -> FloatArray:
+        """Scale weights before a move, as if every number of mistakes erred like all examples."""
+        err = 0.5 - edge
+        likely = dot(self._held.astype(np.float64), (1 - err) * weights[:-1] + err * weights[1:])
+        with np.errstate(over="ignore"):  # a number that no example is likely to reach
+            scaled = np.ldexp(weights, SUM_BITS - math.frexp(likely)[1])
+        return np.minimum(scaled, 2.0**SUM_BITS)
 
     def move_again(self, hypothesis: Any, edge: float) -> tuple[float, float]:
         """Find the edge from the mass that moved."""

@@ -9,11 +9,12 @@ import numpy as np
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, DenseBins
 from driftgames.boosting.cuts import Cuts
-from driftgames.boosting.mistake_counts import CountsErrors
+from driftgames.boosting.mistake_counts import AsksAhead, CountsErrors
 from driftgames.boosting.pair_training_set import TreePairs
 from driftgames.boosting.shared_pairs import SharedPairGrower
 from driftgames.boosting.shared_rows import Question
 from driftgames.boosting.shared_trees import SharedGrower, SharedTreeGrower
+from driftgames.boosting.shares import Command
 from driftgames.boosting.tree_growth import TreeShape
 from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.vote_totals import Standing
@@ -22,10 +23,13 @@ from driftgames.core.typing import IntArray
 
 
 class Exchange(Protocol):
-    """Asks all shares one question."""
+    """Asks all shares questions."""
 
     def ask(self, name: str, *arguments: Any) -> Any:
         """Return the answer of all examples: those of `Share.ask`, joined by `combine`."""
+
+    def ask_each(self, *questions: Command) -> list[Any]:
+        """Return the answers to several questions that are asked at once."""
 
 
 class SharedTrainingSet:
@@ -107,13 +111,15 @@ class SharedTrainingSet:
         return (self._trees or self._bins).to_bins(hypotheses)
 
 
-class SharedCounts:
+class SharedCounts(AsksAhead):
     """The `MistakeCounts` of all shares."""
 
     def __init__(self, training_set: SharedTrainingSet, exchange: Exchange) -> None:
         self._training_set = training_set
         self._exchange = exchange
         self._masses = exchange.ask("count_mistakes")
+        self._expected: tuple[int, Array] | None = None
+        self._sums: Any = None  # the answer to what was expected
 
     def masses(self) -> tuple[int, IntArray]:
         """Return the first number of mistakes, and the mass of each class at each."""
@@ -124,11 +130,28 @@ class SharedCounts:
 
     def best(self, first: int, weights: Array) -> tuple[int, int, Any]:
         """Return the best hypothesis for the sums of all shares."""
-        return self._training_set.choose(self._exchange.ask("best", first, weights))
+        sums, self._sums = self._sums, None
+        if sums is None or not self._as_expected(first, weights):
+            sums = self._exchange.ask("best", first, weights)
+        return self._training_set.choose(sums)
+
+    def expect(self, first: int, weights: Array) -> None:
+        """Ask for the sums for these weights together with the next move."""
+        self._expected = first, weights
+
+    def _as_expected(self, first: int, weights: Array) -> bool:
+        """Whether these are the weights that were expected; numbers without examples weigh zero."""
+        assert self._expected is not None
+        expected = self._expected[1][first - self._expected[0] :][: weights.size]
+        return bool(((weights == expected) | (weights == 0)).all())
 
     def move(self, hypothesis: Any) -> SharedCounts:
         """Count the mistakes of a hypothesis."""
-        self._masses = self._exchange.ask("move", hypothesis)
+        if self._expected is None:
+            self._masses = self._exchange.ask("move", hypothesis)
+        else:
+            questions: list[Command] = [("move", (hypothesis,)), ("best", self._expected)]
+            self._masses, self._sums = self._exchange.ask_each(*questions)
         return self
 
 

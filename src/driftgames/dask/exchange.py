@@ -114,9 +114,13 @@ class ActorExchange:
 
     def ask(self, name: str, *arguments: Any) -> Any:
         """Return the answer of all examples."""
+        return self.ask_each((name, arguments))[0]
+
+    def ask_each(self, *questions: Command) -> list[Any]:
+        """Return the answers of all examples to questions that are asked at once."""
         begun = time.perf_counter()
-        question = Letter((name, arguments))
-        answers = self._collect(list(self._holders), "ask", (question,))
+        letter = Letter(questions)
+        letters = self._collect(list(self._holders), "ask", (letter,))
         n_losses = 0
         while self._missing:
             n_losses += 1
@@ -124,15 +128,17 @@ class ActorExchange:
                 raise LostWorkersError(
                     f"the partitions {sorted(self._missing)} were lost {MOST_LOSSES} times in a row"
                 )
-            answers += self._collect(self._restore(), "ask", (question,))
-        if name in LASTING:
-            self._this_round.clear()
-            self._log.append((name, arguments))
-        else:
-            self._this_round.append((name, arguments))
+            letters += self._collect(self._restore(), "ask", (letter,))
+        for name, arguments in questions:
+            if name in LASTING:
+                self._this_round.clear()
+                self._log.append((name, arguments))
+            else:
+                self._this_round.append((name, arguments))
         self.n_asked += 1
         self.seconds += time.perf_counter() - begun
-        return combine(name, [answer.content for answer in answers])
+        answers = zip(*(letter.content for letter in letters), strict=True)
+        return [combine(name, each) for (name, _), each in zip(questions, answers, strict=True)]
 
     def busiest(self) -> float:
         """Return the seconds for which the busiest holder worked."""

@@ -20,7 +20,7 @@ from driftgames.dask.partitions import Part, Plan
 
 @dataclass(frozen=True)
 class Letter:
-    """A question or an answer in one piece: Dask takes long to write down what it can look into."""
+    """Questions or answers in one piece: Dask takes long to write down what it can look into."""
 
     content: Any
 
@@ -46,11 +46,11 @@ class Holder:
         self._background = ThreadPoolExecutor(1)
         self._settling: Future[None] | None = None
 
-    def ask(self, question: Letter) -> Letter:
-        """Return the answer of all shares to a question, a `Command`; settle while it travels."""
-        answer = self._answer(question.content)
+    def ask(self, questions: Letter) -> Letter:
+        """Return the answers of all shares to questions, `Command`s; settle while they travel."""
+        answers = [self._answer(question) for question in questions.content]
         self._settling = self._background.submit(self._settle)
-        return Letter(answer)
+        return Letter(answers)
 
     def _answer(self, command: Command) -> Any:
         if self._settling is not None:
