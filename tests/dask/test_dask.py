@@ -38,14 +38,14 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of a cluster whose workers 
 
 @pytest.fixture(scope="module")
 def client():
-    """A cluster of two processes for the whole module."""
+    """A cluster of two processes of two threads for the whole module."""
     # on a busy machine a new worker would be given up while it imports and loads compiled code
     patient = {"distributed.deploy.lost-worker-timeout": "600s"}
     # workers are forked from a server that has imported the library: a start costs no imports
     forked = {"distributed.worker.multiprocessing-method": "forkserver"}
     dask.config.set({"distributed.comm.timeouts.tcp": "600s", **patient, **forked})
     get_mp_context().set_forkserver_preload(["distributed", "driftgames.dask"])
-    options = {"threads_per_worker": 1, "dashboard_address": None, "death_timeout": 600}
+    options = {"threads_per_worker": 2, "dashboard_address": None, "death_timeout": 600}
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         yield client
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -33,15 +33,20 @@ class Holder:
         n_threads, n_classes = get_worker().state.nthreads, plan.classes.size
         cuts = Cuts(*(_own(getattr(plan.cuts, f.name)) for f in dataclasses.fields(Cuts)))
         rows = [(_own_rows(plan.columns(p)), plan.number(p), plan.weigh(p)) for p in parts]
-        sets = assemble(
-            rows,
-            cuts,
-            n_classes,
-            integer_weights=plan.integer_weights,
-            pool=ThreadPoolExecutor(n_threads) if n_threads > 1 else None,
-            n_shares=n_threads,
-        )
-        self._shares = [Share(data, plan.shape, labels, n_classes) for data, labels in sets]
+        self._pool = ThreadPoolExecutor(n_threads)
+
+        def assemble_share(k: int) -> list[Share]:
+            """Bin one of as many shares as there are threads."""
+            cut = [
+                slice(y.size * k // n_threads, y.size * (k + 1) // n_threads) for _, y, _ in rows
+            ]
+            mine = [(X[at], y[at], w[at]) for (X, y, w), at in zip(rows, cut, strict=True)]
+            sets = assemble(mine, cuts, n_classes, integer_weights=plan.integer_weights)
+            return [Share(data, plan.shape, labels, n_classes) for data, labels in sets]
+
+        self._shares = [
+            s for found in self._pool.map(assemble_share, range(n_threads)) for s in found
+        ]
         self._seconds = 0.0
         self._background = ThreadPoolExecutor(1)
         self._settling: Future[None] | None = None
@@ -58,15 +63,20 @@ class Holder:
         begun = time.perf_counter()
         name, arguments = command
         mine = [_own(argument) for argument in arguments]
-        answer = combine(name, [share.ask(name, *mine) for share in self._shares])
+        answer = combine(name, self._each(lambda share: share.ask(name, *mine)))
         self._seconds += time.perf_counter() - begun
         return answer
 
     def _settle(self) -> None:
         begun = time.perf_counter()
-        for share in self._shares:
-            share.settle()
+        self._each(Share.settle)
         self._seconds += time.perf_counter() - begun
+
+    def _each(self, task: Callable[[Share], Any]) -> list[Any]:
+        """Run a task for all shares; one share needs no other thread."""
+        if len(self._shares) == 1:
+            return [task(self._shares[0])]
+        return list(self._pool.map(task, self._shares))
 
     def seconds(self) -> float:
         """Return the time that answering took."""
