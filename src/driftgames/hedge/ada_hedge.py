@@ -16,7 +16,7 @@ from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.linearised_kernels import compile_mixing
 from driftgames.hedge.slopes import Slope
 from driftgames.hedge.totals import LOWEST, ROUNDING_ERROR
-from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
+from driftgames.hedge.two_pass import PlayRounds, State, TwoPassLearner, compile_rounds
 from driftgames.potentials import NoBoundError
 
 
@@ -120,13 +120,8 @@ class AdaHedge(TwoPassLearner):
 
 
 @inner_kernel
-def _weigh(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    out: FloatArray,
-) -> float:
+def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
+    cumulative, totals, memory = state
     rate, lowest = _learning_rate(memory[0], out.size), totals[LOWEST]
     total = spread(0.0)
     for i in range(0, out.size, LANES):
@@ -141,14 +136,9 @@ def _weigh(
 
 @inner_kernel
 def _learn(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    losses: FloatArray,
-    total: float,
-    learner_loss: float,
+    state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
 ) -> None:
+    cumulative, totals, memory = state
     rate = _learning_rate(memory[0], losses.size)
     least = spread(np.inf)
     for i in range(0, losses.size, LANES):

@@ -16,7 +16,7 @@ from driftgames.certificates import bounds
 from driftgames.core.checks import check_fraction, check_positive
 from driftgames.core.schema import POSITIVE, SHARE, Schema
 from driftgames.core.typing import Content, FloatArray
-from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
+from driftgames.hedge.two_pass import PlayRounds, State, TwoPassLearner, compile_rounds
 
 
 class FixedShare(TwoPassLearner):
@@ -110,13 +110,8 @@ class FixedShare(TwoPassLearner):
 
 
 @inner_kernel
-def _weigh(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    out: FloatArray,
-) -> float:
+def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
+    _, _, memory = state
     total = spread(0.0)
     for i in range(0, out.size, LANES):
         w = load(memory[2:], i, 0.0)
@@ -127,14 +122,9 @@ def _weigh(
 
 @inner_kernel
 def _learn(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    losses: FloatArray,
-    total: float,
-    learner_loss: float,
+    state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
 ) -> None:
+    _, _, memory = state
     rate, share, p = memory[0], memory[1], memory[2:]
     least, uniform, summed = lowest_of(losses), 1.0 / losses.size, spread(0.0)
     for i in range(0, losses.size, LANES):

@@ -14,7 +14,13 @@ from driftgames._kernels.normal_hedge import weigh_normal_hedge
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.totals import LEARNER, LOWEST
-from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds, learn_nothing
+from driftgames.hedge.two_pass import (
+    PlayRounds,
+    State,
+    TwoPassLearner,
+    compile_rounds,
+    learn_nothing,
+)
 
 
 class NormalHedge(TwoPassLearner):
@@ -55,13 +61,8 @@ class NormalHedge(TwoPassLearner):
 
 
 @inner_kernel
-def _weigh(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    out: FloatArray,
-) -> float:
+def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
+    cumulative, totals, memory = state
     learner, largest = totals[LEARNER], totals[LEARNER] - totals[LOWEST]
     if not largest > 0.0:
         for i in range(out.size):

@@ -14,7 +14,13 @@ from driftgames.certificates import bounds
 from driftgames.core.checks import shown
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.totals import CLOCK
-from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds, learn_nothing
+from driftgames.hedge.two_pass import (
+    PlayRounds,
+    State,
+    TwoPassLearner,
+    compile_rounds,
+    learn_nothing,
+)
 
 
 class TwoExperts(TwoPassLearner):
@@ -97,13 +103,8 @@ def _regret(t: float, gap: float) -> float:
 
 
 @inner_kernel
-def _weigh(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    out: FloatArray,
-) -> float:
+def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
+    cumulative, totals, _ = state
     t, gap = totals[CLOCK] + 1.0, abs(cumulative[0] - cumulative[1])
     lagging = 0.5 * (_regret(t, gap + 1.0) - _regret(t, gap - 1.0))
     behind = 0 if cumulative[0] > cumulative[1] else 1
