@@ -318,6 +318,7 @@ class ExpertLearner(Stateful):
             "gains": self.gains,
             "dtype": self._dtype.name,
             "names": self._names,
+            **super()._arguments(),
         }
 
     @classmethod
@@ -330,6 +331,7 @@ class ExpertLearner(Stateful):
             "gains": FLAG,
             "dtype": one_of("float64", "float32"),
             "names": list_of(n, STRING).or_null,
+            **cls._named_arguments,
         }, {"cumulative": array_of(n), "totals": array_of(4), "memory": array_of(None)}
 
     def _get_state(self) -> Content:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,7 @@ class FixedShare(TwoPassLearner):
     """
 
     title = "Fixed Share"
+    _named_arguments: ClassVar[Schema] = {"rate": POSITIVE, "share": SHARE}
 
     def __init__(
         self,
@@ -90,14 +92,6 @@ class FixedShare(TwoPassLearner):
     @property
     def _play_rounds(self) -> PlayRounds:
         return _PLAY_ROUNDS
-
-    def _arguments(self) -> Content:
-        return {**super()._arguments(), "rate": self._rate, "share": self._share}
-
-    @classmethod
-    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
-        ours, state = super()._schema(arguments)
-        return {**ours, "rate": POSITIVE, "share": SHARE}, state
 
     def _set_state(self, state: Content) -> None:
         memory = state.get("memory", self._memory)
