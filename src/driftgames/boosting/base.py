@@ -20,6 +20,7 @@ from driftgames.boosting.frames import code_columns
 from driftgames.boosting.monitoring import cast_votes
 from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.tree_model import TreeModel
+from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
 from driftgames.core.checks import shown
@@ -39,6 +40,13 @@ class Run:
     training_error: float
     edges: FloatArray
     vote_weights: FloatArray
+
+    def certify(self, title: str, bound: Bound) -> MarginCertificate:
+        """Return the certificate that a bound on the epsilon-regret gives."""
+        mean = float(self.edges.mean())
+        return MarginCertificate.of_regret(
+            title, self.edges.size, self.margins, self.training_error, mean, bound
+        )
 
 
 class BaseBooster(BatchFit):
