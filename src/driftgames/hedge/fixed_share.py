@@ -71,7 +71,9 @@ class FixedShare(TwoPassLearner):
         self._memory[:2] = self._rate, self._share
 
     @classmethod
-    def for_horizon(cls, n_actions: int, horizon: int | None, **settings: object) -> FixedShare:
+    def for_horizon(
+        cls, n_actions: int, horizon: int | None = None, **settings: object
+    ) -> FixedShare:
         """Return one with the rate and the share for a few switches in so many rounds."""
         if horizon is not None:
             rate = math.sqrt(8.0 * (1.0 + log(float(horizon))) / horizon)
