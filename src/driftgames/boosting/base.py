@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
@@ -24,12 +24,9 @@ from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
 from driftgames.core.checks import shown
-from driftgames.core.typing import FloatArray, Path
+from driftgames.core.typing import Figure, FloatArray, Path
 from driftgames.plots.style import shown_name
 from driftgames.tables import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""The types of arrays and of JSON that every module speaks of, and arrays that stay as they are."""
+"""The types of arrays, JSON and figures that all modules use, and arrays that stay as they are."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,12 @@ Content = dict[str, Any]
 """A JSON object."""
 
 Path = str | os.PathLike[str]
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+else:  # Matplotlib is imported when the first figure is drawn
+    Axes = Figure = Any
 
 
 def read_only(values: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, insort
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,16 +24,12 @@ from driftgames.core.checks import (
 )
 from driftgames.core.schema import LIST, SHARE, STRING, Schema, array_of, integer, one_of
 from driftgames.core.state import Stateful, check_arrays, check_clock, nested, restore_nested, same
-from driftgames.core.typing import BoolArray, Content, FloatArray
+from driftgames.core.typing import Axes, BoolArray, Content, Figure, FloatArray
 from driftgames.hedge.ada_hedge import AdaHedge
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.linearised import distribution_of_awake, mix, play_linearised
 from driftgames.hedge.losses import PinballLoss
 from driftgames.hedge.registry import make_learner
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 STEP_SIZES = tuple(0.001 * 2.0**k for k in range(8))
 """The step sizes of Gibbs and Candès."""
