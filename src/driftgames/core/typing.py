@@ -1,4 +1,4 @@
-"""The types of arrays, JSON and figures that all modules use, and arrays that stay as they are."""
+"""The types of arrays, JSON, figures and consoles, and arrays that stay as they are."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ Path = str | os.PathLike[str]
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
     from matplotlib.figure import Figure as Figure
-else:  # Matplotlib is imported when the first figure is drawn
-    Axes = Figure = Any
+    from rich.console import Console as Console
+else:  # both are imported when the first figure or table is drawn
+    Axes = Console = Figure = Any
 
 
 def read_only(values: FloatArray) -> FloatArray:
