@@ -16,7 +16,7 @@ from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.linearised_kernels import compile_mixing
 from driftgames.hedge.slopes import Slope
 from driftgames.hedge.totals import LOWEST, ROUNDING_ERROR
-from driftgames.hedge.two_pass import PlayRounds, State, TwoPassLearner, compile_rounds
+from driftgames.hedge.two_pass import State, TwoPassLearner, compile_rounds
 from driftgames.potentials import NoBoundError
 
 
@@ -114,10 +114,6 @@ class AdaHedge(TwoPassLearner):
         )
         return mixed, played
 
-    @property
-    def _play_rounds(self) -> PlayRounds:
-        return _PLAY_ROUNDS
-
 
 @inner_kernel
 def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
@@ -175,5 +171,5 @@ def _term(behind: float, rate: float) -> float:
     return exp(-rate * behind)
 
 
-_PLAY_ROUNDS = compile_rounds(_weigh, _learn)
+AdaHedge._play_rounds = staticmethod(compile_rounds(_weigh, _learn))
 _MIX_ROUNDS = compile_mixing(_weigh, _learn)

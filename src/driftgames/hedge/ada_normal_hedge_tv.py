@@ -16,7 +16,7 @@ from driftgames.core.typing import Content, FloatArray
 from driftgames.hedge.ada_normal_hedge import weigh_chip
 from driftgames.hedge.base import Rows
 from driftgames.hedge.totals import CLOCK
-from driftgames.hedge.two_pass import PlayRounds, State, TwoPassLearner, compile_rounds
+from driftgames.hedge.two_pass import State, TwoPassLearner, compile_rounds
 
 
 class AdaNormalHedgeTV(TwoPassLearner):
@@ -94,10 +94,6 @@ class AdaNormalHedgeTV(TwoPassLearner):
         elif size < self._memory.size:
             self._memory = self._memory[:size].copy()
 
-    @property
-    def _play_rounds(self) -> PlayRounds:
-        return _PLAY_ROUNDS
-
 
 @inner_kernel
 def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
@@ -141,4 +137,4 @@ def _learn(
         length, j = 2 * length, j + 1
 
 
-_PLAY_ROUNDS = compile_rounds(_weigh, _learn)
+AdaNormalHedgeTV._play_rounds = staticmethod(compile_rounds(_weigh, _learn))

@@ -17,7 +17,7 @@ from driftgames.certificates import bounds
 from driftgames.core.checks import check_fraction, check_positive
 from driftgames.core.schema import POSITIVE, SHARE, Schema
 from driftgames.core.typing import Content, FloatArray
-from driftgames.hedge.two_pass import PlayRounds, State, TwoPassLearner, compile_rounds
+from driftgames.hedge.two_pass import State, TwoPassLearner, compile_rounds
 
 
 class FixedShare(TwoPassLearner):
@@ -91,10 +91,6 @@ class FixedShare(TwoPassLearner):
     def _memory_size(self) -> int:
         return 2 + self._n_actions  # rate, share, and the distribution; 0 before the first round
 
-    @property
-    def _play_rounds(self) -> PlayRounds:
-        return _PLAY_ROUNDS
-
     def _set_state(self, state: Content) -> None:
         memory = state.get("memory", self._memory)
         if memory.shape == self._memory.shape and (memory[:2] != self._memory[:2]).any():
@@ -135,4 +131,4 @@ def _learn(
         store(p, i, load(p, i, 0.0) * scale + share * q)
 
 
-_PLAY_ROUNDS = compile_rounds(_weigh, _learn)
+FixedShare._play_rounds = staticmethod(compile_rounds(_weigh, _learn))

@@ -15,7 +15,6 @@ from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.totals import LEARNER, LOWEST
 from driftgames.hedge.two_pass import (
-    PlayRounds,
     State,
     TwoPassLearner,
     compile_rounds,
@@ -55,10 +54,6 @@ class NormalHedge(TwoPassLearner):
         """Return `bounds.normal_hedge`, in units of loss."""
         return bounds.normal_hedge(horizon, epsilon, self._n_actions) * self._width
 
-    @property
-    def _play_rounds(self) -> PlayRounds:
-        return _PLAY_ROUNDS
-
 
 @inner_kernel
 def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
@@ -75,4 +70,4 @@ def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
     return total
 
 
-_PLAY_ROUNDS = compile_rounds(_weigh, learn_nothing)
+NormalHedge._play_rounds = staticmethod(compile_rounds(_weigh, learn_nothing))

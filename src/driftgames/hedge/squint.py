@@ -10,7 +10,7 @@ from driftgames._kernels.jit import scalar
 from driftgames._kernels.lanes import any_of
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.chipwise import ChipwiseLearner, PlayRounds, compile_rounds
+from driftgames.hedge.chipwise import ChipwiseLearner, compile_rounds
 
 
 class Squint(ChipwiseLearner):
@@ -44,10 +44,6 @@ class Squint(ChipwiseLearner):
     def _promise(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         variance = self._mean_of_best(self._memory)  # V
         return bounds.squint(horizon, epsilon, variance=variance) * self._width
-
-    @property
-    def _play_rounds(self) -> PlayRounds:
-        return _PLAY_ROUNDS
 
 
 # Gauss and Legendre on [0, 1/2]; NumPy's nodes come from an eigenvalue solver and may differ::
@@ -117,4 +113,4 @@ def _learn(regret: float, variance: float) -> float:
     return fma(regret, regret, variance)
 
 
-_PLAY_ROUNDS = compile_rounds(evidence, _learn)
+Squint._play_rounds = staticmethod(compile_rounds(evidence, _learn))

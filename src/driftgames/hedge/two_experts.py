@@ -15,7 +15,6 @@ from driftgames.core.checks import shown
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.totals import CLOCK
 from driftgames.hedge.two_pass import (
-    PlayRounds,
     State,
     TwoPassLearner,
     compile_rounds,
@@ -75,10 +74,6 @@ class TwoExperts(TwoPassLearner):
         """Return `bounds.two_experts`, in units of loss."""
         return bounds.two_experts(horizon, epsilon) * self._width
 
-    @property
-    def _play_rounds(self) -> PlayRounds:
-        return _PLAY_ROUNDS
-
 
 # mp.findroot(lambda g: mp.hyp1f1(-0.5, 0.5, g * g / 2), 1.3)
 _GAMMA = bounds.TWO_EXPERTS_GAMMA
@@ -112,4 +107,4 @@ def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
     return 1.0
 
 
-_PLAY_ROUNDS = compile_rounds(_weigh, learn_nothing)
+TwoExperts._play_rounds = staticmethod(compile_rounds(_weigh, learn_nothing))

@@ -8,9 +8,8 @@ holds the statistics.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -40,10 +39,8 @@ advance: Advance = NotImplemented
 class TwoPassLearner(ExpertLearner):
     """A learner whose weights need statistics beside the totals."""
 
-    @property
-    @abstractmethod
-    def _play_rounds(self) -> PlayRounds:
-        """The compiled loop of its rounds."""
+    _play_rounds: ClassVar[PlayRounds]
+    """The compiled loop of its rounds, which is set where its kernels are defined."""
 
     def _replay(self, *rows: *Rows) -> int:
         # weighing may change the memory, and reading the next distribution must not
