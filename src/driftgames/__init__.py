@@ -38,28 +38,17 @@ if TYPE_CHECKING:  # what a type checker sees; `_HOMES` says the same at run tim
 
     __version__: str
 
-_HOMES = {
-    "AdaBoostClassifier": "boosting",
-    "AdaptiveIntervals": "hedge",
-    "BoostByMajorityClassifier": "boosting",
-    "Certificate": "certificates",
-    "CoinBetting": "oco",
-    "ContinuousHedge": "oco",
-    "ExpertMixture": "hedge",
-    "Exponential": "potentials",
-    "Hedge": "hedge",
-    "MinimaxPotential": "potentials",
-    "NHBoostClassifier": "boosting",
-    "NHBoostDTClassifier": "boosting",
-    "NormalHedge": "hedge",
-    "NormalHedgeDT": "potentials",
-    "Potential": "potentials",
-    "PotentialBandit": "bandit",
-    "PotentialBoostClassifier": "boosting",
-    "RecipePotential": "potentials",
-    "TwoNorm": "potentials",
-    "UniversalPortfolio": "portfolio",
+_NAMES = {
+    "bandit": "PotentialBandit",
+    "boosting": "AdaBoostClassifier BoostByMajorityClassifier NHBoostClassifier "
+    "NHBoostDTClassifier PotentialBoostClassifier",
+    "certificates": "Certificate",
+    "hedge": "AdaptiveIntervals ExpertMixture Hedge NormalHedge",
+    "oco": "CoinBetting ContinuousHedge",
+    "portfolio": "UniversalPortfolio",
+    "potentials": "Exponential MinimaxPotential NormalHedgeDT Potential RecipePotential TwoNorm",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 __all__ = sorted(_HOMES)
 

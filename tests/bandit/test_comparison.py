@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from driftgames.bandit import POLICIES, BernoulliArms, Spiteful, compare, play_games
+from driftgames.bandit import (
+    POLICIES,
+    BernoulliArms,
+    Lure,
+    Moody,
+    Spiteful,
+    Switching,
+    compare,
+    play_games,
+)
 from driftgames.certificates.bounds import theorem_5
 
 
@@ -60,3 +69,9 @@ def test_figures_are_drawn():
     run = POLICIES["exp3"](3, 100, np.random.default_rng(0)).run(np.ones((100, 3)))
     assert "bound" in run.plot().axes[0].get_legend_handles_labels()[1][1]
     assert run.plot_pulls().axes[0].get_ylabel() == "pulls so far"
+
+
+@pytest.mark.parametrize("environment", [Moody, Switching, Spiteful, Lure])
+def test_an_environment_without_arms_is_refused(environment):
+    with pytest.raises(ValueError, match="arms must be an integer >= 1; got 0"):
+        environment(0)

@@ -107,9 +107,9 @@ def test_every_step_size_and_the_drawn_one_miss_as_often_as_promised(errors, cov
 def test_a_level_that_does_not_learn_breaks_the_bound():
     errors = 1.5 ** np.arange(200.0)  # each beyond all before
     intervals = AdaptiveIntervals(0.5, step_sizes=[0.5])
-    intervals._steps = np.array([1e-12])
+    intervals._step_sizes = np.array([1e-12])
     intervals.run(np.zeros(200), errors)
-    intervals._steps = np.array([0.5])
+    intervals._step_sizes = np.array([0.5])
     assert not intervals.certificate().holds
     honest = AdaptiveIntervals(0.5, step_sizes=[0.5])
     honest.run(np.zeros(200), errors)

@@ -86,7 +86,7 @@ def test_parts_differ_with_data_algorithm_rounds_noise_and_seed(digits):
     ]
 
     assert len({task.key for task in tasks}) == len(tasks)
-    assert Fit.from_content(tasks[0].run()).algorithm == AS_PROVED
+    assert Fit(**tasks[0].run()).algorithm == AS_PROVED
 
 
 def test_bad_parameters_are_refused(digits):

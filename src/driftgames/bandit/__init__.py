@@ -46,32 +46,20 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` says the same at run time
     from driftgames.bandit.run import BanditRun as BanditRun
     from driftgames.bandit.tsallis_inf import TsallisINF as TsallisINF
 
-_HOMES = {
-    "ENVIRONMENTS": "registry",
-    "POLICIES": "registry",
-    "Adaptive": "environments",
-    "BanditCheck": "conditions",
-    "BanditPolicy": "policy",
-    "BanditRun": "run",
-    "BernoulliArms": "environments",
-    "Environment": "environments",
-    "Exp3IX": "exp3_ix",
-    "GameSeries": "comparison",
-    "Lure": "environments",
-    "Moody": "environments",
-    "Oblivious": "environments",
-    "OffPolicyValue": "off_policy",
-    "PotentialBandit": "potential_bandit",
-    "PullLog": "log",
-    "Spiteful": "environments",
-    "Switching": "environments",
-    "TsallisINF": "tsallis_inf",
-    "check_bandit_potential": "conditions",
-    "compare": "comparison",
-    "growth_of": "conditions",
-    "off_policy_value": "off_policy",
-    "play_games": "comparison",
+_NAMES = {
+    "comparison": "GameSeries compare play_games",
+    "conditions": "BanditCheck check_bandit_potential growth_of",
+    "environments": "Adaptive BernoulliArms Environment Lure Moody Oblivious Spiteful Switching",
+    "exp3_ix": "Exp3IX",
+    "log": "PullLog",
+    "off_policy": "OffPolicyValue off_policy_value",
+    "policy": "BanditPolicy",
+    "potential_bandit": "PotentialBandit",
+    "registry": "ENVIRONMENTS POLICIES",
+    "run": "BanditRun",
+    "tsallis_inf": "TsallisINF",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 __all__ = sorted(_HOMES)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,8 @@ from driftgames.bandit.types import Bound, Rounds
 from driftgames.certificates import Certificate
 from driftgames.core.checks import check_integer
 from driftgames.core.progress import progress as progress_bar
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.tables import counted
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)

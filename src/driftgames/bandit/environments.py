@@ -88,7 +88,22 @@ class BernoulliArms(Oblivious):
 
 
 @dataclass(frozen=True, eq=False)
-class Moody(Oblivious):
+class _OfSize(Environment):
+    """An environment of a number of arms."""
+
+    arms: int
+
+    def __post_init__(self) -> None:
+        check_integer("arms", self.arms, least=1)
+
+    @property
+    def n_arms(self) -> int:
+        """The number of arms."""
+        return self.arms
+
+
+@dataclass(frozen=True, eq=False)
+class Moody(_OfSize, Oblivious):
     """Coins whose chances drift up and down together, the best one always ahead by ``gap``.
 
     In calm times nearly all losses are 0, and in bad times nearly all are 1. The times change
@@ -96,17 +111,11 @@ class Moody(Oblivious):
     policy. This is the stochastically constrained adversary of Zimmert and Seldin (2021, Sec. 7).
     """
 
-    arms: int
     gap: float = 0.1
 
     def __post_init__(self) -> None:
-        check_integer("arms", self.arms, least=1)
+        super().__post_init__()
         check_between("gap", self.gap, 0.0, 1.0)
-
-    @property
-    def n_arms(self) -> int:
-        """The number of coins."""
-        return self.arms
 
     @property
     def gaps(self) -> FloatArray:
@@ -125,22 +134,16 @@ class Moody(Oblivious):
 
 
 @dataclass(frozen=True, eq=False)
-class Switching(Oblivious):
+class Switching(_OfSize, Oblivious):
     """Coins of chance 1/2, but for one of chance ``1/2 - gap`` that changes every ``period``."""
 
-    arms: int
     gap: float = 0.1
     period: int = 1000
 
     def __post_init__(self) -> None:
-        check_integer("arms", self.arms, least=1)
+        super().__post_init__()
         check_between("gap", self.gap, 0.0, 0.5)
         check_integer("period", self.period, least=1)
-
-    @property
-    def n_arms(self) -> int:
-        """The number of coins."""
-        return self.arms
 
     @property
     def gaps(self) -> FloatArray | None:
@@ -156,21 +159,7 @@ class Switching(Oblivious):
 
 
 @dataclass(frozen=True)
-class _OfSize(Adaptive):
-    """An adversary of a number of arms."""
-
-    arms: int
-
-    def __post_init__(self) -> None:
-        check_integer("arms", self.arms, least=1)
-
-    @property
-    def n_arms(self) -> int:
-        """The number of arms."""
-        return self.arms
-
-
-class Spiteful(_OfSize):
+class Spiteful(_OfSize, Adaptive):
     """A loss of 1 for the player's favourite arm (the first of them) and 0 for all others."""
 
     @property
@@ -179,7 +168,8 @@ class Spiteful(_OfSize):
         return _spite
 
 
-class Lure(_OfSize):
+@dataclass(frozen=True)
+class Lure(_OfSize, Adaptive):
     """Lets an arm win until the player trusts it: an arm loses as often as it is trusted.
 
     The loss of an arm is 1 where its probability exceeds 1/2, and else its probability.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from driftgames.certificates.bounds import exp3_ix
 from driftgames.core.checks import check_fraction, check_integer
 from driftgames.core.schema import NUMBER, Schema, integer
 from driftgames.core.state import LAST_ROUND
-from driftgames.core.typing import Content, FloatArray
+from driftgames.core.typing import FloatArray
 
 
 class Exp3IX(BanditPolicy):
@@ -50,6 +51,10 @@ class Exp3IX(BanditPolicy):
     """
 
     _engine: ExponentialEngine
+    _named_arguments: ClassVar[Schema] = {
+        "horizon": integer(1, LAST_ROUND).or_null,
+        "delta": NUMBER,
+    }
 
     def __init__(
         self,
@@ -87,11 +92,3 @@ class Exp3IX(BanditPolicy):
         """Return the bound to the best arm, which holds for every epsilon."""
         last, total = self._engine.rates_until(horizon)
         return exp3_ix(self.n_arms, self.delta, last, total)
-
-    def _arguments(self) -> Content:
-        return {**super()._arguments(), "horizon": self.horizon, "delta": self.delta}
-
-    @classmethod
-    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
-        ours, state = super()._schema(arguments)
-        return {**ours, "horizon": integer(1, LAST_ROUND).or_null, "delta": NUMBER}, state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from driftgames.certificates.bounds import exp3_delayed, exp3_scheduled, theorem
 from driftgames.core.checks import check_fraction, check_integer, shown
 from driftgames.core.schema import NUMBER, Schema, integer, made_as
 from driftgames.core.state import LAST_ROUND
-from driftgames.core.typing import Content, FloatArray
+from driftgames.core.typing import FloatArray
 from driftgames.potentials import Exponential, NoBoundError, Potential
 
 
@@ -74,6 +75,12 @@ class PotentialBandit(BanditPolicy):
     >>> round(float(policy.bound(10_000, 0.1)))
     732
     """
+
+    _named_arguments: ClassVar[Schema] = {
+        "horizon": integer(1, LAST_ROUND).or_null,
+        "epsilon": NUMBER,
+        "potential": made_as(Potential).or_null,
+    }
 
     def __init__(
         self,
@@ -209,17 +216,3 @@ class PotentialBandit(BanditPolicy):
             check = check_bandit_potential(check.potential, self._n_ever, check.horizon)
             self._check = check
         return check
-
-    def _arguments(self) -> Content:
-        own = {"horizon": self.horizon, "epsilon": self.epsilon, "potential": self.potential}
-        return {**super()._arguments(), **own}
-
-    @classmethod
-    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
-        ours, state = super()._schema(arguments)
-        return {
-            **ours,
-            "horizon": integer(1, LAST_ROUND).or_null,
-            "epsilon": NUMBER,
-            "potential": made_as(Potential).or_null,
-        }, state

@@ -240,6 +240,7 @@ class ArmPuller(Stateful):
             "names": list_of(n, name).or_null,
             "loss_range": PAIR,
             "gains": FLAG,
+            **cls._named_arguments,
         }, {
             "estimates": array_of(n),
             "numbers": array_of(None),
@@ -254,6 +255,7 @@ class ArmPuller(Stateful):
             "names": self._names,
             "loss_range": (self._low, self._high),
             "gains": self._units.gains,
+            **super()._arguments(),
         }
 
     def _get_state(self) -> Content:

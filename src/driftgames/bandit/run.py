@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +13,9 @@ from driftgames._kernels.sums import dot
 from driftgames.bandit.types import ArmArray, Bound, Rounds
 from driftgames.certificates import Certificate
 from driftgames.core.checks import check_integer
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.core.units import Units
 from driftgames.potentials import NoBoundError
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def nothing_promised(played: int, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,8 @@ from driftgames.certificates.bounds import (
     tsallis_inf_stochastic,
 )
 from driftgames.core.checks import check_flag
-from driftgames.core.typing import Content, FloatArray
+from driftgames.core.schema import FLAG, Schema
+from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
 
 
@@ -78,6 +80,8 @@ class TsallisINF(BanditPolicy):
     [24, 52, 73, 93]
     """
 
+    _named_arguments: ClassVar[Schema] = {"reduced_variance": FLAG, "adapt_to_delays": FLAG}
+
     def __init__(
         self,
         n_arms: int | None = None,
@@ -132,10 +136,3 @@ class TsallisINF(BanditPolicy):
         if self.adapt_to_delays:
             return tsallis_inf_adaptive(horizon, self.n_arms, self.total_delay)
         return tsallis_inf_delayed(horizon, self.n_arms, self._engine.drift)
-
-    def _arguments(self) -> Content:
-        return {
-            **super()._arguments(),
-            "reduced_variance": self.reduced_variance,
-            "adapt_to_delays": self.adapt_to_delays,
-        }

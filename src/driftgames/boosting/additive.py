@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,7 @@ from driftgames.boosting import additive_kernels as kernels
 from driftgames.boosting.by_feature import ByFeature
 from driftgames.core.checks import check_integer
 from driftgames.core.threads import run_in_threads
-from driftgames.core.typing import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from driftgames.core.typing import Figure, FloatArray, IntArray
 
 _CHUNK = 16 * kernels.BLOCK  # rows per task; the same for any number of threads
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
@@ -20,15 +20,13 @@ from driftgames.boosting.frames import code_columns
 from driftgames.boosting.monitoring import cast_votes
 from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.tree_model import TreeModel
+from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
 from driftgames.core.checks import shown
-from driftgames.core.typing import FloatArray, Path
+from driftgames.core.typing import Figure, FloatArray, Path
 from driftgames.plots.style import shown_name
 from driftgames.tables import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,13 @@ class Run:
     training_error: float
     edges: FloatArray
     vote_weights: FloatArray
+
+    def certify(self, title: str, bound: Bound) -> MarginCertificate:
+        """Return the certificate that a bound on the epsilon-regret gives."""
+        mean = float(self.edges.mean())
+        return MarginCertificate.of_regret(
+            title, self.edges.size, self.margins, self.training_error, mean, bound
+        )
 
 
 class BaseBooster(BatchFit):

@@ -48,14 +48,7 @@ class NHBoostClassifier(BaseBooster):
         return CountedChips(NormalHedgeWeights(), training_set)
 
     def _certify(self, run: Run) -> MarginCertificate:
-        return MarginCertificate.of_regret(
-            "NH-Boost",
-            run.edges.size,
-            run.margins,
-            run.training_error,
-            float(run.edges.mean()),
-            _no_bound,
-        )
+        return run.certify("NH-Boost", _no_bound)
 
 
 def _no_bound(horizon: int, epsilon: FloatArray) -> npt.ArrayLike:

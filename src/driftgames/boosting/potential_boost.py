@@ -190,14 +190,7 @@ class _PotentialBooster(BaseBooster):
         return CountedChips(PotentialWeights(self._potential()), training_set)
 
     def _certify(self, run: Run) -> MarginCertificate:
-        return MarginCertificate.of_regret(
-            self._title(),
-            run.edges.size,
-            run.margins,
-            run.training_error,
-            float(run.edges.mean()),
-            self._potential().bound,
-        )
+        return run.certify(self._title(), self._potential().bound)
 
 
 @dataclass(eq=False, repr=False)

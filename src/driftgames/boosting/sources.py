@@ -58,9 +58,9 @@ def open_source(
     Columns of a file become an array if all are numbers and ``frames`` is False, else a data frame.
     """
     if _is_of(source, "polars", "LazyFrame"):
-        return _open_lazy(source, label, weight, columns, filter, batch_rows, frames)
+        return _open_lazy(source, _Asked(label, weight, columns, filter, batch_rows, frames))
     if _is_path(source) or _is_list_of_paths(source) or _is_of(source, "pyarrow", "Dataset"):
-        return _open_dataset(source, label, weight, columns, filter, batch_rows, frames)
+        return _open_dataset(source, _Asked(label, weight, columns, filter, batch_rows, frames))
     for name, given in [
         ("label", label),
         ("weight", weight),
@@ -95,37 +95,28 @@ def open_source(
     return Source(read, read)
 
 
-def _open_dataset(
-    source: Any,
-    label: str | None,
-    weight: str | None,
-    columns: Sequence[str] | None,
-    rows: Any,
-    batch_rows: int,
-    frames: bool,
-) -> Source:
+def _open_dataset(source: Any, asked: _Asked) -> Source:
     """Open parquet files or a pyarrow Dataset."""
     import pyarrow as pa
 
     if not _is_of(source, "pyarrow", "Dataset"):
         source = open_parquet(source)
-    features = _choose(source.schema.names, label, weight, columns)
+    features = asked.features(source.schema.names)
 
     def read(names: list[str]) -> Iterator[Batch]:
-        asked = [*names, *filter_none(label, weight)]
+        wanted = [*names, *asked.others]
         ahead = {"batch_readahead": 0, "fragment_readahead": 0}  # they would take memory
-        for part in source.to_batches(
-            columns=asked, filter=rows, batch_size=batch_rows, use_threads=False, **ahead
-        ):
+        rows = {"filter": asked.rows, "batch_size": asked.batch_rows}
+        for part in source.to_batches(columns=wanted, use_threads=False, **rows, **ahead):
             if part.num_rows:  # a filter may leave nothing of a part
-                take = {name: part.column(name) for name in asked}
-                yield _frame_batch(take, names, label, weight, pa.table, frames)
+                take = {name: part.column(name) for name in wanted}
+                yield asked.batch(take, names, pa.table)
                 del take
             del part
         pa.default_memory_pool().release_unused()
 
     return Source(
-        lambda: read(features), lambda: read([]), source.count_rows(filter=rows), features
+        lambda: read(features), lambda: read([]), source.count_rows(filter=asked.rows), features
     )
 
 
@@ -138,76 +129,73 @@ def open_parquet(source: Any) -> Any:
     return ds.dataset(found[0] if len(found) == 1 else found, format="parquet")
 
 
-def _open_lazy(
-    source: Any,
-    label: str | None,
-    weight: str | None,
-    columns: Sequence[str] | None,
-    rows: Any,
-    batch_rows: int,
-    frames: bool,
-) -> Source:
+def _open_lazy(source: Any, asked: _Asked) -> Source:
     """Open a polars LazyFrame."""
     import polars as pl
 
-    if rows is not None:
-        source = source.filter(rows)
-    features = _choose(source.collect_schema().names(), label, weight, columns)
+    if asked.rows is not None:
+        source = source.filter(asked.rows)
+    features = asked.features(source.collect_schema().names())
 
     def read(names: list[str]) -> Iterator[Batch]:
-        asked = [*names, *filter_none(label, weight)]
-        for part in source.select(asked).collect_batches(chunk_size=batch_rows):
+        wanted = [*names, *asked.others]
+        for part in source.select(wanted).collect_batches(chunk_size=asked.batch_rows):
             if len(part):
-                take = {name: part[name] for name in asked}
-                batch = _frame_batch(take, names, label, weight, pl.DataFrame, frames)
-                yield from _slices(batch, batch_rows)
+                take = {name: part[name] for name in wanted}
+                yield from _slices(asked.batch(take, names, pl.DataFrame), asked.batch_rows)
 
     return Source(lambda: read(features), lambda: read([]), None, features)
 
 
-def filter_none(*values: str | None) -> list[str]:
-    """Return the values that are not None."""
-    return [value for value in values if value is not None]
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked of the columns of files or of a data frame; `fit_batches` describes it."""
 
+    label: str | None
+    weight: str | None
+    columns: Sequence[str] | None
+    rows: Any
+    batch_rows: int
+    frames: bool
 
-def _choose(
-    known: Sequence[str], label: str | None, weight: str | None, columns: Sequence[str] | None
-) -> list[str]:
-    """Return the names of the features."""
-    if label is None:
-        raise ValueError(f"label must name the column of the labels; there are {list(known)}")
-    for name in [*filter_none(label, weight), *(columns or [])]:
-        if name not in known:
-            raise ValueError(f"there is no column {name!r}; there are {list(known)}")
-    chosen = known if columns is None else columns
-    return [name for name in chosen if name not in (label, weight)]
+    @property
+    def others(self) -> list[str]:
+        """The columns that are no features."""
+        return [name for name in (self.label, self.weight) if name is not None]
 
+    def features(self, known: Sequence[str]) -> list[str]:
+        """Return the names of the features."""
+        if self.label is None:
+            raise ValueError(f"label must name the column of the labels; there are {list(known)}")
+        for name in [*self.others, *(self.columns or [])]:
+            if name not in known:
+                raise ValueError(f"there is no column {name!r}; there are {list(known)}")
+        chosen = known if self.columns is None else self.columns
+        return [name for name in chosen if name not in self.others]
 
-def _frame_batch(
-    take: dict[str, Any],
-    names: list[str],
-    label: str | None,
-    weight: str | None,
-    make: Callable[[dict[str, Any]], Any],
-    frames: bool,
-) -> Batch:
-    """Return the batch of columns by name; ``make`` makes a data frame of them."""
-    assert label is not None  # `_choose` has checked it
-    labels = take[label]
-    n_lost = labels.null_count() if callable(labels.null_count) else labels.null_count
-    if n_lost:
-        raise ValueError(f"the labels in {label!r} must not be missing; {n_lost} of a batch are")
-    X: Any
-    columns = [np.asarray(take[name]) for name in names]
-    if names and (frames or any(column.dtype.kind not in "biuf" for column in columns)):
-        X = make({name: take[name] for name in names})
-    else:
-        single = all(column.dtype == np.float32 for column in columns)
-        dtype = np.float32 if columns and single else np.float64
-        X = np.empty((len(labels), len(names)), dtype=dtype)
-        for j, column in enumerate(columns):
-            X[:, j] = column  # a missing number is NaN
-    return Batch(X, np.asarray(labels), None if weight is None else _numbers(weight, take[weight]))
+    def batch(
+        self, take: dict[str, Any], names: list[str], make: Callable[[dict[str, Any]], Any]
+    ) -> Batch:
+        """Return the batch of columns by name; ``make`` makes a data frame of them."""
+        assert self.label is not None  # `features` has checked it
+        labels = take[self.label]
+        n_lost = labels.null_count() if callable(labels.null_count) else labels.null_count
+        if n_lost:
+            raise ValueError(
+                f"the labels in {self.label!r} must not be missing; {n_lost} of a batch are"
+            )
+        X: Any
+        columns = [np.asarray(take[name]) for name in names]
+        if names and (self.frames or any(column.dtype.kind not in "biuf" for column in columns)):
+            X = make({name: take[name] for name in names})
+        else:
+            single = all(column.dtype == np.float32 for column in columns)
+            dtype = np.float32 if columns and single else np.float64
+            X = np.empty((len(labels), len(names)), dtype=dtype)
+            for j, column in enumerate(columns):
+                X[:, j] = column  # a missing number is NaN
+        weights = None if self.weight is None else _numbers(self.weight, take[self.weight])
+        return Batch(X, np.asarray(labels), weights)
 
 
 def _numbers(name: str, column: Any) -> Array:

@@ -5,21 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates.regret import regret_curve
 from driftgames.core.checks import check_fraction, check_integer
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.potentials import NoBoundError
 from driftgames.tables import counted
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 Bound = Callable[[int, FloatArray], npt.ArrayLike]
 """``bound(horizon, epsilons)``, as `Potential.bound` has it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +13,9 @@ from driftgames._kernels.elementary import exp_all, log1p_all, log_all
 from driftgames._kernels.sums import total
 from driftgames.certificates.certificate import Bound, Comparable
 from driftgames.core.checks import check_between
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.potentials import NoBoundError
 from driftgames.tables import counted
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SHOWN = (-0.1, 0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
 

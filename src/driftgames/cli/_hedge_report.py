@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Console, FloatArray
 from driftgames.hedge.base import ExpertLearner
 from driftgames.tables import Column, Row, Table, as_records, counted, draw_table
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 MOST = 512
 """How many moments of a run a figure shows at most."""

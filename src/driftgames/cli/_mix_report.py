@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from driftgames.cli._hedge_report import History
 from driftgames.cli._mix_stream import MixState
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Console, FloatArray
 from driftgames.hedge.hindsight import best_combination, least_squares_weights
 from driftgames.hedge.losses import LogLoss, PinballLoss, SquareLoss
 from driftgames.tables import Cell, Column, Row, Table, as_records, draw_table
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 BEST = "best convex combination in hindsight"
 Played = list[tuple[FloatArray, FloatArray, FloatArray]]

@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 import errno
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import typer
 
+from driftgames.core.typing import Console
 from driftgames.tables import visible
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 def console() -> Console:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from copy import copy
 from enum import StrEnum
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -47,9 +47,6 @@ from driftgames.cli._options import (
 )
 from driftgames.cli._output import clear_errors, console, fail, say
 from driftgames.tables import as_records, draw_table, visible, write_json
-
-if TYPE_CHECKING:
-    pass
 
 
 class _Commands(TyperGroup):

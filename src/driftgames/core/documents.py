@@ -66,13 +66,10 @@ def read_document(path: str | os.PathLike[str], kind: str, version: int) -> Cont
     found = document.get("version")
     if type(found) is not int or found < 1:
         raise DocumentError(f"{path}: its version must be an integer >= 1; got {found!r}")
-    if found > version:
+    if found != version:
+        age = "newer" if found > version else "older"
         raise DocumentError(
-            f"{path}: format version {found} is newer than this driftgames reads ({version})"
-        )
-    if found < version:
-        raise DocumentError(
-            f"{path}: format version {found} is older than this driftgames reads ({version})"
+            f"{path}: format version {found} is {age} than this driftgames reads ({version})"
         )
     content = document.get("content")
     if not isinstance(content, dict) or document.get("sha256") != digest(content):

@@ -46,6 +46,9 @@ class Stateful(ABC):
     VERSION: ClassVar[int] = 2
     """Of the file format, which docs/state_format.md describes."""
 
+    _named_arguments: ClassVar[Schema] = {}
+    """What a file must hold as the arguments that are attributes ``name`` or ``_name``."""
+
     _lock: threading.RLock
     _stateful: ClassVar[dict[str, type[Stateful]]] = {}
 
@@ -64,9 +67,10 @@ class Stateful(ABC):
 
     # ---------------------------------------------------------------- what a subclass must give
 
-    @abstractmethod
     def _arguments(self) -> Content:
         """Return the arguments of the constructor by name; `encode` must know their kinds."""
+        held = vars(self)
+        return {name: held[name if name in held else f"_{name}"] for name in self._named_arguments}
 
     @abstractmethod
     def _get_state(self) -> Content:
@@ -83,7 +87,7 @@ class Stateful(ABC):
         They are checked before an object is made. They must bound each size that the constructor
         makes room for by an array of the file. Requirements on the state may use the arguments.
         """
-        return {}, {}
+        return cls._named_arguments, {}
 
     # ---------------------------------------------------------------- files
 

@@ -1,9 +1,9 @@
-"""The types of arrays and of JSON that every module speaks of, and arrays that stay as they are."""
+"""The types of arrays, JSON, figures and consoles, and arrays that stay as they are."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,13 @@ Content = dict[str, Any]
 """A JSON object."""
 
 Path = str | os.PathLike[str]
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+    from rich.console import Console as Console
+else:  # both are imported when the first figure or table is drawn
+    Axes = Console = Figure = Any
 
 
 def read_only(values: FloatArray) -> FloatArray:

@@ -13,6 +13,7 @@ behind the interface of scikit-learn, and `best_combination` is what it is measu
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from driftgames.hedge.ada_hedge import AdaHedge
@@ -56,13 +57,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    homes = {"ExpertMixture": "mixture", "SeriesMixture": "series"}
+    if name not in homes:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # scikit-learn is loaded only for the mixtures
-    if name == "ExpertMixture":
-        from driftgames.hedge.mixture import ExpertMixture
-
-        return ExpertMixture
-    if name == "SeriesMixture":
-        from driftgames.hedge.series import SeriesMixture
-
-        return SeriesMixture
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"driftgames.hedge.{homes[name]}"), name)

@@ -16,7 +16,7 @@ from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.linearised_kernels import compile_mixing
 from driftgames.hedge.slopes import Slope
 from driftgames.hedge.totals import LOWEST, ROUNDING_ERROR
-from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
+from driftgames.hedge.two_pass import State, TwoPassLearner, compile_rounds
 from driftgames.potentials import NoBoundError
 
 
@@ -114,19 +114,10 @@ class AdaHedge(TwoPassLearner):
         )
         return mixed, played
 
-    @property
-    def _play_rounds(self) -> PlayRounds:
-        return _PLAY_ROUNDS
-
 
 @inner_kernel
-def _weigh(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    out: FloatArray,
-) -> float:
+def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
+    cumulative, totals, memory = state
     rate, lowest = _learning_rate(memory[0], out.size), totals[LOWEST]
     total = spread(0.0)
     for i in range(0, out.size, LANES):
@@ -141,14 +132,9 @@ def _weigh(
 
 @inner_kernel
 def _learn(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    losses: FloatArray,
-    total: float,
-    learner_loss: float,
+    state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
 ) -> None:
+    cumulative, totals, memory = state
     rate = _learning_rate(memory[0], losses.size)
     least = spread(np.inf)
     for i in range(0, losses.size, LANES):
@@ -185,5 +171,5 @@ def _term(behind: float, rate: float) -> float:
     return exp(-rate * behind)
 
 
-_PLAY_ROUNDS = compile_rounds(_weigh, _learn)
+AdaHedge._play_rounds = staticmethod(compile_rounds(_weigh, _learn))
 _MIX_ROUNDS = compile_mixing(_weigh, _learn)

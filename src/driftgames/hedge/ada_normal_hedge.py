@@ -11,7 +11,7 @@ from driftgames._kernels.elementary import exp, expm1
 from driftgames._kernels.jit import scalar
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.chipwise import ChipwiseLearner, PlayRounds, compile_rounds
+from driftgames.hedge.chipwise import ChipwiseLearner, compile_rounds
 
 
 class AdaNormalHedge(ChipwiseLearner):
@@ -53,10 +53,6 @@ class AdaNormalHedge(ChipwiseLearner):
         spread = self._mean_of_best(self._memory)  # C
         return bounds.ada_normal_hedge(horizon, epsilon, spread=spread) * self._width
 
-    @property
-    def _play_rounds(self) -> PlayRounds:
-        return _PLAY_ROUNDS
-
 
 @scalar
 def weigh_chip(regret: float, spread: float) -> float:
@@ -72,4 +68,4 @@ def _learn(regret: float, spread: float) -> float:
     return spread + size(regret)
 
 
-_PLAY_ROUNDS = compile_rounds(weigh_chip, _learn)
+AdaNormalHedge._play_rounds = staticmethod(compile_rounds(weigh_chip, _learn))

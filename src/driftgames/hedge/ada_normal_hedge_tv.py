@@ -12,11 +12,11 @@ from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.lanes import LANES, fold, load, spread, store
 from driftgames.certificates import IntervalCertificate, bounds
 from driftgames.core.state import LAST_ROUND
-from driftgames.core.typing import BoolArray, Content, FloatArray
+from driftgames.core.typing import Content, FloatArray
 from driftgames.hedge.ada_normal_hedge import weigh_chip
-from driftgames.hedge.base import Floats
+from driftgames.hedge.base import Rows
 from driftgames.hedge.totals import CLOCK
-from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
+from driftgames.hedge.two_pass import State, TwoPassLearner, compile_rounds
 
 
 class AdaNormalHedgeTV(TwoPassLearner):
@@ -81,17 +81,10 @@ class AdaNormalHedgeTV(TwoPassLearner):
         """Return the size of the memory in round ``t``: two sums for each copy in an interval."""
         return 2 * t.bit_length() * self._n_actions
 
-    def _replay(
-        self,
-        losses: Floats,
-        awake: BoolArray | None,
-        learner_losses: FloatArray,
-        regret: FloatArray,
-        played: FloatArray,
-    ) -> int:
-        self._resize(self._size_at(self.t + max(len(losses), 1)))
+    def _replay(self, *rows: *Rows) -> int:
+        self._resize(self._size_at(self.t + max(len(rows[0]), 1)))
         try:
-            return super()._replay(losses, awake, learner_losses, regret, played)
+            return super()._replay(*rows)
         finally:
             self._resize(self._size_at(self.t))
 
@@ -101,19 +94,10 @@ class AdaNormalHedgeTV(TwoPassLearner):
         elif size < self._memory.size:
             self._memory = self._memory[:size].copy()
 
-    @property
-    def _play_rounds(self) -> PlayRounds:
-        return _PLAY_ROUNDS
-
 
 @inner_kernel
-def _weigh(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    out: FloatArray,
-) -> float:
+def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
+    cumulative, totals, memory = state
     n, t, total = out.size, int(totals[CLOCK]) + 1, spread(0.0)
     for i in range(0, n, LANES):
         w, length, j = spread(0.0), 1, 0
@@ -137,14 +121,9 @@ def _weigh(
 
 @inner_kernel
 def _learn(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    losses: FloatArray,
-    total: float,
-    learner_loss: float,
+    state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
 ) -> None:
+    _, totals, memory = state
     n, t = losses.size, int(totals[CLOCK]) + 1
     length, j = 1, 0
     while length <= t:
@@ -158,4 +137,4 @@ def _learn(
         length, j = 2 * length, j + 1
 
 
-_PLAY_ROUNDS = compile_rounds(_weigh, _learn)
+AdaNormalHedgeTV._play_rounds = staticmethod(compile_rounds(_weigh, _learn))

@@ -22,6 +22,8 @@ from driftgames.hedge.run import Run
 from driftgames.hedge.totals import CLOCK, FLOOR, LEARNER
 
 Floats = npt.NDArray[np.floating[Any]]
+Rows = tuple[Floats, BoolArray | None, FloatArray, FloatArray, FloatArray]
+"""Losses, who is awake, and arrays for the learner's losses, the regret and the distributions."""
 
 _CHUNK = 1 << 21  # entries of a loss matrix between two steps of the progress bar
 
@@ -113,18 +115,11 @@ class ExpertLearner(Stateful):
         """The number of statistics that the learner keeps beside its totals; all start at 0."""
 
     @abstractmethod
-    def _replay(
-        self,
-        losses: Floats,
-        awake: BoolArray | None,
-        learner_losses: FloatArray,
-        regret: FloatArray,
-        played: FloatArray,
-    ) -> int:
-        """Play the rows of ``losses`` and return their number; stop at a row out of range.
+    def _replay(self, *rows: *Rows) -> int:
+        """Play the rows and return their number; stop at a row out of range.
 
-        ``played`` receives the distributions if it has rows for them. Without losses it
-        receives the next distribution, and the state does not change.
+        The distributions are written if there are rows for them. Without losses the next
+        distribution is written, and the state does not change.
         """
 
     # ---------------------------------------------------------------- playing
@@ -323,6 +318,7 @@ class ExpertLearner(Stateful):
             "gains": self.gains,
             "dtype": self._dtype.name,
             "names": self._names,
+            **super()._arguments(),
         }
 
     @classmethod
@@ -335,6 +331,7 @@ class ExpertLearner(Stateful):
             "gains": FLAG,
             "dtype": one_of("float64", "float32"),
             "names": list_of(n, STRING).or_null,
+            **cls._named_arguments,
         }, {"cumulative": array_of(n), "totals": array_of(4), "memory": array_of(None)}
 
     def _get_state(self) -> Content:

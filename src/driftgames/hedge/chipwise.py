@@ -8,9 +8,8 @@ memory: one weighs the actions and adds up the learner's loss, and one learns.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,10 +41,8 @@ learn: ChipFunction = NotImplemented
 class ChipwiseLearner(ExpertLearner):
     """A learner that keeps one statistic of each action beside its total."""
 
-    @property
-    @abstractmethod
-    def _play_rounds(self) -> PlayRounds:
-        """The compiled loop of its rounds."""
+    _play_rounds: ClassVar[PlayRounds]
+    """The compiled loop of its rounds, which is set where its kernels are defined."""
 
     @property
     def _memory_size(self) -> int:

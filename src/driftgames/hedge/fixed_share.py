@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from driftgames.certificates import bounds
 from driftgames.core.checks import check_fraction, check_positive
 from driftgames.core.schema import POSITIVE, SHARE, Schema
 from driftgames.core.typing import Content, FloatArray
-from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds
+from driftgames.hedge.two_pass import State, TwoPassLearner, compile_rounds
 
 
 class FixedShare(TwoPassLearner):
@@ -48,6 +49,7 @@ class FixedShare(TwoPassLearner):
     """
 
     title = "Fixed Share"
+    _named_arguments: ClassVar[Schema] = {"rate": POSITIVE, "share": SHARE}
 
     def __init__(
         self,
@@ -69,7 +71,9 @@ class FixedShare(TwoPassLearner):
         self._memory[:2] = self._rate, self._share
 
     @classmethod
-    def for_horizon(cls, n_actions: int, horizon: int | None, **settings: object) -> FixedShare:
+    def for_horizon(
+        cls, n_actions: int, horizon: int | None = None, **settings: object
+    ) -> FixedShare:
         """Return one with the rate and the share for a few switches in so many rounds."""
         if horizon is not None:
             rate = math.sqrt(8.0 * (1.0 + log(float(horizon))) / horizon)
@@ -87,18 +91,6 @@ class FixedShare(TwoPassLearner):
     def _memory_size(self) -> int:
         return 2 + self._n_actions  # rate, share, and the distribution; 0 before the first round
 
-    @property
-    def _play_rounds(self) -> PlayRounds:
-        return _PLAY_ROUNDS
-
-    def _arguments(self) -> Content:
-        return {**super()._arguments(), "rate": self._rate, "share": self._share}
-
-    @classmethod
-    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
-        ours, state = super()._schema(arguments)
-        return {**ours, "rate": POSITIVE, "share": SHARE}, state
-
     def _set_state(self, state: Content) -> None:
         memory = state.get("memory", self._memory)
         if memory.shape == self._memory.shape and (memory[:2] != self._memory[:2]).any():
@@ -110,13 +102,8 @@ class FixedShare(TwoPassLearner):
 
 
 @inner_kernel
-def _weigh(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    out: FloatArray,
-) -> float:
+def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
+    _, _, memory = state
     total = spread(0.0)
     for i in range(0, out.size, LANES):
         w = load(memory[2:], i, 0.0)
@@ -127,14 +114,9 @@ def _weigh(
 
 @inner_kernel
 def _learn(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    losses: FloatArray,
-    total: float,
-    learner_loss: float,
+    state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
 ) -> None:
+    _, _, memory = state
     rate, share, p = memory[0], memory[1], memory[2:]
     least, uniform, summed = lowest_of(losses), 1.0 / losses.size, spread(0.0)
     for i in range(0, losses.size, LANES):
@@ -149,4 +131,4 @@ def _learn(
         store(p, i, load(p, i, 0.0) * scale + share * q)
 
 
-_PLAY_ROUNDS = compile_rounds(_weigh, _learn)
+FixedShare._play_rounds = staticmethod(compile_rounds(_weigh, _learn))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, insort
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,16 +24,12 @@ from driftgames.core.checks import (
 )
 from driftgames.core.schema import LIST, SHARE, STRING, Schema, array_of, integer, one_of
 from driftgames.core.state import Stateful, check_arrays, check_clock, nested, restore_nested, same
-from driftgames.core.typing import BoolArray, Content, FloatArray
+from driftgames.core.typing import Axes, BoolArray, Content, Figure, FloatArray
 from driftgames.hedge.ada_hedge import AdaHedge
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.linearised import distribution_of_awake, mix, play_linearised
 from driftgames.hedge.losses import PinballLoss
 from driftgames.hedge.registry import make_learner
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 STEP_SIZES = tuple(0.001 * 2.0**k for k in range(8))
 """The step sizes of Gibbs and Candès."""
@@ -102,6 +98,13 @@ class AdaptiveIntervals(Stateful):
     """
 
     VERSION = 1
+    _named_arguments: ClassVar[Schema] = {
+        "coverage": SHARE,
+        "method": one_of(*METHODS),
+        "step_sizes": array_of(None),
+        "window": integer(1).or_null,
+        "learner": STRING.or_null,
+    }
 
     def __init__(
         self,
@@ -120,11 +123,11 @@ class AdaptiveIntervals(Stateful):
         if method == "agaci" and learner is not None:
             raise ValueError(f"learner is for the method 'dtaci' alone; got {shown(learner)}")
         self._method, self._learner = method, learner
-        self._steps = check_vector("step_sizes", step_sizes)
-        if not self._steps.size or not (self._steps > 0).all() or (self._steps > 1).any():
+        steps = self._step_sizes = check_vector("step_sizes", step_sizes)
+        if not steps.size or not (steps > 0).all() or (steps > 1).any():
             raise ValueError(f"step_sizes must be numbers in (0, 1]; got {shown(step_sizes)}")
         self._window = None if window is None else check_integer("window", window, least=1)
-        n, alpha = self._steps.size, self._alpha
+        n, alpha = self._step_sizes.size, self._alpha
         self._levels = np.full(n, alpha)
         self._misses, self._losses, self._previous = np.zeros(n), np.zeros(n), np.zeros(n)
         self._numbers = np.zeros(7)
@@ -133,7 +136,7 @@ class AdaptiveIntervals(Stateful):
         if method == "agaci":
             self._learners: list[ExpertLearner] = [AdaHedge(n, loss_range=None) for _ in range(2)]
         else:
-            most = max(alpha, 1.0 - alpha) * (1.0 + float(self._steps.max()))
+            most = max(alpha, 1.0 - alpha) * (1.0 + float(self._step_sizes.max()))
             self._learners = [self._make_learner(n, most)]
 
     def _make_learner(self, n: int, most: float) -> ExpertLearner:
@@ -194,7 +197,7 @@ class AdaptiveIntervals(Stateful):
             self._learn_levels(1.0 - rank / (n + 1), missed)
         elif n:
             self._learn_bounds(forecast, outcome)
-        self._levels = self._levels + self._steps * (self._alpha - missed)
+        self._levels = self._levels + self._step_sizes * (self._alpha - missed)
         self._misses += missed
         self._numbers[_T] += 1.0
         self._numbers[_MISSED] += not low <= outcome <= high
@@ -214,7 +217,7 @@ class AdaptiveIntervals(Stateful):
         self._losses += losses
         self._numbers[_DRAWN] += dot(p, missed)
         if self.t:
-            away = np.abs(self._levels - alpha) / self._steps
+            away = np.abs(self._levels - alpha) / self._step_sizes
             self._numbers[_MOVED] += dot(np.abs(p - self._previous), away)
         self._previous = p
         learner.update(losses)
@@ -270,7 +273,7 @@ class AdaptiveIntervals(Stateful):
     @property
     def step_sizes(self) -> FloatArray:
         """The step sizes."""
-        return self._steps.copy()
+        return self._step_sizes.copy()
 
     @property
     def levels(self) -> FloatArray:
@@ -298,7 +301,7 @@ class AdaptiveIntervals(Stateful):
         with self._lock:
             if not self.t:
                 raise ValueError("no round was played, so there is nothing to certify")
-            alpha, steps = self._alpha, self._steps
+            alpha, steps = self._alpha, self._step_sizes
             names = [f"step size {step:g}" for step in steps]
             realised = np.abs(self._misses / self.t - alpha)
             promised = (max(alpha, 1.0 - alpha) + steps) / (steps * self.t)
@@ -313,30 +316,15 @@ class AdaptiveIntervals(Stateful):
             )
 
     def __repr__(self) -> str:
-        return f"<{self.title}: {self._steps.size} step sizes, {self.t} rounds>"
+        return f"<{self.title}: {self._step_sizes.size} step sizes, {self.t} rounds>"
 
     # ---------------------------------------------------------------- state
-
-    def _arguments(self) -> Content:
-        return {
-            "coverage": self._coverage,
-            "method": self._method,
-            "step_sizes": self._steps,
-            "window": self._window,
-            "learner": self._learner,
-        }
 
     @classmethod
     def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
         n = len(arguments.get("step_sizes", ()))
         each = array_of(n)
-        return {
-            "coverage": SHARE,
-            "method": one_of(*METHODS),
-            "step_sizes": array_of(None),
-            "window": integer(1).or_null,
-            "learner": STRING.or_null,
-        }, {
+        return cls._named_arguments, {
             "levels": each,
             "misses": each,
             "losses": each,
@@ -370,7 +358,7 @@ class AdaptiveIntervals(Stateful):
         counts = [*state["misses"], numbers[_MISSED], numbers[_INFINITE], numbers[_DRAWN]]
         if min(counts) < 0 or max(counts) > t * (1 + 1e-9):
             raise ValueError(f"{t} rounds cannot have {max(counts):g} misses")
-        steps, levels = self._steps, state["levels"]
+        steps, levels = self._step_sizes, state["levels"]
         if (levels < -steps - 1e-9).any() or (levels > 1 + steps + 1e-9).any():
             raise ValueError("a level must lie in [0, 1], or one step outside of it")
         learners = [restore_nested(each, ExpertLearner) for each in state["learners"]]

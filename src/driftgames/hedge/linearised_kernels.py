@@ -51,9 +51,9 @@ def _mix_rounds(
     """
     kind, parameter = slope
     n = cumulative.size
-    p, losses = buffers[0], buffers[1]
+    p, losses, state = buffers[0], buffers[1], (cumulative, totals, memory)
     for r in range(len(outcomes)):
-        whole = weigh(cumulative, totals, prior, memory, p)
+        whole = weigh(state, prior, p)
         if awake is None:
             total = settle_weights(p, whole, prior, None)
         else:
@@ -72,7 +72,7 @@ def _mix_rounds(
             if awake is not None:
                 loss = choose(load_mask(awake[r], i), loss, 0.0)
             store(losses, i, loss)
-        advance(cumulative, totals, prior, memory, losses, whole, 0.0)
+        advance(state, prior, losses, whole, 0.0)
         mixed[r] = mean
         if len(played):
             for i in range(n):

@@ -14,7 +14,12 @@ from driftgames._kernels.normal_hedge import weigh_normal_hedge
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.totals import LEARNER, LOWEST
-from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds, learn_nothing
+from driftgames.hedge.two_pass import (
+    State,
+    TwoPassLearner,
+    compile_rounds,
+    learn_nothing,
+)
 
 
 class NormalHedge(TwoPassLearner):
@@ -49,19 +54,10 @@ class NormalHedge(TwoPassLearner):
         """Return `bounds.normal_hedge`, in units of loss."""
         return bounds.normal_hedge(horizon, epsilon, self._n_actions) * self._width
 
-    @property
-    def _play_rounds(self) -> PlayRounds:
-        return _PLAY_ROUNDS
-
 
 @inner_kernel
-def _weigh(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    out: FloatArray,
-) -> float:
+def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
+    cumulative, totals, memory = state
     learner, largest = totals[LEARNER], totals[LEARNER] - totals[LOWEST]
     if not largest > 0.0:
         for i in range(out.size):
@@ -74,4 +70,4 @@ def _weigh(
     return total
 
 
-_PLAY_ROUNDS = compile_rounds(_weigh, learn_nothing)
+NormalHedge._play_rounds = staticmethod(compile_rounds(_weigh, learn_nothing))

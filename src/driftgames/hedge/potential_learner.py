@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from driftgames._kernels.ranges import all_inside
 from driftgames._kernels.sums import dot
 from driftgames.core.checks import shown
 from driftgames.core.schema import Schema, made_as
-from driftgames.core.typing import BoolArray, Content, FloatArray
+from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.base import ExpertLearner, Floats
 from driftgames.hedge.potential_kernels import compile_replay
 from driftgames.hedge.totals import close_round
@@ -29,6 +30,7 @@ class PotentialLearner(ExpertLearner):
     _theta: Theta
 
     _memory_size = 0
+    _named_arguments: ClassVar[Schema] = {"potential": made_as(Potential)}
 
     def __init__(
         self,
@@ -119,11 +121,3 @@ class PotentialLearner(ExpertLearner):
         self._cumulative += losses
         lowest = float(self._occupied(self._cumulative).min())
         return close_round(self._cumulative, self._totals, learner_loss, lowest)
-
-    def _arguments(self) -> Content:
-        return {**super()._arguments(), "potential": self._potential}
-
-    @classmethod
-    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
-        ours, state = super()._schema(arguments)
-        return {**ours, "potential": made_as(Potential)}, state

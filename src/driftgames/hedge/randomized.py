@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from driftgames._kernels.distribution import draw
 from driftgames.core.checks import check_fraction, check_fractions, check_integer
 from driftgames.core.schema import NUMBER, Schema, integer
-from driftgames.core.typing import BoolArray, Content, FloatArray
+from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.base import Floats
 from driftgames.hedge.potential_learner import PotentialLearner
 from driftgames.potentials import Potential
@@ -51,6 +51,12 @@ class RandomizedHedge(PotentialLearner):
     array([0.49299601, 0.14449625, 0.36250774])
     """
 
+    _named_arguments: ClassVar[Schema] = {
+        **PotentialLearner._named_arguments,
+        "delta": NUMBER,
+        "random_state": integer(0),
+    }
+
     def __init__(
         self,
         n_actions: int,
@@ -74,7 +80,7 @@ class RandomizedHedge(PotentialLearner):
             names=names,
         )
         self._delta = check_fraction("delta", delta)
-        self._seed = _as_seed(random_state)
+        self._random_state = _as_seed(random_state)
 
     @property
     def title(self) -> str:
@@ -120,17 +126,9 @@ class RandomizedHedge(PotentialLearner):
 
     def _uniforms(self, count: int) -> FloatArray:
         """Return the next numbers in [0, 1); they follow from the seed and the clock."""
-        stream = np.random.PCG64(self._seed)
+        stream = np.random.PCG64(self._random_state)
         stream.advance(self.t)
         return np.random.Generator(stream).random(count)
-
-    def _arguments(self) -> Content:
-        return {**super()._arguments(), "delta": self._delta, "random_state": self._seed}
-
-    @classmethod
-    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
-        ours, state = super()._schema(arguments)
-        return {**ours, "delta": NUMBER, "random_state": integer(0)}, state
 
 
 def _as_seed(random_state: int | np.random.Generator | None) -> int:

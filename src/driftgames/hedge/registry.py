@@ -48,10 +48,6 @@ def _without_horizon(
     return factory
 
 
-def _fixed_share(n_actions: int, horizon: int | None = None, **settings: Any) -> FixedShare:
-    return FixedShare.for_horizon(n_actions, horizon, **settings)
-
-
 LEARNERS: dict[str, Factory] = {
     **{name: _hedge(name) for name in ("normalhedge.dt", "exp", "2-norm")},
     "normalhedge": _without_horizon(NormalHedge),
@@ -59,7 +55,7 @@ LEARNERS: dict[str, Factory] = {
     "adahedge": _without_horizon(AdaHedge),
     "squint": _without_horizon(Squint),
     "adanormalhedge.tv": _without_horizon(AdaNormalHedgeTV),
-    "fixed-share": _fixed_share,
+    "fixed-share": FixedShare.for_horizon,
 }
 """Name to ``factory(n_actions, horizon=None, **settings)``; only EXP needs the horizon.
 

@@ -10,7 +10,7 @@ from driftgames._kernels.jit import scalar
 from driftgames._kernels.lanes import any_of
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.chipwise import ChipwiseLearner, PlayRounds, compile_rounds
+from driftgames.hedge.chipwise import ChipwiseLearner, compile_rounds
 
 
 class Squint(ChipwiseLearner):
@@ -45,10 +45,6 @@ class Squint(ChipwiseLearner):
         variance = self._mean_of_best(self._memory)  # V
         return bounds.squint(horizon, epsilon, variance=variance) * self._width
 
-    @property
-    def _play_rounds(self) -> PlayRounds:
-        return _PLAY_ROUNDS
-
 
 # Gauss and Legendre on [0, 1/2]; NumPy's nodes come from an eigenvalue solver and may differ::
 #     x = mp.findroot(lambda x: mp.legendre(12, x), start); node = (x + 1) / 4
@@ -67,20 +63,15 @@ _NODES = (
     0.4760293140926187,
     0.49539015856167984,
 )
-_SHARES = (
+_FIRST_SHARES = (
     0.011793834096627957,
     0.026734831498829607,
     0.040019582135836555,
     0.05079185668076648,
     0.0583731341345887,
     0.06228676145335069,
-    0.06228676145335069,
-    0.0583731341345887,
-    0.05079185668076648,
-    0.040019582135836555,
-    0.026734831498829607,
-    0.011793834096627957,
 )
+_SHARES = _FIRST_SHARES + _FIRST_SHARES[::-1]
 
 _ROOT_PI = 1.7724538509055159
 _FLAT = 0.01  # below this variance the error functions would cancel
@@ -122,4 +113,4 @@ def _learn(regret: float, variance: float) -> float:
     return fma(regret, regret, variance)
 
 
-_PLAY_ROUNDS = compile_rounds(evidence, _learn)
+Squint._play_rounds = staticmethod(compile_rounds(evidence, _learn))

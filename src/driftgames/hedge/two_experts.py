@@ -14,7 +14,12 @@ from driftgames.certificates import bounds
 from driftgames.core.checks import shown
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.totals import CLOCK
-from driftgames.hedge.two_pass import PlayRounds, TwoPassLearner, compile_rounds, learn_nothing
+from driftgames.hedge.two_pass import (
+    State,
+    TwoPassLearner,
+    compile_rounds,
+    learn_nothing,
+)
 
 
 class TwoExperts(TwoPassLearner):
@@ -69,10 +74,6 @@ class TwoExperts(TwoPassLearner):
         """Return `bounds.two_experts`, in units of loss."""
         return bounds.two_experts(horizon, epsilon) * self._width
 
-    @property
-    def _play_rounds(self) -> PlayRounds:
-        return _PLAY_ROUNDS
-
 
 # mp.findroot(lambda g: mp.hyp1f1(-0.5, 0.5, g * g / 2), 1.3)
 _GAMMA = bounds.TWO_EXPERTS_GAMMA
@@ -97,13 +98,8 @@ def _regret(t: float, gap: float) -> float:
 
 
 @inner_kernel
-def _weigh(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    out: FloatArray,
-) -> float:
+def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
+    cumulative, totals, _ = state
     t, gap = totals[CLOCK] + 1.0, abs(cumulative[0] - cumulative[1])
     lagging = 0.5 * (_regret(t, gap + 1.0) - _regret(t, gap - 1.0))
     behind = 0 if cumulative[0] > cumulative[1] else 1
@@ -111,4 +107,4 @@ def _weigh(
     return 1.0
 
 
-_PLAY_ROUNDS = compile_rounds(_weigh, learn_nothing)
+TwoExperts._play_rounds = staticmethod(compile_rounds(_weigh, learn_nothing))

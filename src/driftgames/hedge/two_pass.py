@@ -1,15 +1,15 @@
 """Learners with statistics beside their totals: a round is one pass to weigh and one to learn.
 
-The loop calls ``weigh(cumulative, totals, prior, memory, out)``, which writes weights and
-returns their sum, and ``learn(...)``, which updates the memory once the losses are known.
-`specialise` binds these names to a learner's functions. ``memory`` holds the statistics.
+The loop calls ``weigh(state, prior, out)``, which writes weights and returns their sum, and
+``learn(...)``, which updates the memory once the losses are known. `specialise` binds these names
+to a learner's functions. The ``state`` is the cumulative losses, the totals, and the memory, which
+holds the statistics.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,18 +20,15 @@ from driftgames._kernels.jit import inner_kernel, kernel, specialise
 from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, load_mask, spread, store
 from driftgames._kernels.ranges import all_inside
 from driftgames.core.typing import BoolArray, FloatArray
-from driftgames.hedge.base import ExpertLearner, Floats
+from driftgames.hedge.base import ExpertLearner, Rows
 from driftgames.hedge.totals import close_round
 
-Weigh = Callable[[FloatArray, FloatArray, FloatArray | None, FloatArray, FloatArray], float]
-Learn = Callable[
-    [FloatArray, FloatArray, FloatArray | None, FloatArray, FloatArray, float, float], None
-]
+State = tuple[FloatArray, FloatArray, FloatArray]
+"""Cumulative losses, totals and memory."""
 
-Advance = Callable[
-    [FloatArray, FloatArray, FloatArray | None, FloatArray, FloatArray, float, float], float
-]
-
+Weigh = Callable[[State, FloatArray | None, FloatArray], float]
+Learn = Callable[[State, FloatArray | None, FloatArray, float, float], None]
+Advance = Callable[[State, FloatArray | None, FloatArray, float, float], float]
 PlayRounds = Callable[..., int]
 
 weigh: Weigh = NotImplemented  # names for `specialise` to bind
@@ -42,43 +39,28 @@ advance: Advance = NotImplemented
 class TwoPassLearner(ExpertLearner):
     """A learner whose weights need statistics beside the totals."""
 
-    @property
-    @abstractmethod
-    def _play_rounds(self) -> PlayRounds:
-        """The compiled loop of its rounds."""
+    _play_rounds: ClassVar[PlayRounds]
+    """The compiled loop of its rounds, which is set where its kernels are defined."""
 
-    def _replay(
-        self,
-        losses: Floats,
-        awake: BoolArray | None,
-        learner_losses: FloatArray,
-        regret: FloatArray,
-        played: FloatArray,
-    ) -> int:
+    def _replay(self, *rows: *Rows) -> int:
         # weighing may change the memory, and reading the next distribution must not
-        memory = self._memory if len(losses) else self._memory.copy()
+        memory = self._memory if len(rows[0]) else self._memory.copy()
         return self._play_rounds(
-            self._cumulative,
-            self._totals,
-            memory,
-            losses,
-            self._scale,
-            self._prior,
-            awake,
-            learner_losses,
-            regret,
-            played,
-            np.empty((2, self._n_actions)),
+            self._cumulative, self._totals, memory, self._scale, self._prior, *rows, self._buffers
         )
+
+    def _allocate_scratch(self) -> None:
+        super()._allocate_scratch()
+        self._buffers = np.empty((2, self._n_actions))
 
 
 def _play_rounds(
     cumulative: FloatArray,
     totals: FloatArray,
     memory: FloatArray,
-    losses: npt.NDArray[Any],
     scale: tuple[float, float, float, float],
     prior: FloatArray | None,
+    losses: npt.NDArray[Any],
     awake: BoolArray | None,
     learner_losses: FloatArray,
     regret: FloatArray,
@@ -93,11 +75,11 @@ def _play_rounds(
     """
     low, high, offset, factor = scale
     n, rounds = cumulative.size, len(losses)
-    p, scaled = buffers[0], buffers[1]
+    p, scaled, state = buffers[0], buffers[1], (cumulative, totals, memory)
     for r in range(max(rounds, 1)):
         if rounds > 0 and not all_inside(losses[r], low, high):
             return r
-        whole = weigh(cumulative, totals, prior, memory, p)
+        whole = weigh(state, prior, p)
         if awake is None:
             total = settle_weights(p, whole, prior, None)
         else:
@@ -119,24 +101,19 @@ def _play_rounds(
                 loss = choose(load_mask(awake[r], i), load(scaled, i, 0.0), learner_loss)
                 store(scaled, i, loss)
         learner_losses[r] = learner_loss
-        regret[r] = advance(cumulative, totals, prior, memory, scaled, whole, learner_loss)
+        regret[r] = advance(state, prior, scaled, whole, learner_loss)
     return rounds
 
 
 def _advance(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    losses: FloatArray,
-    total: float,
-    learner_loss: float,
+    state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
 ) -> float:
     """Learn the losses of a round, add them to the totals, and return the regret.
 
     ``total`` is the sum of all weights, those of sleeping actions included.
     """
-    learn(cumulative, totals, prior, memory, losses, total, learner_loss)
+    learn(state, prior, losses, total, learner_loss)
+    cumulative, totals, _ = state
     least = spread(np.inf)
     for i in range(0, cumulative.size, LANES):
         after = load(cumulative, i, np.inf) + load(losses, i, 0.0)
@@ -149,13 +126,7 @@ def _advance(
 
 @inner_kernel
 def learn_nothing(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    memory: FloatArray,
-    losses: FloatArray,
-    total: float,
-    learner_loss: float,
+    state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
 ) -> None:
     """Do nothing, for a learner that keeps only totals."""
 

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from driftgames.certificates import Certificate
 from driftgames.certificates.bounds import theorem_6
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.potentials import NoBoundError, Potential
 from driftgames.tables import counted
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _EPSILONS = 200
 

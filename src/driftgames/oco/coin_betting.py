@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from driftgames.core.checks import (
     check_vector,
     shown,
 )
-from driftgames.core.schema import NUMBER, Schema, array_of
+from driftgames.core.schema import FLAG, NUMBER, Schema, array_of
 from driftgames.core.state import check_arrays
 from driftgames.core.typing import BoolArray, Content, FloatArray
 from driftgames.oco.certificate import RegretCertificate
@@ -92,6 +93,12 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
     >>> print(learner.certificate())
     coin betting on a box after 20,000 rounds: regret 1.361, at most 1.672: the bound holds
     """
+
+    _named_arguments: ClassVar[Schema] = {
+        **ConvexLearner._named_arguments,
+        "per_coordinate": FLAG.or_null,
+        "stake": NUMBER,
+    }
 
     def __init__(
         self, domain: ConvexSet, *, per_coordinate: bool | None = None, stake: float = 1.0
@@ -248,19 +255,12 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
 
     # ---------------------------------------------------------------- state
 
-    def _arguments(self) -> Content:
-        return {
-            "domain": self._domain,
-            "per_coordinate": self._per_coordinate,
-            "stake": self._stake,
-        }
-
     @classmethod
     def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
         ours, state = super()._schema(arguments)
         n = getattr(arguments.get("domain"), "n_coordinates", None)
         arrays = {name: array_of(n) for name in ("positions", "gradients")}
-        return {**ours, "stake": NUMBER}, {**state, **arrays, "ended": array_of(None, 3)}
+        return ours, {**state, **arrays, "ended": array_of(None, 3)}
 
     def _get_own_state(self) -> Content:
         return {name: getattr(self, f"_{name}") for name in (*_NUMBERS, *_ARRAYS, "ended")}

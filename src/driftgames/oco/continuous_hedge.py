@@ -71,6 +71,12 @@ class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
     """
 
     VERSION: ClassVar[int] = 3
+    _named_arguments: ClassVar[Schema] = {
+        **ConvexLearner._named_arguments,
+        "potential": made_as(Potential),
+        "integration": made_as(Integration),
+        "random_state": integer(0),
+    }
 
     def __init__(
         self,
@@ -183,13 +189,7 @@ class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
         return super().content()
 
     def _arguments(self) -> Content:
-        return {
-            "domain": self._domain,
-            "potential": self._potential,
-            "integration": self._integration,
-            "loss_range": [self._units.low, self._units.high],
-            "random_state": self._random_state,
-        }
+        return {**super()._arguments(), "loss_range": [self._units.low, self._units.high]}
 
     @classmethod
     def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
@@ -202,13 +202,7 @@ class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
         population = Requirement(
             "an object with a total", lambda v: _has_sizes(v, n_chips, n_coordinates)
         )
-        return {
-            **ours,
-            "potential": made_as(Potential),
-            "integration": made_as(Integration),
-            "loss_range": PAIR,
-            "random_state": integer(0),
-        }, {**state, "population": population}
+        return {**ours, "loss_range": PAIR}, {**state, "population": population}
 
     def _get_own_state(self) -> Content:
         return {"population": self._population.get_state()}

@@ -29,9 +29,11 @@ class ConvexSet(Describable, ABC):
 
     n_coordinates: int
     """How many numbers make a point."""
-    dimension: int
-    """The dimension d of the set, which Theorem 6 speaks of; less than `n_coordinates` when
-    the set is flat."""
+
+    @property
+    def dimension(self) -> int:
+        """The dimension d of the set, which Theorem 6 speaks of; less where the set is flat."""
+        return self.n_coordinates
 
     @abstractmethod
     def contains(self, points: npt.ArrayLike) -> npt.NDArray[np.bool_]:

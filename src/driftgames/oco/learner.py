@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -64,6 +64,8 @@ class Run(Generic[CertificateT]):
 class ConvexLearner(Stateful, Generic[LossT, CertificateT]):
     """A learner that plays a point of a convex set every round, then sees a convex loss."""
 
+    _named_arguments: ClassVar[Schema] = {"domain": made_as(ConvexSet)}
+
     def __init__(self, domain: ConvexSet) -> None:
         check_kind("domain", domain, ConvexSet)
         self._domain = domain
@@ -116,7 +118,7 @@ class ConvexLearner(Stateful, Generic[LossT, CertificateT]):
 
     @classmethod
     def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
-        return {"domain": made_as(ConvexSet)}, {"learner_loss": NUMBER}
+        return cls._named_arguments, {"learner_loss": NUMBER}
 
     def _get_state(self) -> Content:
         return {"t": self._t, "learner_loss": self._learner_loss, **self._get_own_state()}

@@ -70,11 +70,6 @@ class Polytope(ConvexSet):
         """How many numbers make a point."""
         return int(self.A.shape[1])
 
-    @property
-    def dimension(self) -> int:  # type: ignore[override]
-        """The dimension of the set."""
-        return int(self.A.shape[1])
-
     @cached_property
     def _unit(self) -> tuple[FloatArray, FloatArray]:
         """The inequalities with normals of length one; those with a normal of zero are left out."""

@@ -47,11 +47,6 @@ class Box(ConvexSet):
         """How many numbers make a point."""
         return self.low.size
 
-    @property
-    def dimension(self) -> int:  # type: ignore[override]
-        """The dimension of the set."""
-        return self.low.size
-
     def contains(self, points: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Return for each row whether it lies between the corners."""
         rows = self._rows(points)
@@ -120,7 +115,7 @@ class Simplex(ConvexSet):
         check_integer("n_coordinates", self.n_coordinates, least=2)
 
     @property
-    def dimension(self) -> int:  # type: ignore[override]
+    def dimension(self) -> int:
         """One less than there are coordinates."""
         return self.n_coordinates - 1
 
@@ -199,11 +194,6 @@ class Ball(ConvexSet):
     @property
     def n_coordinates(self) -> int:  # type: ignore[override]
         """How many numbers make a point."""
-        return self.center.size
-
-    @property
-    def dimension(self) -> int:  # type: ignore[override]
-        """The dimension of the set."""
         return self.center.size
 
     def contains(self, points: npt.ArrayLike) -> npt.NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -118,6 +119,7 @@ class OnlineBooster(Stateful):
             )
 
     _caveat = ""
+    _named_arguments: ClassVar[Schema] = {"n_learners": integer(1, MOST_LEARNERS)}
 
     def __repr__(self) -> str:
         return f"<{self.title}: {self._n_learners} weak learners, {self._t} examples>"
@@ -130,14 +132,10 @@ class OnlineBooster(Stateful):
             raise ValueError(f"predictions must be -1 or 1; got {h[np.abs(h) != 1.0][0]:g}")
         return h
 
-    def _arguments(self) -> Content:
-        return {"n_learners": self._n_learners}
-
     @classmethod
     def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
         n = arguments.get("n_learners")
-        sums = {"sums": array_of(3, n), "mistakes": NUMBER}
-        return {"n_learners": integer(1, MOST_LEARNERS)}, sums
+        return cls._named_arguments, {"sums": array_of(3, n), "mistakes": NUMBER}
 
     def _get_state(self) -> Content:
         return {"t": self._t, "mistakes": self._mistakes, "sums": self._sums}

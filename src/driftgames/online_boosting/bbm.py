@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from driftgames._kernels.sums import total
 from driftgames.core.checks import is_real, shown
 from driftgames.core.schema import NUMBER, Schema
-from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.online_boosting.base import MOVES, WEIGHTS, OnlineBooster
 from driftgames.potentials import MinimaxPotential
 
@@ -53,6 +55,7 @@ class OnlineBBM(OnlineBooster):
 
     title = "Online BBM"
     _caveat = "ties count as mistakes"
+    _named_arguments: ClassVar[Schema] = {**OnlineBooster._named_arguments, "edge": NUMBER}
 
     def __init__(self, n_learners: int, edge: float = 0.1) -> None:
         super().__init__(n_learners)
@@ -82,14 +85,6 @@ class OnlineBBM(OnlineBooster):
     def _promised(self) -> float:
         short = 2 * self._edge * self._sums[WEIGHTS] - self._sums[MOVES]
         return self._t * self._game_value + total(np.maximum(short, 0.0))
-
-    def _arguments(self) -> Content:
-        return {**super()._arguments(), "edge": self._edge}
-
-    @classmethod
-    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
-        ours, state = super()._schema(arguments)
-        return {**ours, "edge": NUMBER}, state
 
 
 def _lost(margins: FloatArray) -> BoolArray:

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.checks import check_between, check_integer
-from driftgames.core.typing import Content
 from driftgames.datasets import Dataset
 from driftgames.paper.store import Task
 from driftgames.potentials import NormalHedgeDT
@@ -66,11 +65,6 @@ class Fit:
     zero_fractions: list[float]
     margins: list[float]
     weighted_margins: list[float] | None
-
-    @classmethod
-    def from_content(cls, content: Content) -> Fit:
-        """Return a fit from its JSON members."""
-        return cls(**content)
 
 
 def boosters() -> dict[str, Callable[[int], Any]]:

@@ -117,7 +117,7 @@ def _fits(
 
 
 def _done(tasks: Sequence[Task], result: Result) -> list[Fit]:
-    return [Fit.from_content(result(task)) for task in tasks]
+    return [Fit(**result(task)) for task in tasks]
 
 
 def _shown(setting: Setting) -> tuple[Dataset, ...]:
@@ -172,7 +172,7 @@ def _build_table_3(rounds: int, name: str, setting: Setting, result: Result) -> 
 
 
 def _build_hedge(setting: Setting, result: Result) -> Built:
-    runs = [hedge.HedgeRun.from_content(result(task)) for task in _hedge_tasks(setting)]
+    runs = [hedge.HedgeRun(**result(task)) for task in _hedge_tasks(setting)]
     seconds = {
         name: [float(result(task)["seconds"]) for task in tasks]
         for name, tasks in _timing_tasks(setting).items()

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.core.typing import Content, FloatArray
+from driftgames.core.typing import FloatArray
 from driftgames.paper.results import Figure, Panel, listed
 from driftgames.paper.store import Task
 from driftgames.plots.regret import frame_of
@@ -67,11 +67,6 @@ class HedgeRun:
     epsilons: list[float]
     epsilon_regret: list[float]
     bound: list[float] | None
-
-    @classmethod
-    def from_content(cls, content: Content) -> HedgeRun:
-        """Return a run from its JSON members."""
-        return cls(**content)
 
 
 def make_learner(name: str, n_actions: int, horizon: int) -> Any:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.plots.style import bound_style, legend_beside, new_axes, others, with_styles
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 POINTS = 512
 """How many moments of a run a curve of pulls shows at most."""
@@ -44,8 +40,7 @@ def plot_regret_bands(
         elif bound is not None and np.isfinite(bound[-1]):
             above = bound_style(name, style, f"bound ↑ {bound[-1]:,.0f}")
             ax.plot([], [], linestyle="none", **above)
-    ax.set_xlabel("round")
-    ax.set_ylabel("regret to the best arm (loss)")
+    ax.set(xlabel="round", ylabel="regret to the best arm (loss)")
     legend_beside(ax)
     return figure
 
@@ -69,7 +64,6 @@ def plot_pulls(
     if len(names) > popular.size:
         label = others(names, popular)
         ax.plot(rounds, rest, color="0.6", linewidth=1.0, label=label)
-    ax.set_xlabel("round")
-    ax.set_ylabel("pulls so far")
+    ax.set(xlabel="round", ylabel="pulls so far")
     ax.legend(frameon=False)
     return figure

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.checks import as_floats, check_fractions, check_integer
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.plots.style import new_axes, shown_name, with_styles
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def plot_zero_fractions(
@@ -25,8 +20,7 @@ def plot_zero_fractions(
     figure, ax = new_axes(ax)
     for _, curve, style in with_styles(zero_fractions.items()):
         ax.plot(rounds, [100 * share for share in curve], **style)
-    ax.set_xlabel("round")
-    ax.set_ylabel("examples of weight zero (%)")
+    ax.set(xlabel="round", ylabel="examples of weight zero (%)")
     ax.set_ylim(bottom=-2.0)  # a curve at zero is visible
     ax.legend(frameon=False)
     return figure
@@ -42,8 +36,7 @@ def plot_cumulative_margins(
     ax.axvline(0.0, color="0.6", linewidth=0.8)
     ax.set_xlim(*_moving_range(thetas, list(shares.values())))
     ax.set_ylim(0.0, 100.0)
-    ax.set_xlabel("margin θ")
-    ax.set_ylabel("examples with margin ≤ θ (%)")
+    ax.set(xlabel="margin θ", ylabel="examples with margin ≤ θ (%)")
     ax.legend(frameon=False)
     return figure
 
@@ -143,6 +136,5 @@ def plot_calibration(
     above.set_ylabel(f"share of {label}")
     above.tick_params(labelbottom=False)
     below.hist(p, bins=[k / 20 for k in range(21)], color="0.75", edgecolor="0.4", linewidth=0.5)
-    below.set_xlabel(f"probability of {label}")
-    below.set_ylabel("examples")
+    below.set(xlabel=f"probability of {label}", ylabel="examples")
     return figure

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.plots.style import new_axes, shown_name, with_styles
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def plot_wealth(

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.plots.style import Style, bound_style, legend_beside, new_axes, others, with_styles
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def plot_epsilon_regret(
@@ -38,8 +33,7 @@ def plot_epsilon_regret(
             ax.step(edges, _from_the_left(bound), where="pre", **bound_style(name, style))
     if logarithmic:
         ax.set_xscale("log")
-    ax.set_xlabel("ε (fraction of the best actions left out)")
-    ax.set_ylabel("ε-regret (loss)")
+    ax.set(xlabel="ε (fraction of the best actions left out)", ylabel="ε-regret (loss)")
     ax.legend(frameon=False)
     return figure
 
@@ -64,8 +58,7 @@ def plot_regret_over_time(
         if bound is not None and known:
             mark: Style = {"marker": "o", "markersize": 4, "linestyle": ""} if known == 1 else {}
             ax.plot(rounds, bound, **bound_style(name, style, what), **mark)
-    ax.set_xlabel("round")
-    ax.set_ylabel("regret to the best action (loss)")
+    ax.set(xlabel="round", ylabel="regret to the best action (loss)")
     ax.legend(frameon=False)
     return figure
 
@@ -92,8 +85,7 @@ def plot_weights(
         ax.plot(rounds, rest, color="0.6", linewidth=1.0, label=label)
     highest = max(rest.max(initial=0.0), distributions.max(initial=0.0))
     ax.set_ylim(0.0, min(1.02, 1.15 * highest) or 1.0)  # a line at 1 is visible
-    ax.set_xlabel("round")
-    ax.set_ylabel("probability")
+    ax.set(xlabel="round", ylabel="probability")
     legend_beside(ax)
     return figure
 
@@ -128,8 +120,7 @@ def plot_coverage(
         ax.plot(rounds, curve, **style)
     ax.axhline(target, color="0.4", linewidth=0.8, label="target")
     ax.set_ylim(min(0.5, *(float(curve.min()) for curve in coverage.values())), 1.02)
-    ax.set_xlabel("round")
-    ax.set_ylabel(f"coverage of the last {window} rounds")
+    ax.set(xlabel="round", ylabel=f"coverage of the last {window} rounds")
     ax.legend(frameon=False)
     return figure
 
@@ -145,7 +136,6 @@ def plot_time_per_round(
         ax.plot(sizes, micro, marker=markers[at % 6], markersize=4, **style)
     ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.set_xlabel("number of actions N")
-    ax.set_ylabel("time per round (µs)")
+    ax.set(xlabel="number of actions N", ylabel="time per round (µs)")
     ax.legend(frameon=False)
     return figure

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.checks import as_floats, check_integer
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Figure, FloatArray
 from driftgames.plots.style import new_axes, shown_name
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 _MOST_LABELS = 20
 _N_BINS = 30

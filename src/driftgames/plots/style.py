@@ -9,16 +9,13 @@ import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.documents import atomic_write
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from driftgames.core.typing import Axes, Figure
 
 Style = dict[str, Any]
 """Keywords of matplotlib's ``plot``."""

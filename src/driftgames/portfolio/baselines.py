@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -81,6 +82,7 @@ class ExponentiatedGradient(PortfolioStrategy):
 
     title = "exponentiated gradient"
     _array_names = ("logits",)
+    _named_arguments: ClassVar[Schema] = {**PortfolioStrategy._named_arguments, "eta": NUMBER}
 
     def __init__(self, n_assets: int, *, eta: float = 0.05, cost: float = 0.0) -> None:
         super().__init__(n_assets, cost=cost)
@@ -102,14 +104,6 @@ class ExponentiatedGradient(PortfolioStrategy):
         portfolios = np.empty((relatives.shape[0] + 1, self._n_assets))
         kernels.exponentiated_gradient(self._logits, relatives, self._eta, portfolios)
         return portfolios
-
-    def _arguments(self) -> Content:
-        return super()._arguments() | {"eta": self._eta}
-
-    @classmethod
-    def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
-        ours, state = super()._schema(arguments)
-        return {**ours, "eta": NUMBER}, state
 
 
 class OnlineNewtonStep(PortfolioStrategy):
@@ -139,6 +133,10 @@ class OnlineNewtonStep(PortfolioStrategy):
 
     title = "online Newton step"
     _array_names = ("curvature", "gradients", "start")
+    _named_arguments: ClassVar[Schema] = {
+        **PortfolioStrategy._named_arguments,
+        **dict.fromkeys(("beta", "delta", "mix"), NUMBER),
+    }
 
     def __init__(
         self,
@@ -178,10 +176,6 @@ class OnlineNewtonStep(PortfolioStrategy):
         )
         return portfolios
 
-    def _arguments(self) -> Content:
-        own = {"beta": self._beta, "delta": self._delta, "mix": self._mix}
-        return super()._arguments() | own
-
     def _set_state(self, state: Content) -> None:
         check_arrays(state, self._get_state())
         A = state["curvature"]
@@ -199,8 +193,7 @@ class OnlineNewtonStep(PortfolioStrategy):
     def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
         ours, state = super()._schema(arguments)
         n = arguments.get("n_assets")
-        settings = dict.fromkeys(("beta", "delta", "mix"), NUMBER)
-        return {**ours, **settings}, {**state, "curvature": array_of(n, n)}
+        return ours, {**state, "curvature": array_of(n, n)}
 
 
 class SoftBayes(PortfolioStrategy):

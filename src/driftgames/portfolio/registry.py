@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from driftgames.portfolio.baselines import (
@@ -19,10 +20,6 @@ from driftgames.potentials import NormalHedgeDT
 Factory = Callable[..., PortfolioStrategy]
 
 
-def _normal_hedge_dt(n_assets: int, *, span: float = 0.7, **settings: Any) -> UniversalPortfolio:
-    return UniversalPortfolio(n_assets, potential=NormalHedgeDT(), span=span, **settings)
-
-
 def _without_points(strategy: type[PortfolioStrategy]) -> Factory:
     def factory(n_assets: int, *, random_state: int = 0, **settings: Any) -> PortfolioStrategy:
         return strategy(n_assets, **settings)
@@ -37,7 +34,7 @@ STRATEGIES: dict[str, Factory] = {
     "eg": _without_points(ExponentiatedGradient),
     "ons": _without_points(OnlineNewtonStep),
     "soft-bayes": _without_points(SoftBayes),
-    "normalhedge.dt": _normal_hedge_dt,
+    "normalhedge.dt": partial(UniversalPortfolio, potential=NormalHedgeDT(), span=0.7),
 }
 """Name to ``factory(n_assets, cost=0.0, random_state=0, **settings)``.
 

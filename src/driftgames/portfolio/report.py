@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from driftgames.certificates.bounds.portfolios import exponentiated_gradient
 from driftgames.core.registry import choose
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.portfolio.baselines import ExponentiatedGradient, SoftBayes
 from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced, best_constant_rebalanced
 from driftgames.portfolio.frames import Dates, read_frame
@@ -17,10 +17,6 @@ from driftgames.portfolio.registry import STRATEGIES
 from driftgames.portfolio.strategy import PortfolioRun, PortfolioStrategy
 from driftgames.portfolio.universal import UniversalPortfolio
 from driftgames.tables import Column, Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ALONE = tuple(name for name in STRATEGIES if name != "normalhedge.dt")
 """The strategies that need nothing known of the market."""

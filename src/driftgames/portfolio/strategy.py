@@ -132,6 +132,7 @@ class PortfolioStrategy(Stateful):
     of the assets are saved too, so that the next table may have its columns in another order.
     """
 
+    _named_arguments: ClassVar[Schema] = {"n_assets": integer(2), "cost": NUMBER}
     _array_names: tuple[str, ...] = ()
     """The arrays that the next decision depends on; ``name`` is the attribute ``_name``."""
 
@@ -223,15 +224,11 @@ class PortfolioStrategy(Stateful):
 
     # ---------------------------------------------------------------- state
 
-    def _arguments(self) -> Content:
-        return {"n_assets": self._n_assets, "cost": self._cost}
-
     @classmethod
     def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
         n = arguments.get("n_assets")
         arrays = {name: array_of(n) for name in ("held", *cls._array_names)}
-        ours = {"n_assets": integer(2), "cost": NUMBER}
-        return ours, {**arrays, "log_wealth": NUMBER, "quote": OBJECT.or_null}
+        return cls._named_arguments, {**arrays, "log_wealth": NUMBER, "quote": OBJECT.or_null}
 
     def _get_state(self) -> Content:
         quote = self.quote

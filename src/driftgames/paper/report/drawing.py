@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Axes, FloatArray
 from driftgames.paper.results import Figure, Panel
 from driftgames.plots.boosting import plot_cumulative_margins, plot_zero_fractions
 from driftgames.plots.regret import (
@@ -19,9 +18,6 @@ from driftgames.plots.regret import (
     plot_time_per_round,
 )
 from driftgames.plots.style import render, sample_line, with_styles
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Curves = dict[str, FloatArray]
 

@@ -6,15 +6,12 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from driftgames.core.documents import atomic_write
+from driftgames.core.typing import Console
 from driftgames.paper.reproduce import Report
 from driftgames.paper.results import Figure
 from driftgames.tables import Cell, as_rows, draw_table
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
