@@ -196,14 +196,14 @@ def as_trees(booster: BaseBooster) -> tuple[Trees, FloatArray, bool]:
         votes = np.ones((1, booster._default_vote.size), np.int8)
         return Trees([1], [-1], [0.0], [0], [0], votes, [0.0]), booster._default_vote[None], False  # type: ignore[arg-type]
     weights, integer_votes = exact_weights(booster.estimator_weights_, booster.n_iter_)
-    trees = booster.trees_ if len(booster.trees_) else stumpsas_trees(booster.stumps_)
+    trees = booster.trees_ if len(booster.trees_) else stumps_as_trees(booster.stumps_)
     return trees, weights[:, None], integer_votes
 
 
-def stumpsas_trees(stumps: Stumps) -> Trees:
+def stumps_as_trees(stumps: Stumps) -> Trees:
     """Return each stump as a tree of one question.
 
-    >>> stumpsas_trees(Stumps([0], [1.5], [-1], [1])).vote
+    >>> stumps_as_trees(Stumps([0], [1.5], [-1], [1])).vote
     array([ 0, -1,  1], dtype=int8)
     """
     n = len(stumps)
