@@ -19,6 +19,10 @@ max_leaves : int or "auto", optional
     leaves more than there are classes. Default: no limit.
 min_samples_leaf : int
     The least number of examples of nonzero weight in a leaf of a tree.
+min_weight_fraction_leaf : float
+    The least share of the weight of all examples in a leaf of a tree, from 0 to 0.5. It is the
+    weight that they are given, times that of their class. The examples of a leaf that weigh
+    nothing in a round do not count, as for ``min_samples_leaf``, which must then be 1.
 criterion : {"gini", "kearns-mansour"}
     It chooses the questions of a tree; the exhaustive stump needs none.
 max_bins : int
@@ -93,6 +97,7 @@ class SharedParameters:
     max_depth: int | None = 1
     max_leaves: int | str | None = None
     min_samples_leaf: int = 1
+    min_weight_fraction_leaf: float = 0.0
     criterion: str = "gini"
     max_bins: int = 255
     categorical_features: Any = "from_dtype"

@@ -46,12 +46,18 @@ def collect(
 
 @kernel
 def sum_dense(
-    rows: Array, weights: Array, codes: Array, offsets: Array, out: Array, counts: Array
+    rows: Array,
+    weights: Array,
+    codes: Array,
+    offsets: Array,
+    out: Array,
+    counts: Array,
+    sizes: Array,
 ) -> None:
     """Add the weight of each row to ``out``, at its bin of every feature.
 
-    ``codes`` holds one bin of every feature for each row. ``counts``, if it has a size, counts the
-    rows in each bin.
+    ``codes`` holds one bin of every feature for each row. ``counts``, if it has entries, adds up
+    the ``sizes`` of the rows in each bin. Without ``sizes`` it counts the rows.
     """
     one = np.uint64(1)
     width = np.uint64(offsets.size - 1)
@@ -66,13 +72,20 @@ def sum_dense(
         for j in range(width):
             out[np.uint64(offsets[j]) + np.uint64(codes[i * width + j])] += weight
         if counts.size > 0:
+            size = sizes[i] if sizes.size > 0 else 1
             for j in range(width):
-                counts[np.uint64(offsets[j]) + np.uint64(codes[i * width + j])] += 1
+                counts[np.uint64(offsets[j]) + np.uint64(codes[i * width + j])] += size
 
 
 @kernel
 def sum_sparse(
-    rows: Array, weights: Array, codes: Array, starts: Array, out: Array, counts: Array
+    rows: Array,
+    weights: Array,
+    codes: Array,
+    starts: Array,
+    out: Array,
+    counts: Array,
+    sizes: Array,
 ) -> None:
     """Do the same as `sum_dense` for rows that list some bins, from ``starts`` on."""
     one = np.uint64(1)
@@ -87,8 +100,9 @@ def sum_sparse(
         for e in range(begin, end):
             out[codes[e]] += weight
         if counts.size > 0:
+            size = sizes[i] if sizes.size > 0 else 1
             for e in range(begin, end):
-                counts[codes[e]] += 1
+                counts[codes[e]] += size
 
 
 @kernel
@@ -122,9 +136,9 @@ def best_split(
     """Return the best score of a split of one node, and write the split to ``found``.
 
     ``sums[p, slots[p], c]`` holds the sum of class ``c`` in each bin that the rows of share ``p``
-    list, and ``totals[c]`` the sum over the node. Behind the classes the rows are counted, if they
-    are counted at all: each side needs ``least`` of them. Each side has a positive weight in any
-    case. Only features from ``first_feature`` to ``last_feature`` are asked about. Where
+    list, and ``totals[c]`` the sum over the node. Behind the classes come the sizes of the rows, if
+    a leaf has a least size: each side needs the size ``least``. Each side has a positive weight in
+    any case. Only features from ``first_feature`` to ``last_feature`` are asked about. Where
     ``monotonic[j]`` is not 0, no cut has votes that step the other way. ``found`` becomes (feature,
     cut, whether missing values go left, the totals of the left side). The feature is -1 if there is
     no split. ``mine`` is a scratch buffer for the sums of one feature.

@@ -50,11 +50,12 @@ class Growth(NamedTuple):
 
     Arrays with one entry for each node: ``questions`` (feature, cut, whether missing values go
     left, left node), ``votes``, ``gains``, ``depths``, ``totals`` (the sums of both classes, the
-    number of rows) and ``splits``, the best split as `tree_kernels.best_split` writes it.
+    size) and ``splits``, the best split as `tree_kernels.best_split` writes it.
     """
 
     shape: Array
-    """The largest depth and number of leaves (-1: no limit), the least leaf, the criterion."""
+    """The largest depth and number of leaves (-1: no limit), the least leaf, the criterion, and
+    whether the size of a leaf is its mass, and not its number of rows."""
     at: Array
     questions: Array
     votes: Array
