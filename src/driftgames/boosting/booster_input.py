@@ -94,8 +94,9 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
     def _tree_shape(self) -> TreeShape | None:
         """Return the shape of the weak hypotheses, checked; None for that of the default stump."""
         settings = {name: getattr(self, name) for name in DEFAULTS}
-        shape = TreeShape(**settings)
-        if shape == TreeShape():
+        if repr(settings) == repr(DEFAULTS):  # True, 1 and 1.0 differ
+            return None
+        if (shape := TreeShape(**settings)) == TreeShape():  # a share of 0 is 0.0
             return None
         if self.estimator is not None:
             raise ValueError(
