@@ -18,7 +18,6 @@ from driftgames.boosting.pair_training_set import TreePairs
 from driftgames.boosting.shared_sums import list_all_bins
 from driftgames.boosting.tally import Ranges
 from driftgames.boosting.tree_growth import FillRoot, Sides, Tree, TreeShape
-from driftgames.boosting.tree_state import NONE
 from driftgames.boosting.tree_walk import (
     count_tree_mistakes,
     divide_by_votes,
@@ -28,8 +27,6 @@ from driftgames.boosting.tree_walk import (
 )
 from driftgames.boosting.vote_totals import RowVotes
 from driftgames.core.typing import BoolArray, IntArray
-
-_NO_COUNTS = (NONE, NONE)  # of the sizes of rows
 
 
 class Question(NamedTuple):
@@ -160,9 +157,9 @@ class TreeRows(DividedRows):
         codes = data.bins.codes.ravel()
         for c, (mine, weights) in enumerate(self._weighed(rows)):
             if isinstance(data.bins, DenseBins):
-                kernels.sum_dense(mine, weights, codes, data.offsets, sums[c], *_NO_COUNTS)
+                kernels.sum_dense(mine, weights, codes, data.offsets, sums[c])
             else:
-                kernels.sum_sparse(mine, weights, codes, data.bins.starts, sums[c], *_NO_COUNTS)
+                kernels.sum_sparse(mine, weights, codes, data.bins.starts, sums[c])
         return self._with_totals(rows, sums)
 
     def _weighed(self, rows: Sequence[Array]) -> list[tuple[Array, IntArray]]:

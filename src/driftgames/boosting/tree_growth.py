@@ -170,7 +170,7 @@ class TreeGrower:
 
     def __init__(self, data: BinnedTrainingSet, shape: TreeShape) -> None:
         self._data = data
-        self._examples = as_examples(data)
+        self._examples = as_examples(data, shape.sizes(data))
         dense = isinstance(data.bins, DenseBins)
         self._steps = steps.take_dense_steps if dense else steps.take_sparse_steps
         # with few rows a second thread costs more than it saves
@@ -183,7 +183,6 @@ class TreeGrower:
             none if shape.most_leaves is None else shape.most_leaves,
             shape.least_size(data),
             CRITERIA[shape.criterion],
-            shape.min_weight_fraction_leaf > 0,
         ]
         n_sums = 3 if shape.has_least_size else 2
         self._growth = make_growth(data, np.array(numbers), n_sums, self._n_shares, min(limits))

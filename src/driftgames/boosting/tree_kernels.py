@@ -45,19 +45,10 @@ def collect(
 
 
 @kernel
-def sum_dense(
-    rows: Array,
-    weights: Array,
-    codes: Array,
-    offsets: Array,
-    out: Array,
-    counts: Array,
-    sizes: Array,
-) -> None:
+def sum_dense(rows: Array, weights: Array, codes: Array, offsets: Array, out: Array) -> None:
     """Add the weight of each row to ``out``, at its bin of every feature.
 
-    ``codes`` holds one bin of every feature for each row. ``counts``, if it has entries, adds up
-    the ``sizes`` of the rows in each bin. Without ``sizes`` it counts the rows.
+    ``codes`` holds one bin of every feature for each row.
     """
     one = np.uint64(1)
     width = np.uint64(offsets.size - 1)
@@ -71,22 +62,10 @@ def sum_dense(
         weight = weights[i]
         for j in range(width):
             out[np.uint64(offsets[j]) + np.uint64(codes[i * width + j])] += weight
-        if counts.size > 0:
-            size = sizes[i] if sizes.size > 0 else 1
-            for j in range(width):
-                counts[np.uint64(offsets[j]) + np.uint64(codes[i * width + j])] += size
 
 
 @kernel
-def sum_sparse(
-    rows: Array,
-    weights: Array,
-    codes: Array,
-    starts: Array,
-    out: Array,
-    counts: Array,
-    sizes: Array,
-) -> None:
+def sum_sparse(rows: Array, weights: Array, codes: Array, starts: Array, out: Array) -> None:
     """Do the same as `sum_dense` for rows that list some bins, from ``starts`` on."""
     one = np.uint64(1)
     n_rows = np.uint64(rows.size)
@@ -96,13 +75,8 @@ def sum_sparse(
         prefetch(codes, np.uint64(starts[next_row]))
         i = np.uint64(rows[q])
         weight = weights[i]
-        begin, end = np.uint64(starts[i]), np.uint64(starts[i + one])
-        for e in range(begin, end):
+        for e in range(np.uint64(starts[i]), np.uint64(starts[i + one])):
             out[codes[e]] += weight
-        if counts.size > 0:
-            size = sizes[i] if sizes.size > 0 else 1
-            for e in range(begin, end):
-                counts[codes[e]] += size
 
 
 @kernel
