@@ -20,9 +20,9 @@ max_leaves : int or "auto", optional
 min_samples_leaf : int
     The least number of examples of nonzero weight in a leaf of a tree.
 min_weight_fraction_leaf : float
-    The least share of the weight of all examples in a leaf of a tree, from 0 to 0.5. It is the
-    weight that they are given, times that of their class. The examples of a leaf that weigh
-    nothing in a round do not count, as for ``min_samples_leaf``, which must then be 1.
+    The least share of the weight of all examples in a leaf of a tree, from 0 to 0.5. Examples of
+    nonzero weight count with their sample weight times their class weight. If it is positive,
+    ``min_samples_leaf`` must be 1.
 criterion : {"gini", "kearns-mansour"}
     It chooses the questions of a tree; the exhaustive stump needs none.
 max_bins : int
