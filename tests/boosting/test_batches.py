@@ -100,6 +100,7 @@ WAYS = {
     "three classes": (X, THREE, COUNTS, {}),
     "three classes, trees": (X, THREE, None, {"max_depth": 2}),
     "three classes, sparse": (sp.csr_matrix(np.nan_to_num(X)), THREE, REALS, {"max_depth": 2}),
+    "heavy leaves": (X, THREE, COUNTS, {"max_depth": 2, "min_weight_fraction_leaf": 0.1}),
     "categories": (FRAME, Y, COUNTS, {}),
     "categories, trees": (FRAME, Y, REALS, {"max_depth": 3}),
     "categories, three classes": (FRAME, THREE, None, {"max_depth": 2}),

@@ -388,6 +388,7 @@ def test_large_sets_of_few_bins_have_a_tally(monkeypatch):
         (1000, SHAPES[0], LeafTally),
         (800, SHAPES[0], LeafCounts),
         (1000, TreeShape(max_depth=3, min_samples_leaf=2), LeafCounts),
+        (1000, TreeShape(max_depth=3, min_weight_fraction_leaf=0.1), LeafCounts),
     ):
         data = bin_examples(X[:rows], y[:rows], ones(rows), 20)
         for of in (TreeTrainingSet, TreeRows):

@@ -1,6 +1,8 @@
 """Trees with a vote for each label: the engine against a slow reference in plain NumPy."""
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import scipy.sparse as sp
 from driftgames.boosting import binned_training_set
 from driftgames.boosting.binned_training_set import bin_examples
 from driftgames.boosting.pair_training_set import TreePairs
+from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.boosting.tree_growth import CRITERIA, TreeShape
 
 
@@ -33,7 +36,7 @@ def score(W, y, criterion):
     return found
 
 
-def best_question(X, y, W, cuts, least, criterion):
+def best_question(X, y, W, sizes, cuts, least, criterion):
     """Try every question of a node: (score, feature, threshold, missing left, goes left)."""
     best = (-1,)
     for j, thresholds in enumerate(cuts):
@@ -44,7 +47,7 @@ def best_question(X, y, W, cuts, least, criterion):
                 continue
             for missing_left in (True, False) if gone.any() else (None,):
                 left = known | gone if missing_left else known
-                if min(left.sum(), (~left).sum()) < least:
+                if min(math.fsum(sizes[left]), math.fsum(sizes[~left])) < least:
                     continue
                 found = score(W[left], y[left], criterion) + score(W[~left], y[~left], criterion)
                 if found > best[0]:
@@ -66,8 +69,11 @@ def gains(question, y, W, criterion):
     return question[0] - score(W, y, criterion)
 
 
-def reference(X, y, W, shape):
+def reference(X, y, W, shape, prior):
     """Grow a tree: nodes (feature, threshold, missing left, left, votes), and its value."""
+    sizes, least = np.ones(y.size), shape.min_samples_leaf
+    if share := Fraction(str(shape.min_weight_fraction_leaf)):
+        sizes, least = prior, float(share * sum(map(Fraction, prior.tolist())))
     cuts = []
     for x in X.T:
         values = np.unique(x[~np.isnan(x)])
@@ -80,8 +86,8 @@ def reference(X, y, W, shape):
         for node, (rows, depth, _) in leaves.items():  # in the order in which they were made
             if shape.max_depth is not None and depth >= shape.max_depth:
                 continue
-            of_node = X[rows], y[rows], W[rows]
-            question = best_question(*of_node, cuts, shape.min_samples_leaf, criterion)
+            of_node = X[rows], y[rows], W[rows], sizes[rows]
+            question = best_question(*of_node, cuts, least, criterion)
             if (
                 question[0] >= 0
                 and (gain := gains(question, y[rows], W[rows], criterion)) > best[0]
@@ -109,10 +115,10 @@ def vote(W, y, above):
     return [(e > 0) - (e < 0) or up for e, up in zip(edges, above, strict=True)]
 
 
-def grown(X, y, W, shape, form=np.asarray, n_shares=1):
+def grown(X, y, W, shape, prior, form=np.asarray, n_shares=1):
     """The tree that the engine grows, as `reference` has it."""
-    everything = np.ones(y.size, dtype=np.int64)
-    data = bin_examples(form(X), np.zeros(y.size, dtype=bool), everything, 255, n_shares=n_shares)
+    masses = SampleWeights.of(prior).of_each
+    data = bin_examples(form(X), np.zeros(y.size, dtype=bool), masses, 255, n_shares=n_shares)
     pairs = TreePairs(data, y, W.shape[1], shape)
     value, norm, tree = pairs.best(W[data.order].reshape(-1))
     assert norm == W.sum()
@@ -146,16 +152,25 @@ def draw(seed):
     return X, y, W, shape
 
 
-@pytest.mark.parametrize("first", range(0, 200, 100))
-def test_the_slow_reference_grows_the_same_trees(first, monkeypatch):
+@pytest.mark.parametrize(
+    ("first", "limit"), [(0, "rows"), (100, "rows"), (0, "integers"), (0, "reals")]
+)
+def test_the_slow_reference_grows_the_same_trees(first, limit, monkeypatch):
     sizes = []
     for seed in range(first, first + 100):
         X, y, W, shape = draw(seed)
-        expected = reference(X, y, W, shape)
+        rng = np.random.default_rng(seed)
+        prior = (
+            rng.exponential(size=y.size) if limit == "reals" else 1.0 + rng.integers(9, size=y.size)
+        )
+        if limit != "rows":
+            share = float(rng.choice([0.01, 0.07, 0.1, 0.25, 0.5]))
+            shape = replace(shape, min_samples_leaf=1, min_weight_fraction_leaf=share)
+        expected = reference(X, y, W, shape, prior)
         # rows list their bins if a share of them below this is outside the commonest bin
         monkeypatch.setattr(binned_training_set, "_SPARSE_BELOW", seed % 2)
         form = sp.csr_matrix if seed % 3 == 0 else np.asarray
-        assert grown(X, y, W, shape, form, n_shares=1 + seed % 2) == expected
+        assert grown(X, y, W, shape, prior, form, n_shares=1 + seed % 2) == expected
         sizes.append(len(expected[0]))
     assert min(sizes) == 1
     assert max(sizes) >= 9

@@ -60,6 +60,9 @@ MODELS = {
     "own": PotentialBoostClassifier(OwnPotential(), calibrate=False),
     "own, with a parameter": PotentialBoostClassifier(OwnScale(scale=0.5), calibrate=False),
     "trees": NHBoostDTClassifier(max_depth=3, calibrate=False),
+    "trees of heavy leaves": NHBoostDTClassifier(
+        max_depth=2, min_weight_fraction_leaf=0.05, calibrate=False
+    ),
     "trees of four leaves": AdaBoostClassifier(
         max_depth=None,
         max_leaves=4,
@@ -342,6 +345,7 @@ NO_TREES = [
     ("parameters.max_depth", 0, r"max_depth must be an integer from 1, or null; got 0"),
     ("parameters.max_leaves", 1, r"max_leaves must be an integer from 2, \"auto\" or null; got 1"),
     ("parameters.min_samples_leaf", None, r"min_samples_leaf must be an integer from 1; got None"),
+    ("parameters.min_weight_fraction_leaf", 0.6, r"must be a number in \[0, 0\.5\]; got 0\.6"),
     ("parameters.criterion", "best", r'criterion must be "gini" or "kearns-mansour"; got .best'),
     ("trees", [], r"trees\.n_nodes must be a list"),
     ("trees.n_nodes", [7] * 4, r"the arrays of trees must have 28 entries|must be a list"),

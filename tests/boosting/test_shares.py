@@ -92,10 +92,11 @@ PIECES = [
         {"max_depth": 3},
         {"max_depth": None, "max_leaves": 5, "criterion": "kearns-mansour"},
         {"max_depth": 2, "min_samples_leaf": 7},
+        {"max_depth": 2, "min_weight_fraction_leaf": 0.1},
         {"monotonic_cst": [-1, 1, 1, 0]},
         {"monotonic_cst": [1, -1, -1, 1], "max_depth": 3},
     ],
-    ids=["stumps", "depth", "leaves", "samples", "monotonic", "monotonic trees"],
+    ids=["stumps", "depth", "leaves", "samples", "mass", "monotonic", "monotonic trees"],
 )
 @pytest.mark.parametrize("name", ["nh-boost.dt", "nh-boost", "adaboost", "three classes"])
 def test_shares_give_the_model_of_all_rows(name, shape, weights, tmp_path):

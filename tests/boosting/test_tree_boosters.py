@@ -24,6 +24,7 @@ SHAPES = {
     "depth 3": {"max_depth": 3, "criterion": "kearns-mansour"},
     "6 leaves": {"max_depth": None, "max_leaves": 6},
     "large leaves": {"max_depth": 4, "min_samples_leaf": 12},
+    "heavy leaves": {"max_depth": 4, "min_weight_fraction_leaf": 0.04},
 }
 
 
@@ -71,11 +72,13 @@ def test_rows_threads_and_layout_give_one_model(name, data, shape, prior, monkey
     assert all(encode_model(other) == encode_model(one) for other in others)
 
 
-def test_integer_weights_are_copies(name, data):
+@pytest.mark.parametrize("share", [0.0, 0.04])
+def test_integer_weights_are_copies(name, data, share):
     X, y = data
     copies = np.random.default_rng(2).integers(1, 4, 400)
-    weighted = make(name, max_depth=3).fit(X, y, copies)
-    repeated = make(name, max_depth=3).fit(np.repeat(X, copies, axis=0), np.repeat(y, copies))
+    shape = {"max_depth": 3, "min_weight_fraction_leaf": share}
+    weighted = make(name, **shape).fit(X, y, copies)
+    repeated = make(name, **shape).fit(np.repeat(X, copies, axis=0), np.repeat(y, copies))
     assert encode_model(weighted) == encode_model(repeated)
 
 
@@ -166,6 +169,32 @@ def test_trees_keep_to_their_shape(data, shape):
         assert limit.min_samples_leaf <= sizes.min() < 40  # every example weighs in round 1
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_leaf_holds_its_share_of_the_weight_of_examples_and_classes(data, n_classes):
+    X, y = data
+    y = (y == "up") + 1 * ((X[:, 2] > 0) & (n_classes == 3))
+    given, factors = np.random.default_rng(3).random(400), np.array([0.01, 5.0, 1.0])
+    least = []
+    for share in (0.0, 0.06):
+        booster = NHBoostDTClassifier(
+            1, max_depth=4, calibrate=False, class_weight=dict(enumerate(factors[:n_classes]))
+        )
+        booster.set_params(min_weight_fraction_leaf=share).fit(X, y, given)
+        _, leaf = np.unique(booster.trees_.leaves(X)[:, 0], return_inverse=True)
+        masses = np.bincount(leaf, given * factors[y])
+        assert masses.size > 2
+        least.append(masses.min() / masses.sum())
+    assert least[0] < 0.03
+    assert least[1] >= 0.06
+
+
+def test_no_share_of_the_weight_is_the_default_beside_an_estimator_too(data):
+    X, y = np.nan_to_num(data[0]), data[1]
+    tree = DecisionTreeClassifier(max_depth=1)
+    booster = NHBoostDTClassifier(2, estimator=tree, min_weight_fraction_leaf=0, calibrate=False)
+    assert booster.fit(X, y).n_iter_ == 2
+
+
 def test_explanations_add_up_to_the_decision_exactly(name, data):
     X, y = data
     booster = make(name, max_depth=3).fit(X, y)
@@ -251,7 +280,18 @@ BAD = [
     ({"max_leaves": 31}, "max_leaves must be at most 10, .* got 31"),
     ({"max_depth": 2, "min_samples_leaf": 0}, "min_samples_leaf must be .* >= 1; got 0"),
     ({"max_depth": 2, "min_samples_leaf": 6}, "min_samples_leaf must be at most 5, .* got 6"),
+    ({"min_weight_fraction_leaf": 0.6}, r"leaf must lie in \[0, 0\.5\]; got 0\.6"),
+    ({"min_weight_fraction_leaf": float("nan")}, "min_weight_fraction_leaf must lie .* got nan"),
+    ({"min_weight_fraction_leaf": False}, "min_weight_fraction_leaf must lie .* got False"),
+    (
+        {"min_samples_leaf": 5, "min_weight_fraction_leaf": 0.1},
+        "min_samples_leaf must be 1 beside a positive min_weight_fraction_leaf; got 5 and 0.1",
+    ),
     ({"criterion": "entropy"}, "criterion must be one of gini, kearns-mansour; got 'entropy'"),
+    (
+        {"min_weight_fraction_leaf": 0.1, "estimator": DecisionTreeClassifier()},
+        "are for the built-in trees; got .*fraction_leaf=0.1.* beside estimator",
+    ),
     (
         {"max_depth": 2, "estimator": DecisionTreeClassifier()},
         "are for the built-in trees; got .* beside estimator",

@@ -1,6 +1,8 @@
 """The tree engine against a slow reference, and its rules for ties, missing values and leaves."""
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,8 +14,10 @@ from numba import njit
 from driftgames.boosting import binned_training_set, tree_growth
 from driftgames.boosting.binned_training_set import bin_examples
 from driftgames.boosting.bins import DenseBins, SparseBins
+from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.boosting.tree_growth import CRITERIA, TreeShape
 from driftgames.boosting.tree_kernels import same_shares
+from driftgames.boosting.tree_state import BLOCK
 from driftgames.boosting.tree_training_set import TreeTrainingSet
 
 
@@ -26,7 +30,7 @@ def score(weights, y, criterion):
     return edge * edge / weight
 
 
-def best_question(X, y, weights, cuts, least, criterion):
+def best_question(X, y, weights, sizes, cuts, least, criterion):
     """Try every question of a node: (score, feature, threshold, missing left, goes left)."""
     best = (-1.0,)
     for j, thresholds in enumerate(cuts):
@@ -38,7 +42,7 @@ def best_question(X, y, weights, cuts, least, criterion):
                 continue
             for missing_left in (True, False) if gone.any() else (None,):
                 left = known | gone if missing_left else known
-                if min(left.sum(), (~left).sum()) < least:
+                if min(math.fsum(sizes[left]), math.fsum(sizes[~left])) < least:
                     continue
                 found = score(weights[left], y[left], criterion) + score(
                     weights[~left], y[~left], criterion
@@ -51,8 +55,15 @@ def best_question(X, y, weights, cuts, least, criterion):
     return best
 
 
-def reference(X, y, weights, shape):
-    """Grow a tree in plain NumPy: nodes (feature, threshold, missing left, left, vote), value."""
+def reference(X, y, weights, shape, prior=None):
+    """Grow a tree in plain NumPy: nodes (feature, threshold, missing left, left, vote), value.
+
+    ``prior`` are the sample weights. Default: ones.
+    """
+    sizes, least = np.ones(y.size), shape.min_samples_leaf
+    if share := Fraction(str(shape.min_weight_fraction_leaf)):
+        sizes = sizes if prior is None else prior
+        least = float(share * sum(map(Fraction, sizes.tolist())))
     cuts = []
     for x in X.T:
         values = np.unique(x[~np.isnan(x)])
@@ -64,8 +75,8 @@ def reference(X, y, weights, shape):
         for node, (rows, depth, _) in leaves.items():  # in the order in which they were made
             if shape.max_depth is not None and depth >= shape.max_depth:
                 continue
-            of_node = X[rows], y[rows], weights[rows]
-            question = best_question(*of_node, cuts, shape.min_samples_leaf, shape.criterion)
+            of_node = X[rows], y[rows], weights[rows], sizes[rows]
+            question = best_question(*of_node, cuts, least, shape.criterion)
             if question[0] < 0:
                 continue
             left = question[4]
@@ -99,9 +110,10 @@ def sign(weights, y, rows):
     return (edge > 0) - (edge < 0)
 
 
-def grown(X, y, weights, shape, form=np.asarray, n_shares=1):
+def grown(X, y, weights, shape, form=np.asarray, n_shares=1, prior=None):
     """The tree that the engine grows: nodes as `reference` has them, value, votes in order."""
-    data = bin_examples(form(X), y, np.ones(y.size, dtype=np.int64), 255, n_shares=n_shares)
+    masses = SampleWeights.of(np.ones(y.size) if prior is None else prior).of_each
+    data = bin_examples(form(X), y, masses, 255, n_shares=n_shares)
     trees = TreeTrainingSet(data, shape)
     value, norm, tree = trees.best(weights[data.order])
     assert norm == weights.sum()
@@ -150,6 +162,33 @@ def test_the_slow_reference_grows_the_same_trees(first):
     assert min(sizes) == 1
 
 
+@pytest.mark.parametrize("kind", ["integers", "reals"])
+def test_the_slow_reference_grows_the_same_trees_of_heavy_leaves(kind):
+    sizes = []
+    for seed in range(80):
+        X, y, weights, shape = draw(seed)
+        rng = np.random.default_rng(seed)
+        prior = (
+            rng.exponential(size=y.size) if kind == "reals" else 1.0 + rng.integers(9, size=y.size)
+        )
+        share = float(rng.choice([0.01, 0.07, 0.1, 0.25, 0.5]))
+        shape = replace(shape, min_samples_leaf=1, min_weight_fraction_leaf=share)
+        form = sp.csr_matrix if seed % 2 else np.asarray
+        wanted = reference(X, y, weights, shape, prior)
+        assert grown(X, y, weights, shape, form, prior=prior)[:2] == wanted, seed
+        free = reference(X, y, weights, replace(shape, min_weight_fraction_leaf=0.0))
+        sizes.append((len(wanted[0]), len(free[0])))
+    assert max(sizes)[0] >= 9
+    assert sum(limited < free for limited, free in sizes) > 20
+
+
+@pytest.mark.parametrize(("share", "n_nodes"), [(0.07, 3), (0.0700001, 1)])
+def test_a_share_of_the_weight_is_the_decimal_that_was_written(share, n_nodes):
+    y = np.arange(100) < 7  # in floats, 0.07 * 100 is more than 7
+    shape = TreeShape(1, min_weight_fraction_leaf=share)
+    assert len(grown(1.0 * y[:, None], y, np.ones(100, dtype=np.int64), shape)[0]) == n_nodes
+
+
 @given(st.integers(0, 100_000))
 @settings(max_examples=100)
 def test_sparse_rows_and_permuted_rows_give_the_same_tree(seed):
@@ -162,21 +201,26 @@ def test_sparse_rows_and_permuted_rows_give_the_same_tree(seed):
 
 
 @pytest.mark.parametrize("kind", [DenseBins, SparseBins])
-@pytest.mark.parametrize("least", [1, 7])
+@pytest.mark.parametrize(
+    "least", [{}, {"min_samples_leaf": 7}, {"min_weight_fraction_leaf": 0.03}], ids=str
+)
 def test_shares_and_layouts_of_the_rows_change_nothing(monkeypatch, kind, least):
     monkeypatch.setattr(tree_growth, "_FEW_SUMS", 0)
     monkeypatch.setattr(binned_training_set, "_SPARSE_BELOW", -1 if kind is DenseBins else 2)
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 9, (300, 5)).astype(float)
-    y = X[:, 0] * X[:, 1] + rng.random(300) > 16
-    weights = rng.integers(0, 2**50, 300) * (rng.random(300) < 0.7)
-    shape = TreeShape(4, min_samples_leaf=least)
-    assert isinstance(bin_examples(X, y, weights, 255).bins, kind)
-    one = grown(X, y, weights, shape)
+    n = 6 * BLOCK  # three shares have rows of both classes
+    X = rng.integers(0, 9, (n, 5)).astype(float)
+    y = X[:, 0] * X[:, 1] + rng.random(n) > 16
+    weights = rng.integers(0, 2**50, n) * (rng.random(n) < 0.7)
+    prior = rng.integers(1, 9, n).astype(float)
+    assert BLOCK * 2 < y.sum() < n - BLOCK * 2
+    shape = TreeShape(4, **least)
+    assert isinstance(bin_examples(X, y, prior.astype(np.int64), 255).bins, kind)
+    one = grown(X, y, weights, shape, prior=prior)
     assert len(one[0]) > 10
-    assert one[:2] == reference(X, y, weights, shape)
+    assert one[:2] == reference(X, y, weights, shape, prior)
     for n_shares in (2, 3):
-        assert grown(X, y, weights, shape, n_shares=n_shares)[:2] == one[:2]
+        assert grown(X, y, weights, shape, n_shares=n_shares, prior=prior)[:2] == one[:2]
 
 
 def nodes_of(X, y, weights=None, **shape):

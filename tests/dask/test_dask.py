@@ -134,6 +134,13 @@ WAYS = {
     ),
     "three classes": ("nh-boost.dt", X, THREE, COUNTS, {"class_weight": {"left": 2}}),
     "three classes, trees": ("adaboost", sp.csr_matrix(X), THREE, REALS, {"max_depth": 2}),
+    "heavy leaves": (
+        "nh-boost.dt",
+        X,
+        Y,
+        REALS,
+        {"class_weight": "balanced", "max_depth": 2, "min_weight_fraction_leaf": 0.1},
+    ),
     "categories": ("nh-boost.dt", FRAME, Y, COUNTS, {"max_depth": 2}),
     "held out": (
         "nh-boost.dt",

@@ -96,10 +96,11 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
         settings = {name: getattr(self, name) for name in DEFAULTS}
         if repr(settings) == repr(DEFAULTS):  # True, 1 and 1.0 differ
             return None
-        shape = TreeShape(**settings)
+        if (shape := TreeShape(**settings)) == TreeShape():  # a share of 0 is 0.0
+            return None
         if self.estimator is not None:
             raise ValueError(
-                "max_depth, max_leaves, min_samples_leaf and criterion are for the built-in trees; "
+                f"{', '.join(DEFAULTS)} are for the built-in trees; "
                 f"got {shape} beside estimator={shown(self.estimator)}"
             )
         return shape

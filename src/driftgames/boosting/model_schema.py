@@ -249,6 +249,7 @@ _PARAMETERS = {
         lambda v: v is None or v == "auto" or (type(v) is int and v >= 2),
     ),
     "min_samples_leaf": integer(1),
+    "min_weight_fraction_leaf": between(0, 0.5),
     "monotonic_cst": Requirement(
         "a list, or an object by feature names, of -1, 0 and 1",
         lambda v: (

@@ -86,8 +86,10 @@ class PairGrower:
         self._shape = shape
         self._criterion = kernels.EDGE if shape.is_stump else CRITERIA[shape.criterion]
         self._n_blocks = -(-n_classes // kernels.LANES)
-        self._counts_rows = shape.min_samples_leaf > 1
-        self._n_parts = 2 * self._n_blocks + self._counts_rows
+        self._has_sizes = shape.has_least_size
+        self._sizes = shape.sizes(data)
+        self._least = shape.least_size(data)
+        self._n_parts = 2 * self._n_blocks + self._has_sizes
         self._weights = np.zeros((self._n_blocks, data.n_rows, kernels.LANES), dtype=np.int64)
         self._own = np.empty(data.n_rows, dtype=np.int64)
         self._heavy = np.empty(data.n_rows + 1, dtype=np.uint32)
@@ -156,8 +158,11 @@ class PairGrower:
         kernels.pack(weights, self._labels, self._n_classes, self._weights, self._own)
         totals = np.empty((self._n_parts, kernels.LANES), dtype=np.int64)
         n_heavy = kernels.collect(self._weights, self._labels, self._heavy, self._light, totals)
+        rows = self._heavy[:n_heavy]
+        if self._has_sizes:
+            totals[2 * self._n_blocks, 0] = self._sizes[rows].sum()
         votes = self.votes(totals, np.full(self._n_classes, -1))
-        return _Leaf(0, 0, self._heavy[:n_heavy], totals, votes)
+        return _Leaf(0, 0, rows, totals, votes)
 
     def signed(self, totals: IntArray) -> IntArray:
         """Return the edge of each label."""
@@ -183,7 +188,7 @@ class PairGrower:
         return bool(
             (deepest is None or depth < deepest)
             and ((upper > 0) & (upper > totals[:n])).any()
-            and (not self._counts_rows or totals[2 * n, 0] >= 2 * self._shape.min_samples_leaf)
+            and (not self._has_sizes or totals[2 * n, 0] >= 2 * self._least)
         )
 
     def _find(self, leaf: _Leaf) -> float:
@@ -204,7 +209,7 @@ class PairGrower:
             data.offsets,
             data.implicit,
             data.cuts.missing,
-            self._shape.min_samples_leaf,
+            self._least,
             self._criterion,
             self._mine,
             self._sides,
@@ -274,7 +279,7 @@ class PairGrower:
             add_block, add_own = kernels.sum_sparse, kernels.sum_own_sparse
 
         def add(share: int) -> None:
-            for part in range(share, n + 1 + self._counts_rows, data.n_shares):
+            for part in range(share, n + 1 + self._has_sizes, data.n_shares):
                 if part < n:
                     sums[part] = 0
                     add_block(rows, self._weights[part], begins, codes, sums[part])
@@ -283,8 +288,8 @@ class PairGrower:
                     add_own(rows, self._own, self._labels, begins, codes, sums[n : 2 * n])
                 else:
                     sums[2 * n] = 0
-                    ones = np.ones_like(self._own)
-                    add_own(rows, ones, np.zeros_like(self._labels), begins, codes, sums[2 * n :])
+                    first = np.zeros_like(self._labels)
+                    add_own(rows, self._sizes, first, begins, codes, sums[2 * n :])
 
         data.run(add)
         return sums
@@ -295,8 +300,8 @@ class PairGrower:
         n = self._n_blocks
         totals[:n] = self._weights[:, rows].sum(axis=1)
         np.add.at(totals[n : 2 * n].reshape(-1), self._labels[rows], self._own[rows])
-        if self._counts_rows:
-            totals[2 * n, 0] = rows.size
+        if self._has_sizes:
+            totals[2 * n, 0] = self._sizes[rows].sum()
         return totals
 
     def free(self, sums: IntArray) -> None:

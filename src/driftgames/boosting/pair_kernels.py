@@ -4,7 +4,7 @@ Labels stand in blocks of four, filled up with zeros. ``weights[k, i]`` holds th
 weights of row ``i`` for the labels ``4 k`` to ``4 k + 3``: positive for the row's own label, and
 negative for the others. The sums of a node have three parts of blocks, each over all bins: the
 signed weights of every label, then the weights of the label's own rows, then, if leaves must have
-a least size, the numbers of rows. All sums are integers. Scores are floats that are computed from
+a least size, the sizes of the rows. All sums are integers. Scores are floats that are computed from
 exact sums in one order of operations.
 
 Indices are unsigned: Numba then leaves out the code that makes negative ones count from the end.
@@ -42,8 +42,8 @@ def pack(flat: Array, labels: Array, n_classes: int, weights: Array, own: Array)
 def collect(weights: Array, labels: Array, heavy: Array, light: Array, totals: Array) -> int:
     """Write each row to ``heavy``, or to ``light`` if all its pairs weigh zero.
 
-    Return the number of heavy rows. ``totals`` becomes the sums over all rows, in blocks. Both
-    buffers need room for one row more.
+    Return the number of heavy rows. ``totals`` becomes the sums over all rows, in blocks, without
+    their sizes. Both buffers need room for one row more.
     """
     n_blocks = weights.shape[0]
     for k in range(totals.shape[0]):
@@ -64,8 +64,6 @@ def collect(weights: Array, labels: Array, heavy: Array, light: Array, totals: A
         light[n_light] = i
         n_heavy += np.uint64(weighs)
         n_light += np.uint64(not weighs)
-    if totals.shape[0] > 2 * n_blocks:
-        totals[2 * n_blocks, 0] = n_heavy
     return int(n_heavy)
 
 
@@ -196,8 +194,9 @@ def best_split(
     ``sums`` and ``totals`` hold the sums of the node in each bin that rows list and over all
     rows. ``found`` becomes (feature, cut, whether missing values go left) and ``found_left`` the
     totals of the left side. The feature is -1 if there is no split. Each side has a positive
-    weight and, if rows are counted, ``least`` rows. ``mine`` and ``sides`` are scratch buffers:
-    the sums of one feature, and of the known values on the left, of the left and of the right.
+    weight and, if leaves have a least size, the size ``least``. ``mine`` and ``sides`` are scratch
+    buffers: the sums of one feature, and of the known values on the left, of the left and of the
+    right.
 
     Ties go to the lowest feature, then to the lowest cut, then to missing values on the left. If
     no missing value has weight, they go to the side of more weight (left if equal).

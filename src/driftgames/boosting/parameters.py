@@ -19,6 +19,10 @@ max_leaves : int or "auto", optional
     leaves more than there are classes. Default: no limit.
 min_samples_leaf : int
     The least number of examples of nonzero weight in a leaf of a tree.
+min_weight_fraction_leaf : float
+    The least share of the weight of all examples in a leaf of a tree, from 0 to 0.5. Examples of
+    nonzero weight count with their sample weight times their class weight. If it is positive,
+    ``min_samples_leaf`` must be 1.
 criterion : {"gini", "kearns-mansour"}
     It chooses the questions of a tree; the exhaustive stump needs none.
 max_bins : int
@@ -93,6 +97,7 @@ class SharedParameters:
     max_depth: int | None = 1
     max_leaves: int | str | None = None
     min_samples_leaf: int = 1
+    min_weight_fraction_leaf: float = 0.0
     criterion: str = "gini"
     max_bins: int = 255
     categorical_features: Any = "from_dtype"

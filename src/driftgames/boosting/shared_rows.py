@@ -28,8 +28,6 @@ from driftgames.boosting.tree_walk import (
 from driftgames.boosting.vote_totals import RowVotes
 from driftgames.core.typing import BoolArray, IntArray
 
-_NO_COUNTS: IntArray = np.empty(0, dtype=np.int64)
-
 
 class Question(NamedTuple):
     """A question that divides the rows of node ``node`` into nodes ``2 node`` and ``2 node + 1``.
@@ -98,8 +96,8 @@ class TreeRows(DividedRows):
 
     def __init__(self, data: BinnedTrainingSet, shape: TreeShape) -> None:
         self._data = data
-        self._n_sums = _n_sums(shape)
-        self._ones = np.ones(data.n_rows if self._n_sums == 3 else 0, dtype=np.int64)
+        self._n_sums = 3 if shape.has_least_size else 2
+        self._sizes = shape.sizes(data)
         self.integer_weights = data.integer_weights
         self.positive: BoolArray = data.positive
         self.sample_weights = data.sample_weights
@@ -123,7 +121,7 @@ class TreeRows(DividedRows):
     def best(self, weights: IntArray) -> Any:
         """Begin a tree for these weights; return the sums of all rows, and behind them the total.
 
-        The rows of the answer are class 0, class 1 and, if leaves need it, the number of rows.
+        The rows of the answer are class 0, class 1 and, if leaves need it, their size.
         """
         self._weights = weights
         heavy = np.flatnonzero(weights).astype(np.uint32)
@@ -159,15 +157,15 @@ class TreeRows(DividedRows):
         codes = data.bins.codes.ravel()
         for c, (mine, weights) in enumerate(self._weighed(rows)):
             if isinstance(data.bins, DenseBins):
-                kernels.sum_dense(mine, weights, codes, data.offsets, sums[c], _NO_COUNTS)
+                kernels.sum_dense(mine, weights, codes, data.offsets, sums[c])
             else:
-                kernels.sum_sparse(mine, weights, codes, data.bins.starts, sums[c], _NO_COUNTS)
+                kernels.sum_sparse(mine, weights, codes, data.bins.starts, sums[c])
         return self._with_totals(rows, sums)
 
     def _weighed(self, rows: Sequence[Array]) -> list[tuple[Array, IntArray]]:
         """Return what each part of an answer adds up: rows and the weights of all rows."""
         parts = [(mine, self._weights) for mine in rows]
-        return parts if self._n_sums == 2 else [*parts, (np.concatenate(rows), self._ones)]
+        return parts if self._n_sums == 2 else [*parts, (np.concatenate(rows), self._sizes)]
 
     def _with_totals(self, rows: Sequence[Array], sums: IntArray) -> IntArray:
         """Return sums of these rows in every bin, and behind them the total."""
@@ -261,7 +259,3 @@ class PairRows(DividedRows, TreePairs):
         answer = [np.vstack([list_all_bins(self._data, *part), part[1]]) for part in parts]
         grower.free(sums)
         return np.stack(answer)
-
-
-def _n_sums(shape: TreeShape) -> int:
-    return 3 if shape.min_samples_leaf > 1 else 2

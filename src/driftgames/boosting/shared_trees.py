@@ -156,6 +156,7 @@ class SharedTreeGrower(SharedGrower):
         super().__init__(shape, divide)
         self._data = data
         self._criterion = CRITERIA[shape.criterion]
+        self._least = shape.least_size(data)
         self._mine = np.empty((3, 256), dtype=np.int64)
 
     def _vote(self, totals: IntArray, above: Any) -> Any:
@@ -209,7 +210,7 @@ class SharedTreeGrower(SharedGrower):
             data.directions,
             0,
             data.implicit.size,
-            self._shape.min_samples_leaf,
+            self._least,
             self._criterion,
             self._mine,
             found,

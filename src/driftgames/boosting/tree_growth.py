@@ -18,8 +18,10 @@ like the node above it, and a tied root votes -1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -38,7 +40,7 @@ from driftgames.boosting.tree_state import (
     make_growth,
     widened,
 )
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import check_between, check_integer
 from driftgames.core.registry import choose
 from driftgames.core.typing import IntArray
 
@@ -85,6 +87,7 @@ class TreeShape:
     max_depth: int | None = 1
     max_leaves: int | str | None = None
     min_samples_leaf: int = 1
+    min_weight_fraction_leaf: float = 0.0
     criterion: str = "gini"
 
     def __post_init__(self) -> None:
@@ -97,12 +100,34 @@ class TreeShape:
         elif self.max_leaves is not None:
             check_integer("max_leaves", self.max_leaves, least=2)
         check_integer("min_samples_leaf", self.min_samples_leaf, least=1)
+        share = check_between("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0, 0.5)
+        if share > 0 and self.min_samples_leaf > 1:
+            raise ValueError(
+                "min_samples_leaf must be 1 beside a positive min_weight_fraction_leaf; "
+                f"got {self.min_samples_leaf} and {share}"
+            )
         choose("criterion", self.criterion, CRITERIA)
 
     @property
     def is_stump(self) -> bool:
         """Whether the tree is the exhaustive stump, which has an engine of its own."""
-        return self.max_depth == 1 and self.min_samples_leaf == 1
+        return self.max_depth == 1 and not self.has_least_size
+
+    @property
+    def has_least_size(self) -> bool:
+        """Whether a leaf has a least size: a number of rows, or a share of the mass."""
+        return self.min_samples_leaf > 1 or self.min_weight_fraction_leaf > 0
+
+    def least_size(self, data: BinnedTrainingSet) -> int:
+        """Return the least size of a leaf; ``data`` knows the mass of all examples."""
+        share = Fraction(str(float(self.min_weight_fraction_leaf)))  # 0.07 of 100 is 7
+        return math.ceil(share * sum(data.masses)) if share else self.min_samples_leaf
+
+    def sizes(self, data: BinnedTrainingSet) -> IntArray:
+        """Return what each row adds to the size of a leaf; nothing without a least size."""
+        if self.min_weight_fraction_leaf > 0:
+            return data.sample_weights
+        return np.ones(data.n_rows if self.has_least_size else 0, dtype=np.int64)
 
     @property
     def most_leaves(self) -> int | None:
@@ -145,7 +170,7 @@ class TreeGrower:
 
     def __init__(self, data: BinnedTrainingSet, shape: TreeShape) -> None:
         self._data = data
-        self._examples = as_examples(data)
+        self._examples = as_examples(data, shape.sizes(data))
         dense = isinstance(data.bins, DenseBins)
         self._steps = steps.take_dense_steps if dense else steps.take_sparse_steps
         # with few rows a second thread costs more than it saves
@@ -156,10 +181,10 @@ class TreeGrower:
         numbers = [
             none if shape.max_depth is None else shape.max_depth,
             none if shape.most_leaves is None else shape.most_leaves,
-            shape.min_samples_leaf,
+            shape.least_size(data),
             CRITERIA[shape.criterion],
         ]
-        n_sums = 3 if shape.min_samples_leaf > 1 else 2
+        n_sums = 3 if shape.has_least_size else 2
         self._growth = make_growth(data, np.array(numbers), n_sums, self._n_shares, min(limits))
         self._weights = np.empty(0, dtype=np.int64)
         self._tree: Tree | None = None
@@ -182,7 +207,7 @@ class TreeGrower:
     @property
     def n_heavy(self) -> int:
         """How many rows had weight when the last tree grew."""
-        return int(self._growth.totals[0, 2])
+        return int(self._growth.bounds[:, 0, 1, 1].sum())
 
     @property
     def n_summed(self) -> int:

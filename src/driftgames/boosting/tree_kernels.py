@@ -45,13 +45,10 @@ def collect(
 
 
 @kernel
-def sum_dense(
-    rows: Array, weights: Array, codes: Array, offsets: Array, out: Array, counts: Array
-) -> None:
+def sum_dense(rows: Array, weights: Array, codes: Array, offsets: Array, out: Array) -> None:
     """Add the weight of each row to ``out``, at its bin of every feature.
 
-    ``codes`` holds one bin of every feature for each row. ``counts``, if it has a size, counts the
-    rows in each bin.
+    ``codes`` holds one bin of every feature for each row.
     """
     one = np.uint64(1)
     width = np.uint64(offsets.size - 1)
@@ -65,15 +62,10 @@ def sum_dense(
         weight = weights[i]
         for j in range(width):
             out[np.uint64(offsets[j]) + np.uint64(codes[i * width + j])] += weight
-        if counts.size > 0:
-            for j in range(width):
-                counts[np.uint64(offsets[j]) + np.uint64(codes[i * width + j])] += 1
 
 
 @kernel
-def sum_sparse(
-    rows: Array, weights: Array, codes: Array, starts: Array, out: Array, counts: Array
-) -> None:
+def sum_sparse(rows: Array, weights: Array, codes: Array, starts: Array, out: Array) -> None:
     """Do the same as `sum_dense` for rows that list some bins, from ``starts`` on."""
     one = np.uint64(1)
     n_rows = np.uint64(rows.size)
@@ -83,12 +75,8 @@ def sum_sparse(
         prefetch(codes, np.uint64(starts[next_row]))
         i = np.uint64(rows[q])
         weight = weights[i]
-        begin, end = np.uint64(starts[i]), np.uint64(starts[i + one])
-        for e in range(begin, end):
+        for e in range(np.uint64(starts[i]), np.uint64(starts[i + one])):
             out[codes[e]] += weight
-        if counts.size > 0:
-            for e in range(begin, end):
-                counts[codes[e]] += 1
 
 
 @kernel
@@ -122,9 +110,9 @@ def best_split(
     """Return the best score of a split of one node, and write the split to ``found``.
 
     ``sums[p, slots[p], c]`` holds the sum of class ``c`` in each bin that the rows of share ``p``
-    list, and ``totals[c]`` the sum over the node. Behind the classes the rows are counted, if they
-    are counted at all: each side needs ``least`` of them. Each side has a positive weight in any
-    case. Only features from ``first_feature`` to ``last_feature`` are asked about. Where
+    list, and ``totals[c]`` the sum over the node. Behind the classes come the sizes of the rows, if
+    a leaf has a least size: each side needs the size ``least``. Each side has a positive weight in
+    any case. Only features from ``first_feature`` to ``last_feature`` are asked about. Where
     ``monotonic[j]`` is not 0, no cut has votes that step the other way. ``found`` becomes (feature,
     cut, whether missing values go left, the totals of the left side). The feature is -1 if there is
     no split. ``mine`` is a scratch buffer for the sums of one feature.

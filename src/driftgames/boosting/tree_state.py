@@ -26,6 +26,8 @@ class Examples(NamedTuple):
 
     split: int
     """The number of rows of class 0."""
+    sizes: Array
+    """What each row adds to the size of a leaf, if leaves have a least size."""
     sample_weights: Array
     offsets: Array
     implicit: Array
@@ -50,7 +52,7 @@ class Growth(NamedTuple):
 
     Arrays with one entry for each node: ``questions`` (feature, cut, whether missing values go
     left, left node), ``votes``, ``gains``, ``depths``, ``totals`` (the sums of both classes, the
-    number of rows) and ``splits``, the best split as `tree_kernels.best_split` writes it.
+    size) and ``splits``, the best split as `tree_kernels.best_split` writes it.
     """
 
     shape: Array
@@ -86,27 +88,26 @@ class Growth(NamedTuple):
     n_free: Array
 
 
-def as_examples(data: BinnedTrainingSet) -> Examples:
-    """Return binned rows as the loops see them."""
+def as_examples(data: BinnedTrainingSet, sizes: IntArray) -> Examples:
+    """Return binned rows of these sizes as the loops see them."""
     n_features, n_rows, bins = data.implicit.size, data.n_rows, data.bins
-    shared = (data.sample_weights, data.offsets, data.implicit, data.cuts.missing, data.directions)
+    shared = (
+        data.split,
+        sizes,
+        data.sample_weights,
+        data.offsets,
+        data.implicit,
+        data.cuts.missing,
+        data.directions,
+    )
     if isinstance(bins, DenseBins):
         every = np.arange(n_features)
         lists = NONE, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint8)
-        return Examples(
-            data.split,
-            *shared,
-            data.offsets,
-            bins.codes.reshape(-1),
-            bins.columns,
-            every,
-            every,
-            *lists,
-        )
+        codes = bins.codes.reshape(-1)
+        return Examples(*shared, data.offsets, codes, bins.columns, every, every, *lists)
     # columns take no more memory than the rows themselves, but there is room for one large tree
     n_columns = min(max((bins.codes.nbytes + 2**20) // max(n_rows, 1), 1), n_features)
     return Examples(
-        data.split,
         *shared,
         bins.starts,
         bins.codes,

@@ -154,7 +154,10 @@ def _begin(
         bounds[c, 1] = n_heavy
         bounds[c + 2, 1] = n_light
         growth.parts[p, c] = total
-    growth.parts[p, 2] = n_heavy
+    growth.parts[p, 2] = 0
+    if examples.sizes.size > 0:
+        for q in range(n_heavy):
+            growth.parts[p, 2] += examples.sizes[np.uint64(heavy[q])]
     growth.parts[p, 3] = 0
     growth.n_free[p] = growth.sums.shape[1] - 1
     for s in range(growth.n_free[p]):
@@ -361,11 +364,12 @@ def _sum_node(
     for c in range(sums.shape[0]):
         for b in range(sums.shape[1]):
             sums[c, b] = 0
-    counts = sums[2] if sums.shape[0] == 3 else sums[0, :0]
     growth.parts[p, 3] += _n_rows(growth.bounds[p], node)
     for c in range(2):
         rows = growth.lists[p, 0, growth.bounds[p, node, c, 0] : growth.bounds[p, node, c, 1]]
-        add_rows(rows, weights, examples.codes, examples.begins, sums[c], counts)
+        add_rows(rows, weights, examples.codes, examples.begins, sums[c])
+        if sums.shape[0] == 3:
+            add_rows(rows, examples.sizes, examples.codes, examples.begins, sums[2])
 
 
 @inner_kernel

@@ -28,7 +28,7 @@ class TreeTrainingSet:
     def __init__(self, data: BinnedTrainingSet, shape: TreeShape) -> None:
         self._data = data
         self._grower = TreeGrower(data, shape)
-        self._counts_rows = shape.min_samples_leaf > 1
+        self._counts_rows = shape.has_least_size
 
     @property
     def integer_weights(self) -> bool:
