@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from driftgames._kernels.jit import kernel, scalar
 from driftgames.boosting.bins import Array
-from driftgames.core.typing import IntArray
+from driftgames.core.typing import IntArray, as_read_only
 
 SAMPLE = 200_000
 """The number of distinct rows from which the quantiles of a many-valued feature are found."""
@@ -108,7 +108,7 @@ def hash_rows(rows: Any) -> Array:
     if sp.issparse(rows):
         _hash_stored(rows.indptr, rows.indices, rows.data, hashes)
     else:
-        _hash_dense(rows, hashes)
+        _hash_dense(as_read_only(rows), hashes)
     return hashes
 
 
