@@ -12,9 +12,9 @@ from sklearn.utils import assert_all_finite
 
 from driftgames.boosting import additive_kernels as kernels
 from driftgames.boosting.by_feature import ByFeature
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import as_read_only, check_integer
 from driftgames.core.threads import run_in_threads
-from driftgames.core.typing import FloatArray, IntArray, as_read_only
+from driftgames.core.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

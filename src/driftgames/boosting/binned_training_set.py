@@ -17,7 +17,8 @@ from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.tally import Tally
 from driftgames.boosting.vote_totals import RowVotes
-from driftgames.core.typing import BoolArray, FloatArray, IntArray, as_read_only
+from driftgames.core.checks import as_read_only
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 T = TypeVar("T")
 

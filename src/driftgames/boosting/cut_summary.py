@@ -19,7 +19,8 @@ from driftgames.boosting.cuts import (
     quantile_cuts,
 )
 from driftgames.boosting.row_sample import SAMPLE, RowSample, last_of_equals
-from driftgames.core.typing import BoolArray, FloatArray, IntArray, as_read_only
+from driftgames.core.checks import as_read_only
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 
 class CutSummary:

@@ -11,8 +11,8 @@ import numpy as np
 from driftgames._kernels.jit import kernel
 from driftgames.boosting.bins import Array
 from driftgames.boosting.row_sample import SAMPLE, RowSample, last_of_equals
-from driftgames.core.checks import shown
-from driftgames.core.typing import BoolArray, FloatArray, IntArray, as_read_only
+from driftgames.core.checks import as_read_only, shown
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 MOST_BINS = 255
 """The largest number of bins of known values: one byte also holds the bin of missing values."""

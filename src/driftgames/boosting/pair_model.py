@@ -15,9 +15,9 @@ from driftgames.boosting.additive import ShapeFunction
 from driftgames.boosting.bins import Array
 from driftgames.boosting.tree_model import TreeModel, find_leaf
 from driftgames.boosting.trees import Trees
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import as_read_only, check_integer
 from driftgames.core.threads import run_in_threads
-from driftgames.core.typing import FloatArray, as_read_only
+from driftgames.core.typing import FloatArray
 
 _CHUNK = 4096  # rows per task; the same for any number of threads
 _MOST_VALUES = 2**22  # of the rows of a task: sparse rows are written out

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from driftgames._kernels.jit import kernel, scalar
 from driftgames.boosting.bins import Array
-from driftgames.core.typing import IntArray, as_read_only
+from driftgames.core.checks import as_read_only
+from driftgames.core.typing import IntArray
 
 SAMPLE = 200_000
 """The number of distinct rows from which the quantiles of a many-valued feature are found."""

@@ -16,9 +16,9 @@ from driftgames.boosting.additive import Explanation
 from driftgames.boosting.bins import Array
 from driftgames.boosting.stumps import exact_weights, round_to_unit
 from driftgames.boosting.trees import Trees
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import as_read_only, check_integer
 from driftgames.core.threads import run_in_threads
-from driftgames.core.typing import FloatArray, as_read_only
+from driftgames.core.typing import FloatArray
 
 _CHUNK = 4096  # rows per task; the same for any number of threads
 

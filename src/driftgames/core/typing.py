@@ -29,14 +29,3 @@ def read_only(values: FloatArray) -> FloatArray:
     kept = np.array(values, order="C")
     kept.flags.writeable = False
     return kept
-
-
-def as_read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a view that cannot be written to: kernels take it, and compile for one kind of array.
-
-    >>> as_read_only(np.zeros(2)).flags.writeable
-    False
-    """
-    view = values.view()
-    view.flags.writeable = False
-    return view

@@ -12,7 +12,8 @@ from driftgames._kernels.elementary import exp, log
 from driftgames._kernels.jit import inner_kernel, scalar
 from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, spread, store
 from driftgames.certificates import bounds
-from driftgames.core.typing import BoolArray, FloatArray, as_read_only
+from driftgames.core.checks import as_read_only
+from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.linearised_kernels import compile_mixing
 from driftgames.hedge.slopes import Slope
 from driftgames.hedge.totals import LOWEST, ROUNDING_ERROR
