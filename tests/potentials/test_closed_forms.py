@@ -204,6 +204,7 @@ def test_all_zero_weights_play_the_prior():
         (lambda: TwoNorm().weights([[0.0]], 1), "positions must be one-dimensional"),
         (lambda: TwoNorm().weights(["a"], 1), "positions must be numbers"),
         (lambda: NormalHedgeDT().weights([0.0], 0), "t must be an integer >= 1; got 0"),
+        (lambda: normalise([0.0, 0.0], [1.0]), r"prior must be of shape \(2,\); got shape \(1,\)"),
     ],
 )
 def test_bad_input_names_the_value_and_the_rule(wrong, message):

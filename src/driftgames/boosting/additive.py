@@ -12,7 +12,7 @@ from sklearn.utils import assert_all_finite
 
 from driftgames.boosting import additive_kernels as kernels
 from driftgames.boosting.by_feature import ByFeature
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import as_read_only, check_integer
 from driftgames.core.threads import run_in_threads
 from driftgames.core.typing import Figure, FloatArray, IntArray
 
@@ -222,12 +222,13 @@ class AdditiveModel:
     ) -> Callable[[int, FloatArray], bool]:
         ready = rows.dtype in (np.float32, np.float64)
         flat = rows.reshape(-1) if finite else np.empty(0, rows.dtype if ready else np.float64)
+        rows, flat = as_read_only(rows), as_read_only(flat)
         width = rows.shape[1]
 
         def score(start: int, out: FloatArray) -> bool:
             some = rows[start : start + out.size]
             return kernels.add_dense(
-                some if ready else some.astype(np.float64),
+                some if ready else as_read_only(some.astype(np.float64)),
                 self.features,
                 self.offsets,
                 self.thresholds,

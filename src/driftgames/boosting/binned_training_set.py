@@ -17,6 +17,7 @@ from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.tally import Tally
 from driftgames.boosting.vote_totals import RowVotes
+from driftgames.core.checks import as_read_only
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 T = TypeVar("T")
@@ -261,7 +262,7 @@ def _bin_dense(
 
 def bin_columns(X: Array, order: IntArray, cuts: Cuts, run: RunShares = _at_once) -> BitArray:
     """Return the bin of every feature, one row of bytes for each, for the rows ``order``."""
-    columns = np.empty(X.shape[::-1], dtype=np.uint8)
+    columns, X = np.empty(X.shape[::-1], dtype=np.uint8), as_read_only(X)
     padded, missing_bins = _padded(cuts), (cuts.n_bins - 1).astype(np.uint8)
 
     def bin_rows(begin: int, end: int) -> None:

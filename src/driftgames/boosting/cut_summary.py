@@ -19,6 +19,7 @@ from driftgames.boosting.cuts import (
     quantile_cuts,
 )
 from driftgames.boosting.row_sample import SAMPLE, RowSample, last_of_equals
+from driftgames.core.checks import as_read_only
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 
@@ -60,7 +61,7 @@ class CutSummary:
         else:
             values = np.empty((X.shape[1], self.max_bins + 1))
             sizes = np.zeros(X.shape[1], dtype=np.int64)
-            distinct_values(X, values, sizes)
+            distinct_values(as_read_only(X), values, sizes)
             columns = np.repeat(np.arange(X.shape[1]), sizes)
             filled = values[np.arange(values.shape[1]) < sizes[:, None]]
             self._take(missing_columns(X), columns, filled)

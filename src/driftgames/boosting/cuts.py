@@ -11,7 +11,7 @@ import numpy as np
 from driftgames._kernels.jit import kernel
 from driftgames.boosting.bins import Array
 from driftgames.boosting.row_sample import SAMPLE, RowSample, last_of_equals
-from driftgames.core.checks import shown
+from driftgames.core.checks import as_read_only, shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 MOST_BINS = 255
@@ -91,7 +91,7 @@ def cut_dense(
     n_features = X.shape[1]
     values = np.empty((n_features, max_bins + 1))
     sizes = np.zeros(n_features, dtype=np.int64)
-    distinct_values(X, values, sizes)
+    distinct_values(as_read_only(X), values, sizes)
     many = np.flatnonzero(sizes > max_bins)
     parts = [midpoints(values[j, : sizes[j]]) for j in range(n_features)]
     if many.size:

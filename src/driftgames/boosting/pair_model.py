@@ -15,7 +15,7 @@ from driftgames.boosting.additive import ShapeFunction
 from driftgames.boosting.bins import Array
 from driftgames.boosting.tree_model import TreeModel, find_leaf
 from driftgames.boosting.trees import Trees
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import as_read_only, check_integer
 from driftgames.core.threads import run_in_threads
 from driftgames.core.typing import FloatArray
 
@@ -70,7 +70,7 @@ class PairModel:
             some: Any = rows[start : start + size]
             dense = some.toarray() if issparse(some) else some
             ready = np.ascontiguousarray(dense, dtype=np.float64)
-            _add_votes(ready, *nodes, out[start : start + size])
+            _add_votes(as_read_only(ready), *nodes, out[start : start + size])
 
         run_in_threads(add, range(0, rows.shape[0], size), n_threads)
         return out

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from driftgames._kernels.jit import kernel, scalar
 from driftgames.boosting.bins import Array
+from driftgames.core.checks import as_read_only
 from driftgames.core.typing import IntArray
 
 SAMPLE = 200_000
@@ -108,7 +109,7 @@ def hash_rows(rows: Any) -> Array:
     if sp.issparse(rows):
         _hash_stored(rows.indptr, rows.indices, rows.data, hashes)
     else:
-        _hash_dense(rows, hashes)
+        _hash_dense(as_read_only(rows), hashes)
     return hashes
 
 

@@ -16,7 +16,7 @@ from driftgames.boosting.additive import Explanation
 from driftgames.boosting.bins import Array
 from driftgames.boosting.stumps import exact_weights, round_to_unit
 from driftgames.boosting.trees import Trees
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import as_read_only, check_integer
 from driftgames.core.threads import run_in_threads
 from driftgames.core.typing import FloatArray
 
@@ -139,7 +139,9 @@ class TreeModel:
 
         def score(start: int, out: FloatArray) -> None:
             some = rows[start : start + out.size]
-            _score_dense(some if ready else some.astype(np.float64), *self._nodes, out)
+            _score_dense(
+                as_read_only(some if ready else some.astype(np.float64)), *self._nodes, out
+            )
 
         return score
 

@@ -241,3 +241,14 @@ def shown(value: object) -> str:
 
 def _plain(index: tuple[int, ...]) -> int | tuple[int, ...]:
     return index[0] if len(index) == 1 else index
+
+
+def as_read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a view that cannot be written to: kernels take it, and compile for one kind of array.
+
+    >>> as_read_only(np.zeros(2)).flags.writeable
+    False
+    """
+    view = values.view()
+    view.flags.writeable = False
+    return view

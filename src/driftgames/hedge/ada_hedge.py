@@ -12,6 +12,7 @@ from driftgames._kernels.elementary import exp, log
 from driftgames._kernels.jit import inner_kernel, scalar
 from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, spread, store
 from driftgames.certificates import bounds
+from driftgames.core.checks import as_read_only
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.linearised_kernels import compile_mixing
 from driftgames.hedge.slopes import Slope
@@ -102,8 +103,8 @@ class AdaHedge(TwoPassLearner):
             self._cumulative,
             self._totals,
             self._memory,
-            np.ascontiguousarray(forecasts),
-            np.ascontiguousarray(outcomes),
+            as_read_only(np.ascontiguousarray(forecasts)),
+            as_read_only(np.ascontiguousarray(outcomes)),
             slope,
             self._scale[3],
             self._prior,

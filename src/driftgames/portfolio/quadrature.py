@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -26,7 +27,13 @@ def gauss_legendre(n_nodes: int) -> tuple[FloatArray, FloatArray]:
     >>> gauss_legendre(2)
     (array([0.21132487, 0.78867513]), array([0.5, 0.5]))
     """
-    n = check_integer("n_nodes", n_nodes, least=1)
+    nodes, weights = _solve(check_integer("n_nodes", n_nodes, least=1))
+    return nodes.copy(), weights.copy()
+
+
+@lru_cache(maxsize=4)  # 512 nodes take 20 ms, and every portfolio of two assets has them
+def _solve(n: int) -> tuple[FloatArray, FloatArray]:
+    """Return nodes and weights: see `gauss_legendre`."""
     half = (n + 1) // 2
     x = _cosine(math.pi * (np.arange(half, dtype=np.float64) + 0.75) / (n + 0.5))
     for _ in range(_STEPS):

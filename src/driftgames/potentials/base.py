@@ -173,5 +173,9 @@ def normalise(weights: FloatArray, prior: FloatArray | None = None) -> FloatArra
     array([0.5, 0.5])
     """
     p = np.array(weights, dtype=np.float64)
+    if prior is not None:
+        prior = np.asarray(prior, dtype=np.float64)
+        if prior.shape != p.shape:
+            raise ValueError(f"prior must be of shape {p.shape}; got shape {prior.shape}")
     normalise_in_place(p, total(p), prior)
     return p
