@@ -50,6 +50,7 @@ CRITERIA = {"gini": kernels.GINI, "kearns-mansour": kernels.KEARNS_MANSOUR}
 """The criteria by name."""
 
 _FEW_SUMS = 2_000_000  # the least number of bins listed by rows for which a second thread helps
+_FEW_BINS = 30_000  # the least number of bins for which a second thread finds a question sooner
 _LEAVES = 32  # for how many leaves arrays are made at first
 _NO_MISTAKES = np.empty(0, dtype=np.uint32)
 _NO_TABLES = np.empty((2, 0), dtype=np.int64)
@@ -304,7 +305,13 @@ class TreeGrower:
         here = self._examples, self._growth
         if alone or step not in steps.SHARED:
             return self._steps(step, alone, 0, *here, *weights)
-        return self.run(lambda p: self._steps(step, False, p, *here, *weights))[0]
+
+        def take(p: int) -> int:
+            return self._steps(step, False, p, *here, *weights)
+
+        if step == steps.FIND and self._data.n_codes < _FEW_BINS:
+            return [take(p) for p in range(self._n_shares)][0]
+        return self.run(take)[0]
 
     def _follow(self, tree: Tree) -> None:
         """Send the rows to the leaves of a tree, if they are not there."""
