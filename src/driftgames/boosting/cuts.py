@@ -10,7 +10,7 @@ import numpy as np
 
 from driftgames._kernels.jit import kernel
 from driftgames.boosting.bins import Array
-from driftgames.boosting.row_sample import SAMPLE, RowSample, last_of_equals
+from driftgames.boosting.row_sample import SAMPLE, RowSample, hash_rows, last_of_equals
 from driftgames.core.checks import as_read_only, shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
@@ -229,8 +229,12 @@ def _sample(X: Any, sample_weights: IntArray) -> tuple[Any, IntArray]:
     """Return the rows from which quantiles are found, and their weights."""
     if X.shape[0] <= SAMPLE:
         return X, sample_weights
-    drawn = RowSample(SAMPLE)
-    drawn.add(X, sample_weights)
+    hashes = hash_rows(X)
+    for n_expected in (X.shape[0], None):  # all rows only if too few differ
+        drawn = RowSample(SAMPLE, n_expected)
+        drawn.add(X, sample_weights, hashes)
+        if drawn.enough:
+            break
     return drawn.rows, drawn.weights
 
 
@@ -251,7 +255,10 @@ def distinct_values(X: Array, values: Array, sizes: Array) -> None:
     NaN is left out.
     """
     most = values.shape[1]
+    n_open = X.shape[1]  # the columns that have few values so far
     for i in range(X.shape[0]):
+        if n_open == 0:
+            break
         for j in range(X.shape[1]):
             size = sizes[j]
             x = np.float64(X[i, j])
@@ -269,6 +276,7 @@ def distinct_values(X: Array, values: Array, sizes: Array) -> None:
                         values[j, b] = values[j, b - 1]
                     values[j, at] = x
                     sizes[j] = size + 1
+                    n_open -= size + 1 == most
 
 
 @kernel

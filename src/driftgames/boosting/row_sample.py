@@ -68,12 +68,7 @@ class RowSample:
 
     def add(self, rows: Any, weights: IntArray, hashes: Array | None = None) -> None:
         """Add an array or a CSR matrix, whose rows have these weights."""
-        hashes = hash_rows(rows) if hashes is None else hashes
-        if self._limit < _ALL:
-            low = hashes <= np.uint64(self._limit)
-            self._left_out |= not low.all()
-            rows, weights, hashes = rows[low], weights[low], hashes[low]
-        self._combine(rows, weights, hashes)
+        self._combine(rows, weights, hash_rows(rows) if hashes is None else hashes)
 
     def merge(self, other: RowSample) -> None:
         """Add the rows that another sample of the same size was drawn from."""
@@ -86,9 +81,11 @@ class RowSample:
     def _combine(self, rows: Any, weights: IntArray, hashes: Array) -> None:
         if self.rows is not None and rows.shape[1] != self.rows.shape[1]:
             raise ValueError(f"rows must have {self.rows.shape[1]} columns; got {rows.shape[1]}")
-        ordered = np.sort(np.concatenate([self._hashes, hashes]))
+        within = np.flatnonzero(hashes <= np.uint64(self._limit))
+        self._left_out |= within.size < hashes.size
+        ordered = np.sort(np.concatenate([self._hashes, hashes[within]]))
         limit = ordered[last_of_equals(ordered)][: self.size].max(initial=0)
-        within = hashes <= limit
+        within = within[hashes[within] <= limit]
         rows, weights, hashes = rows[within], weights[within], hashes[within]
         if self.rows is not None:
             kept = self._hashes <= limit

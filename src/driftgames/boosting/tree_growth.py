@@ -310,7 +310,8 @@ class TreeGrower:
             return self._steps(step, False, p, *here, *weights)
 
         if step == steps.FIND and self._data.n_codes < _FEW_BINS:
-            return [take(p) for p in range(self._n_shares)][0]
+            *_, following = map(take, range(self._n_shares))
+            return following
         return self.run(take)[0]
 
     def _follow(self, tree: Tree) -> None:
