@@ -92,16 +92,14 @@ class CountedChips(Chips):
 
     def move(self, hypothesis: Any, edge: float) -> float:
         """Count the mistakes of a hypothesis."""
-        first, held = self._first, self._held
+        first, weights = self._first, None
         self._edge_sum += edge
         self.n_rounds += 1
-        if self._rule.looks_at_masses:
-            self._counts = self._counts.move(hypothesis)
-            self._scale()
-            return 1.0
-        weights = self._weigh(first, np.append(held, 0) + np.append(0, held))
-        if isinstance(self._counts, AsksAhead):
-            self._counts.expect(first, self._whole(self._guess_scale(weights, edge)))
+        if not self._rule.looks_at_masses:  # the next weights are known before the move
+            reach = np.append(self._held, 0) + np.append(0, self._held)
+            weights = self._weigh(first, reach)
+            if isinstance(self._counts, AsksAhead):
+                self._counts.expect(first, self._whole(self._guess_scale(weights, edge)))
         self._counts = self._counts.move(hypothesis)
         self._scale(first, weights)
         return 1.0
