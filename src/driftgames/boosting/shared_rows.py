@@ -142,41 +142,34 @@ class TreeRows(DividedRows):
         self._weights = weights
         if sums is None:
             return self._begin(list_rows())
-        totals = sums[:, -1]
-        of_bins = [
-            list_all_bins(self._data, *each) for each in zip(sums[:, :-1], totals, strict=True)
-        ]
-        answer = np.column_stack([np.stack(of_bins), totals])
+        answer = self._with_totals(sums[:, :-1], sums[:, -1])
         self._begin([], answer)
         self._list_rows = list_rows
         return answer
 
     def _sum(self, rows: Sequence[Array]) -> IntArray:
-        data = self._data
+        data, parts = self._data, self._weighed(rows)
         sums = np.zeros((self._n_sums, data.n_codes), dtype=np.int64)
         codes = data.bins.codes.ravel()
-        for c, (mine, weights) in enumerate(self._weighed(rows)):
-            if isinstance(data.bins, DenseBins):
-                kernels.sum_dense(mine, weights, codes, data.offsets, sums[c])
-            else:
-                kernels.sum_sparse(mine, weights, codes, data.bins.starts, sums[c])
-        return self._with_totals(rows, sums)
+        if isinstance(data.bins, DenseBins):
+            for each, (mine, weights) in zip(sums, parts, strict=True):
+                kernels.sum_dense(mine, weights, codes, data.offsets, each)
+            # every row has a bin of the first feature
+            return self._with_totals(sums, sums[:, : data.offsets[1]].sum(axis=1))
+        for each, (mine, weights) in zip(sums, parts, strict=True):
+            kernels.sum_sparse(mine, weights, codes, data.bins.starts, each)
+        return self._with_totals(sums, np.array([weights[mine].sum() for mine, weights in parts]))
 
     def _weighed(self, rows: Sequence[Array]) -> list[tuple[Array, IntArray]]:
         """Return what each part of an answer adds up: rows and the weights of all rows."""
         parts = [(mine, self._weights) for mine in rows]
         return parts if self._n_sums == 2 else [*parts, (np.concatenate(rows), self._sizes)]
 
-    def _with_totals(self, rows: Sequence[Array], sums: IntArray) -> IntArray:
-        """Return sums of these rows in every bin, and behind them the total."""
-        answer = np.empty((self._n_sums, self._data.offsets[-1] + 1), dtype=np.int64)
-        for c, (mine, weights) in enumerate(self._weighed(rows)):
-            if isinstance(self._data.bins, DenseBins):  # every row has a bin of the first feature
-                answer[c, -1] = sums[c, : self._data.offsets[1]].sum()
-            else:
-                answer[c, -1] = weights[mine].sum()
-            answer[c, :-1] = list_all_bins(self._data, sums[c], answer[c, -1])
-        return answer
+    def _with_totals(self, sums: IntArray, totals: IntArray) -> IntArray:
+        """Return sums in every bin, and behind them the totals."""
+        parts = zip(sums, totals, strict=True)
+        of_bins = np.stack([list_all_bins(self._data, *part) for part in parts])
+        return np.column_stack([of_bins, totals])
 
 
 class _RowGrower:
