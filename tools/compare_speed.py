@@ -17,11 +17,14 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 
-def best(action: Callable[[], object], repeats: int = 7) -> float:
-    """Return the least time of an action in seconds; it runs once before."""
+def best(action: Callable[[], object], repeats: int = 7, seconds: float = 0.2) -> float:
+    """Return the least time of an action in seconds; it runs once before.
+
+    A short action is repeated for ``seconds``: among few repeats none may have the core alone.
+    """
     action()
-    times = []
-    for _ in range(repeats):
+    times: list[float] = []
+    while len(times) < repeats or sum(times) < seconds:
         start = time.perf_counter()
         action()
         times.append(time.perf_counter() - start)
