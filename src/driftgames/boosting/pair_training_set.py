@@ -22,10 +22,11 @@ import numpy as np
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray
 from driftgames.boosting.mistake_counts import CountsErrors, RowCounts
-from driftgames.boosting.pair_growth import PairGrower, PairNode, PairTree
+from driftgames.boosting.pair_growth import PairGrower, PairRows
 from driftgames.boosting.pair_kernels import count_errors
 from driftgames.boosting.training_set import ConstantVote, EstimatorTrainingSet
-from driftgames.boosting.tree_growth import TreeShape
+from driftgames.boosting.tree_growth import Tree, TreeShape
+from driftgames.boosting.tree_training_set import trees_to_bins, trees_to_values
 from driftgames.boosting.trees import Trees
 from driftgames.boosting.vote_totals import RowVotes, Standing
 from driftgames.core.typing import BoolArray, IntArray
@@ -155,47 +156,26 @@ class TreePairs(PairTrainingSet):
         in_rows = labels[data.order]
         super().__init__(in_rows, n_classes, data.sample_weights, data.integer_weights)
         self._data = data
-        self._grower = PairGrower(data, in_rows, n_classes, shape)
+        self._rows = PairRows(data, in_rows, n_classes, shape)
+        self._grower = PairGrower(data, n_classes, shape, self._rows.divide)
 
-    def best(self, weights: IntArray) -> tuple[int, int, PairTree]:
+    def best(self, weights: IntArray) -> tuple[int, int, Tree]:
         """Return the sums for the tree that is grown on these weights."""
-        return self._grower.grow(weights)
+        return self._grower.grow(*self._rows.begin(weights))
 
-    def votes(self, tree: PairTree) -> BitArray:
+    def votes(self, tree: Tree) -> BitArray:
         """Return a tree's vote on every pair."""
-        up = np.zeros((len(tree), self.n_classes), dtype=np.uint8)
-        for n, node in enumerate(tree):
-            if not node.left:
-                up[n] = np.array(node.votes) > 0
-        return up[self._grower.leaves(tree)].reshape(-1)
+        down = (-1,) * self.n_classes  # a question stands for no row
+        up = np.array([node.vote or down for node in tree]) > 0
+        return up.view(np.uint8)[self._rows.leaves(tree)].reshape(-1)
 
-    def to_values(self, chosen: list[PairTree]) -> Trees:
+    def to_values(self, chosen: list[Tree]) -> Trees:
         """Return trees on bins as trees on feature values."""
-        nodes = [node for tree in chosen for node in tree]
-        feature = np.array([node.feature for node in nodes], dtype=np.int64)
-        cut = np.array([node.cut for node in nodes], dtype=np.int64)
-        left = np.array([node.left for node in nodes], dtype=np.int64)
-        threshold = np.zeros(feature.size)
-        asks = left > 0
-        threshold[asks] = self._data.cuts.values(feature[asks], cut[asks])
-        vote = np.zeros((feature.size, self.n_classes))
-        for n, node in enumerate(nodes):
-            vote[n] = node.votes or 0
-        sizes = np.array([len(tree) for tree in chosen])
-        missing_left = np.array([node.missing_left for node in nodes])
-        gain = np.array([node.gain for node in nodes])
-        return Trees(sizes, feature, threshold, missing_left, left, vote, gain)  # type: ignore[arg-type]
+        return trees_to_values(self._data.cuts, chosen)
 
-    def to_bins(self, trees: Trees) -> list[PairTree]:
+    def to_bins(self, trees: Trees) -> list[Tree]:
         """Return trees on feature values as trees on bins."""
-        index = self._data.cuts.index
-        return trees.to_nodes(
-            lambda j, theta, missing, left, votes, gain: (
-                PairNode(j, index(j, theta), missing, left, gain=gain)
-                if left
-                else PairNode(votes=tuple(votes))
-            )
-        )
+        return trees_to_bins(self._data.cuts, trees)
 
 
 class EstimatorPairs(PairTrainingSet):

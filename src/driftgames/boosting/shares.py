@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
-from driftgames.boosting.leaf_tally import LeafTally
 from driftgames.boosting.pair_training_set import PairCounts
-from driftgames.boosting.shared_rows import PairRows, TreeRows
-from driftgames.boosting.shared_sums import list_all_bins
+from driftgames.boosting.shared_rows import PairShare, TreeRows, list_all_bins
 from driftgames.boosting.tree_growth import TreeShape
 from driftgames.boosting.vote_totals import Standing
 from driftgames.certificates.margins import Margins
@@ -34,7 +32,7 @@ class SummedBins(BinnedTrainingSet):
 
     def best_stump(self, sums: IntArray) -> Any:
         """Return the sums of all bins; behind them come the two totals."""
-        return np.append(list_all_bins(self, sums[:-2], int(sums[-2])), sums[-2:])
+        return np.append(list_all_bins(self, sums[None, :-2], lambda: sums[-2:-1]), sums[-2:])
 
 
 class Share:
@@ -60,10 +58,10 @@ class Share:
         n_classes: int = 2,
     ) -> None:
         fields = {name: getattr(data, name) for name in data.__dataclass_fields__}
-        self._set: SummedBins | TreeRows | PairRows
+        self._set: SummedBins | TreeRows | PairShare
         self._masses = np.array(data.masses)
         if labels is not None:
-            self._set = PairRows(data, labels, n_classes, shape or TreeShape())
+            self._set = PairShare(data, labels, n_classes, shape or TreeShape())
             self._masses = np.zeros(n_classes, dtype=np.int64)
             np.add.at(self._masses, self._set.labels, self._set.example_weights)
         elif shape is None:
@@ -91,12 +89,6 @@ class Share:
             self._state = answer
             return *answer.masses(), answer.wrong if isinstance(answer, PairCounts) else 0
         return answer
-
-    def settle(self) -> None:
-        """Do what the last answer did not need and the next one will."""
-        for each in (self._set, self._state):
-            if isinstance(each, TreeRows | LeafTally):
-                each.settle()
 
 
 def combine(name: str, answers: Sequence[Any]) -> Any:

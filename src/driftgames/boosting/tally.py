@@ -117,7 +117,7 @@ class LevelTally:
         )
 
     def _enter(self, p: int, c: int, rows: Array) -> None:
-        """Enter rows of one share and one class, which have moved, in the tally."""
+        """Move rows of one share and one class, and enter them in the tally."""
         data, rise = self._training_set, self._rise[c]
         state = data.bins.codes, self._counts, self._levels, self._tally[p, c]
         if isinstance(data.bins, DenseBins):
@@ -301,7 +301,6 @@ def _move_sparse(
                         m += np.uint64(votes[listed_bins[e]] == wanted)
                         e += np.uint64(1)
                         i += np.uint64(1)
-                shift_rows(buffer[:m], rise[c], counts, levels, tally[c])
                 enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
         else:
             while e < end:
@@ -311,7 +310,6 @@ def _move_sparse(
                     buffer[m] = listed[e]
                     m += np.uint64(votes[listed_bins[e]] == wanted)
                     e += np.uint64(1)
-                shift_rows(buffer[:m], rise[c], counts, levels, tally[c])
                 enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
 
 
@@ -354,7 +352,6 @@ def _move_dense(
                 buffer[m] = i
                 m += np.uint64(votes[column[i]] == wanted)
                 i += np.uint64(1)
-            shift_rows(buffer[:m], rise[c], counts, levels, tally[c])
             enter_dense(buffer[:m], rise[c], offsets, codes, counts, levels, tally[c])
 
 
@@ -415,33 +412,27 @@ def add_class(
                 out[b] += step * row[b]
 
 
-@kernel
-def shift_rows(rows: Array, rise: bool, counts: Array, levels: Array, book: Array) -> None:
-    """Move rows up a level, or down, and count them there in the last column alone."""
-    last = np.uint64(book.shape[1] - 1)
-    one = np.uint64(1)
-    for q in range(np.uint64(rows.size)):
-        i = np.uint64(rows[q])
-        r = np.uint64(levels[i])
-        if rise:
-            levels[i] = r + one
-            book[r + one, last] += counts[i]
-        else:
-            levels[i] = r - one
-            book[r, last] -= counts[i]
+@inner_kernel
+def _shift(i: Any, rise: bool, counts: Array, levels: Array, book: Array) -> Any:
+    """Move a row up a level, or down; return the level that counts one row more, or less."""
+    level = np.uint64(levels[i])
+    levels[i] = level + np.uint64(1) if rise else level - np.uint64(1)
+    level += np.uint64(rise)
+    book[level, np.uint64(book.shape[1] - 1)] += counts[i] if rise else -counts[i]
+    return level
 
 
 @kernel
 def enter_sparse(
     rows: Array, rise: bool, starts: Array, codes: Array, counts: Array, levels: Array, book: Array
 ) -> None:
-    """Count rows that `shift_rows` has moved in the bins that they list."""
+    """Move rows up a level, or down, and count them there in the bins that they list."""
     one = np.uint64(1)
     n_rows = np.uint64(rows.size)
     for q in range(n_rows):
         prefetch(codes, np.uint64(starts[np.uint64(rows[min(q + AHEAD, n_rows - one)])]))
         i = np.uint64(rows[q])
-        row = book[np.uint64(levels[i]) + np.uint64(not rise)]
+        row = book[_shift(i, rise, counts, levels, book)]
         count = counts[i] if rise else -counts[i]
         for e in range(np.uint64(starts[i]), np.uint64(starts[i + one])):
             row[codes[e]] += count
@@ -460,7 +451,7 @@ def enter_dense(
         prefetch(flat, ahead)
         prefetch(flat, ahead + width - one)
         i = np.uint64(rows[q])
-        row = book[np.uint64(levels[i]) + np.uint64(not rise)]
+        row = book[_shift(i, rise, counts, levels, book)]
         count = counts[i] if rise else -counts[i]
         bins = codes[i]
         for j in range(np.uint64(bins.size)):
