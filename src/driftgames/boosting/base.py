@@ -131,7 +131,7 @@ class BaseBooster(BatchFit):
         n_threads = self._count_threads()
         if isinstance(self._tables, AdditiveModel):
             return self._tables.scores(X, n_threads=n_threads, divisor=total, finite=finite)
-        if isinstance(self._tables, TreeModel):
+        if self._tables is not None:
             return self._tables.scores(X, n_threads=n_threads, divisor=total)
         return np.asarray(self._scores(X) / total)
 

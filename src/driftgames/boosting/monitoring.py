@@ -216,11 +216,10 @@ def cast_votes(hypothesis: Any, X: Any, classes: Array, *, n_threads: int = 1) -
     """
     if isinstance(hypothesis, Stumps):
         return hypothesis.votes(X)[:, 0].astype(np.float64)
-    if isinstance(hypothesis, Trees) and classes.size > 2:
-        pairs = PairModel(hypothesis, [1.0], X.shape[1], classes.size)
-        return pairs.scores(X, n_threads=n_threads)
     if isinstance(hypothesis, Trees):
-        tree = TreeModel(hypothesis, [1.0], X.shape[1])
+        given = hypothesis, [1.0], X.shape[1]
+        several = classes.size > 2
+        tree = PairModel(*given, classes.size) if several else TreeModel(*given)
         return tree.scores(X, n_threads=n_threads).astype(np.float64)
     if isinstance(hypothesis, list):
         up: Array = np.column_stack([votes_of(each, X, IS_LABEL) for each in hypothesis])
