@@ -15,21 +15,7 @@ from driftgames.boosting.bins import Array
 from driftgames.boosting.pair_training_set import TreePairs
 from driftgames.boosting.tree_growth import FillRoot, Tree, TreeGrower, TreeShape
 from driftgames.boosting.tree_state import ASKED, N_NODES, widened
-from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.core.typing import IntArray
-
-
-class TreeRows(TreeTrainingSet):
-    """The rows of a share while trees grow, of two classes."""
-
-    _grower: SumGrower
-
-    def _make_grower(self, data: BinnedTrainingSet, shape: TreeShape) -> SumGrower:
-        return SumGrower(data, shape)
-
-    def divide(self, questions: Sequence[Question]) -> list[IntArray]:
-        """Divide nodes; return the sums of the left side of each."""
-        return self._grower.divide(questions)
 
 
 class SumGrower(TreeGrower):

@@ -182,10 +182,6 @@ class SharedVotes:
         n_copies, mass = self._masses
         return n_copies, mass
 
-    def standing(self) -> Standing:
-        """Return where the examples stand."""
-        return Standing(*self._exchange.ask("standing"))
-
     def heaviest(self, lowest: float) -> float:
         """Return the largest weight."""
         return float(self._exchange.ask("heaviest", lowest))

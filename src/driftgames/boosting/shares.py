@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from driftgames.boosting.best_first import Question
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.pair_training_set import PairCounts
-from driftgames.boosting.shared_rows import PairShare, TreeRows, list_all_bins
+from driftgames.boosting.shared_rows import PairShare, SumGrower, list_all_bins
 from driftgames.boosting.tree_growth import TreeShape
+from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.vote_totals import Standing
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import IntArray
@@ -57,17 +59,20 @@ class Share:
         labels: IntArray | None = None,
         n_classes: int = 2,
     ) -> None:
-        fields = {name: getattr(data, name) for name in data.__dataclass_fields__}
-        self._set: SummedBins | TreeRows | PairShare
+        self._set: SummedBins | TreeTrainingSet | PairShare
+        self._divide: Callable[[Sequence[Question]], list[IntArray]] | None = None  # for trees
         self._masses = np.array(data.masses)
         if labels is not None:
-            self._set = PairShare(data, labels, n_classes, shape or TreeShape())
+            self._set = pairs = PairShare(data, labels, n_classes, shape or TreeShape())
+            self._divide = pairs.divide
             self._masses = np.zeros(n_classes, dtype=np.int64)
-            np.add.at(self._masses, self._set.labels, self._set.example_weights)
+            np.add.at(self._masses, pairs.labels, pairs.example_weights)
         elif shape is None:
-            self._set = SummedBins(**fields)
+            self._set = SummedBins(**{f: getattr(data, f) for f in data.__dataclass_fields__})
         else:
-            self._set = TreeRows(data, shape)
+            grower = SumGrower(data, shape)
+            self._set = TreeTrainingSet(data, shape, grower)
+            self._divide = grower.divide
         self._counts = data.counts
         self._state: Any = None
 
@@ -77,8 +82,8 @@ class Share:
             return self._counts
         if name == "masses":
             return self._masses
-        if name == "divide":
-            return self._set.divide(*arguments)  # type: ignore[union-attr]  # only trees are asked
+        if name == "divide" and self._divide is not None:
+            return self._divide(*arguments)
         if name in ("count_mistakes", "add_votes"):
             answer = self._state = getattr(self._set, name)()
         else:
@@ -130,7 +135,6 @@ _JOIN: dict[str, Callable[[Sequence[Any]], Any]] = {
     "divide": _add_each,
     "move": _join_masses,
     "add_votes": _add_each,
-    "standing": _join_standings,
     "heaviest": max,
     "measure": _add,
     "value": _add_each,

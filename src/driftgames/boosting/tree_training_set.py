@@ -28,16 +28,15 @@ class TreeTrainingSet:
         How large trees may grow.
     """
 
-    def __init__(self, data: BinnedTrainingSet, shape: TreeShape) -> None:
+    def __init__(
+        self, data: BinnedTrainingSet, shape: TreeShape, grower: TreeGrower | None = None
+    ) -> None:
         self._data = data
-        self._grower = self._make_grower(data, shape)
+        self._grower = grower or TreeGrower(data, shape)
         self._counts_rows = shape.has_least_size
         self.integer_weights = data.integer_weights
         self.positive: BoolArray = data.positive
         self.sample_weights = data.sample_weights
-
-    def _make_grower(self, data: BinnedTrainingSet, shape: TreeShape) -> TreeGrower:
-        return TreeGrower(data, shape)
 
     def count_mistakes(self) -> MistakeCounts:
         """Return a tally as long as it is cheaper than one number for each row."""
