@@ -194,46 +194,21 @@ class Tally(LevelTally):
 
     def _mover(self, feature: int) -> Callable[[int], None]:
         """Return the task that moves the rows of one share."""
-        bins = self._training_set.bins
+        data, bins = self._training_set, self._training_set.bins
+        move: Any = _move_dense if isinstance(bins, DenseBins) else _move_sparse
+        place: tuple[Any, ...]
         if isinstance(bins, DenseBins):
-            column = bins.columns[feature]
+            place = bins.columns[feature], data.offsets
+        else:
+            mine = slice(*bins.list_starts[feature : feature + 2].tolist())
+            vote = int(self._votes[data.implicit[feature]])
+            place = vote, bins.listed[mine], bins.listed_bins[mine], bins.starts
+        rule, rows = (self._rise, self._votes), (bins.codes, self._counts, self._levels)
 
-            def move(p: int) -> None:
-                _move_dense(
-                    self._bounds[p],
-                    self._rise,
-                    self._votes,
-                    column,
-                    self._training_set.offsets,
-                    bins.codes,
-                    self._counts,
-                    self._levels,
-                    self._tally[p],
-                    self._buffers[p],
-                )
+        def task(p: int) -> None:
+            move(self._bounds[p], *rule, *place, *rows, self._tally[p], self._buffers[p])
 
-            return move
-
-        begin, end = bins.list_starts[feature : feature + 2].tolist()
-        implicit_vote = int(self._votes[self._training_set.implicit[feature]])
-
-        def move_listed(p: int) -> None:
-            _move_sparse(
-                self._bounds[p],
-                self._rise,
-                self._votes,
-                implicit_vote,
-                bins.listed[begin:end],
-                bins.listed_bins[begin:end],
-                bins.starts,
-                bins.codes,
-                self._counts,
-                self._levels,
-                self._tally[p],
-                self._buffers[p],
-            )
-
-        return move_listed
+        return task
 
 
 def _ends(begin: int, end: int, n_shares: int) -> IntArray:
