@@ -61,16 +61,8 @@ class BestFirstGrower(ABC):
     """Grows trees from sums; subclasses choose the questions.
 
     Without ``max_leaves`` every leaf with a gain is divided in the end. So all leaves of one depth
-    are divided at once.
-
-    Parameters
-    ----------
-    data : BinnedTrainingSet
-        The cuts, and the bins that sums leave out. It need not have rows.
-    shape : TreeShape
-        How large trees may grow.
-    divide : callable
-        Divides the rows.
+    are divided at once. ``data`` has the cuts, and the bins that sums leave out. It need not have
+    rows.
     """
 
     def __init__(self, data: BinnedTrainingSet, shape: TreeShape, divide: Divide) -> None:

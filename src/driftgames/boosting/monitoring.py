@@ -147,16 +147,8 @@ class Stage:
 class Watch:
     """Follows a fit and says when it stops.
 
-    Parameters
-    ----------
-    sets : dict
-        The evaluation sets by name.
-    callbacks : sequence of callables
-        Called with the number of the round and a `Stage`; a fit stops where one returns True.
-    stopping : Stopping, optional
-        When to stop early. Default: never.
-    validation : EvaluationSet, optional
-        The set that decides on it.
+    Callbacks are called with the number of the round and a `Stage`; a fit stops where one returns
+    True. The set ``validation`` decides on early stopping.
     """
 
     def __init__(

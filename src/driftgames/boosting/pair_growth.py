@@ -30,15 +30,7 @@ _BINS = np.arange(256)
 
 
 class PairGrower(BestFirstGrower):
-    """Grows trees from the sums of `PairRows`, of rows at hand or on shares.
-
-    Parameters
-    ----------
-    data, shape, divide
-        As for `BestFirstGrower`.
-    n_classes : int
-        The number of labels.
-    """
+    """Grows trees from the sums of `PairRows`, of rows at hand or on shares."""
 
     def __init__(
         self, data: BinnedTrainingSet, n_classes: int, shape: TreeShape, divide: Divide
@@ -108,17 +100,6 @@ class PairRows:
 
     Rows whose pairs all weigh zero are not touched. Of the two sides of a question, the smaller
     is summed and the other is the difference. Threads share the blocks of labels.
-
-    Parameters
-    ----------
-    data : BinnedTrainingSet
-        The examples in bins.
-    labels : array of int64
-        The label of each row, from 0.
-    n_classes : int
-        The number of labels.
-    shape : TreeShape
-        How large trees may grow.
     """
 
     def __init__(

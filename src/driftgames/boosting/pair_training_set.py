@@ -36,19 +36,7 @@ IS_LABEL = np.array([False, True])
 
 
 class PairTrainingSet(ABC):
-    """Examples as pairs; subclasses have the weak learner.
-
-    Parameters
-    ----------
-    labels : array of int64
-        The class of each example, from 0.
-    n_classes : int
-        How many classes there are.
-    example_weights : array of int64
-        How much each example counts.
-    integer_weights : bool
-        Whether these are the sample weights exactly.
-    """
+    """Examples as pairs; subclasses have the weak learner. ``labels`` number the classes."""
 
     def __init__(
         self, labels: IntArray, n_classes: int, example_weights: IntArray, integer_weights: bool
@@ -136,18 +124,8 @@ class PairVotes(RowVotes):
 class TreePairs(PairTrainingSet):
     """Pairs of binned examples, and a weak learner that grows trees on them.
 
-    A stump is a tree of one question: its two sides vote for every label.
-
-    Parameters
-    ----------
-    data : BinnedTrainingSet
-        The examples in bins.
-    labels : array of int64
-        The class of each example, in the order in which they were binned.
-    n_classes : int
-        How many classes there are.
-    shape : TreeShape
-        How large trees may grow.
+    A stump is a tree of one question: its two sides vote for every label. ``labels`` are in the
+    order in which the examples were binned.
     """
 
     def __init__(
@@ -181,15 +159,8 @@ class TreePairs(PairTrainingSet):
 class EstimatorPairs(PairTrainingSet):
     """Pairs for a scikit-learn classifier: one clone for each label votes whether it is the label.
 
-    The clones of a round are one weak hypothesis. A label whose pairs all weigh zero has the
-    constant vote -1.
-
-    Parameters
-    ----------
-    estimator, X, seeds
-        As for `EstimatorTrainingSet`; each clone takes a seed of its own.
-    labels, n_classes, example_weights, integer_weights
-        As for `PairTrainingSet`.
+    The clones of a round are one weak hypothesis. Each takes a seed of its own. A label whose pairs
+    all weigh zero has the constant vote -1.
     """
 
     def __init__(

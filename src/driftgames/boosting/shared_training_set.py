@@ -31,23 +31,7 @@ class Exchange(Protocol):
 
 
 class SharedTrainingSet:
-    """Examples on shares, and stumps or trees as their weak learner.
-
-    Parameters
-    ----------
-    exchange : Exchange
-        Asks the shares.
-    cuts : Cuts
-        The thresholds between the bins.
-    n_classes : int
-        The number of classes.
-    integer_weights : bool
-        Whether the sample weights are integers exactly.
-    shape : TreeShape, optional
-        The shape of the trees; None for stumps.
-    monotonic : array of int64, optional
-        The constraints of `BinnedTrainingSet`.
-    """
+    """Examples on shares, and trees of a shape, or stumps without one, as their weak learner."""
 
     def __init__(
         self,

@@ -40,16 +40,7 @@ class SummedBins(BinnedTrainingSet):
 class Share:
     """Some of the examples, in bins, and where they stand in a fit.
 
-    Parameters
-    ----------
-    data : BinnedTrainingSet
-        The rows of this share.
-    shape : TreeShape, optional
-        The shape of the trees; None for stumps.
-    labels : array of int64, optional
-        The number of the class of each example, if there are more than two.
-    n_classes : int
-        The number of classes.
+    Stumps have no ``shape``. ``labels`` number the classes if there are more than two.
     """
 
     def __init__(

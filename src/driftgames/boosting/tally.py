@@ -48,16 +48,8 @@ class LevelTally:
     In each class either the rows that erred move up a level, or the others move down and the level
     of the whole class is raised: whichever are fewer. So a round costs, for each class, one integer
     increment for each bin that the rows on the smaller side list. All is integer arithmetic:
-    neither the order of rows nor the number of shares changes a bit.
-
-    Parameters
-    ----------
-    training_set : BinnedTrainingSet
-        The examples; their total mass must be below 2**31.
-    ranges : list of lists of tuples
-        The rows of each share.
-    run : callable
-        Runs a task for every share.
+    neither the order of rows nor the number of shares changes a bit. The total mass of the examples
+    must be below 2**31.
     """
 
     def __init__(self, training_set: BinnedTrainingSet, ranges: Ranges, run: RunShares) -> None:
@@ -149,12 +141,7 @@ class LevelTally:
 class Tally(LevelTally):
     """Examples that are counted by class, number of mistakes and bin, for stumps.
 
-    Parameters
-    ----------
-    training_set : BinnedTrainingSet
-        The examples; their total mass must be below 2**31.
-    most_counts : int, optional
-        Where a round would add up more counts than this, `RowCounts` take over. Default: never.
+    Where a round would add up more than ``most_counts``, `RowCounts` take over.
     """
 
     def __init__(self, training_set: BinnedTrainingSet, most_counts: int | None = None) -> None:

@@ -18,15 +18,7 @@ from driftgames.core.typing import BoolArray, IntArray
 
 
 class TreeTrainingSet:
-    """Binned examples and a weak learner that grows trees on them.
-
-    Parameters
-    ----------
-    data : BinnedTrainingSet
-        The examples in bins.
-    shape : TreeShape
-        How large trees may grow.
-    """
+    """Binned examples and a weak learner that grows trees on them."""
 
     def __init__(
         self, data: BinnedTrainingSet, shape: TreeShape, grower: TreeGrower | None = None
