@@ -20,7 +20,7 @@ from driftgames.boosting.mistake_counts import RowCounts
 from driftgames.boosting.nh_boost import NormalHedgeWeights
 from driftgames.boosting.potential_boost import CountedChips, PotentialWeights
 from driftgames.boosting.sample_weights import SampleWeights
-from driftgames.boosting.shared_rows import TreeRows
+from driftgames.boosting.shared_rows import SumGrower
 from driftgames.boosting.tally import Tally
 from driftgames.boosting.tree_growth import TreeGrower, TreeShape
 from driftgames.boosting.tree_training_set import TreeTrainingSet
@@ -391,8 +391,9 @@ def test_large_sets_of_few_bins_have_a_tally(monkeypatch):
         (1000, TreeShape(max_depth=3, min_weight_fraction_leaf=0.1), LeafCounts),
     ):
         data = bin_examples(X[:rows], y[:rows], ones(rows), 20)
-        for of in (TreeTrainingSet, TreeRows):
-            assert isinstance(of(data, shape).count_mistakes(), kind)
+        for grower in (TreeGrower(data, shape), SumGrower(data, shape)):
+            counts = TreeTrainingSet(data, shape, grower).count_mistakes()
+            assert isinstance(counts, kind)
     rounded = replace(bin_examples(X, y, ones(1000), 20), integer_weights=False)
     assert isinstance(TreeTrainingSet(rounded, SHAPES[0]).count_mistakes(), LeafCounts)
 

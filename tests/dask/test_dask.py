@@ -208,6 +208,7 @@ def test_the_model_file_is_that_of_a_fit_in_memory(case, client, tmp_path):
     for method in ("predict", "predict_proba", "decision_function"):
         found = getattr(model, method)(lazy)
         assert dask.is_dask_collection(found)
+        assert found.ndim == getattr(local, method)(rows[0]).ndim
         expected = getattr(local, method)(rows[0])
         if case != "classes apart":
             np.testing.assert_array_equal(found.compute(), expected)

@@ -12,6 +12,7 @@ from driftgames._kernels.elementary import log_all
 from driftgames.boosting.base import BaseBooster, Run
 from driftgames.boosting.chips import SUM_BITS, Chips
 from driftgames.boosting.training_set import TrainingSet
+from driftgames.boosting.vote_totals import Standing
 from driftgames.certificates.margins import MarginCertificate, Margins
 
 _VOTE_UNIT = 2.0**-32  # votes that are multiples of it add up exactly, in any order
@@ -87,7 +88,7 @@ class ExponentialChips(Chips):
     def __init__(self, training_set: TrainingSet) -> None:
         self._totals = training_set.add_votes()
         self._n_copies, self._mass = self._totals.masses()
-        self._standing = self._totals.standing()
+        self._standing = Standing(0.0, 0)  # before the first vote; errors count after it
         self._all_votes = 0.0
 
     def choose(self) -> tuple[float, Any]:

@@ -2,21 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import assert_all_finite
 
 from driftgames.boosting import additive_kernels as kernels
-from driftgames.boosting.by_feature import ByFeature
-from driftgames.core.checks import as_read_only, check_integer
-from driftgames.core.threads import run_in_threads
+from driftgames.boosting.row_scores import check_example, score_rows
 from driftgames.core.typing import Figure, FloatArray, IntArray
 
-_CHUNK = 16 * kernels.BLOCK  # rows per task; the same for any number of threads
+T = TypeVar("T")
+
+
+class ByFeature(dict[int, T]):
+    """One value for each feature that votes, by its position; after a fit on a frame by name too.
+
+    Examples
+    --------
+    >>> votes = ByFeature({1: 0.25}, ["age", "income"])
+    >>> votes[1] == votes["income"], "age" in votes, votes.get("age")
+    (True, False, None)
+    >>> votes.named()
+    {'income': 0.25}
+    """
+
+    def __init__(self, values: Mapping[int, T], names: Sequence[str] | None) -> None:
+        super().__init__(values)
+        self._names = None if names is None else [str(name) for name in names]
+
+    def __missing__(self, key: Any) -> T:
+        if isinstance(key, str) and key in (self._names or ()):
+            return self[(self._names or []).index(key)]
+        raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        return self.get(key) is not None
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return the value of a feature, or ``default`` if the feature does not vote."""
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def named(self) -> dict[str, T]:
+        """Return the values by the names of their features; without names they are x0, x1, ..."""
+        return {f"x{j}" if self._names is None else self._names[j]: v for j, v in self.items()}
 
 
 @dataclass(frozen=True)
@@ -144,27 +179,21 @@ class AdditiveModel:
         ``X`` is a dense array or a SciPy sparse matrix, which stays sparse. NaN is a missing
         value. The result is the same for any number of threads.
         """
-        from scipy.sparse import issparse
+        tables = self.offsets, self.thresholds, self.values, self.missing
 
-        sparse = bool(issparse(X))
-        rows = X if sparse else np.asarray(X)
-        if rows.ndim != 2 or rows.shape[1] != self.n_features:
-            raise ValueError(
-                f"X must have shape (n_rows, {self.n_features}); got {tuple(rows.shape)}"
-            )
-        check_integer("n_threads", n_threads, least=1)
-        score = self._sparse_scorer(rows) if sparse else self._dense_scorer(rows, finite)
-        out = np.empty(rows.shape[0])
-        starts = range(0, rows.shape[0], _CHUNK)
+        def dense(rows: npt.NDArray[Any], out: FloatArray) -> None:
+            buffers = np.empty(kernels.BLOCK), np.empty(kernels.BLOCK)
+            place = np.empty(kernels.BLOCK, dtype=np.int64)
+            flat = (rows if finite else rows[:0]).reshape(-1)
+            if not kernels.add_dense(rows, self.features, *tables, *buffers, place, out, flat):
+                assert_all_finite(X, allow_nan=True, input_name="X")
 
-        def add(start: int) -> None:
-            part = out[start : start + _CHUNK]
-            if not score(start, part):
-                assert_all_finite(rows, allow_nan=True, input_name="X")
-            if divisor is not None:
-                part /= divisor
+        def sparse(data: FloatArray, indices: Any, pointers: IntArray, out: FloatArray) -> None:
+            slots, at_zero, base = self._zeros
+            kernels.add_sparse(data, indices, pointers, slots, *tables, at_zero, base, out)
 
-        run_in_threads(add, starts, n_threads)
+        shape = (self.n_features,)
+        out = score_rows(X, shape, dense, sparse, n_threads=n_threads, divisor=divisor)
         return out if divisor is not None else self._as_votes(out)
 
     @property
@@ -180,14 +209,7 @@ class AdditiveModel:
 
     def explain(self, x: Any) -> Explanation:
         """Return the vote of each feature on one example, a vector or a single row."""
-        from scipy.sparse import issparse
-
-        row = np.asarray(x.toarray() if issparse(x) else x, dtype=np.float64)
-        row = row[0] if row.ndim == 2 and row.shape[0] == 1 else row
-        if row.shape != (self.n_features,):
-            raise ValueError(
-                f"x must be one example of {self.n_features} features; got shape {row.shape}"
-            )
+        row = check_example(x, self.n_features)
         votes = self._as_votes(self._votes(row[self.features]))
         return Explanation(self.features.copy(), votes, self.total)
 
@@ -209,6 +231,14 @@ class AdditiveModel:
             for f, (j, a, b) in enumerate(ends)
         ]
 
+    @cached_property
+    def _zeros(self) -> tuple[npt.NDArray[np.int32], FloatArray, float]:
+        """The table of each feature, or -1; the vote of each table on zero, and their sum."""
+        slots = np.full(self.n_features, -1, dtype=np.int32)
+        slots[self.features] = np.arange(self.features.size)
+        at_zero = self._votes(np.zeros(self.features.size))
+        return slots, at_zero, float(at_zero.sum())
+
     def _votes(self, row: FloatArray) -> FloatArray:
         """Return the vote of each table on its own entry of ``row``."""
         tables = zip(self._tables(), self.missing, row, strict=True)
@@ -216,62 +246,6 @@ class AdditiveModel:
 
     def _as_votes(self, scores: FloatArray) -> npt.NDArray[Any]:
         return scores.astype(np.int64) if self.integer_votes else scores
-
-    def _dense_scorer(
-        self, rows: npt.NDArray[Any], finite: bool
-    ) -> Callable[[int, FloatArray], bool]:
-        ready = rows.dtype in (np.float32, np.float64)
-        flat = rows.reshape(-1) if finite else np.empty(0, rows.dtype if ready else np.float64)
-        rows, flat = as_read_only(rows), as_read_only(flat)
-        width = rows.shape[1]
-
-        def score(start: int, out: FloatArray) -> bool:
-            some = rows[start : start + out.size]
-            return kernels.add_dense(
-                some if ready else as_read_only(some.astype(np.float64)),
-                self.features,
-                self.offsets,
-                self.thresholds,
-                self.values,
-                self.missing,
-                np.empty(kernels.BLOCK),
-                np.empty(kernels.BLOCK),
-                np.empty(kernels.BLOCK, dtype=np.int64),
-                out,
-                flat[start * width : (start + out.size) * width],
-            )
-
-        return score
-
-    def _sparse_scorer(self, matrix: Any) -> Callable[[int, FloatArray], bool]:
-        rows = matrix.tocsr()
-        if not rows.has_canonical_format:
-            rows = rows.copy()
-            rows.sum_duplicates()
-        slots = np.full(self.n_features, -1, dtype=np.int32)
-        slots[self.features] = np.arange(self.features.size)
-        at_zero = self._votes(np.zeros(self.features.size))
-        base = float(at_zero.sum())
-
-        def score(start: int, out: FloatArray) -> bool:
-            pointers = rows.indptr[start : start + out.size + 1].astype(np.int64)
-            first, last = pointers[0], pointers[-1]
-            kernels.add_sparse(
-                rows.data[first:last].astype(np.float64, copy=False),
-                rows.indices[first:last].astype(np.int32, copy=False),
-                pointers - first,
-                slots,
-                self.offsets,
-                self.thresholds,
-                self.values,
-                self.missing,
-                at_zero,
-                base,
-                out,
-            )
-            return True
-
-        return score
 
 
 def draw_shapes(

@@ -43,12 +43,7 @@ class _Assembly:
 class DenseAssembly(_Assembly):
     """Parts of an array, binned into their places: one byte a cell, and another in the end.
 
-    Parameters
-    ----------
-    cuts : Cuts
-        The thresholds between the bins.
-    sizes : sequence of int
-        The number of examples of each class in all parts.
+    ``sizes`` are the numbers of examples of each class in all parts.
     """
 
     def __init__(self, cuts: Cuts, sizes: Sequence[int]) -> None:

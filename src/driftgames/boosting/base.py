@@ -11,15 +11,19 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
-from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction, draw_shapes
+from driftgames.boosting.additive import (
+    AdditiveModel,
+    ByFeature,
+    Explanation,
+    ShapeFunction,
+    draw_shapes,
+)
 from driftgames.boosting.batch_fit import BatchFit
 from driftgames.boosting.bins import Array
 from driftgames.boosting.booster_input import is_plain
-from driftgames.boosting.by_feature import ByFeature
 from driftgames.boosting.frames import code_columns
 from driftgames.boosting.monitoring import cast_votes
-from driftgames.boosting.pair_model import PairModel
-from driftgames.boosting.tree_model import TreeModel
+from driftgames.boosting.tree_model import PairModel, TreeModel
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
@@ -131,7 +135,7 @@ class BaseBooster(BatchFit):
         n_threads = self._count_threads()
         if isinstance(self._tables, AdditiveModel):
             return self._tables.scores(X, n_threads=n_threads, divisor=total, finite=finite)
-        if isinstance(self._tables, TreeModel):
+        if self._tables is not None:
             return self._tables.scores(X, n_threads=n_threads, divisor=total)
         return np.asarray(self._scores(X) / total)
 

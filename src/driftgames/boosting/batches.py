@@ -62,19 +62,9 @@ class Rows(NamedTuple):
 class BatchReader:
     """Reads a source as often as needed, with the checks of `fit` on every batch.
 
-    Parameters
-    ----------
-    source : Source
-        The batches.
-    check : callable
-        ``check(X, y, first)`` returns the examples of a batch in the form that `fit` uses, and
-        their categories: see `BoosterInput._check_examples`.
-    class_weight : dict, "balanced" or None
-        The parameter of a booster.
-    keeps_keys : bool
-        Whether `keys` will be asked for.
-    show : bool
-        Whether to show progress bars.
+    ``check(X, y, first)`` returns the examples of a batch in the form that `fit` uses, and their
+    categories: see `BoosterInput._check_examples`. ``keeps_keys`` tells whether `keys` will be
+    asked for, and ``show`` whether there are progress bars.
     """
 
     source: Source

@@ -26,14 +26,8 @@ from driftgames.core.typing import BoolArray, FloatArray, IntArray
 class CutSummary:
     """The values of the columns that have few, and a sample of rows for the others.
 
-    The cuts are those that `cut_dense` and `cut_sparse` choose from all rows at once.
-
-    Parameters
-    ----------
-    max_bins : int
-        The largest number of bins of known values.
-    n_expected : int, optional
-        How many rows all parts have together: a part then keeps few of them. See `RowSample`.
+    The cuts are those that `cut_dense` and `cut_sparse` choose from all rows at once. If all parts
+    have ``n_expected`` rows together, a part keeps few of them. See `RowSample`.
 
     Examples
     --------

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
-
 import numpy as np
 
 from driftgames._kernels.jit import kernel
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array
 from driftgames.boosting.mistake_counts import MistakeCounts
-from driftgames.boosting.tally import LevelTally, Ranges, add_class, shift_rows
-from driftgames.boosting.tree_growth import FillRoot, Sides, Tree
+from driftgames.boosting.tally import LevelTally, add_class
+from driftgames.boosting.tree_growth import Tree, TreeGrower
 from driftgames.core.typing import IntArray
 
 _MOVE = 2.3  # entering a row in the tally takes so much longer than adding its weight
@@ -21,34 +18,8 @@ _PATIENCE = 8  # a tally gives way when so many more rounds were costly than che
 _FEW_CODES = 1 << 18  # with so few bins listed by rows, a tally saves nothing
 
 
-class GrowsByMistakes(Protocol):
-    """What the counts of mistakes ask of a grower."""
-
-    @property
-    def ranges(self) -> Ranges:
-        """The rows of each share: their class, where they begin and where they end."""
-
-    @property
-    def n_heavy(self) -> int:
-        """How many rows had weight when the last tree grew."""
-
-    def run(self, task: Callable[[int], Any]) -> Any:
-        """Run a task for every share."""
-
-    def grow(
-        self, weights: IntArray, mistakes: Array | None = None, fill_root: FillRoot | None = None
-    ) -> tuple[int, int, Tree]:
-        """Return what `TreeGrower.grow` returns."""
-
-    def count_mistakes(self, tree: Tree, mistakes: Array, most: int) -> IntArray:
-        """Do what `TreeGrower.count_mistakes` does."""
-
-    def sides(self, tree: Tree) -> Sides:
-        """Divide the rows by whether a tree is right."""
-
-
 def count_leaf_mistakes(
-    data: BinnedTrainingSet, grower: GrowsByMistakes, *, counts_rows: bool
+    data: BinnedTrainingSet, grower: TreeGrower, *, counts_rows: bool
 ) -> MistakeCounts:
     """Return a tally as long as it is cheaper than one number for each row.
 
@@ -63,7 +34,7 @@ def count_leaf_mistakes(
 class LeafCounts:
     """One number of mistakes for each row; a tree's mistakes are the rows of its wrong leaves."""
 
-    def __init__(self, data: BinnedTrainingSet, grower: GrowsByMistakes) -> None:
+    def __init__(self, data: BinnedTrainingSet, grower: TreeGrower) -> None:
         self._data = data
         self._grower = grower
         self._mistakes = np.zeros(data.n_rows, dtype=np.uint32)
@@ -107,31 +78,16 @@ class LeafCounts:
 class LeafTally(LevelTally):
     """Examples that are counted by class, number of mistakes and bin, for trees of two classes.
 
-    The sums of the root come from the counts. Weights must be integers. A move counts the examples
-    by number of mistakes at once, and in the bins when `settle` is called or sums are asked for.
+    The sums of the root come from the counts. Weights must be integers.
     """
 
-    def __init__(self, data: BinnedTrainingSet, grower: GrowsByMistakes) -> None:
+    def __init__(self, data: BinnedTrainingSet, grower: TreeGrower) -> None:
         super().__init__(data, grower.ranges, grower.run)
         self._grower = grower
         self._n_costly = 0
-        self._moved: Sides = []  # those that the bins do not count yet
-
-    def settle(self) -> None:
-        """Count the rows of the last move in the bins."""
-        moved, self._moved = self._moved, []
-
-        def enter(p: int) -> None:
-            for c in range(2):
-                for rows in moved[p][c][int(self._rise[c])]:
-                    self._enter(p, c, rows)
-
-        if moved:
-            self._run(enter)
 
     def best(self, first: int, weights: IntArray) -> tuple[int, int, Tree]:
         """Return the tree for weights by number of mistakes."""
-        self.settle()
         tables = np.zeros((2, self._tally.shape[2]), dtype=np.int64)
         for c, (low, high) in enumerate(zip(self._low.tolist(), self._high.tolist(), strict=True)):
             begin = low + int(self._shift[c]) - first
@@ -144,22 +100,20 @@ class LeafTally(LevelTally):
 
     def move(self, tree: Tree) -> MistakeCounts:
         """Count the mistakes of a tree; give way to `LeafCounts` if they are cheaper now."""
-        self.settle()
         self._begin_move()
-        self._moved = sides = self._grower.sides(tree)
+        sides = self._grower.sides(tree)
         moved = 0
         for c in range(2):
             right, wrong = (sum(len(rows) for of in sides for rows in of[c][k]) for k in range(2))
             self._rise[c] = wrong <= right
             moved += min(right, wrong)
 
-        def shift(p: int) -> None:
+        def enter(p: int) -> None:
             for c in range(2):
-                rise, book = self._rise[c], self._tally[p, c]
-                for rows in sides[p][c][int(rise)]:
-                    shift_rows(rows, rise, self._counts, self._levels, book)
+                for rows in sides[p][c][int(self._rise[c])]:
+                    self._enter(p, c, rows)
 
-        self._run(shift)
+        self._run(enter)
         self._end_move()
         data = self._training_set
         codes = data.bins.codes.size / data.n_rows
@@ -170,10 +124,7 @@ class LeafTally(LevelTally):
 
 @kernel
 def _weigh_classes(tally: Array, low: Array, high: Array, tables: Array, out: Array) -> None:
-    """Write the sum of the weights of each class in each bin; ``tables[c, r]`` weighs level r.
-
-    If ``out`` has room for them, the sums over all rows come behind the bins.
-    """
+    """Write the sum of the weights of each class in each bin; ``tables[c, r]`` weighs level r."""
     for c in range(2):
         sums = out[c]
         for b in range(sums.size):

@@ -14,12 +14,11 @@ from driftgames.boosting.bins import Array
 from driftgames.boosting.calibration import Calibration
 from driftgames.boosting.chips import Round
 from driftgames.boosting.folds import deal_ranks, hold_out
-from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.pair_training_set import IS_LABEL
 from driftgames.boosting.sigmoids import fit_sigmoid
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import votes_of
-from driftgames.boosting.tree_model import TreeModel
+from driftgames.boosting.tree_model import PairModel, TreeModel
 from driftgames.boosting.trees import Trees
 from driftgames.core.checks import shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
@@ -148,16 +147,8 @@ class Stage:
 class Watch:
     """Follows a fit and says when it stops.
 
-    Parameters
-    ----------
-    sets : dict
-        The evaluation sets by name.
-    callbacks : sequence of callables
-        Called with the number of the round and a `Stage`; a fit stops where one returns True.
-    stopping : Stopping, optional
-        When to stop early. Default: never.
-    validation : EvaluationSet, optional
-        The set that decides on it.
+    Callbacks are called with the number of the round and a `Stage`; a fit stops where one returns
+    True. The set ``validation`` decides on early stopping.
     """
 
     def __init__(
@@ -216,11 +207,10 @@ def cast_votes(hypothesis: Any, X: Any, classes: Array, *, n_threads: int = 1) -
     """
     if isinstance(hypothesis, Stumps):
         return hypothesis.votes(X)[:, 0].astype(np.float64)
-    if isinstance(hypothesis, Trees) and classes.size > 2:
-        pairs = PairModel(hypothesis, [1.0], X.shape[1], classes.size)
-        return pairs.scores(X, n_threads=n_threads)
     if isinstance(hypothesis, Trees):
-        tree = TreeModel(hypothesis, [1.0], X.shape[1])
+        given = hypothesis, [1.0], X.shape[1]
+        several = classes.size > 2
+        tree = PairModel(*given, classes.size) if several else TreeModel(*given)
         return tree.scores(X, n_threads=n_threads).astype(np.float64)
     if isinstance(hypothesis, list):
         up: Array = np.column_stack([votes_of(each, X, IS_LABEL) for each in hypothesis])

@@ -27,44 +27,42 @@ LANES = 4
 
 
 @kernel
-def pack(flat: Array, labels: Array, n_classes: int, weights: Array, own: Array) -> None:
-    """Write the weights of all pairs to the signed blocks; those of own labels also to ``own``."""
+def pack(
+    flat: Array, labels: Array, n_classes: int, weights: Array, own: Array, heavy: Array
+) -> int:
+    """Write the weights of all pairs to the signed blocks; those of own labels also to ``own``.
+
+    List in ``heavy`` the rows that have a pair of nonzero weight, and return how many they are.
+    """
+    n_heavy = np.uint64(0)
     for i in range(labels.size):
+        weighs = False
         for label in range(n_classes):
             weight = flat[i * n_classes + label]
             mine = label == labels[i]
             weights[label >> 2, i, label & 3] = weight if mine else -weight
+            weighs |= weight != 0
             if mine:
                 own[i] = weight
+        heavy[n_heavy] = i  # it has room for one row more
+        n_heavy += np.uint64(weighs)
+    return int(n_heavy)
 
 
 @kernel
-def collect(weights: Array, labels: Array, heavy: Array, light: Array, totals: Array) -> int:
-    """Write each row to ``heavy``, or to ``light`` if all its pairs weigh zero.
-
-    Return the number of heavy rows. ``totals`` becomes the sums over all rows, in blocks, without
-    their sizes. Both buffers need room for one row more.
-    """
+def add_up(
+    rows: Array, weights: Array, labels: Array, own: Array, sizes: Array, out: Array
+) -> None:
+    """Add to ``out`` the sums over these rows, in blocks, and their sizes if they have some."""
     n_blocks = weights.shape[0]
-    for k in range(totals.shape[0]):
-        for lane in range(LANES):
-            totals[k, lane] = 0
-    n_heavy = np.uint64(0)
-    n_light = np.uint64(0)
-    for i in range(labels.size):
-        weighs = False
+    for q in range(np.uint64(rows.size)):
+        i = np.uint64(rows[q])
         for k in range(n_blocks):
             for lane in range(LANES):
-                weight = weights[k, i, lane]
-                weighs |= weight != 0
-                totals[k, lane] += weight
-        label = labels[i]
-        totals[n_blocks + (label >> 2), label & 3] += weights[label >> 2, i, label & 3]
-        heavy[n_heavy] = i
-        light[n_light] = i
-        n_heavy += np.uint64(weighs)
-        n_light += np.uint64(not weighs)
-    return int(n_heavy)
+                out[k, lane] += weights[k, i, lane]
+        out[n_blocks + (labels[i] >> 2), labels[i] & 3] += own[i]
+        if sizes.size > 0:
+            out[2 * n_blocks, 0] += sizes[i]
 
 
 @kernel
@@ -268,14 +266,13 @@ def best_split(
 
 
 @kernel
-def find_leaves(rows: Array, columns: Array, slots: Array, children: Array, out: Array) -> None:
-    """Write the leaf of each of these rows to ``out``.
+def find_leaves(columns: Array, slots: Array, children: Array, out: Array) -> None:
+    """Write the leaf of each row to ``out``.
 
     Node ``n`` asks about ``columns[slots[n]]`` and sends bin ``b`` to node ``children[n, b]``. A
     leaf has the slot -1.
     """
-    for q in range(np.uint64(rows.size)):
-        i = np.uint64(rows[q])
+    for i in range(np.uint64(out.size)):
         n = np.uint64(0)
         slot = slots[n]
         while slot >= 0:

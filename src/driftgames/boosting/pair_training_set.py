@@ -22,10 +22,11 @@ import numpy as np
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray
 from driftgames.boosting.mistake_counts import CountsErrors, RowCounts
-from driftgames.boosting.pair_growth import PairGrower, PairNode, PairTree
+from driftgames.boosting.pair_growth import PairGrower, PairRows
 from driftgames.boosting.pair_kernels import count_errors
 from driftgames.boosting.training_set import ConstantVote, EstimatorTrainingSet
-from driftgames.boosting.tree_growth import TreeShape
+from driftgames.boosting.tree_growth import Tree, TreeShape
+from driftgames.boosting.tree_training_set import trees_to_bins, trees_to_values
 from driftgames.boosting.trees import Trees
 from driftgames.boosting.vote_totals import RowVotes, Standing
 from driftgames.core.typing import BoolArray, IntArray
@@ -35,19 +36,7 @@ IS_LABEL = np.array([False, True])
 
 
 class PairTrainingSet(ABC):
-    """Examples as pairs; subclasses have the weak learner.
-
-    Parameters
-    ----------
-    labels : array of int64
-        The class of each example, from 0.
-    n_classes : int
-        How many classes there are.
-    example_weights : array of int64
-        How much each example counts.
-    integer_weights : bool
-        Whether these are the sample weights exactly.
-    """
+    """Examples as pairs; subclasses have the weak learner. ``labels`` number the classes."""
 
     def __init__(
         self, labels: IntArray, n_classes: int, example_weights: IntArray, integer_weights: bool
@@ -135,18 +124,8 @@ class PairVotes(RowVotes):
 class TreePairs(PairTrainingSet):
     """Pairs of binned examples, and a weak learner that grows trees on them.
 
-    A stump is a tree of one question: its two sides vote for every label.
-
-    Parameters
-    ----------
-    data : BinnedTrainingSet
-        The examples in bins.
-    labels : array of int64
-        The class of each example, in the order in which they were binned.
-    n_classes : int
-        How many classes there are.
-    shape : TreeShape
-        How large trees may grow.
+    A stump is a tree of one question: its two sides vote for every label. ``labels`` are in the
+    order in which the examples were binned.
     """
 
     def __init__(
@@ -155,61 +134,33 @@ class TreePairs(PairTrainingSet):
         in_rows = labels[data.order]
         super().__init__(in_rows, n_classes, data.sample_weights, data.integer_weights)
         self._data = data
-        self._grower = PairGrower(data, in_rows, n_classes, shape)
+        self._rows = PairRows(data, in_rows, n_classes, shape)
+        self._grower = PairGrower(data, n_classes, shape, self._rows.divide)
 
-    def best(self, weights: IntArray) -> tuple[int, int, PairTree]:
+    def best(self, weights: IntArray) -> tuple[int, int, Tree]:
         """Return the sums for the tree that is grown on these weights."""
-        return self._grower.grow(weights)
+        return self._grower.grow(*self._rows.begin(weights))
 
-    def votes(self, tree: PairTree) -> BitArray:
+    def votes(self, tree: Tree) -> BitArray:
         """Return a tree's vote on every pair."""
-        up = np.zeros((len(tree), self.n_classes), dtype=np.uint8)
-        for n, node in enumerate(tree):
-            if not node.left:
-                up[n] = np.array(node.votes) > 0
-        return up[self._grower.leaves(tree)].reshape(-1)
+        down = (-1,) * self.n_classes  # a question stands for no row
+        up = np.array([node.vote or down for node in tree]) > 0
+        return up.view(np.uint8)[self._rows.leaves(tree)].reshape(-1)
 
-    def to_values(self, chosen: list[PairTree]) -> Trees:
+    def to_values(self, chosen: list[Tree]) -> Trees:
         """Return trees on bins as trees on feature values."""
-        nodes = [node for tree in chosen for node in tree]
-        feature = np.array([node.feature for node in nodes], dtype=np.int64)
-        cut = np.array([node.cut for node in nodes], dtype=np.int64)
-        left = np.array([node.left for node in nodes], dtype=np.int64)
-        threshold = np.zeros(feature.size)
-        asks = left > 0
-        threshold[asks] = self._data.cuts.values(feature[asks], cut[asks])
-        vote = np.zeros((feature.size, self.n_classes))
-        for n, node in enumerate(nodes):
-            vote[n] = node.votes or 0
-        sizes = np.array([len(tree) for tree in chosen])
-        missing_left = np.array([node.missing_left for node in nodes])
-        gain = np.array([node.gain for node in nodes])
-        return Trees(sizes, feature, threshold, missing_left, left, vote, gain)  # type: ignore[arg-type]
+        return trees_to_values(self._data.cuts, chosen)
 
-    def to_bins(self, trees: Trees) -> list[PairTree]:
+    def to_bins(self, trees: Trees) -> list[Tree]:
         """Return trees on feature values as trees on bins."""
-        index = self._data.cuts.index
-        return trees.to_nodes(
-            lambda j, theta, missing, left, votes, gain: (
-                PairNode(j, index(j, theta), missing, left, gain=gain)
-                if left
-                else PairNode(votes=tuple(votes))
-            )
-        )
+        return trees_to_bins(self._data.cuts, trees)
 
 
 class EstimatorPairs(PairTrainingSet):
     """Pairs for a scikit-learn classifier: one clone for each label votes whether it is the label.
 
-    The clones of a round are one weak hypothesis. A label whose pairs all weigh zero has the
-    constant vote -1.
-
-    Parameters
-    ----------
-    estimator, X, seeds
-        As for `EstimatorTrainingSet`; each clone takes a seed of its own.
-    labels, n_classes, example_weights, integer_weights
-        As for `PairTrainingSet`.
+    The clones of a round are one weak hypothesis. Each takes a seed of its own. A label whose pairs
+    all weigh zero has the constant vote -1.
     """
 
     def __init__(

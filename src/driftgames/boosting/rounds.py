@@ -18,7 +18,6 @@ from driftgames.boosting.calibration import Calibration, CrossFit, cross_fit_her
 from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.chips import COLUMNS, Chips, History, Round
 from driftgames.boosting.monitoring import Callback, EvaluationSet, Stopping, Watch, name_sets
-from driftgames.boosting.pair_model import PairModel
 from driftgames.boosting.pair_training_set import EstimatorPairs, TreePairs
 from driftgames.boosting.row_sample import hash_rows
 from driftgames.boosting.sample_weights import (
@@ -30,7 +29,7 @@ from driftgames.boosting.sample_weights import (
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import EstimatorTrainingSet, TrainingSet, draw_seeds
 from driftgames.boosting.tree_growth import TreeShape
-from driftgames.boosting.tree_model import TreeModel
+from driftgames.boosting.tree_model import PairModel, TreeModel
 from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.warm_start import check_categories, check_continuation, replay

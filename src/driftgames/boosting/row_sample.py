@@ -28,13 +28,9 @@ class RowSample:
     same for an array and a CSR matrix, for float32 and float64, and for any order of the rows. The
     sample of a whole is the merger of the samples of its parts.
 
-    Parameters
-    ----------
-    size : int
-        The largest number of distinct rows. Default: `SAMPLE`.
-    n_expected : int, optional
-        How many rows all parts have together. Rows whose hashes are too large for the sample, if
-        all rows differ, are left out at once then. `enough` tells whether that was right.
+    ``n_expected`` is the number of rows that all parts have together. Rows whose hashes are too
+    large for the sample, if all rows differ, are left out at once then. `enough` tells whether that
+    was right.
 
     Examples
     --------

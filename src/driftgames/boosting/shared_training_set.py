@@ -6,17 +6,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from driftgames.boosting.best_first import BestFirstGrower, Question, SummedTreeGrower
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, DenseBins
 from driftgames.boosting.cuts import Cuts
 from driftgames.boosting.mistake_counts import AsksAhead, CountsErrors
-from driftgames.boosting.pair_training_set import TreePairs
-from driftgames.boosting.shared_pairs import SharedPairGrower
-from driftgames.boosting.shared_rows import Question
-from driftgames.boosting.shared_trees import SharedGrower, SharedTreeGrower
+from driftgames.boosting.pair_growth import PairGrower
 from driftgames.boosting.shares import Command
 from driftgames.boosting.tree_growth import TreeShape
-from driftgames.boosting.tree_training_set import TreeTrainingSet
+from driftgames.boosting.tree_training_set import trees_to_bins, trees_to_values
 from driftgames.boosting.vote_totals import Standing
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import IntArray
@@ -33,23 +31,7 @@ class Exchange(Protocol):
 
 
 class SharedTrainingSet:
-    """Examples on shares, and stumps or trees as their weak learner.
-
-    Parameters
-    ----------
-    exchange : Exchange
-        Asks the shares.
-    cuts : Cuts
-        The thresholds between the bins.
-    n_classes : int
-        The number of classes.
-    integer_weights : bool
-        Whether the sample weights are integers exactly.
-    shape : TreeShape, optional
-        The shape of the trees; None for stumps.
-    monotonic : array of int64, optional
-        The constraints of `BinnedTrainingSet`.
-    """
+    """Examples on shares, and trees of a shape, or stumps without one, as their weak learner."""
 
     def __init__(
         self,
@@ -73,19 +55,15 @@ class SharedTrainingSet:
         self._bins = BinnedTrainingSet(
             cuts, bins, none, 0, none, implicit, counts, monotonic=monotonic
         )
-        self._trees: TreeTrainingSet | TreePairs | None = None
-        self._grower: SharedGrower | None = None
+        self._grower: BestFirstGrower | None = None
 
-        def divide(questions: list[Question]) -> list[IntArray]:
-            return list(exchange.ask("divide", questions))
+        def divide(questions: list[Question]) -> list[tuple[IntArray, None]]:
+            return [(_own(left), None) for left in exchange.ask("divide", questions)]
 
         if n_classes > 2:
-            shape = shape or TreeShape()
-            self._trees = TreePairs(self._bins, none, n_classes, shape)
-            self._grower = SharedPairGrower(self._bins, n_classes, shape, divide)
+            self._grower = PairGrower(self._bins, n_classes, shape or TreeShape(), divide)
         elif shape is not None:
-            self._trees = TreeTrainingSet(self._bins, shape)
-            self._grower = SharedTreeGrower(self._bins, shape, divide)
+            self._grower = SummedTreeGrower(self._bins, shape, divide)
 
     def count_mistakes(self) -> SharedCounts:
         """Return the counts before the first round."""
@@ -100,15 +78,26 @@ class SharedTrainingSet:
         """Return the best stump, or the tree, for sums over all shares."""
         if self._grower is None:
             return self._bins.best_stump(sums)
-        return self._grower.grow(sums)
+        sums = _own(sums)
+        totals = sums[:, : self._bins.offsets[1]].sum(axis=1)  # every row has a bin of each feature
+        return self._grower.grow(sums, totals)
 
     def to_values(self, chosen: list[Any]) -> Any:
         """Return hypotheses on bins as hypotheses on feature values."""
-        return (self._trees or self._bins).to_values(chosen)
+        if self._grower is None:
+            return self._bins.to_values(chosen)
+        return trees_to_values(self._bins.cuts, chosen)
 
     def to_bins(self, hypotheses: Any) -> list[Any]:
         """Return hypotheses on feature values as hypotheses on bins."""
-        return (self._trees or self._bins).to_bins(hypotheses)
+        if self._grower is None:
+            return list(self._bins.to_bins(hypotheses))
+        return list(trees_to_bins(self._bins.cuts, hypotheses))
+
+
+def _own(sums: IntArray) -> IntArray:
+    """Return sums as the compiled loops expect them: those of a message are read-only."""
+    return np.require(sums, requirements=["C", "W"])
 
 
 class SharedCounts(AsksAhead):
@@ -176,10 +165,6 @@ class SharedVotes:
         """Return the number of copies of examples, and the sum of the sample weights."""
         n_copies, mass = self._masses
         return n_copies, mass
-
-    def standing(self) -> Standing:
-        """Return where the examples stand."""
-        return Standing(*self._exchange.ask("standing"))
 
     def heaviest(self, lowest: float) -> float:
         """Return the largest weight."""

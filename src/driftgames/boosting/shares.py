@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from driftgames.boosting.best_first import Question
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
-from driftgames.boosting.leaf_tally import LeafTally
 from driftgames.boosting.pair_training_set import PairCounts
-from driftgames.boosting.shared_rows import PairRows, TreeRows
-from driftgames.boosting.shared_sums import list_all_bins
+from driftgames.boosting.shared_rows import PairShare, SumGrower, list_all_bins
 from driftgames.boosting.tree_growth import TreeShape
+from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.vote_totals import Standing
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import IntArray
@@ -34,22 +34,13 @@ class SummedBins(BinnedTrainingSet):
 
     def best_stump(self, sums: IntArray) -> Any:
         """Return the sums of all bins; behind them come the two totals."""
-        return np.append(list_all_bins(self, sums[:-2], int(sums[-2])), sums[-2:])
+        return np.append(list_all_bins(self, sums[None, :-2], lambda: sums[-2:-1]), sums[-2:])
 
 
 class Share:
     """Some of the examples, in bins, and where they stand in a fit.
 
-    Parameters
-    ----------
-    data : BinnedTrainingSet
-        The rows of this share.
-    shape : TreeShape, optional
-        The shape of the trees; None for stumps.
-    labels : array of int64, optional
-        The number of the class of each example, if there are more than two.
-    n_classes : int
-        The number of classes.
+    Stumps have no ``shape``. ``labels`` number the classes if there are more than two.
     """
 
     def __init__(
@@ -59,17 +50,20 @@ class Share:
         labels: IntArray | None = None,
         n_classes: int = 2,
     ) -> None:
-        fields = {name: getattr(data, name) for name in data.__dataclass_fields__}
-        self._set: SummedBins | TreeRows | PairRows
+        self._set: SummedBins | TreeTrainingSet | PairShare
+        self._divide: Callable[[Sequence[Question]], list[IntArray]] | None = None  # for trees
         self._masses = np.array(data.masses)
         if labels is not None:
-            self._set = PairRows(data, labels, n_classes, shape or TreeShape())
+            self._set = pairs = PairShare(data, labels, n_classes, shape or TreeShape())
+            self._divide = pairs.divide
             self._masses = np.zeros(n_classes, dtype=np.int64)
-            np.add.at(self._masses, self._set.labels, self._set.example_weights)
+            np.add.at(self._masses, pairs.labels, pairs.example_weights)
         elif shape is None:
-            self._set = SummedBins(**fields)
+            self._set = SummedBins(**{f: getattr(data, f) for f in data.__dataclass_fields__})
         else:
-            self._set = TreeRows(data, shape)
+            grower = SumGrower(data, shape)
+            self._set = TreeTrainingSet(data, shape, grower)
+            self._divide = grower.divide
         self._counts = data.counts
         self._state: Any = None
 
@@ -79,8 +73,8 @@ class Share:
             return self._counts
         if name == "masses":
             return self._masses
-        if name == "divide":
-            return self._set.divide(*arguments)  # type: ignore[union-attr]  # only trees are asked
+        if name == "divide" and self._divide is not None:
+            return self._divide(*arguments)
         if name in ("count_mistakes", "add_votes"):
             answer = self._state = getattr(self._set, name)()
         else:
@@ -91,12 +85,6 @@ class Share:
             self._state = answer
             return *answer.masses(), answer.wrong if isinstance(answer, PairCounts) else 0
         return answer
-
-    def settle(self) -> None:
-        """Do what the last answer did not need and the next one will."""
-        for each in (self._set, self._state):
-            if isinstance(each, TreeRows | LeafTally):
-                each.settle()
 
 
 def combine(name: str, answers: Sequence[Any]) -> Any:
@@ -138,7 +126,6 @@ _JOIN: dict[str, Callable[[Sequence[Any]], Any]] = {
     "divide": _add_each,
     "move": _join_masses,
     "add_votes": _add_each,
-    "standing": _join_standings,
     "heaviest": max,
     "measure": _add,
     "value": _add_each,

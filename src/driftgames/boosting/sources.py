@@ -25,16 +25,9 @@ class Batch(NamedTuple):
 class Source:
     """Batches that can be read again.
 
-    Parameters
-    ----------
-    read : callable
-        Returns an iterator over the batches; each call begins anew.
-    read_weights : callable
-        The same, and the iterator may leave out the features: their arrays have no columns.
-    n_rows : int, optional
-        The number of examples, if it is known.
-    names : list of str, optional
-        The names of the features, if the batches have none themselves.
+    ``read`` returns an iterator over the batches; each call begins anew. ``read_weights`` does the
+    same and may leave out the features: their arrays have no columns. ``n_rows`` is the number of
+    examples, if it is known. ``names`` are those of the features, if the batches have none.
     """
 
     read: Callable[[], Iterator[Batch]]

@@ -48,16 +48,8 @@ class LevelTally:
     In each class either the rows that erred move up a level, or the others move down and the level
     of the whole class is raised: whichever are fewer. So a round costs, for each class, one integer
     increment for each bin that the rows on the smaller side list. All is integer arithmetic:
-    neither the order of rows nor the number of shares changes a bit.
-
-    Parameters
-    ----------
-    training_set : BinnedTrainingSet
-        The examples; their total mass must be below 2**31.
-    ranges : list of lists of tuples
-        The rows of each share.
-    run : callable
-        Runs a task for every share.
+    neither the order of rows nor the number of shares changes a bit. The total mass of the examples
+    must be below 2**31.
     """
 
     def __init__(self, training_set: BinnedTrainingSet, ranges: Ranges, run: RunShares) -> None:
@@ -117,7 +109,7 @@ class LevelTally:
         )
 
     def _enter(self, p: int, c: int, rows: Array) -> None:
-        """Enter rows of one share and one class, which have moved, in the tally."""
+        """Move rows of one share and one class, and enter them in the tally."""
         data, rise = self._training_set, self._rise[c]
         state = data.bins.codes, self._counts, self._levels, self._tally[p, c]
         if isinstance(data.bins, DenseBins):
@@ -149,12 +141,7 @@ class LevelTally:
 class Tally(LevelTally):
     """Examples that are counted by class, number of mistakes and bin, for stumps.
 
-    Parameters
-    ----------
-    training_set : BinnedTrainingSet
-        The examples; their total mass must be below 2**31.
-    most_counts : int, optional
-        Where a round would add up more counts than this, `RowCounts` take over. Default: never.
+    Where a round would add up more than ``most_counts``, `RowCounts` take over.
     """
 
     def __init__(self, training_set: BinnedTrainingSet, most_counts: int | None = None) -> None:
@@ -194,46 +181,21 @@ class Tally(LevelTally):
 
     def _mover(self, feature: int) -> Callable[[int], None]:
         """Return the task that moves the rows of one share."""
-        bins = self._training_set.bins
+        data, bins = self._training_set, self._training_set.bins
+        move: Any = _move_dense if isinstance(bins, DenseBins) else _move_sparse
+        place: tuple[Any, ...]
         if isinstance(bins, DenseBins):
-            column = bins.columns[feature]
+            place = bins.columns[feature], data.offsets
+        else:
+            mine = slice(*bins.list_starts[feature : feature + 2].tolist())
+            vote = int(self._votes[data.implicit[feature]])
+            place = vote, bins.listed[mine], bins.listed_bins[mine], bins.starts
+        rule, rows = (self._rise, self._votes), (bins.codes, self._counts, self._levels)
 
-            def move(p: int) -> None:
-                _move_dense(
-                    self._bounds[p],
-                    self._rise,
-                    self._votes,
-                    column,
-                    self._training_set.offsets,
-                    bins.codes,
-                    self._counts,
-                    self._levels,
-                    self._tally[p],
-                    self._buffers[p],
-                )
+        def task(p: int) -> None:
+            move(self._bounds[p], *rule, *place, *rows, self._tally[p], self._buffers[p])
 
-            return move
-
-        begin, end = bins.list_starts[feature : feature + 2].tolist()
-        implicit_vote = int(self._votes[self._training_set.implicit[feature]])
-
-        def move_listed(p: int) -> None:
-            _move_sparse(
-                self._bounds[p],
-                self._rise,
-                self._votes,
-                implicit_vote,
-                bins.listed[begin:end],
-                bins.listed_bins[begin:end],
-                bins.starts,
-                bins.codes,
-                self._counts,
-                self._levels,
-                self._tally[p],
-                self._buffers[p],
-            )
-
-        return move_listed
+        return task
 
 
 def _ends(begin: int, end: int, n_shares: int) -> IntArray:
@@ -301,7 +263,6 @@ def _move_sparse(
                         m += np.uint64(votes[listed_bins[e]] == wanted)
                         e += np.uint64(1)
                         i += np.uint64(1)
-                shift_rows(buffer[:m], rise[c], counts, levels, tally[c])
                 enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
         else:
             while e < end:
@@ -311,7 +272,6 @@ def _move_sparse(
                     buffer[m] = listed[e]
                     m += np.uint64(votes[listed_bins[e]] == wanted)
                     e += np.uint64(1)
-                shift_rows(buffer[:m], rise[c], counts, levels, tally[c])
                 enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
 
 
@@ -354,7 +314,6 @@ def _move_dense(
                 buffer[m] = i
                 m += np.uint64(votes[column[i]] == wanted)
                 i += np.uint64(1)
-            shift_rows(buffer[:m], rise[c], counts, levels, tally[c])
             enter_dense(buffer[:m], rise[c], offsets, codes, counts, levels, tally[c])
 
 
@@ -415,33 +374,27 @@ def add_class(
                 out[b] += step * row[b]
 
 
-@kernel
-def shift_rows(rows: Array, rise: bool, counts: Array, levels: Array, book: Array) -> None:
-    """Move rows up a level, or down, and count them there in the last column alone."""
-    last = np.uint64(book.shape[1] - 1)
-    one = np.uint64(1)
-    for q in range(np.uint64(rows.size)):
-        i = np.uint64(rows[q])
-        r = np.uint64(levels[i])
-        if rise:
-            levels[i] = r + one
-            book[r + one, last] += counts[i]
-        else:
-            levels[i] = r - one
-            book[r, last] -= counts[i]
+@inner_kernel
+def _shift(i: Any, rise: bool, counts: Array, levels: Array, book: Array) -> Any:
+    """Move a row up a level, or down; return the level that counts one row more, or less."""
+    level = np.uint64(levels[i])
+    levels[i] = level + np.uint64(1) if rise else level - np.uint64(1)
+    level += np.uint64(rise)
+    book[level, np.uint64(book.shape[1] - 1)] += counts[i] if rise else -counts[i]
+    return level
 
 
 @kernel
 def enter_sparse(
     rows: Array, rise: bool, starts: Array, codes: Array, counts: Array, levels: Array, book: Array
 ) -> None:
-    """Count rows that `shift_rows` has moved in the bins that they list."""
+    """Move rows up a level, or down, and count them there in the bins that they list."""
     one = np.uint64(1)
     n_rows = np.uint64(rows.size)
     for q in range(n_rows):
         prefetch(codes, np.uint64(starts[np.uint64(rows[min(q + AHEAD, n_rows - one)])]))
         i = np.uint64(rows[q])
-        row = book[np.uint64(levels[i]) + np.uint64(not rise)]
+        row = book[_shift(i, rise, counts, levels, book)]
         count = counts[i] if rise else -counts[i]
         for e in range(np.uint64(starts[i]), np.uint64(starts[i + one])):
             row[codes[e]] += count
@@ -460,7 +413,7 @@ def enter_dense(
         prefetch(flat, ahead)
         prefetch(flat, ahead + width - one)
         i = np.uint64(rows[q])
-        row = book[np.uint64(levels[i]) + np.uint64(not rise)]
+        row = book[_shift(i, rise, counts, levels, book)]
         count = counts[i] if rise else -counts[i]
         bins = codes[i]
         for j in range(np.uint64(bins.size)):

@@ -76,20 +76,8 @@ class EstimatorTrainingSet:
     Many classifiers refuse examples of a single class. If only one class has weight, the
     hypothesis is the `ConstantVote` for it.
 
-    Parameters
-    ----------
-    estimator : classifier
-        Cloned for every round; its ``fit`` takes ``sample_weight``.
-    X, y : arrays
-        The examples, in the form that the classifier takes.
-    classes : array of two labels
-        The first is -1, the second +1.
-    sample_weights : array of int64
-        How much each example counts.
-    integer_weights : bool
-        Whether these are the sample weights exactly.
-    seeds : iterator of int
-        One for each round, for estimators that have a ``random_state``.
+    The first of two ``classes`` is -1, the second +1. ``seeds`` has one for each round, for
+    estimators that have a ``random_state``.
     """
 
     def __init__(

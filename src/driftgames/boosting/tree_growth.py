@@ -66,14 +66,14 @@ class Node(NamedTuple):
     """A node of a tree on bins.
 
     A question has ``left > 0``: bins up to ``cut`` go to node ``left``, others to ``left + 1``.
-    A leaf has ``left == 0`` and a vote.
+    A leaf has ``left == 0`` and a vote; with more than two classes, a tuple of one for each.
     """
 
     feature: int = -1
     cut: int = 0
     missing_left: int = 0
     left: int = 0
-    vote: int = 0
+    vote: Any = 0
     gain: float = 0.0
 
 
@@ -188,6 +188,7 @@ class TreeGrower:
         n_sums = 3 if shape.has_least_size else 2
         self._growth = make_growth(data, np.array(numbers), n_sums, self._n_shares, min(limits))
         self._weights = np.empty(0, dtype=np.int64)
+        self._given = self._weights, _NO_TABLES, _NO_MISTAKES
         self._tree: Tree | None = None
 
     @property
@@ -223,25 +224,13 @@ class TreeGrower:
         With ``mistakes``, row ``i`` of class ``c`` weighs ``weights[c, mistakes[i]]`` times its
         sample weight. With ``fill_root``, the rows are not summed for the root.
         """
-        tables, of_rows = _NO_TABLES, weights
-        if mistakes is None:
-            mistakes = _NO_MISTAKES
-        else:
-            tables = weights
-            if not self._weights.size:
-                self._weights = np.empty(self._data.n_rows, dtype=np.int64)
-            of_rows = self._weights
-        self._tree = None
-        self._growth.at[SUMMED] = fill_root is not None
-        if fill_root is not None:
-            sums = self._growth.sums
-            self.run(lambda p: fill_root(p, sums[p, 0]))
+        self._weigh(weights, mistakes, fill_root)
         step = steps.BEGIN
         while step != steps.DONE:
             if step == steps.FULL:
                 self._growth = widened(self._growth)
                 step = steps.CHOOSE
-            step = self._take(step, of_rows, tables, mistakes, alone=self._n_shares == 1)
+            step = self._take(step, alone=self._n_shares == 1)
         n_nodes = int(self._growth.at[N_NODES])
         totals = self._growth.totals[:n_nodes].tolist()
         norm = totals[0][0] + totals[0][1]
@@ -260,6 +249,19 @@ class TreeGrower:
                 value += vote * (upper - lower)
         self._tree = tuple(nodes)
         return value, norm, self._tree
+
+    def _weigh(self, weights: IntArray, mistakes: Array | None, fill_root: FillRoot | None) -> None:
+        """Give the rows the weights that `grow` describes."""
+        self._tree = None
+        self._given = weights, _NO_TABLES, _NO_MISTAKES
+        if mistakes is not None:
+            if not self._weights.size:
+                self._weights = np.empty(self._data.n_rows, dtype=np.int64)
+            self._given = self._weights, weights, mistakes
+        self._growth.at[SUMMED] = fill_root is not None
+        if fill_root is not None:
+            sums = self._growth.sums
+            self.run(lambda p: fill_root(p, sums[p, 0]))
 
     def votes(self, tree: Tree) -> BitArray:
         """Return a tree's vote on every row: 1 for +1 and 0 for -1."""
@@ -283,8 +285,10 @@ class TreeGrower:
         """Divide the rows by whether a tree is right."""
         self._follow(tree)
         growth, answer = self._growth, []
-        leaves = [(n, node.vote > 0) for n, node in enumerate(tree) if not node.left]
-        bounds = growth.bounds[:, : len(tree)].tolist()
+        n_nodes = growth.at[N_NODES]
+        nodes = zip(growth.questions[:n_nodes, 3].tolist(), growth.votes.tolist(), strict=False)
+        leaves = [(n, vote > 0) for n, (left, vote) in enumerate(nodes) if not left]
+        bounds = growth.bounds[:, :n_nodes].tolist()
         for lists, of_node in zip(growth.lists, bounds, strict=True):
             found: tuple[tuple[list[Array], list[Array]], ...] = ([], []), ([], [])
             for n, vote in leaves:
@@ -300,14 +304,14 @@ class TreeGrower:
         n_nodes = growth.at[N_NODES]
         return growth.questions[:n_nodes], growth.votes[:n_nodes], growth.bounds[p], growth.lists[p]
 
-    def _take(self, step: int, *weights: Array, alone: bool = False) -> int:
+    def _take(self, step: int, *, alone: bool = False) -> int:
         """Take a step and return the next one; if ``alone``, go on to the end."""
-        here = self._examples, self._growth
+        here = self._examples, self._growth, *self._given
         if alone or step not in steps.SHARED:
-            return self._steps(step, alone, 0, *here, *weights)
+            return self._steps(step, alone, 0, *here)
 
         def take(p: int) -> int:
-            return self._steps(step, False, p, *here, *weights)
+            return self._steps(step, False, p, *here)
 
         if step == steps.FIND and self._data.n_codes < _FEW_BINS:
             *_, following = map(take, range(self._n_shares))
@@ -321,9 +325,9 @@ class TreeGrower:
         while self._growth.votes.size < len(tree):
             self._growth = widened(self._growth)
         growth = self._growth
-        weights = np.zeros(self._data.n_rows, dtype=np.int64), _NO_TABLES, _NO_MISTAKES
+        self._given = np.zeros(self._data.n_rows, dtype=np.int64), _NO_TABLES, _NO_MISTAKES
         growth.at[SUMMED] = 1  # nobody asks for sums
-        self._take(steps.BEGIN, *weights)
+        self._take(steps.BEGIN)
         growth.at[N_NODES] = len(tree)
         for n, node in enumerate(tree):
             growth.questions[n] = node[:4]
@@ -331,15 +335,10 @@ class TreeGrower:
         for n, node in enumerate(tree):
             if node.left:
                 growth.at[ASKED] = n
-                self._take(steps.ASK, *weights)
-                self._take(steps.FOLLOW, *weights)
+                self._take(steps.ASK)
+                self._take(steps.FOLLOW)
         self._tree = tree
 
     def run(self, task: Callable[[int], T]) -> list[T]:
         """Run a task for every share."""
         return [task(0)] if self._n_shares == 1 else self._data.run(task)
-
-
-def as_rows(tree: Tree) -> tuple[Any, ...]:
-    """Return the columns of a tree's nodes: features, cuts, missing_left, left, votes, gains."""
-    return tuple(zip(*tree, strict=True))

@@ -1,31 +1,26 @@
-"""Voting trees as a model: fast scores, and what each feature did to one of them."""
+"""Voting trees as models, of two classes and of several: fast scores, and explanations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
 
 from driftgames._kernels.jit import inner_kernel, kernel, scalar
-from driftgames.boosting.additive import Explanation
+from driftgames.boosting.additive import Explanation, ShapeFunction
 from driftgames.boosting.bins import Array
+from driftgames.boosting.row_scores import check_example, score_rows
 from driftgames.boosting.stumps import exact_weights, round_to_unit
 from driftgames.boosting.trees import Trees
-from driftgames.core.checks import as_read_only, check_integer
-from driftgames.core.threads import run_in_threads
 from driftgames.core.typing import FloatArray
-
-_CHUNK = 4096  # rows per task; the same for any number of threads
 
 
 @dataclass(frozen=True, eq=False)
-class TreeModel:
-    r"""The vote of :math:`T` trees, :math:`\sum_{t=1}^{T} \alpha_t h_t(x)`.
+class TreeVotes:
+    """Trees whose votes are added up: one sum on each row, or one for each class.
 
     Notes
     -----
@@ -42,17 +37,18 @@ class TreeModel:
         return exact_weights(self.vote_weights, len(self.trees))
 
     @property
-    def total(self) -> float:
-        """The sum of the vote weights; no score is larger."""
-        return float(np.abs(self._weights[0]).sum())
+    def _width(self) -> tuple[int, ...]:
+        """The shape of the sums on one row."""
+        return ()
 
     @cached_property
     def _nodes(self) -> tuple[Array, Array, Array, Array, Array, Array]:
-        """The nodes of all trees, numbered through, as `_score_row` takes them."""
+        """The nodes of all trees, numbered through, as `_add_votes` takes them."""
         trees = self.trees
         begins = np.repeat(trees.starts[:-1], trees.n_nodes)
         left = np.where(trees.left > 0, trees.left + begins, 0).astype(np.int32)
-        votes = np.repeat(self._weights[0], trees.n_nodes) * trees.vote
+        weights = np.repeat(self._weights[0], trees.n_nodes)
+        votes = weights[:, None] * trees.vote.reshape(weights.size, *(self._width or (1,)))
         return (
             trees.starts[:-1],
             trees.feature,
@@ -65,31 +61,33 @@ class TreeModel:
     def scores(
         self, X: Any, *, n_threads: int = 1, divisor: float | None = None
     ) -> npt.NDArray[Any]:
-        """Return the sum of votes on each row: int64 if all weights are 1, else float64.
+        """Return the sums of votes on each row: int64 if all weights are 1, else float64.
 
         With a ``divisor`` the sums are divided by it, and are float64.
 
         ``X`` is a dense array or a SciPy sparse matrix, which stays sparse. NaN is a missing
         value. The result is the same for any number of threads.
         """
-        rows = X if issparse(X) else np.asarray(X)
-        if rows.ndim != 2 or rows.shape[1] != self.n_features:
-            raise ValueError(
-                f"X must have shape (n_rows, {self.n_features}); got {tuple(rows.shape)}"
-            )
-        check_integer("n_threads", n_threads, least=1)
-        score = self._sparse_scorer(rows) if issparse(X) else self._dense_scorer(rows)
-        out = np.empty(rows.shape[0])
-        starts = range(0, rows.shape[0], _CHUNK)
+        nodes, shape = self._nodes, (self.n_features, *(self._width or (1,)))
 
-        def add(start: int) -> None:
-            part = out[start : start + _CHUNK]
-            score(start, part)
-            if divisor is not None:
-                part /= divisor
+        def dense(rows: Array, out: FloatArray) -> None:
+            _score_dense(rows, *nodes, out)
 
-        run_in_threads(add, starts, n_threads)
+        def sparse(data: Array, indices: Array, pointers: Array, out: FloatArray) -> None:
+            _score_sparse(data, indices, pointers, np.zeros(self.n_features), *nodes, out)
+
+        out = score_rows(X, shape, dense, sparse, n_threads=n_threads, divisor=divisor)
+        out = out.reshape(len(out), *self._width)
         return out.astype(np.int64) if self._weights[1] and divisor is None else out
+
+
+class TreeModel(TreeVotes):
+    r"""The vote of :math:`T` trees, :math:`\sum_{t=1}^{T} \alpha_t h_t(x)`."""
+
+    @property
+    def total(self) -> float:
+        """The sum of the vote weights; no score is larger."""
+        return float(np.abs(self._weights[0]).sum())
 
     def explain(self, x: Any) -> Explanation:
         r"""Return the vote of each feature on one example, a vector or a single row.
@@ -104,12 +102,7 @@ class TreeModel:
         :math:`v` over the roots, add up to the score. For trees with one question and two
         different votes this is the vote of stumps.
         """
-        row = np.asarray(x.toarray() if issparse(x) else x, dtype=np.float64)
-        row = row[0] if row.ndim == 2 and row.shape[0] == 1 else row
-        if row.shape != (self.n_features,):
-            raise ValueError(
-                f"x must be one example of {self.n_features} features; got shape {row.shape}"
-            )
+        row = check_example(x, self.n_features)
         starts, feature, threshold, missing_left, left, _ = self._nodes
         worth = self._worth
         votes, base = np.zeros(self.n_features), 0.0
@@ -128,42 +121,53 @@ class TreeModel:
     def _worth(self) -> FloatArray:
         """The value of each node, as `explain` defines it, in votes."""
         *_, left, votes = self._nodes
-        worth = votes.copy()
+        worth = votes[:, 0].copy()
         for n in range(left.size - 1, -1, -1):  # a node comes after the one above it
             if left[n]:
                 worth[n] = (worth[left[n]] + worth[left[n] + 1]) / 2
         return round_to_unit(worth, self.total)
 
-    def _dense_scorer(self, rows: Array) -> Callable[[int, FloatArray], None]:
-        ready = rows.dtype in (np.float32, np.float64)
 
-        def score(start: int, out: FloatArray) -> None:
-            some = rows[start : start + out.size]
-            _score_dense(
-                as_read_only(some if ready else some.astype(np.float64)), *self._nodes, out
-            )
+@dataclass(frozen=True, eq=False)
+class PairModel(TreeVotes):
+    r"""The votes of :math:`T` trees for each class, :math:`\sum_t \alpha_t h_t(x, l)`.
 
-        return score
+    For one class they are the votes of a `TreeModel`. All classes share the questions: an example
+    goes through each tree once.
+    """
 
-    def _sparse_scorer(self, matrix: Any) -> Callable[[int, FloatArray], None]:
-        rows = matrix.tocsr()
-        if not rows.has_canonical_format:
-            rows = rows.copy()
-            rows.sum_duplicates()
+    n_classes: int
 
-        def score(start: int, out: FloatArray) -> None:
-            pointers = rows.indptr[start : start + out.size + 1].astype(np.int64)
-            first, last = pointers[0], pointers[-1]
-            _score_sparse(
-                rows.data[first:last].astype(np.float64, copy=False),
-                rows.indices[first:last].astype(np.int32, copy=False),
-                pointers - first,
-                np.zeros(self.n_features),
-                *self._nodes,
-                out,
-            )
+    @property
+    def _width(self) -> tuple[int, ...]:
+        return (self.n_classes,)
 
-        return score
+    def of_class(self, label: int) -> TreeModel:
+        """Return the model of the votes for one class, given by its number."""
+        votes = self.trees.vote.reshape(-1, self.n_classes)[:, label]
+        return TreeModel(replace(self.trees, vote=votes), self.vote_weights, self.n_features)
+
+    def shape_functions(self, label: int) -> dict[int, ShapeFunction]:
+        """Return the votes of stumps for one class, as a step function of each feature's value.
+
+        A stump votes on either side what `TreeModel.explain` credits to its feature: its vote
+        less the mean of its two votes. A stump with the same vote on both sides changes nothing.
+        """
+        trees, one = self.trees, self.of_class(label)
+        worth, total = one._worth, one.total or 1.0
+        roots = trees.starts[:-1][trees.n_nodes == 3]
+        left = worth[roots + 1] - worth[roots]
+        missing = np.where(trees.missing_left[roots] == 1, left, -left)
+        shapes = {}
+        for j in np.unique(trees.feature[roots]).tolist():
+            mine = trees.feature[roots] == j
+            cuts, where = np.unique(trees.threshold[roots][mine], return_inverse=True)
+            steps = np.zeros(cuts.size + 1)
+            np.add.at(steps, where + 1, -2.0 * left[mine])
+            steps[0] = left[mine].sum()
+            gone = float(missing[mine].sum())
+            shapes[j] = ShapeFunction(j, cuts, np.cumsum(steps) / total, gone / total)
+        return shapes
 
 
 @scalar
@@ -182,7 +186,7 @@ def find_leaf(
 
 
 @inner_kernel
-def _score_row(
+def _add_votes(
     row: Array,
     starts: Array,
     feature: Array,
@@ -190,12 +194,19 @@ def _score_row(
     missing_left: Array,
     left: Array,
     votes: Array,
-) -> float:
-    """Return the sum of the votes of all trees on one row; the sum is exact in any order."""
-    score = 0.0
+    out: Array,
+) -> None:
+    """Add the votes of all trees on one row to ``out``; the sums are exact in any order."""
+    if out.size == 1:  # one sum stays in a register
+        total = 0.0
+        for t in range(starts.size):
+            total += votes[find_leaf(row, starts[t], feature, threshold, missing_left, left), 0]
+        out[0] = total
+        return
     for t in range(starts.size):
-        score += votes[find_leaf(row, starts[t], feature, threshold, missing_left, left)]
-    return score
+        n = find_leaf(row, starts[t], feature, threshold, missing_left, left)
+        for k in range(out.size):
+            out[k] += votes[n, k]
 
 
 @kernel
@@ -209,9 +220,9 @@ def _score_dense(
     votes: Array,
     out: Array,
 ) -> None:
-    """Write the score of every row."""
-    for i in range(out.size):
-        out[i] = _score_row(rows[i], starts, feature, threshold, missing_left, left, votes)
+    """Add the scores of every row to ``out``."""
+    for i in range(out.shape[0]):
+        _add_votes(rows[i], starts, feature, threshold, missing_left, left, votes, out[i])
 
 
 @kernel
@@ -229,9 +240,9 @@ def _score_sparse(
     out: Array,
 ) -> None:
     """Do the same for the rows of a CSR matrix; ``row`` is a scratch buffer of zeros."""
-    for i in range(out.size):
+    for i in range(out.shape[0]):
         for e in range(pointers[i], pointers[i + 1]):
             row[indices[e]] = data[e]
-        out[i] = _score_row(row, starts, feature, threshold, missing_left, left, votes)
+        _add_votes(row, starts, feature, threshold, missing_left, left, votes, out[i])
         for e in range(pointers[i], pointers[i + 1]):
             row[indices[e]] = 0.0

@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import BitArray
+from driftgames.boosting.cuts import Cuts
 from driftgames.boosting.leaf_tally import count_leaf_mistakes
 from driftgames.boosting.mistake_counts import MistakeCounts
-from driftgames.boosting.tree_growth import Node, Tree, TreeGrower, TreeShape, as_rows
-from driftgames.boosting.trees import Trees
+from driftgames.boosting.tree_growth import Node, Tree, TreeGrower, TreeShape
+from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.vote_totals import RowVotes
 from driftgames.core.typing import BoolArray, IntArray
 
 
 class TreeTrainingSet:
-    """Binned examples and a weak learner that grows trees on them.
+    """Binned examples and a weak learner that grows trees on them."""
 
-    Parameters
-    ----------
-    data : BinnedTrainingSet
-        The examples in bins.
-    shape : TreeShape
-        How large trees may grow.
-    """
-
-    def __init__(self, data: BinnedTrainingSet, shape: TreeShape) -> None:
+    def __init__(
+        self, data: BinnedTrainingSet, shape: TreeShape, grower: TreeGrower | None = None
+    ) -> None:
         self._data = data
-        self._grower = TreeGrower(data, shape)
+        self._grower = grower or TreeGrower(data, shape)
         self._counts_rows = shape.has_least_size
-
-    @property
-    def integer_weights(self) -> bool:
-        """Whether the sample weights are exact, and not rounded fractions."""
-        return self._data.integer_weights
-
-    @property
-    def positive(self) -> BoolArray:
-        """Which rows are of class 1."""
-        return self._data.positive
-
-    @property
-    def sample_weights(self) -> IntArray:
-        """How much each row counts."""
-        return self._data.sample_weights
+        self.integer_weights = data.integer_weights
+        self.positive: BoolArray = data.positive
+        self.sample_weights = data.sample_weights
 
     def count_mistakes(self) -> MistakeCounts:
         """Return a tally as long as it is cheaper than one number for each row."""
@@ -63,23 +48,38 @@ class TreeTrainingSet:
 
     def to_values(self, chosen: list[Tree]) -> Trees:
         """Return trees on bins as trees on feature values."""
-        columns = [as_rows(tree) for tree in chosen]
-        sizes = [len(tree) for tree in chosen]
-        feature, cut, missing_left, left, vote, gain = (
-            np.array([x for column in columns for x in column[k]]) for k in range(6)
-        )
-        if not chosen:
-            return Trees.none()
-        asks = left > 0
-        threshold = np.zeros(feature.size)
-        threshold[asks] = self._data.cuts.values(feature[asks], cut[asks])
-        return Trees(np.array(sizes), feature, threshold, missing_left, left, vote, gain)
+        return trees_to_values(self._data.cuts, chosen)
 
     def to_bins(self, trees: Trees) -> list[Tree]:
         """Return trees on feature values as trees on bins."""
-        index = self._data.cuts.index
-        return trees.to_nodes(
-            lambda j, theta, missing, left, vote, gain: Node(
-                j, index(j, theta) if left else 0, missing, left, vote, gain
-            )
-        )
+        return trees_to_bins(self._data.cuts, trees)
+
+
+def trees_to_values(cuts: Cuts, chosen: list[Tree]) -> Trees:
+    """Return trees on bins as trees on feature values."""
+    if not chosen:
+        return NO_TREES
+    nodes = [node for tree in chosen for node in tree]
+    feature, cut, missing_left, left = np.array([node[:4] for node in nodes]).T
+    threshold, asks = np.zeros(len(nodes)), left > 0
+    threshold[asks] = cuts.values(feature[asks], cut[asks])
+    votes = np.array([node.vote for node in nodes if not node.left])
+    vote = np.zeros((len(nodes), *votes.shape[1:]))
+    vote[~asks] = votes
+    sizes, gain = np.array([len(tree) for tree in chosen]), np.array([node.gain for node in nodes])
+    return Trees(sizes, feature, threshold, missing_left, left, vote, gain)
+
+
+def trees_to_bins(cuts: Cuts, trees: Trees) -> list[Tree]:
+    """Return trees on feature values as trees on bins."""
+
+    def node(
+        j: int, theta: float, missing_left: int, left: int, vote: int | list[int], gain: float
+    ) -> Node:
+        if left:
+            return Node(j, cuts.index(j, theta), missing_left, left, gain=gain)
+        return Node(vote=tuple(vote) if isinstance(vote, list) else vote)
+
+    columns = trees.feature, trees.threshold, trees.missing_left, trees.left, trees.vote, trees.gain
+    nodes = list(map(node, *(column.tolist() for column in columns)))
+    return [tuple(nodes[begin:end]) for begin, end in pairwise(trees.starts.tolist())]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +13,6 @@ import numpy.typing as npt
 from driftgames.core.typing import FloatArray, IntArray
 
 VoteArray = npt.NDArray[np.int8]
-
-N = TypeVar("N")
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,12 +112,6 @@ class Trees:
     def none(cls) -> Trees:
         """Return the trees of a booster that has none."""
         return cls(*(np.empty(0, dtype) for dtype in DTYPES.values()))
-
-    def to_nodes(self, make: Callable[..., N]) -> list[tuple[N, ...]]:
-        """Return the nodes of each tree; ``make`` is called with all entries of a node in order."""
-        entries = (getattr(self, name).tolist() for name in DTYPES if name != "n_nodes")
-        nodes = [make(*node) for node in zip(*entries, strict=True)]
-        return [tuple(nodes[begin:end]) for begin, end in self._ends()]
 
     @cached_property
     def starts(self) -> IntArray:

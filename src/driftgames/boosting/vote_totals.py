@@ -31,9 +31,6 @@ class VoteTotals(Protocol):
     def masses(self) -> tuple[int, int]:
         """Return the number of copies of examples, and the sum of the sample weights."""
 
-    def standing(self) -> Standing:
-        """Return where the examples stand."""
-
     def heaviest(self, lowest: float) -> float:
         """Weigh the examples relative to the lowest total; return the largest weight."""
 

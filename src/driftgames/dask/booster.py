@@ -220,38 +220,34 @@ class DaskBooster(BaseBooster):
 
     def decision_function(self, X: Any) -> Any:
         """Return the normalised vote; lazily, as a dask array, for a collection."""
-        return self._lazily("decision_function", X, np.dtype(np.float64))
+        return self._lazily("decision_function", X)
 
     def predict(self, X: Any) -> Any:
         """Return the label that the vote is for; lazily for a collection."""
-        check_is_fitted(self)
-        return self._lazily("predict", X, self.classes_.dtype)
+        return self._lazily("predict", X)
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class; lazily for a collection."""
-        check_is_fitted(self)
-        return self._lazily("predict_proba", X, np.dtype(np.float64), self.classes_.size)
+        return self._lazily("predict_proba", X)
 
     def save(self, path: Path) -> None:
         """Write the model of `to_local` to a JSON file, atomically."""
         self.to_local().save(path)
 
-    def _lazily(self, method: str, X: Any, dtype: Any, *width: int) -> Any:
+    def _lazily(self, method: str, X: Any) -> Any:
         """Return a prediction of the local classifier, part by part if there are parts."""
         local = self.to_local()
         if not partitions.is_collection(X):
             return getattr(local, method)(X)
-        sizes = X.chunks[0] if hasattr(X, "chunks") else None
+        n_classes, labels = local.classes_.size, method == "predict"
+        one = labels or (method == "decision_function" and n_classes == 2)
+        width, dtype = (() if one else (n_classes,)), local.classes_.dtype if labels else float
         parts = partitions.parts_of("X", X)
-        predict = dask.delayed(_predict)
-        model = dask.delayed(local)
+        sizes = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * len(parts)
+        predict, model = dask.delayed(_predict), dask.delayed(local)
         arrays = [
-            da.from_delayed(
-                predict(model, method, part, dtype, width),
-                (np.nan if sizes is None else sizes[k], *width),
-                dtype,
-            )
-            for k, part in enumerate(parts)
+            da.from_delayed(predict(model, method, part, dtype, width), (n, *width), dtype)
+            for part, n in zip(parts, sizes, strict=True)
         ]
         return da.concatenate(arrays, allow_unknown_chunksizes=True)
 

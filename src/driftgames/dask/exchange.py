@@ -48,16 +48,8 @@ class _Held:
 class ActorExchange:
     """Asks holders on the workers of a Dask cluster; a context manager that leaves none behind.
 
-    Parameters
-    ----------
-    client : distributed.Client
-        The client of the cluster.
-    parts : dict of Delayed
-        The partitions by number, `Part` objects; they are computed again if a worker is lost.
-    plan : Plan
-        What holders must know.
-    timeout : float
-        Seconds after which a worker that does not answer counts as lost.
+    ``parts`` are the partitions by number, delayed `Part` objects. They are computed again if a
+    worker is lost, or does not answer for ``timeout`` seconds.
     """
 
     def __init__(self, client: Client, parts: dict[int, Any], plan: Plan, timeout: float) -> None:
@@ -188,12 +180,7 @@ class ActorExchange:
 class ClusterWatch:
     """Waits for results, and never longer than the cluster shows signs of life.
 
-    Parameters
-    ----------
-    client : distributed.Client
-        The client of the cluster.
-    timeout : float
-        The seconds after which what does not answer counts as gone.
+    What does not answer for ``timeout`` seconds counts as gone.
     """
 
     def __init__(self, client: Client, timeout: float) -> None:

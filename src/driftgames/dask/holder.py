@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,29 +48,18 @@ class Holder:
             s for found in self._pool.map(assemble_share, range(n_threads)) for s in found
         ]
         self._seconds = 0.0
-        self._background = ThreadPoolExecutor(1)
-        self._settling: Future[None] | None = None
 
     def ask(self, questions: Letter) -> Letter:
-        """Return the answers of all shares to questions, `Command`s; settle while they travel."""
-        answers = [self._answer(question) for question in questions.content]
-        self._settling = self._background.submit(self._settle)
-        return Letter(answers)
+        """Return the answers of all shares to questions, `Command`s."""
+        return Letter([self._answer(question) for question in questions.content])
 
     def _answer(self, command: Command) -> Any:
-        if self._settling is not None:
-            self._settling.result()
         begun = time.perf_counter()
         name, arguments = command
         mine = [_own(argument) for argument in arguments]
         answer = combine(name, self._each(lambda share: share.ask(name, *mine)))
         self._seconds += time.perf_counter() - begun
         return answer
-
-    def _settle(self) -> None:
-        begun = time.perf_counter()
-        self._each(Share.settle)
-        self._seconds += time.perf_counter() - begun
 
     def _each(self, task: Callable[[Share], Any]) -> list[Any]:
         """Run a task for all shares; one share needs no other thread."""

@@ -28,16 +28,9 @@ _FAN_IN = 8  # summaries that are merged at a time
 
 
 class Survey:
-    """Computes the partitions, and what one place must know of them.
+    """Computes the partitions, delayed `Part` objects, and what one place must know of them.
 
-    Parameters
-    ----------
-    client : distributed.Client
-        The client of the cluster.
-    parts : list of Delayed
-        The partitions, `Part` objects.
-    timeout : float
-        Seconds after which what does not answer counts as gone.
+    What does not answer for ``timeout`` seconds counts as gone.
     """
 
     def __init__(self, client: Client, parts: Sequence[Any], timeout: float) -> None:
