@@ -13,11 +13,11 @@ from driftgames.core.checks import check_fraction, check_fractions, check_intege
 from driftgames.core.schema import NUMBER, Schema, integer
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.base import Floats
-from driftgames.hedge.potential_learner import PotentialLearner
+from driftgames.hedge.hedge import Hedge
 from driftgames.potentials import Potential
 
 
-class RandomizedHedge(PotentialLearner):
+class RandomizedHedge(Hedge):
     r"""Hedge that plays one drawn action a round and is charged that action's loss.
 
     .. math:: i_t \sim p_t, \qquad s_{t,i} = s_{t-1,i} + \ell_{t,i} - \ell_{t,i_t}
@@ -52,7 +52,7 @@ class RandomizedHedge(PotentialLearner):
     """
 
     _named_arguments: ClassVar[Schema] = {
-        **PotentialLearner._named_arguments,
+        **Hedge._named_arguments,
         "delta": NUMBER,
         "random_state": integer(0),
     }
