@@ -28,8 +28,19 @@ from driftgames.core.checks import (
     shown,
 )
 from driftgames.core.typing import Content, FloatArray
-from driftgames.hedge.loss_base import ANY, Loss, LossFunction, Range, check_inside, means
-from driftgames.hedge.slopes import ABSOLUTE, LOG, PINBALL, SQUARE, Slope
+from driftgames.hedge.loss_base import (
+    ABSOLUTE,
+    ANY,
+    LOG,
+    PINBALL,
+    SQUARE,
+    Loss,
+    LossFunction,
+    Range,
+    Slope,
+    check_inside,
+    means,
+)
 
 __all__ = [
     "LOSSES",
