@@ -12,7 +12,6 @@ from driftgames.bandit import clock_kernels as clock
 from driftgames.bandit import exponential_kernels as kernels
 from driftgames.bandit.engine import Engine
 from driftgames.bandit.schedule import rate_at, sum_until
-from driftgames.bandit.sum_tree import capacity
 from driftgames.bandit.types import Addresses, ArmArray, Respond, Rounds
 from driftgames.bandit.uniform_kernels import take_uniforms
 from driftgames.core.checks import check_between, check_positive
@@ -93,7 +92,7 @@ class ExponentialEngine(Engine):
         n_arms = self.estimates.size
         arms_changed = self.numbers[kernels.ARMS] != n_arms
         self.numbers[kernels.ARMS] = n_arms
-        tree = np.zeros(2 * capacity(n_arms))
+        tree = np.zeros(2 * kernels.capacity(n_arms))
         buffer = np.concatenate([self.numbers, self.estimates, tree])
         self.numbers, self.estimates, self._tree = kernels.views_of(buffer)
         if arms_changed:  # the old base may be far from the new estimates

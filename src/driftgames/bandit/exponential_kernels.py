@@ -7,6 +7,11 @@ estimate of the drawn arm alone, so one weight changes. A common factor of all w
 The state is the estimates and ``numbers``, the scalars that are named below. The tree follows
 from both. All three lie in one array, the buffer, because one argument makes a call from Python
 fastest: the scalars, the estimates, the tree.
+
+In the tree, ``tree[1]`` is the root, node ``k`` is the sum of its children ``2k`` and ``2k + 1``,
+and the leaves are the second half of the array; leaves without an arm weigh 0. A draw and a change
+of one weight both walk one path. A node is always recomputed from its children. So rounding errors
+do not add up, and a tree that is built anew has the same bits.
 """
 
 from __future__ import annotations
@@ -23,7 +28,6 @@ from driftgames._kernels.lanes import LANES, load, store
 from driftgames._kernels.sums import lowest_of
 from driftgames.bandit.clock_kernels import CLOCK_SIZE, ROUND, count_loss, count_pull
 from driftgames.bandit.schedule import stretch_of
-from driftgames.bandit.sum_tree import find, set_leaf, sum_up
 from driftgames.bandit.types import ArmArray, Respond
 from driftgames.bandit.uniform_kernels import next_uniform
 from driftgames.core.typing import FloatArray
@@ -40,6 +44,52 @@ SIZE = CLOCK_SIZE + 6
 
 LEAST_ROOT = 3.7e-44  # exp(-100): when the root falls below, the tree is built anew
 LARGEST_EXPONENT = 600.0  # from here on a weight is 0; exp(-600) is a normal number
+
+
+def capacity(n_arms: int) -> int:
+    """Return the number of leaves for this many arms: the next power of two.
+
+    >>> [capacity(n) for n in (1, 2, 3, 10)]
+    [1, 2, 4, 16]
+    """
+    return 1 << (n_arms - 1).bit_length()
+
+
+@kernel
+def sum_up(tree: FloatArray) -> None:
+    """Recompute all inner nodes from the leaves."""
+    for node in range((tree.size >> 1) - 1, 0, -1):
+        tree[node] = tree[2 * node] + tree[2 * node + 1]
+
+
+@scalar
+def set_leaf(tree: FloatArray, arm: int, weight: float) -> None:
+    """Give one arm another weight, in O(log n)."""
+    node = (tree.size >> 1) + arm
+    tree[node] = weight
+    while node > 1:
+        weight = weight + tree[node ^ 1]
+        node >>= 1
+        tree[node] = weight
+
+
+@scalar
+def find(tree: FloatArray, uniform: float) -> int:
+    """Return the arm that a uniform number in [0, 1) draws, in O(log n).
+
+    An arm without weight is never drawn, whatever rounding does on the way down.
+    """
+    leaves = tree.size >> 1
+    rest = uniform * tree[1]
+    node = 1
+    while node < leaves:
+        node *= 2
+        left = tree[node]
+        # a draw is unpredictable, and so would be a branch on it
+        right = (rest >= left) & (tree[node + 1] > 0.0)
+        rest -= left if right else 0.0
+        node += right
+    return node - leaves
 
 
 @allocating_kernel
