@@ -41,8 +41,7 @@ def table_2(sets: Sequence[Dataset]) -> Table:
     columns.append(Column("source"))
     rows = []
     for data in sets:
-        size = published.TABLE_2.get(data.name)
-        printed = (None,) * 3 if size is None else (size.features, size.train, size.test)
+        printed = published.TABLE_2.get(data.name) or (None,) * 3
         ours = (len(data.feature_names), data.train.y.size, data.test.y.size)
         pairs = [cell for pair in zip(ours, printed, strict=True) for cell in pair]
         rows.append((data.name, *pairs, data.source.partition(" (")[0]))
@@ -79,12 +78,7 @@ def table_3(
         if comparable:
             row.append(None if printed is None else printed.seconds)
         shares = (fit.zeros, fit.train_error, fit.test_error)
-        theirs = (
-            (None,) * 3
-            if printed is None
-            else (printed.zeros, printed.train_error, printed.test_error)
-        )
-        for share, number in zip(shares, theirs, strict=True):
+        for share, number in zip(shares, printed[1:] if printed else (None,) * 3, strict=True):
             ours = 100 * share
             row.append(ours)
             if comparable:
