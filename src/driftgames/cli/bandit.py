@@ -165,7 +165,6 @@ def bandit(
 
 
 def _show(series: dict[str, GameSeries], title: str, epsilons: list[float], out: Console) -> None:
-
     first = next(iter(series.values()))
     games, n_arms = first.arm_losses.shape
     sizes = counted(n_arms, "arm"), counted(first.horizon, "round"), counted(games, "game")
@@ -196,7 +195,6 @@ def _regrets(series: dict[str, GameSeries]) -> Table:
 
 
 def _as_json(series: dict[str, GameSeries], title: str) -> dict[str, Any]:
-
     first = next(iter(series.values()))
     games, n_arms = first.arm_losses.shape
     sizes = {"losses": title, "arms": n_arms, "rounds": first.horizon, "games": games}
@@ -204,7 +202,6 @@ def _as_json(series: dict[str, GameSeries], title: str) -> dict[str, Any]:
 
 
 def _show_epsilons(series: dict[str, GameSeries], epsilons: list[float], out: Console) -> None:
-
     rows = []
     for name, each in series.items():
         certificate = each.certificate()
@@ -218,7 +215,7 @@ def _show_epsilons(series: dict[str, GameSeries], epsilons: list[float], out: Co
 
 def _draw(series: dict[str, GameSeries], path: Path) -> None:
     from driftgames.plots import save_figure
-    from driftgames.plots.bandit import plot_regret_bands
+    from driftgames.plots.regret import plot_regret_bands
     from driftgames.plots.style import caption
 
     first = next(iter(series.values()))

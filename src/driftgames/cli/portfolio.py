@@ -280,7 +280,6 @@ def _money(log_wealth: float, periods: int) -> tuple[float, float]:
 
 
 def _weights_table(strategy: PortfolioStrategy, assets: list[str]) -> Table:
-
     weights = strategy.predict().tolist()
     order = sorted(range(len(assets)), key=lambda k: -weights[k])
     rows: list[Row] = [(assets[k], weights[k]) for k in order[:SHOWN]]
