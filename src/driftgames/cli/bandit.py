@@ -12,14 +12,13 @@ from driftgames.bandit.registry import ENVIRONMENTS, POLICIES, REACTING
 from driftgames.cli._options import (
     ImportedFile,
     JsonFile,
-    check_outputs,
     completes,
     fractions,
-    import_file,
     pair,
     plot_of,
+    running,
 )
-from driftgames.cli._output import clear_errors, console
+from driftgames.cli._output import console
 from driftgames.core.registry import choose
 from driftgames.core.typing import Console
 from driftgames.tables import Column, Row, Table, as_records, counted, draw_table, write_json
@@ -130,9 +129,7 @@ def bandit(
     """
     from driftgames.bandit import compare
 
-    with clear_errors():
-        import_file(imported)
-        check_outputs(plot=plot, json=json)
+    with running(imported, plot=plot, json=json):
         ends = pair("--loss-range", loss_range) or (0.0, 1.0)
         factories = _factories(policies, ends, gains)
         epsilons = fractions("--epsilon", epsilon)
