@@ -139,11 +139,12 @@ class Hedge(ExpertLearner):
     ) -> int:
         """Do as `_replay` with a potential that is not compiled."""
         low, high, offset, factor = self._scale
-        for r in range(max(len(losses), 1)):
+        rounds = len(learner_losses)
+        for r in range(max(rounds, 1)):
             p = self._potential.distribution(self._positions(), self.t + 1, self._prior)
             if len(played):
                 played[r % len(played)] = p
-            if not len(losses):
+            if not rounds:
                 break
             if not all_inside(losses[r], low, high):
                 return r
@@ -151,7 +152,7 @@ class Hedge(ExpertLearner):
             loss = scaled[draw(p, uniforms[r])] if len(uniforms) else dot(p, scaled)
             learner_losses[r] = loss
             regret[r] = self._move(scaled, float(loss))
-        return len(losses)
+        return rounds
 
     def _move(self, losses: FloatArray, learner_loss: float) -> float:
         """Move all chips by one round and return the regret to the best action."""

@@ -119,9 +119,9 @@ class RandomizedHedge(Hedge):
         uniforms: FloatArray | None = None,
     ) -> int:
         """Play the rows with one number of the stream for each."""
-        if len(losses) and not len(played):
+        if len(learner_losses) and not len(played):
             played = np.empty((1, self._n_actions))  # an action is drawn from the last row
-        uniforms = self._uniforms(len(losses)) if uniforms is None else uniforms
+        uniforms = self._uniforms(len(learner_losses)) if uniforms is None else uniforms
         return super()._replay(losses, awake, learner_losses, regret, played, uniforms)
 
     def _uniforms(self, count: int) -> FloatArray:
