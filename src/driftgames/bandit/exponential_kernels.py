@@ -16,23 +16,18 @@ do not add up, and a tree that is built anew has the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-
 import numpy as np
 
 from driftgames._kernels.arithmetic import choose
 from driftgames._kernels.elementary import exp
-from driftgames._kernels.jit import allocating_kernel, brief_kernel, kernel, scalar, specialise
+from driftgames._kernels.jit import allocating_kernel, brief_kernel, kernel, scalar
 from driftgames._kernels.lanes import LANES, load, store
 from driftgames._kernels.sums import lowest_of
 from driftgames.bandit.clock_kernels import CLOCK_SIZE, ROUND, count_loss, count_pull
+from driftgames.bandit.compiled_engine import State, Steps
 from driftgames.bandit.schedule import stretch_of
-from driftgames.bandit.types import ArmArray, Respond
 from driftgames.bandit.uniform_kernels import next_uniform
 from driftgames.core.typing import FloatArray
-
-respond: Respond = NotImplemented  # a name for `specialise` to bind
 
 BASE = CLOCK_SIZE  # the estimate that weighs 1
 RATE = CLOCK_SIZE + 1  # eta, of this round
@@ -141,10 +136,9 @@ def prepare(estimates: FloatArray, tree: FloatArray, numbers: FloatArray) -> Non
 
 
 @scalar
-def draw_one(
-    estimates: FloatArray, tree: FloatArray, numbers: FloatArray, uniform: float
-) -> tuple[int, float]:
+def draw_one(state: State, uniform: float) -> tuple[int, float]:
     """Return the arm that a uniform number draws and the probability it had."""
+    estimates, tree, numbers = state
     if numbers[ROUND] + 1.0 >= numbers[UNTIL]:
         prepare(estimates, tree, numbers)
     count_pull(numbers, numbers[RATE])
@@ -153,15 +147,16 @@ def draw_one(
 
 
 @scalar
-def learn_one(
-    estimates: FloatArray,
-    tree: FloatArray,
-    numbers: FloatArray,
-    arm: int,
-    loss: float,
-    chance: float,
-) -> None:
-    """Add ``loss / chance`` to the estimate of the drawn arm; ``chance`` is ``prob + gamma``."""
+def chance_of(state: State, prob: float) -> float:
+    """Return ``prob + gamma``."""
+    numbers = state[2]
+    return float(prob + numbers[IMPLICIT] * numbers[RATE])
+
+
+@scalar
+def learn_one(state: State, arm: int, loss: float, chance: float) -> None:
+    """Add ``loss / chance`` to the estimate of the drawn arm."""
+    estimates, tree, numbers = state
     estimates[arm] += loss / chance
     count_loss(numbers, loss)
     set_leaf(tree, arm, weigh(estimates[arm], numbers[RATE], numbers[BASE]))
@@ -173,44 +168,14 @@ def learn_one(
 def draw(buffer: FloatArray, function: int, state: int) -> tuple[int, float]:
     """Call `draw_one` from Python."""
     numbers, estimates, tree = views_of(buffer)
-    return draw_one(estimates, tree, numbers, next_uniform(function, state))
+    return draw_one((estimates, tree, numbers), next_uniform(function, state))
 
 
 @brief_kernel
 def learn(buffer: FloatArray, arm: int, loss: float, chance: float) -> None:
     """Call `learn_one` from Python."""
     numbers, estimates, tree = views_of(buffer)
-    learn_one(estimates, tree, numbers, arm, loss, chance)
-
-
-@kernel
-def replay(
-    estimates: FloatArray,
-    tree: FloatArray,
-    numbers: FloatArray,
-    losses: FloatArray,
-    uniforms: FloatArray,
-    drawn: ArmArray,
-    paid: FloatArray,
-) -> None:
-    """Play one round per row of ``losses``; write the drawn arms and their losses."""
-    # this repeats `draw_one` and `learn_one`, with the scalars in registers
-    rate, base = numbers[RATE], numbers[BASE]
-    for row in range(losses.shape[0]):
-        if numbers[ROUND] + 1.0 >= numbers[UNTIL]:
-            prepare(estimates, tree, numbers)
-            rate, base = numbers[RATE], numbers[BASE]
-        count_pull(numbers, rate)
-        arm = find(tree, uniforms[row])
-        loss, prob = losses[row, arm], tree[(tree.size >> 1) + arm] / tree[1]
-        estimates[arm] += loss / (prob + numbers[IMPLICIT] * rate)
-        count_loss(numbers, loss)
-        set_leaf(tree, arm, weigh(estimates[arm], rate, base))
-        if tree[1] < LEAST_ROOT:
-            build(estimates, tree, numbers)
-            base = numbers[BASE]
-        drawn[row] = arm
-        paid[row] = loss
+    learn_one((estimates, tree, numbers), arm, loss, chance)
 
 
 @kernel
@@ -221,30 +186,12 @@ def distribute(tree: FloatArray, out: FloatArray) -> None:
         out[arm] = tree[leaves + arm] / tree[1]
 
 
-def _play(
-    estimates: FloatArray,
-    tree: FloatArray,
-    numbers: FloatArray,
-    p: FloatArray,
-    function: int,
-    state: int,
-    losses: FloatArray,
-    drawn: ArmArray,
-    paid: FloatArray,
-) -> None:
-    """Play against an adversary that answers the distribution, one row of ``losses`` a round."""
-    for row in range(losses.shape[0]):
-        prepare(estimates, tree, numbers)
-        distribute(tree, p)
-        respond(numbers[ROUND] + 1.0, p, losses[row])
-        arm, prob = draw_one(estimates, tree, numbers, next_uniform(function, state))
-        chance = prob + numbers[IMPLICIT] * numbers[RATE]
-        learn_one(estimates, tree, numbers, arm, losses[row, arm], chance)
-        drawn[row] = arm
-        paid[row] = losses[row, arm]
+@scalar
+def distribute_next(state: State, out: FloatArray) -> None:
+    """Write the probabilities of the next round, whose eta may be another one."""
+    estimates, tree, numbers = state
+    prepare(estimates, tree, numbers)
+    distribute(tree, out)
 
 
-@cache
-def player(respond: Respond) -> Callable[..., None]:
-    """Return the loop of `_play` against this adversary."""
-    return specialise(_play, kernel, respond=respond)
+STEPS = Steps(draw_one, chance_of, learn_one, distribute_next)

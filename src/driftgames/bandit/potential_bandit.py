@@ -16,7 +16,7 @@ from driftgames.bandit.conditions import BanditCheck, check_bandit_potential
 from driftgames.bandit.engine import Engine
 from driftgames.bandit.exponential_engine import ExponentialEngine
 from driftgames.bandit.policy import BanditPolicy
-from driftgames.bandit.types import Addresses, Arm, ArmArray, Rounds
+from driftgames.bandit.types import Arm, Rounds
 from driftgames.bandit.uniform_kernels import take_uniform
 from driftgames.certificates.bounds import exp3_delayed, exp3_scheduled, theorem_5
 from driftgames.core.checks import check_fraction, check_integer, shown
@@ -49,15 +49,6 @@ class PotentialEngine(Engine):
         """Bind the two functions of a stream."""
         self.draw, self.learn = self._draw, self._learn
 
-    def replay(
-        self, losses: FloatArray, addresses: Addresses, drawn: ArmArray, paid: FloatArray
-    ) -> None:
-        """Play the rows, one at a time."""
-        for row in range(losses.shape[0]):
-            arm, prob = self._draw(*addresses)
-            self._learn(arm, losses[row, arm], prob)
-            drawn[row], paid[row] = arm, losses[row, arm]
-
     def _draw(self, function: int, state: int) -> tuple[int, float]:
         p = self.distribution()
         clock.count_pull(self.numbers, 0.0)
@@ -66,7 +57,7 @@ class PotentialEngine(Engine):
 
     def _learn(self, arm: int, loss: float, chance: float) -> None:
         self.estimates[arm] += loss / chance
-        clock.count_loss(self.numbers, float(loss))
+        clock.count_loss(self.numbers, loss)
 
 
 class PotentialBandit(BanditPolicy):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.bandit import tsallis_kernels as kernels
-from driftgames.bandit.engine import Engine
+from driftgames.bandit.compiled_engine import CompiledEngine
 from driftgames.bandit.policy import BanditPolicy
-from driftgames.bandit.types import Addresses, Arm, ArmArray, Respond, Rounds
-from driftgames.bandit.uniform_kernels import take_uniforms
+from driftgames.bandit.types import Arm, Rounds
 from driftgames.certificates.bounds import (
     tsallis_inf,
     tsallis_inf_adaptive,
@@ -27,8 +26,10 @@ from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
 
 
-class TsallisEngine(Engine):
+class TsallisEngine(CompiledEngine):
     """Solves for the probabilities in each round, starting at the solution of the last round."""
+
+    steps = kernels.STEPS
 
     def __init__(self, n_arms: int, *, reduced_variance: bool, adapt_to_delays: bool) -> None:
         self.estimates = np.zeros(n_arms)
@@ -41,15 +42,15 @@ class TsallisEngine(Engine):
     def distribution(self) -> FloatArray:
         """Solve for the next round."""
         p = np.empty(self.estimates.size)
-        kernels.write_next_distribution(self.estimates, p, self.numbers)
+        kernels.distribute_next((self.estimates, self._scratch, self.numbers), p)
         return p
 
     def bind(self) -> None:
         """Bind the kernels to the arrays."""
-        self._p = np.empty(self.estimates.size)
+        self._scratch = np.empty(self.estimates.size)  # the probabilities of a pull
         self.least_estimate = -np.inf if self.numbers[kernels.BASELINE] > 0 else 0.0
-        self.draw = partial(kernels.draw, self.estimates, self._p, self.numbers)
-        self.learn = partial(kernels.learn, self.estimates, self.numbers)
+        state = (self.estimates, self._scratch, self.numbers)
+        self.draw, self.learn = partial(kernels.draw, *state), partial(kernels.learn, *state)
 
     def highest_rate(self, numbers: FloatArray) -> float:
         """Return the learning rate of the first round."""
@@ -66,17 +67,6 @@ class TsallisEngine(Engine):
         wanted, found = self.numbers[constants].tolist(), numbers[constants].tolist()
         if found != wanted:
             raise ValueError(f"the constants must be {wanted}; got {found}")
-
-    def replay(
-        self, losses: FloatArray, addresses: Addresses, drawn: ArmArray, paid: FloatArray
-    ) -> None:
-        """Play the rows in one compiled call."""
-        uniforms = take_uniforms(losses.shape[0], *addresses)
-        kernels.replay(self.estimates, self._p, self.numbers, losses, uniforms, drawn, paid)
-
-    def player(self, respond: Respond) -> Callable[..., None]:
-        """Return the compiled loop against this adversary."""
-        return partial(kernels.player(respond), self.estimates, self._p, self.numbers)
 
 
 class TsallisINF(BanditPolicy):
