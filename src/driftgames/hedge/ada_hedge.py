@@ -205,10 +205,7 @@ def _mix_rounds(
     p, losses, state = buffers[0], buffers[1], (cumulative, totals, memory)
     for r in range(len(outcomes)):
         whole = _weigh(state, prior, p)
-        if awake is None:
-            total = settle_weights(p, whole, prior, None)
-        else:
-            total = settle_weights(p, whole, prior, awake[r])
+        total = settle_weights(p, whole, prior, awake, r)
         row = forecasts[r]
         least, most = spread(np.inf), spread(-np.inf)
         for i in range(0, n, LANES):

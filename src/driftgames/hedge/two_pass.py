@@ -80,10 +80,7 @@ def _play_rounds(
         if rounds > 0 and not all_inside(losses[r], low, high):
             return r
         whole = weigh(state, prior, p)
-        if awake is None:
-            total = settle_weights(p, whole, prior, None)
-        else:
-            total = settle_weights(p, whole, prior, awake[r])
+        total = settle_weights(p, whole, prior, awake, r)
         if len(played):
             for i in range(n):
                 played[r, i] = p[i] / total
