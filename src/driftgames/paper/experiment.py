@@ -124,6 +124,10 @@ def _shown(setting: Setting) -> tuple[Dataset, ...]:
     return setting.chosen.named(figures.SHOWN)
 
 
+def _shown_fits(setting: Setting, result: Result) -> list[Fit]:
+    return _done(_fits(_shown(setting), setting.rounds), result)
+
+
 _WHY_SHOWN = f"as in the paper, the figures show {listed(figures.SHOWN)}"
 
 
@@ -223,10 +227,7 @@ _ALL = (
         "The share of training examples to which each booster gives no weight at all: a weak "
         "learner need not look at them.",
         lambda setting: _fits(_shown(setting), setting.rounds),
-        lambda setting, result: (
-            (),
-            (figures.figure_1(_done(_fits(_shown(setting), setting.rounds), result)),),
-        ),
+        lambda setting, result: ((), (figures.figure_1(_shown_fits(setting, result)),)),
         uses=_shown,
         why=_WHY_SHOWN,
     ),
@@ -236,10 +237,7 @@ _ALL = (
         "The margin of an example is the share of hypotheses that are right about it less the "
         "share that are wrong.",
         lambda setting: _fits(_shown(setting), setting.rounds),
-        lambda setting, result: (
-            (),
-            (figures.figure_2(_done(_fits(_shown(setting), setting.rounds), result)),),
-        ),
+        lambda setting, result: ((), (figures.figure_2(_shown_fits(setting, result)),)),
         uses=_shown,
         why=_WHY_SHOWN,
     ),
