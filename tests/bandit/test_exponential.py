@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftgames.bandit import BernoulliArms, Exp3IX, PotentialBandit, sum_tree
+from driftgames.bandit import BernoulliArms, Exp3IX, PotentialBandit
 from driftgames.bandit import exponential_kernels as kernels
 from driftgames.bandit.exponential_engine import ExponentialEngine
 from driftgames.bandit.schedule import rate_at, sum_until
@@ -18,9 +18,9 @@ from driftgames.potentials import Exponential
 
 def tree_of(weights):
     weights = np.asarray(weights, dtype=float)
-    tree = np.zeros(2 * sum_tree.capacity(weights.size))
+    tree = np.zeros(2 * kernels.capacity(weights.size))
     tree[tree.size // 2 :][: weights.size] = weights
-    sum_tree.sum_up(tree)
+    kernels.sum_up(tree)
     return tree
 
 
@@ -30,7 +30,7 @@ def test_the_tree_draws_as_a_cumulative_sum_does(weights, uniform):
     weights[weights < 1e-6] = 0.0
     if not weights.any():
         return
-    chip = sum_tree.find(tree_of(weights), uniform)
+    chip = kernels.find(tree_of(weights), uniform)
     assert weights[chip] > 0
     heights = np.cumsum(weights) / weights.sum()
     below = heights[chip - 1] if chip else 0.0
@@ -41,12 +41,12 @@ def test_a_chip_without_weight_is_never_drawn_even_at_the_edges():
     edge = np.nextafter(1.0, 0.0)
     for weights in ([0.0, 1.0], [1.0, 0.0], [0.1, 0.2, 0.0, 0.0, 0.0], [0.0] * 8 + [1e-300]):
         for uniform in (0.0, 0.5, edge):
-            assert weights[sum_tree.find(tree_of(weights), uniform)] > 0
+            assert weights[kernels.find(tree_of(weights), uniform)] > 0
     # one in 250 of these would end beyond the last weight, by the rounding of the sums
     rng = np.random.default_rng(0)
     for _ in range(3000):
         weights = rng.random(40) ** 4 * (rng.random(40) > 0.3)
-        assert weights[sum_tree.find(tree_of(weights), edge)] > 0
+        assert weights[kernels.find(tree_of(weights), edge)] > 0
 
 
 def test_a_changed_leaf_gives_the_tree_that_is_built_anew():
@@ -56,7 +56,7 @@ def test_a_changed_leaf_gives_the_tree_that_is_built_anew():
     for _ in range(500):
         chip = int(rng.integers(37))
         weights[chip] = rng.random() ** 8
-        sum_tree.set_leaf(tree, chip, weights[chip])
+        kernels.set_leaf(tree, chip, weights[chip])
     np.testing.assert_array_equal(tree, tree_of(weights))
 
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from driftgames.paper.boosting import AS_PROVED, AS_PUBLISHED
-from driftgames.paper.claims import (
+from driftgames.paper.experiment import Setting
+from driftgames.paper.figures import (
+    SHOWN,
     claims_on_margins,
     claims_on_zeros,
     share_above,
     share_below_where_different,
     weighted,
 )
-from driftgames.paper.experiment import Setting
-from driftgames.paper.figures import SHOWN
 from driftgames.paper.reproduce import reproduce, select
 from driftgames.paper.results import Panel
 from driftgames.paper.sets import choose_sets

@@ -34,10 +34,10 @@ def counted(done, stop=None):
 
             return Task("count", {"k": k, "seed": setting.seed}, run)
 
-        return [make(k) for k in range(5)]
+        return {(k,): make(k) for k in range(5)}
 
-    def build(setting, result):
-        rows = tuple((result(task)["k"],) for task in tasks(setting))
+    def build(setting, results):
+        rows = tuple((each["k"],) for each in results.values())
         return (Table("Count", (Column("k"),), rows, name="count"),), ()
 
     return Experiment("count", "Count", "Counts.", tasks, build)

@@ -13,7 +13,17 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from driftgames._kernels.lanes import BITS, FLOATS, LANES, LANES_TYPE, Lanes, Mask, repeat, widen
+from driftgames._kernels.lanes import (
+    BITS,
+    FLOATS,
+    LANES,
+    LANES_TYPE,
+    Lanes,
+    Mask,
+    repeat,
+    select_ordered,
+    widen,
+)
 
 _FLOAT, _INTEGER = ir.DoubleType(), ir.IntType(64)
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
@@ -78,21 +88,13 @@ def size(typing_context, x):  # type: ignore[no-untyped-def]
 @intrinsic
 def lesser(typing_context, x, y):  # type: ignore[no-untyped-def]
     """Return x if it is below y, else y."""
-
-    def emit(builder, x, y):  # type: ignore[no-untyped-def]
-        return builder.select(builder.fcmp_ordered("<", x, y), x, y)
-
-    return _generator(emit, (x, y))
+    return _generator(select_ordered("<"), (x, y))
 
 
 @intrinsic
 def greater(typing_context, x, y):  # type: ignore[no-untyped-def]
     """Return x if it is above y, else y."""
-
-    def emit(builder, x, y):  # type: ignore[no-untyped-def]
-        return builder.select(builder.fcmp_ordered(">", x, y), x, y)
-
-    return _generator(emit, (x, y))
+    return _generator(select_ordered(">"), (x, y))
 
 
 @intrinsic

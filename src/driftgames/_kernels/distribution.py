@@ -20,25 +20,26 @@ def settle_weights(
     total: float,
     prior: FloatArray | None,
     awake: npt.NDArray[np.bool_] | None,
+    row: int,
 ) -> float:
-    """Return the sum of the weights of those awake, and set the others' to zero.
+    """Return the sum of the weights of those awake in this row, and set the others' to zero.
 
     Where all their weights are zero the prior is played, or without one the uniform
     distribution. ``total`` is the sum of all weights.
     """
     if awake is not None:
-        total = _put_to_sleep(p, awake)
+        total = _put_to_sleep(p, awake[row])
     if not total > 0.0:
         for i in range(p.size):
             p[i] = 1.0 if prior is None else prior[i]
-        total = total_of(p) if awake is None else _put_to_sleep(p, awake)
+        total = total_of(p) if awake is None else _put_to_sleep(p, awake[row])
     return total
 
 
 @kernel
 def normalise(p: FloatArray, total: float, prior: FloatArray | None) -> None:
     """Turn weights with this ``total`` into a distribution."""
-    total = settle_weights(p, total, prior, None)
+    total = settle_weights(p, total, prior, None, 0)
     for i in range(p.size):
         p[i] /= total
 

@@ -101,6 +101,16 @@ def _reduce(builder: Any, vector: Any, combine: Callable[[Any, Any], Any]) -> An
     return builder.extract_element(vector, ir.Constant(_INDEX, 0))
 
 
+def select_ordered(sign: str) -> Callable[[Any, Any, Any], Any]:
+    """Return what writes the code of ``x if x < y else y``, for this sign in the place of <."""
+    return lambda builder, x, y: builder.select(builder.fcmp_ordered(sign, x, y), x, y)
+
+
+def _of_one(emit: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Return the code generator of a function of one argument."""
+    return lambda context, builder, signature, arguments: emit(builder, arguments[0])
+
+
 def _is_number(kind: Any) -> bool:
     return isinstance(kind, Lanes | types.Float | types.Integer)
 
@@ -136,9 +146,7 @@ def _unary(operation: Any, kind: Any, emit: Callable[[Any, Any], Any]) -> None:
     def resolve(context: Any) -> Any:
         return lambda x: x if isinstance(x, kind) else None
 
-    lower_builtin(operation, kind)(
-        lambda context, builder, signature, arguments: emit(builder, arguments[0])
-    )
+    lower_builtin(operation, kind)(_of_one(emit))
 
 
 def _logical(operation: Any, emit: Callable[[Any, Any, Any], Any]) -> None:
@@ -291,44 +299,28 @@ def store(typing_context, x, start, value):  # type: ignore[no-untyped-def]
 @intrinsic
 def spread(typing_context, x):  # type: ignore[no-untyped-def]
     """Return ``x`` in every lane."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return repeat(builder, arguments[0])
-
-    return LANES_TYPE(types.float64), generate
+    return LANES_TYPE(types.float64), _of_one(repeat)
 
 
 @intrinsic
 def first(typing_context, count):  # type: ignore[no-untyped-def]
     """Return the mask of the first ``count`` lanes; of all lanes from 8 on."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return _mask_of_first(builder, arguments[0])
-
-    return MASK_TYPE(types.intp), generate
+    return MASK_TYPE(types.intp), _of_one(_mask_of_first)
 
 
 @intrinsic
 def fold(typing_context, x):  # type: ignore[no-untyped-def]
     """Return the sum of the lanes, as the tree ((0+4)+(2+6))+((1+5)+(3+7))."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return _reduce(builder, arguments[0], builder.fadd)
-
-    return types.float64(LANES_TYPE), generate
+    return types.float64(LANES_TYPE), _of_one(lambda builder, x: _reduce(builder, x, builder.fadd))
 
 
 @intrinsic
 def fold_lesser(typing_context, x):  # type: ignore[no-untyped-def]
     """Return the smallest lane."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        def lesser(x, y):  # type: ignore[no-untyped-def]
-            return builder.select(builder.fcmp_ordered("<", x, y), x, y)
-
-        return _reduce(builder, arguments[0], lesser)
-
-    return types.float64(LANES_TYPE), generate
+    emit = select_ordered("<")
+    return types.float64(LANES_TYPE), _of_one(
+        lambda builder, x: _reduce(builder, x, lambda low, high: emit(builder, low, high))
+    )
 
 
 @intrinsic

@@ -89,7 +89,7 @@ class GameSeries:
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the mean regret over time with the spread of the games."""
-        from driftgames.plots.bandit import plot_regret_bands
+        from driftgames.plots.regret import plot_regret_bands
 
         return plot_regret_bands(self.checkpoints, {self.title: self.regret_over_time}, ax=ax)
 
@@ -130,12 +130,9 @@ def play_games(
         for sequence in np.random.SeedSequence(seed).spawn(games):
             arms_rng, losses_rng = (np.random.default_rng(each) for each in sequence.spawn(2))
             policy = make(n_arms, rounds, arms_rng)
-            if isinstance(environment, Environment):
-                run = policy.run(
-                    environment, rounds, environment_rng=losses_rng, delays=delays, points=points
-                )
-            else:
-                run = policy.run(environment, delays=delays, points=points)
+            run = policy.run(
+                environment, rounds, environment_rng=losses_rng, delays=delays, points=points
+            )
             runs.append(run)
             advance(1)
     first = runs[0]

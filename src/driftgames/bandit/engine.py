@@ -86,35 +86,27 @@ class Engine(ABC):
     ) -> None:
         """Raise ValueError if the numbers that follow those of the clock are impossible."""
 
-    @abstractmethod
+    # ---------------------------------------------------------------- what all engines share
+
     def replay(
         self, losses: FloatArray, addresses: Addresses, drawn: ArmArray, paid: FloatArray
     ) -> None:
         """Play one round per row of ``losses``; write the drawn arms and their losses."""
-
-    def player(self, respond: Respond) -> Callable[..., None] | None:
-        """Return a compiled loop against a compiled adversary, if there is one."""
-        return None
-
-    # ---------------------------------------------------------------- what all engines share
+        self.play(None, losses, addresses, drawn, paid)
 
     def play(
         self,
-        respond: Respond,
+        respond: Respond | None,
         losses: FloatArray,
         addresses: Addresses,
         drawn: ArmArray,
         paid: FloatArray,
     ) -> None:
-        """Play against an adversary, which writes a row of ``losses`` each round."""
-        compiled = getattr(respond, "py_func", None) is not None
-        loop = self.player(respond) if compiled else None
-        if loop is not None:
-            loop(*addresses, losses, drawn, paid)
-            return
+        """Play against an adversary, if there is one, which writes a row of losses each round."""
         for row in range(losses.shape[0]):
-            respond(self.t + 1.0, self.distribution(), losses[row])
-            check_range("the losses of an environment", losses[row], 0.0, 1.0)
+            if respond is not None:
+                respond(self.t + 1.0, self.distribution(), losses[row])
+                check_range("the losses of an environment", losses[row], 0.0, 1.0)
             arm, prob = self.draw(*addresses)
             self.learn(arm, float(losses[row, arm]), prob + self.gamma)
             drawn[row], paid[row] = arm, losses[row, arm]

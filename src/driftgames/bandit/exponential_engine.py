@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 from driftgames.bandit import clock_kernels as clock
 from driftgames.bandit import exponential_kernels as kernels
-from driftgames.bandit.engine import Engine
+from driftgames.bandit.compiled_engine import CompiledEngine
 from driftgames.bandit.schedule import rate_at, sum_until
-from driftgames.bandit.sum_tree import capacity
-from driftgames.bandit.types import Addresses, ArmArray, Respond, Rounds
-from driftgames.bandit.uniform_kernels import take_uniforms
+from driftgames.bandit.types import Rounds
 from driftgames.core.checks import check_between, check_positive
 from driftgames.core.typing import FloatArray
 
 
-class ExponentialEngine(Engine):
+class ExponentialEngine(CompiledEngine):
     r"""Draws with :math:`p_{t,i} \propto e^{-\eta_t \hat L_{t-1,i}}`, in O(log K) a round.
 
     Parameters
@@ -33,6 +30,8 @@ class ExponentialEngine(Engine):
     implicit : float
         gamma / eta: losses are estimated as ``loss / (prob + gamma)``.
     """
+
+    steps = kernels.STEPS
 
     def __init__(
         self, n_arms: int, *, rate: float = 0.0, decay: float = 0.0, implicit: float = 0.0
@@ -81,7 +80,7 @@ class ExponentialEngine(Engine):
 
     def distribution(self) -> FloatArray:
         """Return the leaves of the tree over its root."""
-        p, tree, numbers = np.empty(self.estimates.size), self._tree, self.numbers
+        p, tree, numbers = np.empty(self.estimates.size), self._scratch, self.numbers
         if self.t + 1 >= numbers[kernels.UNTIL]:
             tree, numbers = tree.copy(), numbers.copy()  # the pull itself changes eta
             kernels.prepare(self.estimates, tree, numbers)
@@ -93,11 +92,11 @@ class ExponentialEngine(Engine):
         n_arms = self.estimates.size
         arms_changed = self.numbers[kernels.ARMS] != n_arms
         self.numbers[kernels.ARMS] = n_arms
-        tree = np.zeros(2 * capacity(n_arms))
+        tree = np.zeros(2 * kernels.capacity(n_arms))
         buffer = np.concatenate([self.numbers, self.estimates, tree])
-        self.numbers, self.estimates, self._tree = kernels.views_of(buffer)
+        self.numbers, self.estimates, self._scratch = kernels.views_of(buffer)
         if arms_changed:  # the old base may be far from the new estimates
-            kernels.build(self.estimates, self._tree, self.numbers)
+            kernels.build(self.estimates, self._scratch, self.numbers)
         else:
             self.refresh()
         self.draw = partial(kernels.draw, buffer)
@@ -105,7 +104,7 @@ class ExponentialEngine(Engine):
 
     def refresh(self) -> None:
         """Build the tree relative to the present base: to the same bits."""
-        kernels.weigh_all(self.estimates, self._tree, self.numbers)
+        kernels.weigh_all(self.estimates, self._scratch, self.numbers)
 
     def check(self, estimates: FloatArray, numbers: FloatArray) -> None:
         """Raise ValueError for the constants of another engine, or for an impossible base."""
@@ -123,19 +122,7 @@ class ExponentialEngine(Engine):
         if not np.array_equal(numbers, wanted):
             raise ValueError(f"numbers must be {wanted.tolist()}; got {numbers.tolist()}")
         check_between("the base", numbers[kernels.BASE], 0.0, float(estimates.min()))
-        tree = np.zeros_like(self._tree)
+        tree = np.zeros_like(self._scratch)
         kernels.weigh_all(estimates, tree, numbers)
         if tree[1] < kernels.LEAST_ROOT:
             raise ValueError(f"the base must be near an estimate; got {numbers[kernels.BASE]}")
-
-    def replay(
-        self, losses: FloatArray, addresses: Addresses, drawn: ArmArray, paid: FloatArray
-    ) -> None:
-        """Play the rows in one compiled call."""
-        uniforms = take_uniforms(losses.shape[0], *addresses)
-        kernels.replay(self.estimates, self._tree, self.numbers, losses, uniforms, drawn, paid)
-
-    def player(self, respond: Respond) -> Callable[..., None]:
-        """Return the compiled loop against this adversary."""
-        p = np.empty(self.estimates.size)
-        return partial(kernels.player(respond), self.estimates, self._tree, self.numbers, p)

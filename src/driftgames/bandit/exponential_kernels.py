@@ -7,28 +7,27 @@ estimate of the drawn arm alone, so one weight changes. A common factor of all w
 The state is the estimates and ``numbers``, the scalars that are named below. The tree follows
 from both. All three lie in one array, the buffer, because one argument makes a call from Python
 fastest: the scalars, the estimates, the tree.
+
+In the tree, ``tree[1]`` is the root, node ``k`` is the sum of its children ``2k`` and ``2k + 1``,
+and the leaves are the second half of the array; leaves without an arm weigh 0. A draw and a change
+of one weight both walk one path. A node is always recomputed from its children. So rounding errors
+do not add up, and a tree that is built anew has the same bits.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 
 from driftgames._kernels.arithmetic import choose
 from driftgames._kernels.elementary import exp
-from driftgames._kernels.jit import allocating_kernel, brief_kernel, kernel, scalar, specialise
+from driftgames._kernels.jit import allocating_kernel, brief_kernel, kernel, scalar
 from driftgames._kernels.lanes import LANES, load, store
 from driftgames._kernels.sums import lowest_of
 from driftgames.bandit.clock_kernels import CLOCK_SIZE, ROUND, count_loss, count_pull
+from driftgames.bandit.compiled_engine import State, Steps
 from driftgames.bandit.schedule import stretch_of
-from driftgames.bandit.sum_tree import find, set_leaf, sum_up
-from driftgames.bandit.types import ArmArray, Respond
 from driftgames.bandit.uniform_kernels import next_uniform
 from driftgames.core.typing import FloatArray
-
-respond: Respond = NotImplemented  # a name for `specialise` to bind
 
 BASE = CLOCK_SIZE  # the estimate that weighs 1
 RATE = CLOCK_SIZE + 1  # eta, of this round
@@ -40,6 +39,52 @@ SIZE = CLOCK_SIZE + 6
 
 LEAST_ROOT = 3.7e-44  # exp(-100): when the root falls below, the tree is built anew
 LARGEST_EXPONENT = 600.0  # from here on a weight is 0; exp(-600) is a normal number
+
+
+def capacity(n_arms: int) -> int:
+    """Return the number of leaves for this many arms: the next power of two.
+
+    >>> [capacity(n) for n in (1, 2, 3, 10)]
+    [1, 2, 4, 16]
+    """
+    return 1 << (n_arms - 1).bit_length()
+
+
+@kernel
+def sum_up(tree: FloatArray) -> None:
+    """Recompute all inner nodes from the leaves."""
+    for node in range((tree.size >> 1) - 1, 0, -1):
+        tree[node] = tree[2 * node] + tree[2 * node + 1]
+
+
+@scalar
+def set_leaf(tree: FloatArray, arm: int, weight: float) -> None:
+    """Give one arm another weight, in O(log n)."""
+    node = (tree.size >> 1) + arm
+    tree[node] = weight
+    while node > 1:
+        weight = weight + tree[node ^ 1]
+        node >>= 1
+        tree[node] = weight
+
+
+@scalar
+def find(tree: FloatArray, uniform: float) -> int:
+    """Return the arm that a uniform number in [0, 1) draws, in O(log n).
+
+    An arm without weight is never drawn, whatever rounding does on the way down.
+    """
+    leaves = tree.size >> 1
+    rest = uniform * tree[1]
+    node = 1
+    while node < leaves:
+        node *= 2
+        left = tree[node]
+        # a draw is unpredictable, and so would be a branch on it
+        right = (rest >= left) & (tree[node + 1] > 0.0)
+        rest -= left if right else 0.0
+        node += right
+    return node - leaves
 
 
 @allocating_kernel
@@ -91,10 +136,9 @@ def prepare(estimates: FloatArray, tree: FloatArray, numbers: FloatArray) -> Non
 
 
 @scalar
-def draw_one(
-    estimates: FloatArray, tree: FloatArray, numbers: FloatArray, uniform: float
-) -> tuple[int, float]:
+def draw_one(state: State, uniform: float) -> tuple[int, float]:
     """Return the arm that a uniform number draws and the probability it had."""
+    estimates, tree, numbers = state
     if numbers[ROUND] + 1.0 >= numbers[UNTIL]:
         prepare(estimates, tree, numbers)
     count_pull(numbers, numbers[RATE])
@@ -103,15 +147,16 @@ def draw_one(
 
 
 @scalar
-def learn_one(
-    estimates: FloatArray,
-    tree: FloatArray,
-    numbers: FloatArray,
-    arm: int,
-    loss: float,
-    chance: float,
-) -> None:
-    """Add ``loss / chance`` to the estimate of the drawn arm; ``chance`` is ``prob + gamma``."""
+def chance_of(state: State, prob: float) -> float:
+    """Return ``prob + gamma``."""
+    numbers = state[2]
+    return float(prob + numbers[IMPLICIT] * numbers[RATE])
+
+
+@scalar
+def learn_one(state: State, arm: int, loss: float, chance: float) -> None:
+    """Add ``loss / chance`` to the estimate of the drawn arm."""
+    estimates, tree, numbers = state
     estimates[arm] += loss / chance
     count_loss(numbers, loss)
     set_leaf(tree, arm, weigh(estimates[arm], numbers[RATE], numbers[BASE]))
@@ -123,44 +168,14 @@ def learn_one(
 def draw(buffer: FloatArray, function: int, state: int) -> tuple[int, float]:
     """Call `draw_one` from Python."""
     numbers, estimates, tree = views_of(buffer)
-    return draw_one(estimates, tree, numbers, next_uniform(function, state))
+    return draw_one((estimates, tree, numbers), next_uniform(function, state))
 
 
 @brief_kernel
 def learn(buffer: FloatArray, arm: int, loss: float, chance: float) -> None:
     """Call `learn_one` from Python."""
     numbers, estimates, tree = views_of(buffer)
-    learn_one(estimates, tree, numbers, arm, loss, chance)
-
-
-@kernel
-def replay(
-    estimates: FloatArray,
-    tree: FloatArray,
-    numbers: FloatArray,
-    losses: FloatArray,
-    uniforms: FloatArray,
-    drawn: ArmArray,
-    paid: FloatArray,
-) -> None:
-    """Play one round per row of ``losses``; write the drawn arms and their losses."""
-    # this repeats `draw_one` and `learn_one`, with the scalars in registers
-    rate, base = numbers[RATE], numbers[BASE]
-    for row in range(losses.shape[0]):
-        if numbers[ROUND] + 1.0 >= numbers[UNTIL]:
-            prepare(estimates, tree, numbers)
-            rate, base = numbers[RATE], numbers[BASE]
-        count_pull(numbers, rate)
-        arm = find(tree, uniforms[row])
-        loss, prob = losses[row, arm], tree[(tree.size >> 1) + arm] / tree[1]
-        estimates[arm] += loss / (prob + numbers[IMPLICIT] * rate)
-        count_loss(numbers, loss)
-        set_leaf(tree, arm, weigh(estimates[arm], rate, base))
-        if tree[1] < LEAST_ROOT:
-            build(estimates, tree, numbers)
-            base = numbers[BASE]
-        drawn[row] = arm
-        paid[row] = loss
+    learn_one((estimates, tree, numbers), arm, loss, chance)
 
 
 @kernel
@@ -171,30 +186,12 @@ def distribute(tree: FloatArray, out: FloatArray) -> None:
         out[arm] = tree[leaves + arm] / tree[1]
 
 
-def _play(
-    estimates: FloatArray,
-    tree: FloatArray,
-    numbers: FloatArray,
-    p: FloatArray,
-    function: int,
-    state: int,
-    losses: FloatArray,
-    drawn: ArmArray,
-    paid: FloatArray,
-) -> None:
-    """Play against an adversary that answers the distribution, one row of ``losses`` a round."""
-    for row in range(losses.shape[0]):
-        prepare(estimates, tree, numbers)
-        distribute(tree, p)
-        respond(numbers[ROUND] + 1.0, p, losses[row])
-        arm, prob = draw_one(estimates, tree, numbers, next_uniform(function, state))
-        chance = prob + numbers[IMPLICIT] * numbers[RATE]
-        learn_one(estimates, tree, numbers, arm, losses[row, arm], chance)
-        drawn[row] = arm
-        paid[row] = losses[row, arm]
+@scalar
+def distribute_next(state: State, out: FloatArray) -> None:
+    """Write the probabilities of the next round, whose eta may be another one."""
+    estimates, tree, numbers = state
+    prepare(estimates, tree, numbers)
+    distribute(tree, out)
 
 
-@cache
-def player(respond: Respond) -> Callable[..., None]:
-    """Return the loop of `_play` against this adversary."""
-    return specialise(_play, kernel, respond=respond)
+STEPS = Steps(draw_one, chance_of, learn_one, distribute_next)

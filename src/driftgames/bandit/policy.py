@@ -9,10 +9,11 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.bandit.delays import DelayedReplay, check_delays
 from driftgames.bandit.environments import Adaptive, Environment
 from driftgames.bandit.pulling import ArmPuller
 from driftgames.bandit.replay import (
+    DelayedReplay,
+    check_delays,
     check_environment,
     check_matrix,
     play_environment,

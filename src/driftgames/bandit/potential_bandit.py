@@ -8,20 +8,56 @@ from typing import ClassVar
 
 import numpy as np
 
+from driftgames._kernels.distribution import draw
 from driftgames._kernels.elementary import log_all
+from driftgames.bandit import clock_kernels as clock
 from driftgames.bandit.arms import check_names, slots_of
 from driftgames.bandit.conditions import BanditCheck, check_bandit_potential
 from driftgames.bandit.engine import Engine
 from driftgames.bandit.exponential_engine import ExponentialEngine
 from driftgames.bandit.policy import BanditPolicy
-from driftgames.bandit.potential_engine import PotentialEngine
 from driftgames.bandit.types import Arm, Rounds
+from driftgames.bandit.uniform_kernels import take_uniform
 from driftgames.certificates.bounds import exp3_delayed, exp3_scheduled, theorem_5
 from driftgames.core.checks import check_fraction, check_integer, shown
 from driftgames.core.schema import NUMBER, Schema, integer, made_as
 from driftgames.core.state import LAST_ROUND
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import Exponential, NoBoundError, Potential
+
+
+class PotentialEngine(Engine):
+    r"""Algorithm 4 as it is printed, for any potential: O(K) a round.
+
+    .. math:: p_{t,i} \propto \Phi_t(s_{t-1,i}-1) - \Phi_t(s_{t-1,i}+1), \qquad
+              s_{t,i} = s_{t-1,i} + \mathbf 1\{i = i_t\}\,\ell_{t,i_t}/p_{t,i_t} - \ell_{t,i_t}
+
+    [LS14, Alg. 4]
+    """
+
+    def __init__(self, potential: Potential, n_arms: int) -> None:
+        self.potential = potential
+        self.estimates = np.zeros(n_arms)
+        self.numbers = np.zeros(clock.CLOCK_SIZE)
+        self.bind()
+
+    def distribution(self) -> FloatArray:
+        """Return the weights of the potential as a distribution."""
+        return self.potential.distribution(self.estimates - self.learner_loss, self.t + 1)
+
+    def bind(self) -> None:
+        """Bind the two functions of a stream."""
+        self.draw, self.learn = self._draw, self._learn
+
+    def _draw(self, function: int, state: int) -> tuple[int, float]:
+        p = self.distribution()
+        clock.count_pull(self.numbers, 0.0)
+        arm = draw(p, take_uniform(function, state))
+        return arm, float(p[arm])
+
+    def _learn(self, arm: int, loss: float, chance: float) -> None:
+        self.estimates[arm] += loss / chance
+        clock.count_loss(self.numbers, loss)
 
 
 class PotentialBandit(BanditPolicy):

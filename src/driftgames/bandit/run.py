@@ -140,7 +140,7 @@ class BanditRun:
 
     def plot_pulls(self, *, most: int = 6, ax: Axes | None = None) -> Figure:
         """Draw the number of pulls of each arm over time."""
-        from driftgames.plots.bandit import plot_pulls
+        from driftgames.plots.regret import plot_pulls
 
         return plot_pulls(self.drawn, [str(arm) for arm in self.arms], most=most, ax=ax)
 

@@ -14,14 +14,11 @@ All sums over arms are in the one order of `driftgames._kernels.lanes`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-
 import numpy as np
 
 from driftgames._kernels.arithmetic import choose
 from driftgames._kernels.distribution import draw as draw_index
-from driftgames._kernels.jit import kernel, scalar, specialise
+from driftgames._kernels.jit import kernel, scalar
 from driftgames._kernels.lanes import LANES, fold, load, spread, store
 from driftgames._kernels.sums import lowest_of
 from driftgames.bandit.clock_kernels import (
@@ -32,11 +29,9 @@ from driftgames.bandit.clock_kernels import (
     count_pull,
     waiting,
 )
-from driftgames.bandit.types import ArmArray, Respond
+from driftgames.bandit.compiled_engine import State, Steps
 from driftgames.bandit.uniform_kernels import next_uniform
 from driftgames.core.typing import FloatArray
-
-respond: Respond = NotImplemented  # a name for `specialise` to bind
 
 START = CLOCK_SIZE  # w of the last pull, where Newton starts
 ALONE = CLOCK_SIZE + 1  # 1 if no other pull waited when the last one was made, else 0
@@ -103,10 +98,9 @@ def sums_at(estimates: FloatArray, best: float, rate: float, w: float) -> tuple[
 
 
 @scalar
-def draw_one(
-    estimates: FloatArray, p: FloatArray, numbers: FloatArray, uniform: float
-) -> tuple[int, float]:
+def draw_one(state: State, uniform: float) -> tuple[int, float]:
     """Return the arm that a uniform number draws and the probability it had."""
+    estimates, p, numbers = state
     numbers[ALONE] = 1.0 if waiting(numbers) == 0.0 else 0.0
     numbers[RATE] = next_rate(numbers, estimates.size)
     count_pull(numbers, numbers[RATE])
@@ -116,10 +110,15 @@ def draw_one(
 
 
 @scalar
-def learn_one(
-    estimates: FloatArray, numbers: FloatArray, arm: int, loss: float, prob: float
-) -> None:
+def chance_of(state: State, prob: float) -> float:
+    """Return the probability itself: gamma is 0."""
+    return prob
+
+
+@scalar
+def learn_one(state: State, arm: int, loss: float, prob: float) -> None:
     """Add the estimated losses of the round in which ``arm`` was pulled."""
+    estimates, _, numbers = state
     expected = 0.0
     if numbers[BASELINE] > 0.0 and numbers[ALONE] == 1.0:
         expected = add_baseline(estimates, numbers, arm)
@@ -142,69 +141,27 @@ def add_baseline(estimates: FloatArray, numbers: FloatArray, arm: int) -> float:
     return expected
 
 
+@scalar
+def distribute_next(state: State, out: FloatArray) -> None:
+    """Write the probabilities of the next pull and change nothing else."""
+    estimates, _, numbers = state
+    solve(estimates, next_rate(numbers, estimates.size), numbers[START], out)
+
+
 @kernel
 def draw(
-    estimates: FloatArray,
-    p: FloatArray,
-    numbers: FloatArray,
-    function: int,
-    state: int,
+    estimates: FloatArray, p: FloatArray, numbers: FloatArray, function: int, generator: int
 ) -> tuple[int, float]:
-    """Call `draw_one` from Python."""
-    return draw_one(estimates, p, numbers, next_uniform(function, state))
+    """Call `draw_one` from Python; three arrays are taken over in less time than a tuple."""
+    return draw_one((estimates, p, numbers), next_uniform(function, generator))
 
 
 @kernel
-def learn(estimates: FloatArray, numbers: FloatArray, arm: int, loss: float, prob: float) -> None:
+def learn(
+    estimates: FloatArray, p: FloatArray, numbers: FloatArray, arm: int, loss: float, prob: float
+) -> None:
     """Call `learn_one` from Python."""
-    learn_one(estimates, numbers, arm, loss, prob)
+    learn_one((estimates, p, numbers), arm, loss, prob)
 
 
-@kernel
-def replay(
-    estimates: FloatArray,
-    p: FloatArray,
-    numbers: FloatArray,
-    losses: FloatArray,
-    uniforms: FloatArray,
-    drawn: ArmArray,
-    paid: FloatArray,
-) -> None:
-    """Play one round per row of ``losses``; write the drawn arms and their losses."""
-    for row in range(losses.shape[0]):
-        arm, prob = draw_one(estimates, p, numbers, uniforms[row])
-        learn_one(estimates, numbers, arm, losses[row, arm], prob)
-        drawn[row] = arm
-        paid[row] = losses[row, arm]
-
-
-def _play(
-    estimates: FloatArray,
-    p: FloatArray,
-    numbers: FloatArray,
-    function: int,
-    state: int,
-    losses: FloatArray,
-    drawn: ArmArray,
-    paid: FloatArray,
-) -> None:
-    """Play against an adversary that answers the distribution, one row of ``losses`` a round."""
-    for row in range(losses.shape[0]):
-        write_next_distribution(estimates, p, numbers)
-        respond(numbers[ROUND] + 1.0, p, losses[row])
-        arm, prob = draw_one(estimates, p, numbers, next_uniform(function, state))
-        learn_one(estimates, numbers, arm, losses[row, arm], prob)
-        drawn[row] = arm
-        paid[row] = losses[row, arm]
-
-
-@kernel
-def write_next_distribution(estimates: FloatArray, p: FloatArray, numbers: FloatArray) -> None:
-    """Write the probabilities of the next pull and change nothing else."""
-    solve(estimates, next_rate(numbers, estimates.size), numbers[START], p)
-
-
-@cache
-def player(respond: Respond) -> Callable[..., None]:
-    """Return the loop of `_play` against this adversary."""
-    return specialise(_play, kernel, respond=respond)
+STEPS = Steps(draw_one, chance_of, learn_one, distribute_next)

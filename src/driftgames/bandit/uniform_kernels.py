@@ -14,9 +14,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from driftgames._kernels.jit import allocating_kernel, kernel
+from driftgames._kernels.jit import kernel
 from driftgames.bandit.types import Addresses
-from driftgames.core.typing import FloatArray
 
 
 def addresses_of(generator: np.random.Generator) -> Addresses:
@@ -46,12 +45,3 @@ def next_uniform(typing_context, function, state):  # type: ignore[no-untyped-de
 def take_uniform(function: int, state: int) -> float:
     """Call `next_uniform` from Python."""
     return float(next_uniform(function, state))
-
-
-@allocating_kernel
-def take_uniforms(count: int, function: int, state: int) -> FloatArray:
-    """Return the next numbers, as many calls of `take_uniform` would."""
-    out = np.empty(count)
-    for i in range(count):
-        out[i] = next_uniform(function, state)
-    return out

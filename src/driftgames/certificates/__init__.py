@@ -4,8 +4,7 @@
 side by side.
 """
 
-from driftgames.certificates.certificate import Certificate
-from driftgames.certificates.coverage import CoverageCertificate
+from driftgames.certificates.certificate import Certificate, CoverageCertificate
 from driftgames.certificates.interval_regret import IntervalCertificate
 from driftgames.certificates.regret import RegretCurve, epsilon_regret, regret_curve
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from driftgames.cli._output import clear_errors
 
 SETS = ("a9a", "census", "ocr49", "splice", "w8a")
 """The names of `CATALOGUE`, written out to keep --help quick."""
@@ -163,3 +165,20 @@ def import_file(path: Path | None) -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and pickle look it up there
     spec.loader.exec_module(module)
+
+
+@contextlib.contextmanager
+def running(
+    imported: Path | None = None, *, locked: Path | None = None, **outputs: Path | None
+) -> Iterator[None]:
+    """Run the file of ``--import``, check the outputs, and be the only one who writes ``locked``.
+
+    Errors in the block become one clear line.
+    """
+    from driftgames.core.locks import sole_writer
+
+    with clear_errors():
+        import_file(imported)
+        check_outputs(**outputs)
+        with sole_writer(locked):
+            yield

@@ -12,14 +12,13 @@ from driftgames.bandit.registry import ENVIRONMENTS, POLICIES, REACTING
 from driftgames.cli._options import (
     ImportedFile,
     JsonFile,
-    check_outputs,
     completes,
     fractions,
-    import_file,
     pair,
     plot_of,
+    running,
 )
-from driftgames.cli._output import clear_errors, console
+from driftgames.cli._output import console
 from driftgames.core.registry import choose
 from driftgames.core.typing import Console
 from driftgames.tables import Column, Row, Table, as_records, counted, draw_table, write_json
@@ -130,9 +129,7 @@ def bandit(
     """
     from driftgames.bandit import compare
 
-    with clear_errors():
-        import_file(imported)
-        check_outputs(plot=plot, json=json)
+    with running(imported, plot=plot, json=json):
         ends = pair("--loss-range", loss_range) or (0.0, 1.0)
         factories = _factories(policies, ends, gains)
         epsilons = fractions("--epsilon", epsilon)
@@ -165,7 +162,6 @@ def bandit(
 
 
 def _show(series: dict[str, GameSeries], title: str, epsilons: list[float], out: Console) -> None:
-
     first = next(iter(series.values()))
     games, n_arms = first.arm_losses.shape
     sizes = counted(n_arms, "arm"), counted(first.horizon, "round"), counted(games, "game")
@@ -196,7 +192,6 @@ def _regrets(series: dict[str, GameSeries]) -> Table:
 
 
 def _as_json(series: dict[str, GameSeries], title: str) -> dict[str, Any]:
-
     first = next(iter(series.values()))
     games, n_arms = first.arm_losses.shape
     sizes = {"losses": title, "arms": n_arms, "rounds": first.horizon, "games": games}
@@ -204,7 +199,6 @@ def _as_json(series: dict[str, GameSeries], title: str) -> dict[str, Any]:
 
 
 def _show_epsilons(series: dict[str, GameSeries], epsilons: list[float], out: Console) -> None:
-
     rows = []
     for name, each in series.items():
         certificate = each.certificate()
@@ -218,7 +212,7 @@ def _show_epsilons(series: dict[str, GameSeries], epsilons: list[float], out: Co
 
 def _draw(series: dict[str, GameSeries], path: Path) -> None:
     from driftgames.plots import save_figure
-    from driftgames.plots.bandit import plot_regret_bands
+    from driftgames.plots.regret import plot_regret_bands
     from driftgames.plots.style import caption
 
     first = next(iter(series.values()))

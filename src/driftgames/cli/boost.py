@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from contextlib import ExitStack
 from copy import copy
 from enum import StrEnum
 from pathlib import Path, PurePath
@@ -40,12 +39,11 @@ from driftgames.cli._options import (
     JsonFile,
     LeftOut,
     Separator,
-    check_outputs,
     completes,
-    import_file,
     plot_of,
+    running,
 )
-from driftgames.cli._output import clear_errors, console, fail, say
+from driftgames.cli._output import console, fail, say
 from driftgames.tables import as_records, draw_table, visible, write_json
 
 
@@ -191,14 +189,10 @@ def fit(
     Example: driftgames boost fit 'data/*.parquet' --label sold --model m.json
     """
     from driftgames.boosting.persistence import load_model
-    from driftgames.core.locks import sole_writer
 
-    with clear_errors(), ExitStack() as held:
-        import_file(imported)
-        check_outputs(model=model)
+    with running(imported, locked=model, model=model):
         if patience is not None and valid is None:
             fail("--patience needs --valid, the examples that tell when to stop")
-        held.enter_context(sole_writer(model))
         settings = {"d": d, "edge": edge, "max_bins": bins, "max_depth": depth}
         reading = Reading(label, sep, header, leave_out)
         goes_on = resume and model.exists()
@@ -258,9 +252,7 @@ def cv(
     """
     from driftgames.cli._boost_scores import cross_validate
 
-    with clear_errors():
-        import_file(imported)
-        check_outputs(json=json)
+    with running(imported, json=json):
         settings = {"d": d, "edge": edge, "max_bins": bins, "max_depth": depth}
         booster = new_booster(algorithm, rounds, settings)
         booster.set_params(n_estimators=rounds, n_jobs=jobs)
@@ -310,9 +302,7 @@ def predict(
     from driftgames.boosting.persistence import load_model
     from driftgames.core.documents import atomic_write
 
-    with clear_errors():
-        import_file(imported)
-        check_outputs(output=output, json=json)
+    with running(imported, output=output, json=json):
         booster = load_model(model).set_params(n_jobs=jobs)
         reading = Reading(label, sep, header, leave_out)
         examples = reading.read(data, **columns_of(booster))
@@ -373,9 +363,7 @@ def inspect(
     from driftgames.core.documents import atomic_write
     from driftgames.plots.style import save_figure
 
-    with clear_errors():
-        import_file(imported)
-        check_outputs(plot=plot, html=html, json=json)
+    with running(imported, plot=plot, html=html, json=json):
         booster = load_model(model)
         if html is not None:
             if not hasattr(booster, "shape_functions_"):

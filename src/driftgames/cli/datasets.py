@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from driftgames.cli._options import SETS, JsonFile, check_outputs, completes
+from driftgames.cli._options import SETS, JsonFile, completes, running
 from driftgames.cli._output import clear_errors, console, fail, reason
 from driftgames.tables import Column, Row, Table, as_records, draw_table, write_json
 
@@ -33,8 +33,7 @@ def list_sets(
     """
     from driftgames.datasets import CATALOGUE, status
 
-    with clear_errors():
-        check_outputs(json=json)
+    with running(json=json):
         states = status(data)
     rows: list[Row] = []
     for state in states:

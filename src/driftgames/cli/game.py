@@ -8,15 +8,8 @@ from typing import Annotated
 
 import typer
 
-from driftgames.cli._options import (
-    ImportedFile,
-    JsonFile,
-    check_outputs,
-    completes,
-    import_file,
-    plot_of,
-)
-from driftgames.cli._output import clear_errors, console
+from driftgames.cli._options import ImportedFile, JsonFile, completes, plot_of, running
+from driftgames.cli._output import console
 from driftgames.tables import Column, Table, as_records, draw_table, write_json
 
 
@@ -67,9 +60,7 @@ def game(
     )
     from driftgames.potentials import POTENTIALS
 
-    with clear_errors():
-        import_file(imported)
-        check_outputs(plot=plot, json=json)
+    with running(imported, plot=plot, json=json):
         phi = choose("potential", potential, POTENTIALS)(rounds, 1 / max(chips, 2))
         foes: dict[Foe, Adversary] = {
             Foe.RANDOM: RandomAdversary(),

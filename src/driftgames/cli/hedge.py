@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,17 +15,16 @@ from driftgames.cli._options import (
     LeftOut,
     Separator,
     check_kept,
-    check_outputs,
     completes,
     first_round_of,
     fractions,
-    import_file,
     keeps,
     numbers,
     pair,
     plot_of,
+    running,
 )
-from driftgames.cli._output import clear_errors, console
+from driftgames.cli._output import console
 from driftgames.tables import write_json
 
 if TYPE_CHECKING:
@@ -142,15 +140,11 @@ def hedge(
     from driftgames.cli._hedge_report import History, as_json, draw, show
     from driftgames.cli._hedge_stream import StreamState, chain, new_rounds
     from driftgames.cli._numbers import open_numbers, say_left_out
-    from driftgames.core.locks import sole_writer
 
-    with clear_errors(), ExitStack() as held:
-        import_file(imported)
+    with running(imported, locked=state, plot=plot, state=state, json=json):
         epsilons, begin = fractions("--epsilon", epsilon), first_round_of(first_round)
         shares = None if prior is None else numbers("--prior", prior)
         ends = pair("--loss-range", loss_range)
-        check_outputs(plot=plot, state=state, json=json)
-        held.enter_context(sole_writer(state))
         asked = _LearnerOptions(algorithm, horizon, ends, gains, shares)
         streaming = losses == "-"
         saved = StreamState.load(state) if state is not None and state.exists() else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,13 +13,13 @@ from driftgames.cli._options import (
     LeftOut,
     Separator,
     check_kept,
-    check_outputs,
     completes,
     first_round_of,
     keeps,
     plot_of,
+    running,
 )
-from driftgames.cli._output import clear_errors, console
+from driftgames.cli._output import console
 from driftgames.tables import write_json
 
 if TYPE_CHECKING:
@@ -103,12 +102,9 @@ def mix(
     from driftgames.cli._mix_report import Played, as_json, draw, make_table, show
     from driftgames.cli._mix_stream import MixState, Rounds
     from driftgames.cli._numbers import CellRule, open_numbers, say_left_out
-    from driftgames.core.locks import sole_writer
 
-    with clear_errors(), ExitStack() as held:
+    with running(locked=state, plot=plot, state=state, json=json):
         begin = first_round_of(first_round)
-        check_outputs(plot=plot, state=state, json=json)
-        held.enter_context(sole_writer(state))
         asked = None if loss is None and quantile is None else _loss(loss, quantile)
         rule = CellRule("a forecast or an outcome", may_be_missing=True)
         saved = MixState.load(state) if state is not None and state.exists() else None

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from driftgames.cli._options import check_outputs
-from driftgames.cli._output import clear_errors, say
+from driftgames.cli._options import running
+from driftgames.cli._output import say
 
 
 def play(
@@ -30,8 +30,7 @@ def play(
 
     from driftgames.play import write_page
 
-    with clear_errors():
-        check_outputs(output=output)
+    with running(output=output):
         write_page(output)
     say(f"Wrote {output}.")
     if not no_open and not webbrowser.open(output.resolve().as_uri()):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,11 +15,11 @@ from driftgames.cli._options import (
     LeftOut,
     Separator,
     check_kept,
-    check_outputs,
     completes,
     plot_of,
+    running,
 )
-from driftgames.cli._output import clear_errors, console
+from driftgames.cli._output import console
 from driftgames.core.registry import choose
 from driftgames.tables import Column, Row, Table, as_records, counted, draw_table, write_json
 
@@ -118,17 +117,14 @@ def portfolio(
     Example: driftgames portfolio stocks.csv --cost 0.001 --plot wealth.svg
     """
     from driftgames.cli._prices import read_prices
-    from driftgames.core.locks import sole_writer
     from driftgames.portfolio import best_constant_rebalanced
 
-    with clear_errors(), ExitStack() as held:
+    with running(locked=save, plot=plot, save=save, json=json):
         if (prices is None) != demo:
             raise ValueError("give either a table of prices or --demo")
         if from_one and (relatives or demo):
             other = "--demo" if demo else "--relatives"
             raise ValueError(f"--from-one is for a table of prices; it does not go with {other}")
-        check_outputs(plot=plot, save=save, json=json)
-        held.enter_context(sole_writer(save))
         reading: dict[str, Any] = {"sep": sep, "header": header, "leave_out": leave_out}
         table = _demo(seed or 0) if prices is None else read_prices(prices, **reading)
         n_assets = len(table.assets)
@@ -280,7 +276,6 @@ def _money(log_wealth: float, periods: int) -> tuple[float, float]:
 
 
 def _weights_table(strategy: PortfolioStrategy, assets: list[str]) -> Table:
-
     weights = strategy.predict().tolist()
     order = sorted(range(len(assets)), key=lambda k: -weights[k])
     rows: list[Row] = [(assets[k], weights[k]) for k in order[:SHOWN]]

@@ -72,13 +72,25 @@ _MNIST = (
 )
 
 
-def _from_libsvm(*files: tuple[str, str]) -> tuple[Remote, ...]:
-    return tuple(Remote(name, (f"{_LIBSVM}/{name}",), sha256) for name, sha256 in files)
+def _remotes(homes: tuple[str, ...], *files: tuple[str, str]) -> tuple[Remote, ...]:
+    return tuple(
+        Remote(name, tuple(f"{home}/{name}" for home in homes), sha256) for name, sha256 in files
+    )
 
 
 _A9A = (
     ("a9a", "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906"),
     ("a9a.t", "1f448a153f0320399a7e40836eb207655b0bde0f21fc941cc472193daa9f5de9"),
+)
+_DIGITS = (
+    (
+        "train-images-idx3-ubyte.gz",
+        "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+    ),
+    (
+        "train-labels-idx1-ubyte.gz",
+        "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+    ),
 )
 _W8A = (
     ("w8a", "6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2"),
@@ -103,7 +115,7 @@ _ENTRIES = (
         n_features=123,
         classes=("<=50K", ">50K"),
         files=_A9A,
-        remotes=_from_libsvm(*_A9A),
+        remotes=_remotes((_LIBSVM,), *_A9A),
         column_names=adult.a9a_feature_names,
     ),
     Entry(
@@ -118,12 +130,9 @@ _ENTRIES = (
             "cd5e49ad8746e432ed5f1f49ccd205aec25f3250b9755b68077fe582a2df1181",
             "55846c22344fb16182b5c87791661c2c031984b23d545856941a22b3076013df",
         ),
-        remotes=(
-            Remote(
-                "adult.data",
-                (f"{_UCI}/adult/adult.data",),
-                "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
-            ),
+        remotes=_remotes(
+            (f"{_UCI}/adult",),
+            ("adult.data", "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d"),
         ),
         derive=lambda files: adult.derive(files["adult.data"].decode()),
     ),
@@ -139,21 +148,8 @@ _ENTRIES = (
             "fefe51ce5b388fa9fab640fee4e8b298c83a1f413de801ad18ffd133baf60bea",
             "878ae78e9d125e03667f7d02471e44d30dfa8395070f7b83eb5b6bc3546fadaa",
         ),
-        remotes=(
-            Remote(
-                "train-images-idx3-ubyte.gz",
-                tuple(f"{home}/train-images-idx3-ubyte.gz" for home in _MNIST),
-                "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
-            ),
-            Remote(
-                "train-labels-idx1-ubyte.gz",
-                tuple(f"{home}/train-labels-idx1-ubyte.gz" for home in _MNIST),
-                "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
-            ),
-        ),
-        derive=lambda files: mnist.derive(
-            files["train-images-idx3-ubyte.gz"], files["train-labels-idx1-ubyte.gz"]
-        ),
+        remotes=_remotes(_MNIST, *_DIGITS),
+        derive=lambda files: mnist.derive(*(files[name] for name, _ in _DIGITS)),
     ),
     Entry(
         "splice",
@@ -167,12 +163,9 @@ _ENTRIES = (
             "d8e59b17b560af5f4f6f7b8d4799d8ba85ecaa59ce72ef5d9f76061acd8ffb45",
             "7ea82974c9a24dd5034f350a27762decf326e54c5c49b34d76363f120945ada9",
         ),
-        remotes=(
-            Remote(
-                "splice.data",
-                (f"{_UCI}/molecular-biology/splice-junction-gene-sequences/splice.data",),
-                "ebbae10c85d3c285e2a2489a37e42bc2ee8d91d15005e391a9962fa3389a114f",
-            ),
+        remotes=_remotes(
+            (f"{_UCI}/molecular-biology/splice-junction-gene-sequences",),
+            ("splice.data", "ebbae10c85d3c285e2a2489a37e42bc2ee8d91d15005e391a9962fa3389a114f"),
         ),
         derive=lambda files: splice.derive(files["splice.data"].decode()),
     ),
@@ -184,7 +177,7 @@ _ENTRIES = (
         n_features=300,
         classes=("other pages", "the category"),
         files=_W8A,
-        remotes=_from_libsvm(*_W8A),
+        remotes=_remotes((_LIBSVM,), *_W8A),
         column_names=lambda: tuple(f"keyword {k}" for k in range(1, 301)),
         note="Every row of its test file is also a row of its training file: "
         "its test error is an error on training rows.",

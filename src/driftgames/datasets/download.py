@@ -11,8 +11,7 @@ from pathlib import Path
 
 from driftgames.core.checks import check_positive
 from driftgames.core.progress import progress
-from driftgames.datasets.files import LIMIT_VARIABLE, DataError, most_bytes
-from driftgames.datasets.search_path import CACHE_VARIABLE
+from driftgames.datasets.files import CACHE_VARIABLE, LIMIT_VARIABLE, DataError, most_bytes
 
 _CHUNK = 1 << 16
 _WORTH_ANOTHER_TRY = {408, 425, 429, 500, 502, 503, 504}

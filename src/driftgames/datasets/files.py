@@ -1,4 +1,4 @@
-"""Bytes from files: decompressed by their content rather than by their name, and checked."""
+"""Where files are looked for, and their bytes: decompressed by their content, and checked."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import lzma
 import os
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ MOST_BYTES = 2**30
 """The most bytes that compressed data may hold; ``DRIFTGAMES_MOST_BYTES`` sets another number."""
 
 LIMIT_VARIABLE = "DRIFTGAMES_MOST_BYTES"
+DATA_VARIABLE = "DRIFTGAMES_DATA"
+CACHE_VARIABLE = "DRIFTGAMES_CACHE"
 
 SUFFIXES = ("", ".xz", ".gz", ".bz2")
 """The endings that a file's name may have; the content decides how it is read."""
@@ -118,3 +121,40 @@ def find_file(folder: Path, name: str) -> Path | None:
         if os.path.isfile(path):  # unlike Path.is_file, False in a folder without permission
             return path
     return None
+
+
+@dataclass(frozen=True)
+class Location:
+    """A folder that may hold data sets, one folder each; ``kind`` says why it is searched."""
+
+    kind: str
+    folder: Path
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.folder})"
+
+
+def search_path(directory: str | os.PathLike[str] | None = None) -> list[Location]:
+    """Return where data is looked for, in order.
+
+    First comes the directory given, or else the one that ``DRIFTGAMES_DATA`` names. Then comes
+    the user's cache.
+    """
+    found = [cache()]
+    named = directory if directory is not None else os.environ.get(DATA_VARIABLE)
+    if named:
+        kind = "directory" if directory is not None else DATA_VARIABLE
+        if not Path(named).is_dir():
+            raise DataError(f"{kind} must be a folder that exists; got {os.fspath(named)!r}")
+        found.insert(0, Location(kind, Path(named)))
+    return found
+
+
+def cache() -> Location:
+    """Return the user's cache: ``DRIFTGAMES_CACHE``, or the system's folder for caches."""
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Location("cache", Path(named))
+    import pooch
+
+    return Location("cache", Path(pooch.os_cache("driftgames")))

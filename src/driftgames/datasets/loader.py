@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +17,14 @@ from driftgames.datasets.dataset import Dataset, Split
 from driftgames.datasets.download import DownloadError, download, ready_folder
 from driftgames.datasets.files import (
     DataError,
-    check_sha256,
+    Location,
+    cache,
     find_file,
     read_bytes,
     read_checked,
+    search_path,
 )
 from driftgames.datasets.libsvm import format_libsvm, parse_libsvm
-from driftgames.datasets.search_path import Location, cache, search_path
 
 
 class MissingDataError(DataError):
@@ -163,13 +165,7 @@ def _holds_likewise(entry: Entry, folder: Path) -> bool:
 
 
 def _has_content(path: Path, sha256: str) -> bool:
-    if not os.path.isfile(path):
-        return False
-    try:
-        check_sha256(path.read_bytes(), sha256, str(path))
-    except DataError:
-        return False
-    return True
+    return os.path.isfile(path) and hashlib.sha256(path.read_bytes()).hexdigest() == sha256
 
 
 def _has_published(entry: Entry, folder: Path) -> bool:
@@ -194,11 +190,9 @@ def _published_content(entry: Entry, folder: Path) -> dict[str, bytes]:
 def _write_derived(entry: Entry, folder: Path, split: Split, names: tuple[str, ...]) -> None:
     """Write a derived set under the published names if it is that set, else under its own."""
     text = format_libsvm(split.X, split.y)
-    try:
-        check_sha256(text, entry.files[0][1], entry.name)
+    examples, features = entry.likewise_files
+    if hashlib.sha256(text).hexdigest() == entry.files[0][1]:
         examples, features = (file for file, _ in entry.published_files)
-    except DataError:
-        examples, features = entry.likewise_files
     lines = "".join(f"{number} {name}\n" for number, name in enumerate(names, start=1))
     for file, content in ((features, lines.encode()), (examples, text)):
         with atomic_write(folder / file) as stream:
@@ -211,39 +205,34 @@ def _read_published(entry: Entry, location: Location) -> Dataset:
     splits = [
         _parse_split(content[file], str(folder / file), entry.n_features) for file, _ in entry.files
     ]
-    train, test = splits if len(splits) == 2 else _halves(splits[0])
     if entry.features is not None:
         names = _feature_names(content[entry.features[0]])
     else:
         assert entry.column_names is not None
         names = entry.column_names()
-    return Dataset(
-        entry.name,
-        train,
-        test,
-        names,
-        entry.classes,
-        source=str(location),
-        published=True,
-        note=entry.note,
-    )
+    return _dataset(entry, location, splits, names, True, entry.note)
 
 
 def _read_likewise(entry: Entry, location: Location) -> Dataset:
-    folder = location.folder / entry.name
-    examples, features = (folder / file for file in entry.likewise_files)
+    examples, features = (location.folder / entry.name / file for file in entry.likewise_files)
     names = _feature_names(read_bytes(features))
-    train, test = _halves(_parse_split(read_bytes(examples), str(examples), len(names)))
-    return Dataset(
-        entry.name,
-        train,
-        test,
-        names,
-        entry.classes,
-        source=str(location),
-        published=False,
-        note="Made from the public file as the published set was, from other rows.",
-    )
+    both = _parse_split(read_bytes(examples), str(examples), len(names))
+    note = "Made from the public file as the published set was, from other rows."
+    return _dataset(entry, location, [both], names, False, note)
+
+
+def _dataset(
+    entry: Entry,
+    location: Location,
+    splits: list[Split],
+    names: tuple[str, ...],
+    published: bool,
+    note: str,
+) -> Dataset:
+    """Return the set of two splits, or of one that holds both."""
+    train, test = splits if len(splits) == 2 else _halves(splits[0])
+    classes, source = entry.classes, str(location)
+    return Dataset(entry.name, train, test, names, classes, source, published, note)
 
 
 def _parse_split(text: bytes, name: str, n_features: int) -> Split:

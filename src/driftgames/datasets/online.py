@@ -18,9 +18,8 @@ from driftgames.core.registry import choose
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.catalogue import Remote
 from driftgames.datasets.download import DownloadError, download
-from driftgames.datasets.files import DataError, find_file, read_checked
+from driftgames.datasets.files import DataError, cache, find_file, read_checked, search_path
 from driftgames.datasets.loader import MissingDataError
-from driftgames.datasets.search_path import cache, search_path
 
 _PORTFOLIOS = (
     "https://raw.githubusercontent.com/Marigold/universal-portfolios/master/universal/data"

@@ -12,7 +12,6 @@ from driftgames.games.adversaries import (
     StochasticAdversary,
 )
 from driftgames.games.chips import Chips, move
-from driftgames.games.conversions import HedgeAsPlayer, PlayerAsHedge
 from driftgames.games.play import (
     GameRecord,
     Turn,
@@ -21,10 +20,16 @@ from driftgames.games.play import (
     positions,
     potential_sum,
     weights,
+    worst_case,
 )
-from driftgames.games.players import Player, PotentialPlayer, minimax_player
+from driftgames.games.players import (
+    HedgeAsPlayer,
+    Player,
+    PlayerAsHedge,
+    PotentialPlayer,
+    minimax_player,
+)
 from driftgames.games.rules import DGv1, DGv2, DGv3, DriftingGame, RuleBrokenError
-from driftgames.games.worst_case import worst_case
 
 __all__ = [
     "Adversary",

@@ -1,8 +1,10 @@
-"""The play loop: any player against any adversary, with observers."""
+"""The play loop: any player against any adversary, with observers, or against all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import copy
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +17,7 @@ from driftgames.core.typing import FloatArray
 from driftgames.games.adversaries import Adversary
 from driftgames.games.chips import Chips, average_loss, move
 from driftgames.games.players import Player
-from driftgames.games.rules import DGv1, Rules
+from driftgames.games.rules import DGv1, RuleBrokenError, Rules
 from driftgames.potentials import Potential
 from driftgames.potentials.minimax import ChipLoss
 
@@ -107,3 +109,46 @@ def potential_sum(potential: Potential, horizon: int) -> Observer:
 def player_loss(loss: ChipLoss) -> Observer:
     """Observe the average loss of the chips at their current positions."""
     return lambda turn: average_loss(loss, turn.chips)
+
+
+def worst_case(
+    player: Player,
+    loss: ChipLoss,
+    *,
+    rules: Rules,
+    moves: Sequence[float],
+    n_chips: int,
+    horizon: int,
+) -> float:
+    r"""Return :math:`L_T(D)`, the largest loss of the player, over moves of a finite set.
+
+    The adversary may use any of ``moves`` for each chip, if the rules allow the joint move. There
+    are ``len(moves) ** (n_chips * horizon)`` games, so all three numbers must be small.
+    [LS14, Sec. 2]
+
+    >>> from driftgames.games import DriftingGame, minimax_player
+    >>> majority = lambda s: s <= 0
+    >>> game = DriftingGame(moves=(-1, 1), beta=0.0)
+    >>> player = minimax_player(game, majority, horizon=3)
+    >>> worst_case(player, majority, rules=game, moves=(-1, 1), n_chips=4, horizon=3)
+    0.5
+    """
+    rounds = check_integer("horizon", horizon, least=1)
+    joint = [np.array(z, dtype=np.float64) for z in itertools.product(moves, repeat=n_chips)]
+
+    def search(player: Player, chips: Chips) -> float:
+        if chips.t == rounds:
+            return average_loss(loss, chips)
+        p = player.distribution(chips)
+        worst = -np.inf
+        for z in joint:
+            try:
+                rules.check(p, z)
+            except RuleBrokenError:
+                continue
+            branch = copy.deepcopy(player)  # a player may have state, and each game needs its own
+            branch.observe(z)
+            worst = max(worst, search(branch, move(chips, z)))
+        return worst
+
+    return search(player, Chips.at_start(n_chips))

@@ -11,7 +11,7 @@ from driftgames._kernels.elementary import exp, expm1
 from driftgames._kernels.jit import scalar
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.chipwise import ChipwiseLearner, compile_rounds
+from driftgames.hedge.chipwise import ChipwiseLearner, compile_chipwise
 
 
 class AdaNormalHedge(ChipwiseLearner):
@@ -68,4 +68,4 @@ def _learn(regret: float, spread: float) -> float:
     return spread + size(regret)
 
 
-AdaNormalHedge._play_rounds = staticmethod(compile_rounds(weigh_chip, _learn))
+AdaNormalHedge._play_rounds = staticmethod(compile_chipwise(weigh_chip, _learn))

@@ -118,8 +118,9 @@ class ExpertLearner(Stateful):
     def _replay(self, *rows: *Rows) -> int:
         """Play the rows and return their number; stop at a row out of range.
 
-        The distributions are written if there are rows for them. Without losses the next
-        distribution is written, and the state does not change.
+        The distributions are written if there are rows for them. Without room for the learner's
+        losses the next distribution is written, the state does not change, and the one row of
+        losses is not used.
         """
 
     # ---------------------------------------------------------------- playing
@@ -138,7 +139,7 @@ class ExpertLearner(Stateful):
         mask = None if awake is None else self._check_awake(awake, (self._n_actions,))[None]
         played, empty = np.empty((1, self._n_actions)), np.empty(0)
         with self._lock:
-            self._replay(self._no_losses, mask, empty, empty, played)
+            self._replay(self._no_round, mask, empty, empty, played)
         return played.reshape(self._n_actions)
 
     def update(self, losses: npt.ArrayLike, *, awake: npt.ArrayLike | None = None) -> float:
@@ -365,7 +366,7 @@ class ExpertLearner(Stateful):
     def _allocate_scratch(self) -> None:
         self._round = np.zeros(1), np.zeros(1)  # the learner's loss and the regret of `update`
         self._no_distributions = np.zeros((0, self._n_actions))
-        self._no_losses: Floats = np.zeros((0, self._n_actions), dtype=self._dtype)
+        self._no_round: Floats = np.zeros((1, self._n_actions), dtype=self._dtype)
         # a round reads one array and writes the other, so that a bad row changes nothing
         self._spare = np.zeros_like(self._cumulative)
 

@@ -36,6 +36,7 @@ STEP_SIZES = tuple(0.001 * 2.0**k for k in range(8))
 
 METHODS = ("dtaci", "agaci")
 _T, _MISSED, _WIDTH, _INFINITE, _LOSS, _DRAWN, _MOVED = range(7)
+_ARRAYS = ("levels", "misses", "losses", "previous")  # one number per step size
 _WINDOW = 500  # of rounds that the published parameters of Fixed Share are tuned to
 
 
@@ -322,13 +323,9 @@ class AdaptiveIntervals(Stateful):
 
     @classmethod
     def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
-        n = len(arguments.get("step_sizes", ()))
-        each = array_of(n)
+        each = array_of(len(arguments.get("step_sizes", ())))
         return cls._named_arguments, {
-            "levels": each,
-            "misses": each,
-            "losses": each,
-            "previous": each,
+            **dict.fromkeys(_ARRAYS, each),
             "numbers": array_of(7),
             "scores": array_of(None),
             "learners": LIST,
@@ -336,10 +333,7 @@ class AdaptiveIntervals(Stateful):
 
     def _get_state(self) -> Content:
         return {
-            "levels": self._levels,
-            "misses": self._misses,
-            "losses": self._losses,
-            "previous": self._previous,
+            **{name: getattr(self, f"_{name}") for name in _ARRAYS},
             "numbers": self._numbers,
             "scores": np.array(self._scores),
             "learners": [nested(learner) for learner in self._learners],
@@ -368,10 +362,10 @@ class AdaptiveIntervals(Stateful):
             for mine, (kind, arguments) in zip(self._learners, kinds, strict=True)
         ):
             raise ValueError("its learners are not those of its arguments")
-        self._levels, self._misses, self._losses = levels, state["misses"], state["losses"]
-        self._previous, self._numbers = state["previous"], numbers
+        for name in _ARRAYS:
+            setattr(self, f"_{name}", state[name])
+        self._numbers, self._learners = numbers, learners
         self._scores, self._sorted = scores.tolist(), sorted(scores.tolist())
-        self._learners = learners
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,7 @@ from driftgames.core.checks import check_flag, shown
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.ada_hedge import AdaHedge
 from driftgames.hedge.base import ExpertLearner
-from driftgames.hedge.loss_base import Loss, Range
-from driftgames.hedge.slopes import GIVEN
+from driftgames.hedge.loss_base import GIVEN, Loss, Range
 
 
 def play_linearised(

@@ -1,4 +1,9 @@
-"""What every loss of a prediction is: its range, its slope, and the prediction of a mixture."""
+r"""What every loss of a prediction is: its range, its slope, and the prediction of a mixture.
+
+A convex loss lies above its tangents, so with the slope :math:`g = \ell'(\hat y, y)`
+
+.. math:: \ell(\hat y, y) - \ell(x, y) \le g\,(\hat y - x).
+"""
 
 from __future__ import annotations
 
@@ -10,17 +15,23 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.jit import allocating_kernel, scalar
 from driftgames._kernels.sums import row_dots
 from driftgames.core.checks import as_floats, check_finite, check_range
 from driftgames.core.description import Describable
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.slopes import Slope, slopes
 
 Range = tuple[float, float]
 LossFunction = Callable[[FloatArray, FloatArray], npt.ArrayLike]
 
 ANY: Range = (-math.inf, math.inf)
 """The range of all numbers."""
+
+SQUARE, ABSOLUTE, PINBALL, LOG, GIVEN = 0, 1, 2, 3, 4
+"""The kinds of slopes; GIVEN: the slope of a round is given in the place of its outcome."""
+
+Slope = tuple[int, float]
+"""A kind and its parameter: the quantile of PINBALL; the others have none."""
 
 
 class Loss(Describable, ABC):
@@ -129,3 +140,30 @@ def means(values: npt.NDArray[Any], p: FloatArray) -> FloatArray:
     pair = np.broadcast_arrays(values, p)
     rows = [np.array(each, dtype=np.float64, order="C").reshape(-1, p.shape[-1]) for each in pair]
     return row_dots(*rows).reshape(pair[0].shape[:-1])
+
+
+@scalar
+def slope_at(kind: int, parameter: float, x: float, y: float) -> float:
+    """Return the slope of the loss at the prediction ``x``."""
+    if kind == SQUARE:
+        return 2.0 * (x - y)
+    if kind == ABSOLUTE:
+        return 1.0 * (x > y) - 1.0 * (x < y)
+    if kind == PINBALL:
+        return (1.0 - parameter) * (x > y) - parameter * (x < y)
+    if kind == LOG:
+        return -1.0 / x if y == 1.0 else 1.0 / (1.0 - x)
+    return y
+
+
+@allocating_kernel
+def slopes(kind: int, parameter: float, x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return the slopes of two vectors of the same length.
+
+    >>> slopes(PINBALL, 0.9, np.array([1.0, 2.0, 3.0]), np.full(3, 2.0)).round(3)
+    array([-0.9,  0. ,  0.1])
+    """
+    out = np.empty(x.size)
+    for i in range(x.size):
+        out[i] = slope_at(kind, parameter, x[i], y[i])
+    return out

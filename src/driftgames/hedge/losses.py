@@ -28,8 +28,19 @@ from driftgames.core.checks import (
     shown,
 )
 from driftgames.core.typing import Content, FloatArray
-from driftgames.hedge.loss_base import ANY, Loss, LossFunction, Range, check_inside, means
-from driftgames.hedge.slopes import ABSOLUTE, LOG, PINBALL, SQUARE, Slope
+from driftgames.hedge.loss_base import (
+    ABSOLUTE,
+    ANY,
+    LOG,
+    PINBALL,
+    SQUARE,
+    Loss,
+    LossFunction,
+    Range,
+    Slope,
+    check_inside,
+    means,
+)
 
 __all__ = [
     "LOSSES",
@@ -83,6 +94,19 @@ class _Interval(Loss):
         """``high - low``."""
         return self.high - self.low
 
+    @property
+    def loss_range(self) -> Range:
+        """From 0 to the loss of one end of the range where the other is the outcome."""
+        ends = np.array([self.low, self.high])
+        with np.errstate(over="ignore"):
+            return (0.0, float(self.evaluate(ends, ends[::-1]).max()))
+
+    @property
+    def steepest(self) -> float:
+        """The slope at one end of the range where the other is the outcome."""
+        ends = np.array([self.low, self.high])
+        return float(np.abs(self.slope(ends, ends[::-1])).max())
+
 
 @dataclass(frozen=True)
 class SquareLoss(_Interval):
@@ -103,11 +127,6 @@ class SquareLoss(_Interval):
     low: float = 0.0
     high: float = 1.0
 
-    @property
-    def loss_range(self) -> Range:
-        """``(0, (high - low)**2)``."""
-        return (0.0, self.width * self.width)
-
     def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
         """Return ``(x - y)**2``."""
         return np.asarray((predictions - outcomes) ** 2)
@@ -116,11 +135,6 @@ class SquareLoss(_Interval):
     def compiled_slope(self) -> Slope:
         """``2 (x - y)``."""
         return SQUARE, 0.0
-
-    @property
-    def steepest(self) -> float:
-        """``2 (high - low)``."""
-        return 2.0 * self.width
 
 
 @dataclass(frozen=True)
@@ -138,11 +152,6 @@ class AbsoluteLoss(_Interval):
     low: float = 0.0
     high: float = 1.0
 
-    @property
-    def loss_range(self) -> Range:
-        """``(0, high - low)``."""
-        return (0.0, self.width)
-
     def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
         """Return ``|x - y|``."""
         return np.abs(predictions - outcomes)
@@ -151,11 +160,6 @@ class AbsoluteLoss(_Interval):
     def compiled_slope(self) -> Slope:
         """The sign of ``x - y``."""
         return ABSOLUTE, 0.0
-
-    @property
-    def steepest(self) -> float:
-        """1."""
-        return 1.0
 
 
 @dataclass(frozen=True)
@@ -181,11 +185,6 @@ class PinballLoss(_Interval):
         object.__setattr__(self, "q", float(self.q))
         super().__post_init__()
 
-    @property
-    def loss_range(self) -> Range:
-        """``(0, max(q, 1 - q) (high - low))``."""
-        return (0.0, max(self.q, 1 - self.q) * self.width)
-
     def evaluate(self, predictions: FloatArray, outcomes: FloatArray) -> FloatArray:
         """Return the larger of ``q (y - x)`` and ``(1 - q) (x - y)``."""
         short = outcomes - predictions
@@ -195,11 +194,6 @@ class PinballLoss(_Interval):
     def compiled_slope(self) -> Slope:
         """``-q`` below the outcome and ``1 - q`` above it."""
         return PINBALL, self.q
-
-    @property
-    def steepest(self) -> float:
-        """``max(q, 1 - q)``."""
-        return max(self.q, 1 - self.q)
 
 
 @dataclass(frozen=True)

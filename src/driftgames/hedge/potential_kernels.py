@@ -30,36 +30,10 @@ from driftgames.core.typing import FloatArray
 from driftgames.hedge.totals import CLOCK, LEARNER, LOWEST, raise_floor
 from driftgames.potentials.compiled import Exponent, Kernels, Theta, Weight
 
-Distribute = Callable[[FloatArray, FloatArray, FloatArray | None, Theta, FloatArray], None]
 Replay = Callable[..., int]
 
 weight: Weight = NotImplemented  # names for `specialise` to bind
 exponent: Exponent = NotImplemented
-distribute: Distribute = NotImplemented
-
-
-def _distribute(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    prior: FloatArray | None,
-    theta: Theta,
-    out: FloatArray,
-) -> None:
-    """Write the distribution that Algorithm 3 plays in the next round."""
-    t, lead = totals[CLOCK] + 1.0, totals[LEARNER]
-    log_scale = exponent(totals[LOWEST] - lead, t, theta)
-    total = spread(0.0)
-    for i in range(0, cumulative.size, LANES):
-        before = load(cumulative, i, np.inf)
-        w = weight(before - lead, t, log_scale, theta)
-        if prior is None:
-            w = choose(before < np.inf, w, 0.0)  # beyond the last chip
-        else:
-            share = load(prior, i, 0.0)
-            w = choose(share > 0.0, w * share, 0.0)
-        store(out, i, w)
-        total += w
-    normalise(out, fold(total), prior)
 
 
 def _replay(
@@ -83,17 +57,13 @@ def _replay(
     is in ``spare``. The loop stops at the first row with an entry out of range, and the state
     is then that of the round before. ``played`` receives as many of the distributions as it
     has rows: none, the last, or all. With ``uniforms`` the learner's loss is that of an action
-    drawn with them. Without losses, ``played`` receives the next distribution and the state
-    does not change.
+    drawn with them. Without entries in ``learner_losses``, ``played`` receives the next
+    distribution, the state does not change, and ``losses`` is one row that is not used.
     """
     low, high, offset, factor = scale
-    n, rounds = cumulative.size, len(losses)
+    n, rounds = cumulative.size, len(learner_losses)
     here, there = cumulative, spare
     for r in range(max(rounds, 1)):
-        if len(played):
-            distribute(here, totals, prior, theta, played[r % len(played)])
-        if rounds == 0:
-            break
         row = losses[r]
         t, lead = totals[CLOCK] + 1.0, totals[LEARNER]
         log_scale = exponent(totals[LOWEST] - lead, t, theta)
@@ -116,9 +86,15 @@ def _replay(
             total += w
             taken = fma(w, loss, taken)
             lowest = lesser(after, lowest)
-        if any_of(~inside):
+            if len(played):
+                store(played[r % len(played)], i, w)
+        if rounds > 0 and any_of(~inside):
             return r
         summed, best = fold(total), fold_lesser(lowest)
+        if len(played):
+            normalise(played[r % len(played)], summed, prior)
+        if rounds == 0:
+            break
         learner_loss = fold(taken) / summed if summed > 0.0 else _mean(row, offset, factor, prior)
         if len(uniforms):
             drawn = draw(played[r % len(played)], uniforms[r])
@@ -145,5 +121,4 @@ def _mean(row: npt.NDArray[Any], offset: float, factor: float, prior: FloatArray
 def compile_replay(kernels: Kernels) -> Replay:
     """Return the loop for a potential with these compiled functions."""
     weight, exponent = kernels.game_weight, kernels.exponent
-    distribute = specialise(_distribute, inner_kernel, weight=weight, exponent=exponent)
-    return specialise(_replay, kernel, weight=weight, exponent=exponent, distribute=distribute)
+    return specialise(_replay, kernel, weight=weight, exponent=exponent)

@@ -13,11 +13,11 @@ from driftgames.core.checks import check_fraction, check_fractions, check_intege
 from driftgames.core.schema import NUMBER, Schema, integer
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.base import Floats
-from driftgames.hedge.potential_learner import PotentialLearner
+from driftgames.hedge.hedge import Hedge
 from driftgames.potentials import Potential
 
 
-class RandomizedHedge(PotentialLearner):
+class RandomizedHedge(Hedge):
     r"""Hedge that plays one drawn action a round and is charged that action's loss.
 
     .. math:: i_t \sim p_t, \qquad s_{t,i} = s_{t-1,i} + \ell_{t,i} - \ell_{t,i_t}
@@ -52,7 +52,7 @@ class RandomizedHedge(PotentialLearner):
     """
 
     _named_arguments: ClassVar[Schema] = {
-        **PotentialLearner._named_arguments,
+        **Hedge._named_arguments,
         "delta": NUMBER,
         "random_state": integer(0),
     }
@@ -119,9 +119,9 @@ class RandomizedHedge(PotentialLearner):
         uniforms: FloatArray | None = None,
     ) -> int:
         """Play the rows with one number of the stream for each."""
-        if len(losses) and not len(played):
+        if len(learner_losses) and not len(played):
             played = np.empty((1, self._n_actions))  # an action is drawn from the last row
-        uniforms = self._uniforms(len(losses)) if uniforms is None else uniforms
+        uniforms = self._uniforms(len(learner_losses)) if uniforms is None else uniforms
         return super()._replay(losses, awake, learner_losses, regret, played, uniforms)
 
     def _uniforms(self, count: int) -> FloatArray:

@@ -10,7 +10,7 @@ from driftgames._kernels.jit import scalar
 from driftgames._kernels.lanes import any_of
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.chipwise import ChipwiseLearner, compile_rounds
+from driftgames.hedge.chipwise import ChipwiseLearner, compile_chipwise
 
 
 class Squint(ChipwiseLearner):
@@ -113,4 +113,4 @@ def _learn(regret: float, variance: float) -> float:
     return fma(regret, regret, variance)
 
 
-Squint._play_rounds = staticmethod(compile_rounds(evidence, _learn))
+Squint._play_rounds = staticmethod(compile_chipwise(evidence, _learn))

@@ -44,7 +44,7 @@ class TwoPassLearner(ExpertLearner):
 
     def _replay(self, *rows: *Rows) -> int:
         # weighing may change the memory, and reading the next distribution must not
-        memory = self._memory if len(rows[0]) else self._memory.copy()
+        memory = self._memory if len(rows[2]) else self._memory.copy()
         return self._play_rounds(
             self._cumulative, self._totals, memory, self._scale, self._prior, *rows, self._buffers
         )
@@ -70,20 +70,17 @@ def _play_rounds(
     """Play the rows of ``losses`` and return their number; stop at a row out of range.
 
     A sleeping action is charged the learner's own loss, so its position does not change.
-    ``played`` receives the distributions if it has rows for them. Without losses it receives
-    the next distribution, and the totals do not change.
+    ``played`` receives the distributions if it has rows for them. Without entries in
+    ``learner_losses`` it receives the next distribution, and the totals do not change.
     """
     low, high, offset, factor = scale
-    n, rounds = cumulative.size, len(losses)
+    n, rounds = cumulative.size, len(learner_losses)
     p, scaled, state = buffers[0], buffers[1], (cumulative, totals, memory)
     for r in range(max(rounds, 1)):
         if rounds > 0 and not all_inside(losses[r], low, high):
             return r
         whole = weigh(state, prior, p)
-        if awake is None:
-            total = settle_weights(p, whole, prior, None)
-        else:
-            total = settle_weights(p, whole, prior, awake[r])
+        total = settle_weights(p, whole, prior, awake, r)
         if len(played):
             for i in range(n):
                 played[r, i] = p[i] / total

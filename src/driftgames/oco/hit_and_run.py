@@ -241,11 +241,7 @@ class Walkers(Population):
 
 
 def _correlation(before: FloatArray, after: FloatArray) -> float:
-    """Return the mean correlation of the coordinates; between 0 and 1, 1 when they stand still."""
-    before, after = before - before.mean(axis=0), after - after.mean(axis=0)
-    scales = np.sqrt((before**2).sum(axis=0) * (after**2).sum(axis=0))
-    moving = scales > 0
-    if not moving.any():
-        return 1.0
-    products = (before * after).sum(axis=0)
-    return float(np.clip(np.mean(products[moving] / scales[moving]), 0.0, 1.0))
+    """Return the correlation of a coordinate; between 0 and 1, 1 when it stands still."""
+    before, after = before - before.mean(), after - after.mean()
+    scale = np.sqrt((before**2).sum() * (after**2).sum())
+    return float(np.clip((before * after).sum() / scale, 0.0, 1.0)) if scale > 0 else 1.0

@@ -25,10 +25,8 @@ LossFunction = Callable[[FloatArray], npt.ArrayLike]
 class Loss(ABC):
     """A loss whose convexity is known from its form, so that it need not be probed."""
 
-    @property
-    @abstractmethod
-    def n_coordinates(self) -> int:
-        """How many numbers make a point."""
+    n_coordinates: int
+    """How many numbers make a point."""
 
     @abstractmethod
     def _at(self, points: FloatArray) -> FloatArray:
@@ -67,11 +65,7 @@ class LinearLoss(Loss):
     def __init__(self, gradient: npt.ArrayLike, offset: float = 0.0) -> None:
         object.__setattr__(self, "gradient", _vector("gradient", gradient))
         object.__setattr__(self, "offset", check_number("offset", offset))
-
-    @property
-    def n_coordinates(self) -> int:
-        """How many numbers make a point."""
-        return self.gradient.size
+        object.__setattr__(self, "n_coordinates", self.gradient.size)
 
     def _at(self, points: FloatArray) -> FloatArray:
         return matvec(points, self.gradient) + self.offset
@@ -121,6 +115,7 @@ class QuadraticLoss(Loss):
         object.__setattr__(self, "matrix", read_only((square + square.T) / 2))
         object.__setattr__(self, "gradient", slope)
         object.__setattr__(self, "offset", check_number("offset", offset))
+        object.__setattr__(self, "n_coordinates", n)
 
     @classmethod
     def of_sum(cls, matrix: npt.ArrayLike, gradient: npt.ArrayLike, offset: float) -> QuadraticLoss:
@@ -137,11 +132,6 @@ class QuadraticLoss(Loss):
         r"""Return :math:`f(x) = a\,|x - y|^2` for a target y."""
         y = _vector("target", target)
         return cls(scale * np.eye(y.size), -2.0 * scale * y, scale * dot(y, y))
-
-    @property
-    def n_coordinates(self) -> int:
-        """How many numbers make a point."""
-        return self.gradient.size
 
     def _at(self, points: FloatArray) -> FloatArray:
         return quadratic_form(self.matrix, points) + matvec(points, self.gradient) + self.offset
@@ -171,11 +161,7 @@ class LogWealthLoss(Loss):
         if not (vector > 0).all():
             raise ValueError(f"relatives must be above 0; got {vector.min():g}")
         object.__setattr__(self, "relatives", vector)
-
-    @property
-    def n_coordinates(self) -> int:
-        """How many numbers make a point."""
-        return self.relatives.size
+        object.__setattr__(self, "n_coordinates", vector.size)
 
     def _at(self, points: FloatArray) -> FloatArray:
         return -log_all(matvec(points, self.relatives))

@@ -54,6 +54,7 @@ class Polytope(ConvexSet):
         offsets = check_vector("b", b, normals.shape[0])
         object.__setattr__(self, "A", read_only(normals))
         object.__setattr__(self, "b", read_only(offsets))
+        object.__setattr__(self, "n_coordinates", normals.shape[1])
         unit, reach = self._unit
         center, radius = _inscribed_ball(unit, reach)
         low, high = _bounding_box(unit, reach)
@@ -64,11 +65,6 @@ class Polytope(ConvexSet):
         object.__setattr__(self, "low", read_only(low))
         object.__setattr__(self, "high", read_only(high))
         object.__setattr__(self, "inner", read_only(center))
-
-    @property
-    def n_coordinates(self) -> int:  # type: ignore[override]
-        """How many numbers make a point."""
-        return int(self.A.shape[1])
 
     @cached_property
     def _unit(self) -> tuple[FloatArray, FloatArray]:

@@ -41,11 +41,7 @@ class Box(ConvexSet):
             )
         object.__setattr__(self, "low", read_only(corner))
         object.__setattr__(self, "high", read_only(opposite))
-
-    @property
-    def n_coordinates(self) -> int:  # type: ignore[override]
-        """How many numbers make a point."""
-        return self.low.size
+        object.__setattr__(self, "n_coordinates", corner.size)
 
     def contains(self, points: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Return for each row whether it lies between the corners."""
@@ -190,11 +186,7 @@ class Ball(ConvexSet):
             raise ValueError("center must have at least one coordinate; got none")
         object.__setattr__(self, "center", read_only(middle))
         object.__setattr__(self, "radius", check_positive("radius", radius))
-
-    @property
-    def n_coordinates(self) -> int:  # type: ignore[override]
-        """How many numbers make a point."""
-        return self.center.size
+        object.__setattr__(self, "n_coordinates", middle.size)
 
     def contains(self, points: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Return for each row whether it is within the radius."""

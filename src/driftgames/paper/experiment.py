@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from driftgames.core.checks import check_integer
 from driftgames.core.typing import Content
@@ -27,8 +29,10 @@ from driftgames.tables import Table
 LONG = 2000
 """Rounds of the long table."""
 
-Result = Callable[[Task], Content]
-"""Gives the result of a task that is done."""
+Key = tuple[Any, ...]
+Tasks = dict[Key, Task]
+Results = dict[Key, Content]
+"""The results of tasks, by the keys of the tasks."""
 
 Built = tuple[tuple[Table, ...], tuple[Figure, ...]]
 
@@ -86,15 +90,15 @@ class Experiment:
     name: str
     title: str
     text: str
-    tasks: Callable[[Setting], list[Task]]
-    build: Callable[[Setting, Result], Built]
+    tasks: Callable[[Setting], Tasks]
+    build: Callable[[Setting, Results], Built]
     extra: bool = False
     uses: Callable[[Setting], tuple[Dataset, ...]] = lambda setting: setting.chosen.sets
     why: str = ""
 
-    def section(self, setting: Setting, result: Result, command: str) -> Section:
+    def section(self, setting: Setting, done: Results, command: str) -> Section:
         """Return the section once all tasks are done."""
-        built, drawn = self.build(setting, result)
+        built, drawn = self.build(setting, done)
         used = tuple(data.name for data in self.uses(setting))
         others = [data.name for data in setting.chosen.sets if data.name not in used]
         return Section(
@@ -110,14 +114,12 @@ class Experiment:
         )
 
 
-def _fits(
-    sets: Sequence[Dataset], rounds: int, algorithms: Sequence[str] = ALGORITHMS
-) -> list[Task]:
-    return [fit_task(data, name, rounds) for data in sets for name in algorithms]
+def _fits(sets: Sequence[Dataset], rounds: int, algorithms: Sequence[str] = ALGORITHMS) -> Tasks:
+    return {(data.name, name): fit_task(data, name, rounds) for data in sets for name in algorithms}
 
 
-def _done(tasks: Sequence[Task], result: Result) -> list[Fit]:
-    return [Fit(**result(task)) for task in tasks]
+def _made(done: Results) -> list[Fit]:
+    return [Fit(**each) for each in done.values()]
 
 
 def _shown(setting: Setting) -> tuple[Dataset, ...]:
@@ -125,58 +127,53 @@ def _shown(setting: Setting) -> tuple[Dataset, ...]:
 
 
 _WHY_SHOWN = f"as in the paper, the figures show {listed(figures.SHOWN)}"
+_TIMED = hedge.LEARNERS[:4]  # another learning rate takes the same time
 
 
 def _noisy(setting: Setting) -> tuple[Dataset, ...]:
     return tuple(data for data in setting.chosen.sets if data.name != "w8a")
 
 
-def _hedge_tasks(setting: Setting) -> list[Task]:
-    return [
-        hedge.hedge_task(kind, name, setting.n_actions, setting.horizon, setting.seed)
+def _hedge_tasks(setting: Setting) -> Tasks:
+    n_actions, horizon, seed = setting.n_actions, setting.horizon, setting.seed
+    played: Tasks = {
+        (kind, name): hedge.hedge_task(kind, name, n_actions, horizon, seed)
         for kind in hedge.KINDS
         for name in hedge.LEARNERS
-    ]
-
-
-def _timing_tasks(setting: Setting) -> dict[str, list[Task]]:
-    return {
-        name: [hedge.timing_task(name, n, setting.seed) for n in setting.sizes]
-        for name in hedge.LEARNERS[:4]  # another learning rate takes the same time
     }
+    timed: Tasks = {
+        (name, n): hedge.timing_task(name, n, seed) for name in _TIMED for n in setting.sizes
+    }
+    return {**played, **timed}
 
 
-def _noise_tasks(setting: Setting) -> dict[tuple[str, str, float], list[Task]]:
+def _noise_tasks(setting: Setting) -> Tasks:
     return {
-        (data.name, name, noise): [
-            fit_task(data, name, setting.rounds, noise=noise, seed=setting.seed + draw)
-            for draw in range(extras.NOISE_DRAWS if noise else 1)
-        ]
+        (data.name, name, noise, draw): fit_task(
+            data, name, setting.rounds, noise=noise, seed=setting.seed + draw
+        )
         for data in _noisy(setting)
         for name in ALGORITHMS
         for noise in extras.NOISE
+        for draw in range(extras.NOISE_DRAWS if noise else 1)
     }
 
 
-def _peer_tasks(setting: Setting) -> dict[tuple[str, str], Task]:
-    return {
-        (data.name, peer): extras.peer_task(data, peer, setting.rounds)
-        for data in setting.chosen.sets
-        for peer in PEERS
+def _peer_tasks(setting: Setting) -> Tasks:
+    sets, rounds = setting.chosen.sets, setting.rounds
+    theirs: Tasks = {
+        (data.name, peer): extras.peer_task(data, peer, rounds) for data in sets for peer in PEERS
     }
+    return {**_fits(sets, rounds, [AS_PROVED]), **theirs}
 
 
-def _build_table_3(rounds: int, name: str, setting: Setting, result: Result) -> Table:
-    sets = setting.chosen.sets
-    return tables.table_3(sets, _done(_fits(sets, rounds), result), rounds, name=name)
+def _build_table_3(rounds: int, name: str, setting: Setting, done: Results) -> Built:
+    return (tables.table_3(setting.chosen.sets, _made(done), rounds, name=name),), ()
 
 
-def _build_hedge(setting: Setting, result: Result) -> Built:
-    runs = [hedge.HedgeRun(**result(task)) for task in _hedge_tasks(setting)]
-    seconds = {
-        name: [float(result(task)["seconds"]) for task in tasks]
-        for name, tasks in _timing_tasks(setting).items()
-    }
+def _build_hedge(setting: Setting, done: Results) -> Built:
+    runs = [hedge.HedgeRun(**done[kind, name]) for kind in hedge.KINDS for name in hedge.LEARNERS]
+    seconds = {name: [float(done[name, n]["seconds"]) for n in setting.sizes] for name in _TIMED}
     drawn = (
         hedge.regret_figure(runs),
         hedge.epsilon_figure(runs),
@@ -185,15 +182,16 @@ def _build_hedge(setting: Setting, result: Result) -> Built:
     return (hedge.hedge_table(runs, setting.n_actions, setting.horizon),), drawn
 
 
-def _build_noise(setting: Setting, result: Result) -> Built:
-    fits = {key: _done(tasks, result) for key, tasks in _noise_tasks(setting).items()}
+def _build_noise(setting: Setting, done: Results) -> Built:
+    fits: dict[Key, list[Fit]] = {}
+    for (*key, _), each in done.items():
+        fits.setdefault(tuple(key), []).append(Fit(**each))
     return ((extras.noise_table(fits, setting.rounds),) if fits else ()), ()
 
 
-def _build_peers(setting: Setting, result: Result) -> Built:
-    ours = _done(_fits(setting.chosen.sets, setting.rounds, [AS_PROVED]), result)
-    peers = {key: result(task) for key, task in _peer_tasks(setting).items()}
-    return (extras.peer_table(ours, peers, setting.rounds),), ()
+def _build_peers(setting: Setting, done: Results) -> Built:
+    ours = [Fit(**done[data.name, AS_PROVED]) for data in setting.chosen.sets]
+    return (extras.peer_table(ours, done, setting.rounds),), ()
 
 
 _ALL = (
@@ -201,8 +199,8 @@ _ALL = (
         "table2",
         "Table 2: the sets",
         "The sizes of the sets as they were loaded here, beside the published ones.",
-        lambda setting: [],
-        lambda setting, result: ((tables.table_2(setting.chosen.sets),), ()),
+        lambda setting: {},
+        lambda setting, done: ((tables.table_2(setting.chosen.sets),), ()),
     ),
     Experiment(
         "table3",
@@ -212,10 +210,7 @@ _ALL = (
         "evidently made, and with 3t, as the theorem has it. Zeros are the share of examples of "
         "weight zero, averaged over the rounds.",
         lambda setting: _fits(setting.chosen.sets, setting.rounds),
-        lambda setting, result: (
-            (_build_table_3(setting.rounds, "table3", setting, result),),
-            (),
-        ),
+        lambda setting, done: _build_table_3(setting.rounds, "table3", setting, done),
     ),
     Experiment(
         "figure1",
@@ -223,10 +218,7 @@ _ALL = (
         "The share of training examples to which each booster gives no weight at all: a weak "
         "learner need not look at them.",
         lambda setting: _fits(_shown(setting), setting.rounds),
-        lambda setting, result: (
-            (),
-            (figures.figure_1(_done(_fits(_shown(setting), setting.rounds), result)),),
-        ),
+        lambda setting, done: ((), (figures.figure_1(_made(done)),)),
         uses=_shown,
         why=_WHY_SHOWN,
     ),
@@ -236,10 +228,7 @@ _ALL = (
         "The margin of an example is the share of hypotheses that are right about it less the "
         "share that are wrong.",
         lambda setting: _fits(_shown(setting), setting.rounds),
-        lambda setting, result: (
-            (),
-            (figures.figure_2(_done(_fits(_shown(setting), setting.rounds), result)),),
-        ),
+        lambda setting, done: ((), (figures.figure_2(_made(done)),)),
         uses=_shown,
         why=_WHY_SHOWN,
     ),
@@ -250,10 +239,7 @@ _ALL = (
         "to set it the horizon; the 2-norm algorithm, NormalHedge and NormalHedge.DT need neither. "
         "Stochastic losses are coin flips of which a tenth of the actions lose less often, "
         "adversarial ones fair coins, and greedy ones answer what is played.",
-        lambda setting: [
-            *_hedge_tasks(setting),
-            *(task for tasks in _timing_tasks(setting).values() for task in tasks),
-        ],
+        _hedge_tasks,
         _build_hedge,
         uses=lambda setting: (),
     ),
@@ -262,14 +248,14 @@ _ALL = (
         f"Beyond the paper: {LONG:,} rounds",
         "The boosting table once more, ten times as long.",
         lambda setting: _fits(setting.chosen.sets, LONG),
-        lambda setting, result: ((_build_table_3(LONG, "long", setting, result),), ()),
+        partial(_build_table_3, LONG, "long"),
         extra=True,
     ),
     Experiment(
         "noise",
         "Beyond the paper: label noise",
         "A share of the training labels is flipped at random.",
-        lambda setting: [task for tasks in _noise_tasks(setting).values() for task in tasks],
+        _noise_tasks,
         _build_noise,
         extra=True,
         uses=_noisy,
@@ -280,10 +266,7 @@ _ALL = (
         "Beyond the paper: time against LightGBM and scikit-learn",
         "Fitting alone, data in memory, one thread, the best turn of each: of "
         f"{LEAST_TURNS} where a fit is long, and of up to {MOST_TURNS} where it is short.",
-        lambda setting: [
-            *_fits(setting.chosen.sets, setting.rounds, [AS_PROVED]),
-            *_peer_tasks(setting).values(),
-        ],
+        _peer_tasks,
         _build_peers,
         extra=True,
     ),

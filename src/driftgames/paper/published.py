@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(NamedTuple):
     """One line of [LS14, Tab. 2]."""
 
     features: int
@@ -14,8 +13,7 @@ class Size:
     test: int
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """One algorithm on one set in [LS14, Tab. 3]: seconds, and the rest in per cent."""
 
     seconds: float

@@ -80,7 +80,8 @@ def reproduce(
     seed and the code are still the same.
     """
     begun = time.perf_counter()
-    tasks = {task.key: task for each in experiments for task in each.tasks(setting)}
+    wanted = {each.name: each.tasks(setting) for each in experiments}
+    tasks = {task.key: task for each in wanted.values() for task in each.values()}
     done: dict[str, Content] = {}
     if not fresh:
         stored = {key: store.get(task) for key, task in tasks.items()}
@@ -94,12 +95,10 @@ def reproduce(
                 store.put(task, done[key])
                 advance(1)
 
-    def result(task: Task) -> Content:
-        return done[task.key]
-
-    made = {
-        each.name: each.section(setting, result, command_for(each, setting)) for each in experiments
-    }
+    made: dict[str, Section] = {}
+    for each in experiments:
+        results = {key: done[task.key] for key, task in wanted[each.name].items()}
+        made[each.name] = each.section(setting, results, command_for(each, setting))
     for section in made.values():
         store.put(_as_task(section.name, setting), asdict(section))
     report = _assemble(made, setting, store)

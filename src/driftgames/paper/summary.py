@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from driftgames.paper.boosting import AS_PROVED, AS_PUBLISHED
-from driftgames.paper.claims import claims_on_margins, claims_on_zeros
+from driftgames.paper.figures import claims_on_margins, claims_on_zeros
 from driftgames.paper.results import OURS, Figure, Section, listed
 from driftgames.paper.sets import HONEST
 from driftgames.paper.tables import TEST, TIME, TRAIN, ZEROS, Comparison, compared

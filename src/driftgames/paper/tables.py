@@ -41,8 +41,7 @@ def table_2(sets: Sequence[Dataset]) -> Table:
     columns.append(Column("source"))
     rows = []
     for data in sets:
-        size = published.TABLE_2.get(data.name)
-        printed = (None,) * 3 if size is None else (size.features, size.train, size.test)
+        printed = published.TABLE_2.get(data.name) or (None,) * 3
         ours = (len(data.feature_names), data.train.y.size, data.test.y.size)
         pairs = [cell for pair in zip(ours, printed, strict=True) for cell in pair]
         rows.append((data.name, *pairs, data.source.partition(" (")[0]))
@@ -62,37 +61,24 @@ def table_3(
     comparable = {
         data.name for data in sets if data.published and rounds == published.ROUNDS
     } & set(published.TABLE_3)
-    columns = [Column("set"), Column("algorithm")]
-    columns += [
-        Column(OURS, ",.3f", TIME),
-        *([Column(PUBLISHED, ",.1f", TIME, on_terminal=False)] if comparable else []),
-    ]
+    columns = [Column("set"), Column("algorithm"), Column(OURS, ",.3f", TIME)]
+    columns.append(Column(PUBLISHED, ",.1f", TIME, on_terminal=False))
     for group in (ZEROS, TRAIN, TEST):
-        ours_and_theirs = compared_columns(group, ".2f", ".1f")
-        columns += ours_and_theirs if comparable else ours_and_theirs[:1]
-        if comparable:
-            columns.append(Column(DIFFERENCE, "+z.2f", group, on_terminal=False))
+        columns += compared_columns(group, ".2f", ".1f")
+        columns.append(Column(DIFFERENCE, "+z.2f", group, on_terminal=False))
     rows: list[Row] = []
     for fit in fits:
         printed = _printed(fit) if fit.data in comparable else None
-        row: list[Cell] = [fit.data, fit.algorithm, fit.seconds]
-        if comparable:
-            row.append(None if printed is None else printed.seconds)
-        shares = (fit.zeros, fit.train_error, fit.test_error)
-        theirs = (
-            (None,) * 3
-            if printed is None
-            else (printed.zeros, printed.train_error, printed.test_error)
-        )
-        for share, number in zip(shares, theirs, strict=True):
+        seconds, *theirs = printed or (None,) * 4
+        row: list[Cell] = [fit.data, fit.algorithm, fit.seconds, seconds]
+        for share, number in zip((fit.zeros, fit.train_error, fit.test_error), theirs, strict=True):
             ours = 100 * share
-            row.append(ours)
-            if comparable:
-                row += [number, None if number is None else ours - number]
+            row += [ours, number, None if number is None else ours - number]
         rows.append(tuple(row))
     title = f"{rounds:,} rounds of stumps"
     notes = _notes(sets, fits, rounds, comparable)
-    return Table(title, tuple(columns), tuple(rows), notes, name=name)
+    table = Table(title, tuple(columns), tuple(rows), notes, name=name)
+    return table if comparable else table.without({PUBLISHED, DIFFERENCE})
 
 
 def compared(table: Table, group: str, algorithm: str | None = None) -> list[Comparison]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
@@ -56,14 +57,10 @@ def minimax(horizon: int, epsilon: float) -> MinimaxPotential:
             lambda s: s <= -radius, horizon, per_unit=PER_UNIT, keep_table=keep
         )
 
-    low, high = 0, horizon * PER_UNIT  # the value of the game falls as R grows
-    while low < high:
-        middle = (low + high) // 2
-        if _ROUNDING * solve(middle, keep=False).game_value < epsilon:
-            high = middle
-        else:
-            low = middle + 1
-    return solve(high, keep=True)
+    def is_enough(steps: int) -> bool:  # the value of the game falls as R grows
+        return _ROUNDING * solve(steps, keep=False).game_value < epsilon
+
+    return solve(bisect_left(range(horizon * PER_UNIT), True, key=is_enough), keep=True)
 
 
 def game_numbers(setup: Setup, rounds: FloatArray) -> Record:

@@ -3,7 +3,6 @@
 Matplotlib is imported when the first figure is drawn.
 """
 
-from driftgames.plots.bandit import plot_pulls, plot_regret_bands
 from driftgames.plots.boosting import (
     plot_calibration,
     plot_cumulative_margins,
@@ -14,6 +13,8 @@ from driftgames.plots.portfolio import plot_wealth
 from driftgames.plots.regret import (
     plot_coverage,
     plot_epsilon_regret,
+    plot_pulls,
+    plot_regret_bands,
     plot_regret_over_time,
     plot_time_per_round,
     plot_weights,

@@ -15,8 +15,7 @@ from driftgames.core.checks import check_between, check_fraction, check_integer,
 from driftgames.core.schema import NUMBER, Schema, array_of
 from driftgames.core.state import check_arrays
 from driftgames.core.typing import Content, FloatArray
-from driftgames.portfolio import baseline_kernels as kernels
-from driftgames.portfolio.baseline_kernels import soft_bayes as play_soft_bayes
+from driftgames.portfolio import trading_kernels as kernels
 from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced
 from driftgames.portfolio.strategy import PortfolioStrategy
 
@@ -233,7 +232,7 @@ class SoftBayes(PortfolioStrategy):
 
     def _play(self, relatives: FloatArray) -> FloatArray:
         portfolios = np.empty((relatives.shape[0] + 1, self._n_assets))
-        play_soft_bayes(self._shares, float(self._t), relatives, portfolios)
+        kernels.soft_bayes(self._shares, float(self._t), relatives, portfolios)
         return portfolios
 
     def _set_state(self, state: Content) -> None:

@@ -136,11 +136,11 @@ class UniversalPortfolio(PortfolioStrategy):
         self._positions = np.zeros(self._log_prior.shape)
         self._array_names = ("positions",)
         self._is_net = self._cost > 0 and potential is None
+        self._offset = np.zeros(1)
         if self._is_net:
-            # what all portfolios keep of the cash that they begin with, and the common offset
+            # what all portfolios keep of the cash that they begin with
             first = -float(log_all(np.array([1.0 + self._cost]))[0])
             self._tolls = np.full(self._log_prior.shape, first)
-            self._offset = np.zeros(1)
             self._array_names += ("tolls", "offset")
 
     # ---------------------------------------------------------------- what has happened
@@ -226,20 +226,17 @@ class UniversalPortfolio(PortfolioStrategy):
 
     def _play(self, relatives: FloatArray) -> FloatArray:
         portfolios = np.empty((relatives.shape[0] + 1, self._n_assets))
-        if self._is_net:
-            kernels.universal_net(
+        if self._potential is None:
+            kernels.universal(
                 self._tiles,
                 self._log_prior,
                 self._positions,
-                self._tolls,
+                self._tolls if self._is_net else None,
                 self._offset,
                 self._cost,
                 relatives,
                 portfolios,
             )
-            return portfolios
-        if self._potential is None:
-            kernels.universal(self._tiles, self._log_prior, self._positions, relatives, portfolios)
             return portfolios
         positions = self.positions
         portfolios[0] = self._mean(positions, self._t + 1)

@@ -26,6 +26,9 @@ def universal(
     tiles: FloatArray,
     log_prior: FloatArray,
     positions: FloatArray,
+    tolls: FloatArray | None,
+    offset: FloatArray,
+    cost: float,
     relatives: FloatArray,
     portfolios: FloatArray,
 ) -> None:
@@ -34,76 +37,42 @@ def universal(
     ``positions[tile, place]`` is the learner's log-wealth less the portfolio's; the weight of a
     portfolio is ``exp(log_prior - position)``, which sums to 1 for the learner who plays the
     mean. Of a portfolio without mass ``exp(-position)`` alone may be beyond all floats.
+
+    With ``tolls`` portfolios pay for their own rebalancing. These are the logarithms of what each
+    keeps when it trades for the next day. The positions are then the common ``offset`` less a
+    portfolio's log-wealth; the offset follows the mean wealth, so that weights stay floats.
     """
     n_tiles, n_assets, _ = tiles.shape
     means = np.empty((n_assets, LANES))
+    common = 0.0  # what a day adds to all positions
     for day in range(relatives.shape[0] + 1):
-        learner = 0.0
-        if day > 0:
+        if day > 0 and tolls is None:
+            gain = 0.0
             for k in range(n_assets):
-                learner = fma(relatives[day - 1, k], portfolios[day - 1, k], learner)
-            learner = log(learner)
+                gain = fma(relatives[day - 1, k], portfolios[day - 1, k], gain)
+            common = log(gain)
+        elif day > 0:
+            offset[0] += common
         weight = spread(0.0)
         means[:] = 0.0
         for tile in range(n_tiles):
             P, s, q = tiles[tile], positions[tile], log_prior[tile]
             if day > 0:
-                g0, g1, g2, g3 = _gains(P, relatives[day - 1])
-                store(s, 0, load(s, 0, 0.0) + (learner - log(g0)))
-                store(s, 8, load(s, 8, 0.0) + (learner - log(g1)))
-                store(s, 16, load(s, 16, 0.0) + (learner - log(g2)))
-                store(s, 24, load(s, 24, 0.0) + (learner - log(g3)))
-            w0 = exp(load(q, 0, 0.0) - load(s, 0, 0.0))
-            w1 = exp(load(q, 8, 0.0) - load(s, 8, 0.0))
-            w2 = exp(load(q, 16, 0.0) - load(s, 16, 0.0))
-            w3 = exp(load(q, 24, 0.0) - load(s, 24, 0.0))
-            weight = weight + w0 + w1 + w2 + w3
-            _add_up(P, w0, w1, w2, w3, means)
-        _write_mean(means, fold(weight), portfolios[day])
-
-
-@allocating_kernel
-def universal_net(
-    tiles: FloatArray,
-    log_prior: FloatArray,
-    positions: FloatArray,
-    tolls: FloatArray,
-    offset: FloatArray,
-    cost: float,
-    relatives: FloatArray,
-    portfolios: FloatArray,
-) -> None:
-    """Do what `universal` does with portfolios that pay for their own rebalancing.
-
-    ``tolls`` holds the logarithm of what each portfolio keeps when it trades for the next day.
-    ``positions`` are the common ``offset`` less a portfolio's log-wealth; the offset follows
-    the mean wealth, so that weights stay floats.
-    """
-    n_tiles, n_assets, _ = tiles.shape
-    means = np.empty((n_assets, LANES))
-    mean_log = 0.0
-    for day in range(relatives.shape[0] + 1):
-        if day > 0:
-            offset[0] += mean_log
-        weight = spread(0.0)
-        means[:] = 0.0
-        for tile in range(n_tiles):
-            P, s, q, toll = tiles[tile], positions[tile], log_prior[tile], tolls[tile]
-            if day > 0:
                 x = relatives[day - 1]
                 g0, g1, g2, g3 = _gains(P, x)
-                _pay(P, x, cost, mean_log, 0, g0, s, toll)
-                _pay(P, x, cost, mean_log, 8, g1, s, toll)
-                _pay(P, x, cost, mean_log, 16, g2, s, toll)
-                _pay(P, x, cost, mean_log, 24, g3, s, toll)
-            w0 = exp(load(q, 0, 0.0) + load(toll, 0, 0.0) - load(s, 0, 0.0))
-            w1 = exp(load(q, 8, 0.0) + load(toll, 8, 0.0) - load(s, 8, 0.0))
-            w2 = exp(load(q, 16, 0.0) + load(toll, 16, 0.0) - load(s, 16, 0.0))
-            w3 = exp(load(q, 24, 0.0) + load(toll, 24, 0.0) - load(s, 24, 0.0))
+                _move(P, x, cost, common, 0, g0, s, tolls, tile)
+                _move(P, x, cost, common, 8, g1, s, tolls, tile)
+                _move(P, x, cost, common, 16, g2, s, tolls, tile)
+                _move(P, x, cost, common, 24, g3, s, tolls, tile)
+            w0 = _weight(q, s, tolls, tile, 0)
+            w1 = _weight(q, s, tolls, tile, 8)
+            w2 = _weight(q, s, tolls, tile, 16)
+            w3 = _weight(q, s, tolls, tile, 24)
             weight = weight + w0 + w1 + w2 + w3
             _add_up(P, w0, w1, w2, w3, means)
         total = fold(weight)
-        mean_log = log(total)
+        if tolls is not None:
+            common = log(total)
         _write_mean(means, total, portfolios[day])
 
 
@@ -138,21 +107,36 @@ def _write_mean(means: FloatArray, total: float, portfolio: FloatArray) -> None:
 
 
 @scalar
-def _pay(
+def _weight(
+    q: FloatArray, positions: FloatArray, tolls: FloatArray | None, tile: int, first: int
+) -> float:
+    """Return the weights of eight portfolios."""
+    if tolls is None:
+        return exp(load(q, first, 0.0) - load(positions, first, 0.0))
+    return exp(load(q, first, 0.0) + load(tolls[tile], first, 0.0) - load(positions, first, 0.0))
+
+
+@scalar
+def _move(
     P: FloatArray,
     x: FloatArray,
     cost: float,
-    mean_log: float,
+    common: float,
     first: int,
     gains: float,
     positions: FloatArray,
-    tolls: FloatArray,
+    tolls: FloatArray | None,
+    tile: int,
 ) -> None:
     """Move eight positions by a day and its toll, and work out the next toll.
 
     It is `left_after_trading` for portfolios that trade back to themselves.
     """
-    moved = mean_log - load(tolls, first, 0.0) - log(gains)
+    if tolls is None:
+        store(positions, first, load(positions, first, 0.0) + (common - log(gains)))
+        return
+    toll = tolls[tile]
+    moved = common - load(toll, first, 0.0) - log(gains)
     store(positions, first, load(positions, first, 0.0) + moved)
     left, inverse = spread(1.0), 1.0 / gains
     for _ in range(MOST_STEPS):
@@ -167,4 +151,4 @@ def _pay(
         if not any_of(falls):
             break
         left = choose(falls, lower, left)
-    store(tolls, first, log(left))
+    store(toll, first, log(left))

@@ -300,12 +300,8 @@ class MinimaxPotential(Potential):
 def _common_step(moves: FloatArray) -> Fraction:
     """Return the largest number that all moves are multiples of."""
     fractions = [Fraction(z).limit_denominator(10**6) for z in moves.tolist()]
-    step = Fraction(0)
-    for fraction in fractions:
-        step = Fraction(
-            math.gcd(step.numerator * fraction.denominator, fraction.numerator * step.denominator),
-            step.denominator * fraction.denominator,
-        )
+    unit = math.lcm(*(fraction.denominator for fraction in fractions))
+    step = Fraction(math.gcd(*(int(fraction * unit) for fraction in fractions)), unit)
     if not np.allclose([float(f) for f in fractions], moves, rtol=0, atol=1e-12):
         raise ValueError(f"moves must have a common step of some size; got {moves}")
     return step
