@@ -17,11 +17,11 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
 
 ENGINES = [
-    NHBoostDTClassifier(10),  # counts mistakes and calibrates
-    AdaBoostClassifier(20, calibrate=False),  # weighs every example by itself
-    NHBoostDTClassifier(10, max_depth=3, calibrate=False),  # grows trees
+    NHBoostDTClassifier(5),  # counts mistakes and calibrates
+    AdaBoostClassifier(5, calibrate=False),  # weighs every example by itself
+    NHBoostDTClassifier(5, max_depth=3, calibrate=False),  # grows trees
     NHBoostDTClassifier(  # another weak learner
-        5, estimator=DecisionTreeClassifier(max_depth=2), calibrate=False
+        3, estimator=DecisionTreeClassifier(max_depth=2), calibrate=False
     ),
 ]
 OTHERS = [

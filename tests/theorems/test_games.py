@@ -157,9 +157,11 @@ def ends_of_games(player, n_chips, horizon):
         for losses in rows:
             z = losses - p @ losses
             DGv1().check(p, z)
-            told = copy.deepcopy(player)
-            told.observe(z)
-            yield from search(told, move(chips, z))
+            moved, told = move(chips, z), player
+            if moved.t < horizon:  # the last moves are of no use to the player
+                told = copy.deepcopy(player)
+                told.observe(z)
+            yield from search(told, moved)
 
     return np.array(list(search(player, Chips.at_start(n_chips))))
 
