@@ -29,7 +29,7 @@ def models():
     *weighed, drawn = OnlineBoostingClassifier._unit_test_params()
     del drawn["model"]  # naive Bayes takes five times as long
     for settings in (*weighed, {**weighed[0], **drawn, "weighting": "draw"}):
-        yield OnlineBoostingClassifier(**settings)
+        yield OnlineBoostingClassifier(**{**settings, "n_models": 2})
 
 
 CHECKS = [
