@@ -5,7 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftgames.certificates import bounds
@@ -24,6 +24,7 @@ EVERY_FORM = pytest.mark.parametrize("phi", CLOSED_FORMS, ids=repr)
 
 
 @EVERY_FORM
+@settings(max_examples=40)
 @given(s=st.lists(st.floats(-30, 30), min_size=1, max_size=20), t=st.integers(31, 90))
 def test_weights_are_half_the_difference_of_values(phi, s, t):
     s = np.array(s)

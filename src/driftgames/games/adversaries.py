@@ -96,11 +96,11 @@ class GreedyAdversary:
         if 2**n <= ENUMERATED:
             return _joint((0.0, 1.0), n)
         below = np.tri(n + 1, n, -1)  # row k has its first k entries 1
-        splits = []
-        for key in (chips.positions, p):
-            rank = np.argsort(np.argsort(key, kind="stable"), kind="stable")
-            splits += [below[:, rank], 1.0 - below[:, rank]]
-        return np.concatenate(splits)
+        ranks = [np.argsort(np.argsort(key, kind="stable")) for key in (chips.positions, p)]
+        if (ranks[0] + ranks[1] == n - 1).all():  # weights fall with the position: the same splits
+            ranks.pop()
+        splits = [below[:, rank] for rank in ranks]
+        return np.concatenate([half for split in splits for half in (split, 1.0 - split)])
 
     def _drifting(self, game: DriftingGame, chips: Chips, p: FloatArray) -> FloatArray:
         choices = np.sort(np.asarray(game.moves, dtype=np.float64))

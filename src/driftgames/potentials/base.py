@@ -148,7 +148,7 @@ class Potential(Describable, ABC):
         return self.bound(horizon, epsilon)
 
     def _solve_bounds(self, horizon: int, epsilons: FloatArray) -> FloatArray:
-        """Return the bound of each epsilon; a step cuts the brackets of all into 16 or 256 parts."""
+        """Return the bound of each epsilon; a step cuts all brackets into 16 or 256 parts."""
         needed = self.value(np.zeros(1), 0, horizon=horizon)[0] / epsilons
 
         def final(regrets: FloatArray) -> FloatArray:
