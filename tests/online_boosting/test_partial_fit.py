@@ -63,6 +63,7 @@ def test_a_weak_learner_without_weights_draws_as_often_as_the_weights_say():
     positive = model.booster_._sums[2]
     assert np.allclose(counts, positive, atol=6 * np.sqrt(300))
     again = clone(model).fit(X, y)
+    assert [weak.n_ for weak in again.estimators_] == counts.tolist()
     assert np.array_equal(again.predict(X), model.predict(X))
 
 
