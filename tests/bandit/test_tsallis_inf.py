@@ -13,19 +13,17 @@ from driftgames.potentials import NoBoundError
 
 
 def exact_weights(estimates, rate):
-    """Solve for x with 40 digits, by bisection."""
+    """Solve for x with 40 digits, by Newton's steps from the left of a convex, falling sum."""
     with mp.workdps(40):
-        losses = [mp.mpf(float(each)) for each in estimates]
-        eta, best, n = mp.mpf(float(rate)), mp.mpf(float(min(estimates))), len(estimates)
-
-        def weights(u):
-            return [4 / (eta * (each - best + u)) ** 2 for each in losses]
-
-        low, high = 2 / eta, 2 * mp.sqrt(n) / eta
-        for _ in range(140):
-            middle = (low + high) / 2
-            low, high = (middle, high) if sum(weights(middle)) > 1 else (low, middle)
-        return np.array([float(each) for each in weights(low)])
+        eta, best = mp.mpf(float(rate)), mp.mpf(float(min(estimates)))
+        gaps = [mp.mpf(float(each)) - best for each in estimates]
+        u, excess = 2 / eta, 1
+        while excess > mp.mpf(10) ** -36:
+            weights = [4 / (eta * (gap + u)) ** 2 for gap in gaps]
+            excess = sum(weights) - 1
+            u += excess / sum(2 * w / (gap + u) for w, gap in zip(weights, gaps, strict=True))
+        assert abs(excess) < mp.mpf(10) ** -36
+        return np.array([float(each) for each in weights])
 
 
 CASES = [

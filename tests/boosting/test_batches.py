@@ -107,7 +107,7 @@ WAYS = {
     "held out": (X, Y, COUNTS, {"early_stopping": True, "n_iter_no_change": 1, "tol": 0.05}),
     "held out, categories": (FRAME, THREE, REALS, {"early_stopping": True, "max_depth": 2}),
     "calibrated": (X, Y, None, {"calibrate": True}),
-    "chosen rounds": (FRAME, NOISE, None, {"early_stopping": "cv", "max_depth": 4}),
+    "chosen rounds": (X, NOISE, None, {"early_stopping": "cv", "max_depth": 4}),
     "chosen rounds, three classes": (X, THREE, COUNTS, {"early_stopping": "cv"}),
     "calibrated, three classes": (
         X,

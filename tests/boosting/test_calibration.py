@@ -199,21 +199,23 @@ def test_one_example_of_a_class_is_calibrated_by_the_prior():
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"),
+    ("name", "settings", "most"),
     [
-        ("nh-boost.dt", {"max_depth": 4}),
-        ("adaboost", {"max_depth": 3}),
-        ("nh-boost.dt", {"estimator": DecisionTreeClassifier(max_depth=4), "random_state": 1}),
+        ("nh-boost.dt", {"max_depth": 4}, 32),
+        ("adaboost", {"max_depth": 3}, 32),
+        ("nh-boost.dt", {"estimator": DecisionTreeClassifier(max_depth=4), "random_state": 1}, 12),
     ],
     ids=["nh-boost.dt", "adaboost", "estimator"],
 )
-def test_cross_fits_keep_the_most_rounds_near_the_least_log_loss(name, settings, data, tmp_path):
+def test_cross_fits_keep_the_most_rounds_near_the_least_log_loss(
+    name, settings, most, data, tmp_path
+):
     X, y = data
     noisy = np.where(np.random.default_rng(8).random(y.size) < 0.2, 1 - y, y)
-    booster = BOOSTERS[name](n_estimators=MOST, early_stopping="cv", **settings)
+    booster = BOOSTERS[name](n_estimators=most, early_stopping="cv", **settings)
     booster.fit(X, noisy, eval_set=(X, y))
     n = booster.n_iter_
-    assert n < MOST
+    assert n < most
     alike = BOOSTERS[name](n_estimators=n, **settings).fit(X, noisy, eval_set=(X, y))
     same(alike, booster)
     for x in ("decision_function", "predict_proba"):
@@ -226,25 +228,21 @@ def test_cross_fits_keep_the_most_rounds_near_the_least_log_loss(name, settings,
         booster.save(tmp_path / "model.json")
         loaded = load_model(tmp_path / "model.json")
         np.testing.assert_array_equal(loaded.predict_proba(X), booster.predict_proba(X))
-    losses = held_out_losses(alike, X, noisy)
+    losses = held_out_losses(alike, X, noisy, most)
     away = losses - losses[losses.mean(axis=1).argmin()]
     near = away.mean(axis=1) <= 2 * away.std(axis=1) / np.sqrt(y.size)
-    assert stages_of(MOST)[np.flatnonzero(near)[-1]] == n
+    assert stages_of(most)[np.flatnonzero(near)[-1]] == n
 
 
-MOST = 32
-"""The rounds from which some are chosen."""
-
-
-def held_out_losses(booster, X, y):
+def held_out_losses(booster, X, y, most):
     """The log-losses of the best sigmoids of votes on ten folds, as calibration has them."""
     ranks, _ = deal_ranks(hash_rows(X), y, None)
-    votes = np.empty((len(stages_of(MOST)), y.size))
+    votes = np.empty((len(stages_of(most)), y.size))
     for part in range(10):
         held = ranks % 10 == part
-        fresh = clone(booster).set_params(n_estimators=MOST, calibrate=False)
+        fresh = clone(booster).set_params(n_estimators=most, calibrate=False)
         staged = list(fresh.fit(X[~held], y[~held]).staged_decision_function(X[held]))
-        votes[:, held] = [staged[min(n, len(staged)) - 1] for n in stages_of(MOST)]
+        votes[:, held] = [staged[min(n, len(staged)) - 1] for n in stages_of(most)]
     masses = np.ones(y.size, dtype=np.int64)
     return np.array([Calibration.fit(v, y, masses).losses(v, y) for v in votes])
 
@@ -268,8 +266,8 @@ def test_a_set_of_three_classes_chooses_its_rounds(data):
     X, y = data
     labels = y + (X[:, 1] > 1)
     noisy = np.where(np.random.default_rng(8).random(y.size) < 0.3, labels[::-1], labels)
-    booster = NHBoostDTClassifier(32, early_stopping="cv", max_depth=4).fit(X, noisy)
-    assert booster.n_iter_ in stages_of(32)
+    booster = NHBoostDTClassifier(14, early_stopping="cv", max_depth=4).fit(X, noisy)
+    assert booster.n_iter_ in stages_of(14)
     same(booster, NHBoostDTClassifier(booster.n_iter_, max_depth=4).fit(X, noisy))
 
 

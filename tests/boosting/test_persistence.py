@@ -211,10 +211,15 @@ def test_the_document_names_every_member_of_the_content(data):
         assert f"`{name}`" in text
 
 
+@pytest.fixture(scope="module")
+def five_stumps(data):
+    return NHBoostDTClassifier(5, calibrate=False).fit(*data)
+
+
 @pytest.fixture
-def saved(data, tmp_path):
+def saved(five_stumps, tmp_path):
     path = tmp_path / "m.json"
-    NHBoostDTClassifier(5, calibrate=False).fit(*data).save(path)
+    five_stumps.save(path)
     return path
 
 
@@ -364,9 +369,14 @@ NO_TREES = [
 ]
 
 
+@pytest.fixture(scope="module")
+def five_trees(data):
+    return NHBoostDTClassifier(5, max_depth=2, calibrate=False).fit(*data)
+
+
 @pytest.mark.parametrize(("name", "value", "message"), NO_TREES)
-def test_whole_documents_whose_trees_are_wrong_are_refused(saved, data, name, value, message):
-    NHBoostDTClassifier(5, max_depth=2, calibrate=False).fit(*data).save(saved)
+def test_whole_documents_whose_trees_are_wrong_are_refused(saved, five_trees, name, value, message):
+    five_trees.save(saved)
     assert len(load_model(saved).trees_) == 5
     test_whole_documents_that_are_no_models_are_refused(saved, name, value, message)
 

@@ -17,11 +17,11 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
 
 ENGINES = [
-    NHBoostDTClassifier(10),  # counts mistakes and calibrates
-    AdaBoostClassifier(20, calibrate=False),  # weighs every example by itself
-    NHBoostDTClassifier(10, max_depth=3, calibrate=False),  # grows trees
+    NHBoostDTClassifier(5),  # counts mistakes and calibrates
+    AdaBoostClassifier(5, calibrate=False),  # weighs every example by itself
+    NHBoostDTClassifier(5, max_depth=3, calibrate=False),  # grows trees
     NHBoostDTClassifier(  # another weak learner
-        5, estimator=DecisionTreeClassifier(max_depth=2), calibrate=False
+        3, estimator=DecisionTreeClassifier(max_depth=2), calibrate=False
     ),
 ]
 OTHERS = [
@@ -44,7 +44,12 @@ def expected_failures(booster):
 # some checks fit a handful of points, on which the stumps run out of edges, and the booster says so
 @pytest.mark.filterwarnings("ignore::driftgames.boosting.NoEdgeWarning")
 @parametrize_with_checks(ENGINES, expected_failed_checks=expected_failures)
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks(estimator, check, monkeypatch):
+    # one fold calibrates instead of ten; the check compares probabilities with predictions, and
+    # from one small fold an intercept may move the likelier class off the vote
+    if check.func.__name__ != "check_classifiers_train":
+        for size in ("SMALL", "LARGE"):
+            monkeypatch.setattr(f"driftgames.boosting.calibration.{size}", 0)
     check(estimator)
 
 

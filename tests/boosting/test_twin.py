@@ -13,7 +13,7 @@ def algorithm_6(X, y, n_rounds, d=3.0):
     """
     y = np.where(y > 0, 1.0, -1.0)
     s = np.zeros(y.size)
-    columns, rows, chosen = X.T.tocsr(), X.tocsr(), []
+    columns, chosen = X.T.tocsr(), []
     for t in range(1, n_rounds + 1):
         p = np.exp(np.minimum(s - 1, 0) ** 2 / (d * t)) - np.exp(
             np.minimum(s + 1, 0) ** 2 / (d * t)
@@ -23,7 +23,7 @@ def algorithm_6(X, y, n_rounds, d=3.0):
         scores = (p * y).sum() - 2 * (columns @ (p * y))
         j = int(np.flatnonzero(np.abs(scores) > np.abs(scores).max() - 1e-9)[0])
         at_zero = 1 if scores[j] >= 0 else -1
-        h = at_zero * (1 - 2 * rows[:, [j]].toarray()[:, 0])
+        h = at_zero * (1 - 2 * columns[[j]].toarray()[0])
         edge = (p * y * h).sum() / 2
         s += y * h / 2 - edge
         chosen.append((j, at_zero, edge))

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftgames.core.description import describe, restore
@@ -57,6 +57,7 @@ def test_losses_are_what_the_formula_says(loss, prediction, outcome, expected):
 
 
 @pytest.mark.parametrize("loss", ALL, ids=repr)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_every_loss_lies_in_the_range_it_declares(loss, data):
     predictions, outcomes = values_of(loss)
@@ -85,6 +86,7 @@ def test_the_declared_range_is_reached(loss):
 
 
 @pytest.mark.parametrize("loss", [*INTERVALS, LogLoss(0.01)], ids=repr)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_a_convex_mixture_loses_at_most_the_mean_loss(loss, data):
     predictions, outcomes = values_of(loss)

@@ -45,10 +45,10 @@ def test_it_separates_what_its_weak_learner_cannot(algorithm):
 
 
 def test_parts_give_what_one_pass_gives():
-    X, y = rings(200)
-    whole = PartialFitBoostingClassifier(BernoulliNB(), "adaboost.ol", 5).fit(X, y)
+    X, y = rings(100)
+    whole = PartialFitBoostingClassifier(BernoulliNB(), "adaboost.ol", 4).fit(X, y)
     parts = clone(whole)
-    for start in range(0, 200, 50):
+    for start in range(0, 100, 50):
         parts.partial_fit(X[start : start + 50], y[start : start + 50], classes=["in", "out"])
     assert np.array_equal(parts.decision_function(X), whole.decision_function(X))
     assert parts.booster_ == whole.booster_
@@ -57,12 +57,13 @@ def test_parts_give_what_one_pass_gives():
 
 
 def test_a_weak_learner_without_weights_draws_as_often_as_the_weights_say():
-    X, y = rings(600)
-    model = PartialFitBoostingClassifier(Unweighted(), n_estimators=5, random_state=1).fit(X, y)
+    X, y = rings(300)
+    model = PartialFitBoostingClassifier(Unweighted(), n_estimators=4, random_state=1).fit(X, y)
     counts = np.array([weak.n_ for weak in model.estimators_])
     positive = model.booster_._sums[2]
-    assert np.allclose(counts, positive, atol=6 * np.sqrt(600))
+    assert np.allclose(counts, positive, atol=6 * np.sqrt(300))
     again = clone(model).fit(X, y)
+    assert [weak.n_ for weak in again.estimators_] == counts.tolist()
     assert np.array_equal(again.predict(X), model.predict(X))
 
 

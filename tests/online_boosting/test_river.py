@@ -29,7 +29,7 @@ def models():
     *weighed, drawn = OnlineBoostingClassifier._unit_test_params()
     del drawn["model"]  # naive Bayes takes five times as long
     for settings in (*weighed, {**weighed[0], **drawn, "weighting": "draw"}):
-        yield OnlineBoostingClassifier(**settings)
+        yield OnlineBoostingClassifier(**{**settings, "n_models": 2})
 
 
 CHECKS = [
@@ -48,7 +48,7 @@ def test_the_checks_of_river(check, model):
 def test_it_errs_less_than_its_weak_learner(algorithm):
     rows = list(datasets.synth.Sine(classification_function=2, seed=1).take(1500))
     alone = error_of(stump(), rows)
-    model = OnlineBoostingClassifier(stump(), algorithm, n_models=11)
+    model = OnlineBoostingClassifier(stump(), algorithm, n_models=7)
     boosted = error_of(model, rows)
     assert boosted < 0.9 * alone
     assert model.certificate().holds
@@ -60,9 +60,9 @@ def test_a_pipeline_is_given_weights_and_naive_bayes_draws():
     assert OnlineBoostingClassifier(scaled)._weighs
     assert not OnlineBoostingClassifier(naive_bayes.GaussianNB())._weighs
     assert not OnlineBoostingClassifier(scaled, weighting="draw")._weighs
-    rows = list(itertools.islice(datasets.Phishing(), 100))
+    rows = list(itertools.islice(datasets.Phishing(), 60))
     drawn = [
-        OnlineBoostingClassifier(naive_bayes.GaussianNB(), n_models=5, seed=s) for s in (1, 1, 2)
+        OnlineBoostingClassifier(naive_bayes.GaussianNB(), n_models=3, seed=s) for s in (1, 1, 2)
     ]
     errors = [error_of(model, rows) for model in drawn]
     votes = [[model.predict_proba_one(x)[True] for x, _ in rows] for model in drawn]

@@ -5,7 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftgames.certificates import bounds
@@ -24,6 +24,7 @@ EVERY_FORM = pytest.mark.parametrize("phi", CLOSED_FORMS, ids=repr)
 
 
 @EVERY_FORM
+@settings(max_examples=40)
 @given(s=st.lists(st.floats(-30, 30), min_size=1, max_size=20), t=st.integers(31, 90))
 def test_weights_are_half_the_difference_of_values(phi, s, t):
     s = np.array(s)
@@ -113,6 +114,25 @@ def test_bound_solves_theorem_2(name, epsilon):
     """Every closed form is where Phi_T(-R) meets Phi_0(0) / epsilon."""
     phi = POTENTIALS[name](300, 0.05)
     assert phi.bound(300, epsilon) == pytest.approx(Potential.bound(phi, 300, epsilon), rel=1e-9)
+
+
+def test_bounds_without_a_closed_form_are_solved_for_many_epsilons_as_for_one():
+    class Logistic(Potential):
+        """Phi(s) = 1 / (1 + e^s) in every round: no position reaches 1."""
+
+        adaptive = False
+
+        def value(self, positions, t, *, horizon=None, log_scale=0.0):
+            return 1 / (1 + np.exp(np.asarray(positions)))
+
+    epsilons = np.linspace(0.3, 1.0, 57)
+    found = Logistic().bound(np.array([[5], [9]]), epsilons)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exact = np.where(epsilons > 0.5, -np.log(2 * epsilons - 1), np.inf)
+    exact[exact > 20] = np.inf  # beyond four times as much as any regret
+    for t, row in zip((5, 9), found, strict=True):
+        np.testing.assert_allclose(row, exact, atol=1e-12)
+        assert row.tolist() == pytest.approx([float(Logistic().bound(t, e)) for e in epsilons])
 
 
 def test_bounds_broadcast_over_horizons_and_epsilons():

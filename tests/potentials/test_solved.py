@@ -66,7 +66,7 @@ def test_exponential_loss_gives_the_closed_form():
         np.testing.assert_allclose(share, closed.distribution(s, t), rtol=1e-12)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_layer_solves_the_min_max_of_eq1(data):
     """One step back against the linear program min v, v >= Phi(s + z) + w (z - beta), w >= 0."""

@@ -157,9 +157,11 @@ def ends_of_games(player, n_chips, horizon):
         for losses in rows:
             z = losses - p @ losses
             DGv1().check(p, z)
-            told = copy.deepcopy(player)
-            told.observe(z)
-            yield from search(told, move(chips, z))
+            moved, told = move(chips, z), player
+            if moved.t < horizon:  # the last moves are of no use to the player
+                told = copy.deepcopy(player)
+                told.observe(z)
+            yield from search(told, moved)
 
     return np.array(list(search(player, Chips.at_start(n_chips))))
 
@@ -213,6 +215,7 @@ def test_thm1_player_as_hedge_has_regret_below_r_where_the_player_loses_less_tha
     assert -lazy.min() > worst[0] + 0.2
 
 
+@settings(max_examples=50)
 @given(losses=arrays(float, (8, 5), elements=st.floats(0, 1)), radius=st.floats(0.1, 3))
 def test_thm1_player_as_hedge_regret_is_where_the_chips_stand(losses, radius):
     """Statement (2): chips beyond -R are actions whose regret is R or more."""
@@ -226,6 +229,7 @@ def test_thm1_player_as_hedge_regret_is_where_the_chips_stand(losses, radius):
     assert (curve.regret[beyond] < radius + 1e-9).all()
 
 
+@settings(max_examples=40)
 @given(data=st.data())
 def test_thm1_conversions_there_and_back_play_the_same(data):
     n = data.draw(st.integers(1, 6))

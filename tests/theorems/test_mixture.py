@@ -37,7 +37,7 @@ def _spread_bound(mixture, X, y, predictions):
 
 
 @pytest.mark.parametrize("name", LOSSES)
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(table=tables, scale=st.sampled_from([1e-6, 1.0, 1e9]))
 def test_regret_to_every_convex_combination_stays_below_the_bound(name, table, scale):
     X, y = _game(name, table, scale)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -22,6 +22,7 @@ def play(booster, right):
 
 
 @pytest.mark.parametrize("name", ONLINE_BOOSTERS)
+@settings(max_examples=50)
 @given(moves=arrays(float, st.tuples(st.integers(1, 40), st.just(5)), elements=SIGNS))
 def test_mistakes_stay_below_the_bound_on_any_stream(name, moves):
     booster = play(ONLINE_BOOSTERS[name](5, 0.2), moves > 0)

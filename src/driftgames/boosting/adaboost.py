@@ -44,7 +44,7 @@ class AdaBoostClassifier(BaseBooster):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> booster = AdaBoostClassifier().fit(X, y)
+    >>> booster = AdaBoostClassifier(50).fit(X, y)
     >>> booster.history_["edge"][:3].round(3)
     array([0.421, 0.383, 0.345])
     >>> booster.score(X, y)

@@ -90,7 +90,7 @@ class BinnedTrainingSet:
         held: list[int] = self.counts[:, : self.offsets[1]].sum(axis=1).tolist()
         return held
 
-    @property
+    @cached_property
     def n_codes(self) -> int:
         """How many bins there are that rows may list."""
         return int(self.offsets[-1] - np.count_nonzero(self.implicit >= 0))
@@ -118,14 +118,15 @@ class BinnedTrainingSet:
 
     def best(self, weights: IntArray) -> tuple[int, int, Stump]:
         """Return the largest ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the best stump."""
-        ends = np.linspace(0, self.n_rows, self.n_shares + 1).astype(np.int64).tolist()
+        ends = [k * self.n_rows // self.n_shares for k in range(self.n_shares + 1)]
 
         def add(p: int) -> IntArray:
             sums = np.zeros(self.n_codes + 2, dtype=np.int64)
             self.add_weights(weights, ends[p], ends[p + 1], sums)
             return sums
 
-        return self.best_stump(np.sum(self.run(add), axis=0))
+        first, *others = self.run(add)
+        return self.best_stump(sum(others, start=first))
 
     def add_weights(self, weights: IntArray, begin: int, end: int, sums: IntArray) -> None:
         """Add ``w_i y_i`` of rows ``begin`` to ``end`` to each bin.

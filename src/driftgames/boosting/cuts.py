@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -158,20 +159,20 @@ def quantile_cuts(values: FloatArray, masses: IntArray, max_bins: int) -> FloatA
     if values.size <= max_bins:
         return midpoints(values)
     # the mass below each cut, and the whole mass at the end
-    below = np.cumsum(np.minimum(masses, _share(masses, max_bins)))
+    below = np.cumsum(np.minimum(masses, _share(masses, max_bins))).tolist()
     cuts: list[int] = []
     at, done = -1, 0.0
     for left in range(max_bins, 1, -1):
         target = done + (below[-1] - done) / left
-        after = int(np.searchsorted(below, target))
+        after = bisect_left(below, target)
         before = max(after - 1, 0)
         # the nearer one; the second if rounding alone tells them apart
         nearer = target - below[before] < (below[after] - target) * (1 - 1e-9)
         at = max(at + 1, before if nearer else after)
-        if at >= below.size - 1:
+        if at >= len(below) - 1:
             break
         cuts.append(at)
-        done = float(below[at])
+        done = below[at]
     return np.asarray(midpoints(np.stack([values[cuts], values[np.add(cuts, 1)]]))[0])
 
 

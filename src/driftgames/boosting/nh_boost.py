@@ -35,7 +35,7 @@ class NHBoostClassifier(BaseBooster):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> booster = NHBoostClassifier().fit(X, y)
+    >>> booster = NHBoostClassifier(50).fit(X, y)
     >>> booster.history_["edge"][:3].round(3)
     array([0.421, 0.5  , 0.426])
     >>> booster.score(X, y)

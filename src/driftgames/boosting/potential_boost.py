@@ -96,7 +96,9 @@ class CountedChips(Chips):
         self._edge_sum += edge
         self.n_rounds += 1
         if not self._rule.looks_at_masses:  # the next weights are known before the move
-            reach = np.append(self._held, 0) + np.append(0, self._held)
+            reach = np.zeros(self._held.size + 1, dtype=np.int64)
+            reach[:-1] += self._held
+            reach[1:] += self._held
             weights = self._weigh(first, reach)
             if isinstance(self._counts, AsksAhead):
                 self._counts.expect(first, self._whole(self._guess_scale(weights, edge)))

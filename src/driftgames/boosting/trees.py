@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.typing import FloatArray, IntArray
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 VoteArray = npt.NDArray[np.int8]
 
@@ -80,32 +80,39 @@ class Trees:
             raise ValueError(f"the arrays of trees must have {total} entries each; got {sizes}")
         if np.isnan(self.threshold).any():
             raise ValueError("the threshold of a question must not be NaN")
-        for t, (begin, end) in enumerate(self._ends()):
-            self._check_tree(t, begin, end)
+        self._check_nodes()
 
-    def _check_tree(self, t: int, begin: int, end: int) -> None:
-        """Raise ValueError unless every node but the root is below one question."""
-        left, vote, feature = (x[begin:end] for x in (self.left, self.vote, self.feature))
-        asks = left > 0
-        below = np.sort(left[asks])
-        numbers = np.arange(end - begin)
-        if not (
-            end > begin
-            and (left >= 0).all()
-            and np.array_equal(below, 2 * np.arange(below.size) + 1)
-            and end - begin == 2 * below.size + 1
-            and (left[asks] > numbers[asks]).all()
-        ):
-            raise ValueError(f"left must join the nodes of tree {t} to a tree; got {left.tolist()}")
-        if not (np.where(asks, 0, 1) == np.abs(vote).T).all():
-            raise ValueError(
-                f"vote must be +1 or -1 in the leaves of tree {t} and 0 in its questions; "
-                f"got {vote.tolist()}"
-            )
-        if not ((feature >= 0) == asks).all() or (feature < -1).any():
+    def _check_nodes(self) -> None:
+        """Raise ValueError unless every node but the root of a tree is below one question."""
+        n_trees, left = self.n_nodes.size, self.left.astype(np.int64)
+        trees = np.repeat(np.arange(n_trees), self.n_nodes)
+        begin, asks = self.starts[trees], left > 0
+
+        def of_trees(nodes: BoolArray) -> IntArray:
+            return np.bincount(trees[nodes], minlength=n_trees)
+
+        # the left nodes of the questions of a tree of n nodes are 1, 3, ..., n - 2 in some order
+        fits = asks & (left % 2 == 1) & (left < self.n_nodes[trees] - 1)
+        fits &= left > np.arange(trees.size) - begin
+        fits[fits] = np.bincount(begin[fits] + left[fits])[begin[fits] + left[fits]] == 1
+        broken = of_trees((left != 0) & ~fits) + (self.n_nodes != 2 * of_trees(asks) + 1)
+        votes = np.where(asks, 0, 1) != np.abs(self.vote).T
+        voting = of_trees(np.asarray(np.atleast_2d(votes).any(axis=0)))
+        asking = of_trees(((self.feature >= 0) != asks) | (self.feature < -1))
+        for t in np.flatnonzero(broken + voting + asking)[:1].tolist():
+            mine = slice(self.starts[t], self.starts[t + 1])
+            if broken[t]:
+                raise ValueError(
+                    f"left must join the nodes of tree {t} to a tree; got {left[mine].tolist()}"
+                )
+            if voting[t]:
+                raise ValueError(
+                    f"vote must be +1 or -1 in the leaves of tree {t} and 0 in its questions; "
+                    f"got {self.vote[mine].tolist()}"
+                )
             raise ValueError(
                 f"feature must be >= 0 in the questions of tree {t} and -1 in its leaves; "
-                f"got {feature.tolist()}"
+                f"got {self.feature[mine].tolist()}"
             )
 
     @classmethod

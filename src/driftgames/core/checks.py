@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from driftgames.core.typing import FloatArray
 
+_FLOAT64 = np.dtype(np.float64)
 _NUMPY_SCALAR = re.compile(r"\bnp\.(?:\w+\(([^()]*)\)|(True|False)_)")
 
 
@@ -32,6 +33,8 @@ def check_integer(name: str, value: object, *, least: int, limited: bool = True)
     ...
     ValueError: horizon must be an integer >= 1; got 0
     """
+    if type(value) is int and least <= value < 2**63:  # the usual case, for speed
+        return value
     whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
     if not whole or int(value) < least:  # type: ignore[call-overload]
         raise ValueError(f"{name} must be an integer >= {least}; got {shown(value)}")
@@ -186,6 +189,8 @@ def as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
     ...
     ValueError: losses must be numbers; got ['0.5', '1']
     """
+    if type(values) is np.ndarray and values.dtype == _FLOAT64:  # the usual case, for speed
+        return values
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "biufO" or np.ma.is_masked(values):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -93,19 +94,19 @@ class GreedyAdversary:
     def _losses(self, chips: Chips, p: FloatArray) -> FloatArray:
         n = p.size
         if 2**n <= ENUMERATED:
-            return np.array(list(itertools.product((0.0, 1.0), repeat=n)))
+            return _joint((0.0, 1.0), n)
         below = np.tri(n + 1, n, -1)  # row k has its first k entries 1
-        splits = []
-        for key in (chips.positions, p):
-            rank = np.argsort(np.argsort(key, kind="stable"), kind="stable")
-            splits += [below[:, rank], 1.0 - below[:, rank]]
-        return np.concatenate(splits)
+        ranks = [np.argsort(np.argsort(key, kind="stable")) for key in (chips.positions, p)]
+        if (ranks[0] + ranks[1] == n - 1).all():  # weights fall with the position: the same splits
+            ranks.pop()
+        splits = [below[:, rank] for rank in ranks]
+        return np.concatenate([half for split in splits for half in (split, 1.0 - split)])
 
     def _drifting(self, game: DriftingGame, chips: Chips, p: FloatArray) -> FloatArray:
         choices = np.sort(np.asarray(game.moves, dtype=np.float64))
         least = game.beta - TOLERANCE
         if choices.size**p.size <= ENUMERATED:
-            joint = np.array(list(itertools.product(choices, repeat=p.size)))
+            joint = _joint(tuple(choices), p.size)
             return np.asarray(joint[matvec(joint, p) >= least])
         z = np.full(p.size, choices[-1])
         t = chips.t + 1
@@ -117,6 +118,12 @@ class GreedyAdversary:
                 if dot(p, z) - cost[i] >= least and gain[i] > 0:
                     z[i] = lower
         return z[np.newaxis, :]
+
+
+@functools.lru_cache(maxsize=16)
+def _joint(choices: tuple[float, ...], n: int) -> FloatArray:
+    """Return every row of ``n`` choices. All callers share the array and only read it."""
+    return np.array(list(itertools.product(choices, repeat=n)))
 
 
 def _to_power_of_two(x: FloatArray, exponent: int) -> FloatArray:

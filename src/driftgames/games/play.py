@@ -137,8 +137,6 @@ def worst_case(
     joint = [np.array(z, dtype=np.float64) for z in itertools.product(moves, repeat=n_chips)]
 
     def search(player: Player, chips: Chips) -> float:
-        if chips.t == rounds:
-            return average_loss(loss, chips)
         p = player.distribution(chips)
         worst = -np.inf
         for z in joint:
@@ -146,9 +144,13 @@ def worst_case(
                 rules.check(p, z)
             except RuleBrokenError:
                 continue
+            moved = move(chips, z)
+            if moved.t == rounds:
+                worst = max(worst, average_loss(loss, moved))
+                continue
             branch = copy.deepcopy(player)  # a player may have state, and each game needs its own
             branch.observe(z)
-            worst = max(worst, search(branch, move(chips, z)))
+            worst = max(worst, search(branch, moved))
         return worst
 
     return search(player, Chips.at_start(n_chips))

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from driftgames._kernels.sums import dot, total
+from driftgames._kernels.jit import brief_kernel
+from driftgames._kernels.sums import dot, dot_of, total
 from driftgames.certificates.bounds.coin_betting import coin_betting
 from driftgames.core.checks import (
     as_floats,
@@ -111,6 +112,7 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
         self._is_product = is_box and self._per_coordinate
         self._stake = check_positive("stake", stake)
         self._middle = domain.middle
+        self._near = _INSIDE * domain.farthest
         self._reach = _reach(domain) if self._per_coordinate else np.array([domain.farthest])
         n, n_bettors = domain.n_coordinates, self._reach.size
         self._scale = np.zeros(n_bettors)  # G, a power of two; 0 before any gradient
@@ -192,45 +194,31 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
     def _take_gradient(self, bet: FloatArray, point: FloatArray, gradient: FloatArray) -> None:
         """Settle the bets of a round, or begin again where a gradient is longer than ever."""
         surrogate = self._surrogate(bet, point, gradient)
-        if self._is_product:
-            sizes = np.abs(surrogate)
-        else:
-            sizes = np.full(self._scale.size, math.sqrt(dot(surrogate, surrogate)))
-        if not np.isfinite(sizes).all():
-            raise ValueError("a gradient is too long: the square of its length overflows")
-        longer = sizes > self._scale  # if the set is no product, all bettors have the same size
-        with np.errstate(over="ignore", invalid="ignore"):  # refused below
-            gradients = self._gradients + gradient
-            played = self._played + dot(gradient, point - self._middle)
-            unbet, scale = self._unbet, self._scale
-            if longer.any():
+        scale, sizes, gradients = self._scale, np.empty_like(self._scale), self._gradients.copy()
+        within, finite = measure(gradient, surrogate, self._is_product, scale, sizes, gradients)
+        played, unbet = self._played + dot(gradient, point - self._middle), self._unbet
+        if not within:
+            if not np.isfinite(sizes).all():
+                raise ValueError("a gradient is too long: the square of its length overflows")
+            longer = sizes > scale  # if the set is no product, all bettors have the same size
+            with np.errstate(over="ignore", invalid="ignore"):  # refused below
                 costs = gradient * (point - self._domain.lowest(gradient))
                 unbet += total(np.where(longer, costs, 0.0))
                 scale = np.where(longer, _power_of_two(sizes), scale)
         if not (
-            math.isfinite(played)
+            finite
+            and math.isfinite(played)
             and math.isfinite(unbet)
-            and np.isfinite(gradients).all()
-            and np.isfinite(scale).all()
+            and (within or np.isfinite(scale).all())
         ):
             raise ValueError("a gradient is too long: the totals of the run overflow")
         offset = self._offset()
         self._gradients, self._played, self._unbet = gradients, played, unbet
-        if longer.any():
+        if not within:
             self._begin_again(longer, scale)
             surrogate = np.where(longer, 0.0, surrogate)
-        self._settle(offset, surrogate)
-
-    def _settle(self, offset: FloatArray, surrogate: FloatArray) -> None:
-        scale = np.where(self._scale > 0, self._scale, 1.0)  # without a scale there is no bet
-        moves = -surrogate / scale
-        if self._per_coordinate:
-            self._wealth = self._wealth + moves * offset
-            self._clock = self._clock + np.abs(moves)
-        else:
-            self._wealth = self._wealth + dot(moves, offset)
-            self._clock = self._clock + math.sqrt(dot(moves, moves))
-        self._positions = self._positions + moves
+        bettors = self._wealth, self._clock, self._positions
+        settle(surrogate, offset, self._scale, self._per_coordinate, *bettors)
 
     def _surrogate(self, bet: FloatArray, point: FloatArray, gradient: FloatArray) -> FloatArray:
         """Return the gradient less the part that would drive the bet further outside."""
@@ -238,7 +226,7 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
         if self._is_product:
             return np.where(gradient * outside < 0, 0.0, gradient)
         squared, slope = dot(outside, outside), dot(gradient, outside)
-        if math.sqrt(squared) <= _INSIDE * self._domain.farthest or slope >= 0:
+        if math.sqrt(squared) <= self._near or slope >= 0:
             return gradient
         return gradient - (slope / squared) * outside
 
@@ -280,6 +268,54 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
 
 _NUMBERS = ("played", "unbet")
 _ARRAYS = ("scale", "wealth", "clock", "positions", "gradients")
+
+
+@brief_kernel
+def measure(
+    gradient: FloatArray,
+    surrogate: FloatArray,
+    is_product: bool,
+    scale: FloatArray,
+    sizes: FloatArray,
+    gradients: FloatArray,
+) -> tuple[bool, bool]:
+    """Write the size of each bettor's surrogate and add the gradient to the sum of all.
+
+    Return whether no size exceeds its scale, and whether the sum is finite.
+    """
+    within = finite = True
+    length = 0.0 if is_product else math.sqrt(dot_of(surrogate, surrogate))
+    for i in range(sizes.size):
+        sizes[i] = abs(surrogate[i]) if is_product else length
+        within &= sizes[i] <= scale[i]
+    for i in range(gradients.size):
+        gradients[i] += gradient[i]
+        finite &= math.isfinite(gradients[i])
+    return within, finite
+
+
+@brief_kernel
+def settle(
+    surrogate: FloatArray,
+    offset: FloatArray,
+    scale: FloatArray,
+    per_coordinate: bool,
+    wealth: FloatArray,
+    clock: FloatArray,
+    positions: FloatArray,
+) -> None:
+    """Move wealth, clock and positions; ``surrogate`` becomes the moves."""
+    moves = surrogate
+    for i in range(moves.size):
+        unit = scale[i if per_coordinate else 0]
+        moves[i] = -moves[i] / (unit if unit > 0 else 1.0)  # without a scale there is no bet
+        positions[i] += moves[i]
+        if per_coordinate:
+            wealth[i] += moves[i] * offset[i]
+            clock[i] += abs(moves[i])
+    if not per_coordinate:
+        wealth[0] += dot_of(moves, offset)
+        clock[0] += math.sqrt(dot_of(moves, moves))
 
 
 def _power_of_two(sizes: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from driftgames._kernels.ranges import all_inside
 from driftgames._kernels.sums import dot
 from driftgames.core.checks import as_floats, check_integer, check_range, shown
 from driftgames.core.schema import PAIR, Requirement, Schema, integer, made_as
@@ -215,23 +216,21 @@ class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
     def _evaluate(self, loss: LossFunction, point: FloatArray) -> tuple[FloatArray, float]:
         """Return the losses of the chips and of the learner, both checked."""
         points = self._population.points
-        n = points.shape[0]
-        if isinstance(loss, Loss):
-            values = np.append(loss(points), loss(point[np.newaxis]))
-        else:
-            # one call, so that a slow function pays its overhead once
-            asked = np.concatenate([points, point[np.newaxis], *self._probes])
-            values = as_floats("losses", loss(asked))
-            if values.shape != (asked.shape[0],):
-                raise ValueError(
-                    f"a loss must return one value per row, shape ({asked.shape[0]},); "
-                    f"got shape {values.shape}"
-                )
-        spare = _ROUNDING * (self._units.width)
-        if not ((values >= self._units.low - spare) & (values <= self._units.high + spare)).all():
-            check_range("losses", values, self._units.low, self._units.high)
+        n, low, high = points.shape[0], self._units.low, self._units.high
+        probes = () if isinstance(loss, Loss) else self._probes
+        # one call, so that a slow function pays its overhead once
+        asked = np.concatenate([points, point[np.newaxis], *probes])
+        values = as_floats("losses", loss(asked))
+        if values.shape != (asked.shape[0],):
+            raise ValueError(
+                f"a loss must return one value per row, shape ({asked.shape[0]},); "
+                f"got shape {values.shape}"
+            )
+        spare = _ROUNDING * self._units.width
+        if not all_inside(values, low - spare, high + spare):
+            check_range("losses", values, low, high)
         own = float(values[n])
-        if not isinstance(loss, Loss):
+        if probes:
             self._check_convex(values, n, spare)
         return values[:n], own
 

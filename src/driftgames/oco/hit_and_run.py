@@ -209,7 +209,7 @@ class Walkers(Population):
         steps = self._strategy.n_steps
         for _ in range(4 + 2 * self._domain.dimension if steps is None else steps):
             self._step(t)
-        rho = max(_correlation(start[:, j], self.points[:, j]) for j in range(self.points.shape[1]))
+        rho = _correlation(start, self.points)
         self._inverse_size = rho**2 * self._inverse_size + (1.0 - rho**2) / n
 
     def _step(self, t: int) -> None:
@@ -241,7 +241,11 @@ class Walkers(Population):
 
 
 def _correlation(before: FloatArray, after: FloatArray) -> float:
-    """Return the correlation of a coordinate; between 0 and 1, 1 when it stands still."""
-    before, after = before - before.mean(), after - after.mean()
-    scale = np.sqrt((before**2).sum() * (after**2).sum())
-    return float(np.clip((before * after).sum() / scale, 0.0, 1.0)) if scale > 0 else 1.0
+    """Return the highest correlation of a coordinate, at least 0; 1 if one stands still."""
+    rows = (np.ascontiguousarray(points.T) for points in (before, after))
+    before, after = (each - each.mean(axis=1, keepdims=True) for each in rows)
+    scales = np.sqrt((before**2).sum(axis=1) * (after**2).sum(axis=1))
+    moving = scales > 0
+    products = (before * after).sum(axis=1)
+    each = np.divide(products, scales, out=np.ones_like(scales), where=moving)
+    return float(np.clip(each.max(), 0.0, 1.0))

@@ -138,30 +138,38 @@ class Potential(Describable, ABC):
         horizons, epsilons = np.broadcast_arrays(
             check_horizons(horizon), check_fractions("epsilon", epsilon)
         )
-        solved = [
-            self._solve_bound(int(t), float(e))
-            for t, e in zip(horizons.flat, epsilons.flat, strict=True)
-        ]
-        return np.reshape(solved, horizons.shape)
+        solved = np.empty(horizons.shape)
+        for t in np.unique(horizons).tolist():
+            solved[horizons == t] = self._solve_bounds(t, epsilons[horizons == t])
+        return solved
 
     def hedge_bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return a bound for losses in [0, 1]. Default: `bound`, which allows moves in [-1, 1]."""
         return self.bound(horizon, epsilon)
 
-    def _solve_bound(self, horizon: int, epsilon: float) -> float:
-        from scipy.optimize import brentq
+    def _solve_bounds(self, horizon: int, epsilons: FloatArray) -> FloatArray:
+        """Return the bound of each epsilon; a step cuts all brackets into 16 or 256 parts."""
+        needed = self.value(np.zeros(1), 0, horizon=horizon)[0] / epsilons
 
-        needed = float(self.value(np.zeros(1), 0, horizon=horizon)[0]) / epsilon
+        def final(regrets: FloatArray) -> FloatArray:
+            return self.value(-regrets.ravel(), horizon, horizon=horizon).reshape(regrets.shape)
 
-        def short_of(regret: float) -> float:
-            return float(self.value(np.array([-regret]), horizon, horizon=horizon)[0]) - needed
-
-        high = 1.0
-        while short_of(high) < 0:
-            high *= 2
-            if high > 4 * horizon:  # regret cannot exceed the number of rounds
-                return np.inf
-        return 0.0 if short_of(0.0) >= 0 else float(brentq(short_of, 0.0, high, xtol=1e-12))
+        tried, reached = [0.0], [final(np.zeros(1))[0]]
+        # regret cannot exceed the number of rounds
+        while reached[-1] < needed.max(initial=0.0) and 2 * tried[-1] <= 4 * horizon:
+            tried.append(max(1.0, 2 * tried[-1]))
+            reached.append(final(np.array(tried[-1:]))[0])
+        steps = (np.array(reached)[:, np.newaxis] < needed).sum(axis=0)
+        ends = np.array([0.0, *tried, np.inf])
+        low, high = ends[steps], ends[steps + 1]
+        inside = (low < high) & (high < np.inf)
+        bits = 8 if needed.size < 16 else 4
+        parts, rows = np.arange(2**bits + 1) / 2**bits, np.arange(np.count_nonzero(inside))
+        for _ in range(64 // bits if rows.size else 0):
+            cuts = low[inside, np.newaxis] + (high - low)[inside, np.newaxis] * parts
+            short = (final(cuts[:, 1:-1]) < needed[inside, np.newaxis]).sum(axis=1)
+            low[inside], high[inside] = cuts[rows, short], cuts[rows, short + 1]
+        return high
 
 
 def normalise(weights: FloatArray, prior: FloatArray | None = None) -> FloatArray:

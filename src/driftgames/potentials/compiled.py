@@ -80,7 +80,7 @@ class CompiledPotential(Potential):
 
     def log_scale(self, positions: npt.ArrayLike, t: int) -> float:
         """Return the logarithm of the largest term in the weight of the lowest chip."""
-        return self.kernels.exponent(float(np.min(positions)), float(t), self.theta)
+        return self.kernels.exponent(float(np.asarray(positions).min()), float(t), self.theta)
 
     def weights(
         self, positions: npt.ArrayLike, t: int, log_scale: float | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -101,18 +102,19 @@ class RecipePotential(Potential):
             out[begin : begin + block] = matvec(ended, chances)
         return np.asarray(out.reshape(s.shape) * exp_all(-log_scale))
 
-    def _solve_bound(self, horizon: int, epsilon: float) -> float:
+    def _solve_bounds(self, horizon: int, epsilons: FloatArray) -> FloatArray:
         if horizon != self.horizon:
             raise NoBoundError(f"phi_T was given for horizon {self.horizon}; got {horizon}")
-        return super()._solve_bound(horizon, epsilon)
+        return super()._solve_bounds(horizon, epsilons)
 
 
 def _squared_hinge(s: FloatArray) -> FloatArray:
     return np.minimum(s, 0.0) ** 2
 
 
+@functools.lru_cache(maxsize=64)
 def _coin_flips(n: int) -> FloatArray:
-    """Return the chance of k heads in n flips of a coin, each rounded once.
+    """Return the chance of k heads in n flips of a coin, each rounded once. It is only read.
 
     >>> _coin_flips(3)
     array([0.125, 0.375, 0.375, 0.125])
