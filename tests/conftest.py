@@ -53,6 +53,15 @@ def rewrite():
     return change
 
 
+@pytest.fixture(scope="module")
+def one_turn():
+    """Fit each booster of the paper's tables once: these tests do not look at its seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("LEAST_TURNS", "MOST_TURNS"):
+            patch.setattr(f"driftgames.paper.boosting.{name}", 1)
+        yield
+
+
 LONGEST = (
     "tests/test_golden.py",
     "tests/theorems/test_games.py",

@@ -64,7 +64,7 @@ RUNNABLE = [
 ]
 
 
-def test_the_examples_with_real_data_run_without_a_network(tmp_path, monkeypatch):
+def test_the_examples_with_real_data_run_without_a_network(tmp_path, monkeypatch, one_turn):
     monkeypatch.chdir(tmp_path)
     assert run("datasets", "export", "breast_cancer", "stocks").exit_code == 0
     for example in RUNNABLE:

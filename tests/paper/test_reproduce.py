@@ -13,6 +13,8 @@ from driftgames.paper.sets import Chosen
 from driftgames.paper.store import Store, Task
 from driftgames.tables import Column, Table
 
+pytestmark = pytest.mark.usefixtures("one_turn")
+
 HEDGE = "n_actions=4, horizon=20, sizes=(2, 3)"
 
 
