@@ -210,14 +210,16 @@ def test_the_model_file_is_that_of_a_fit_in_memory(case, client, tmp_path):
     assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
     assert type(model.to_local()) is type(local)
     assert _actors(client) == 0
-    lazy = collections()[0]
-    for method in ("predict", "predict_proba", "decision_function"):
-        found = getattr(model, method)(lazy)
-        assert dask.is_dask_collection(found)
-        expected = getattr(local, method)(rows[0])
+    methods = ("predict", "predict_proba", "decision_function")
+    expected = [getattr(local, method)(rows[0]) for method in methods]
+    lazy = [getattr(model, method)(collections()[0]) for method in methods]
+    assert all(map(dask.is_dask_collection, lazy))
+    found = dask.compute(*lazy)
+    at_once = [getattr(model, method)(rows[0]) for method in methods]
+    for k, wanted in enumerate(expected):
         if case != "classes apart":
-            np.testing.assert_array_equal(found.compute(), expected)
-        np.testing.assert_array_equal(getattr(model, method)(rows[0]), expected)
+            np.testing.assert_array_equal(found[k], wanted)
+        np.testing.assert_array_equal(at_once[k], wanted)
 
 
 def test_rows_with_many_copies_have_the_cuts_of_a_fit_in_memory(client, monkeypatch):
