@@ -246,9 +246,8 @@ def test_numbers_may_be_names_when_said_so(tmp_path):
     assert "line 1, column 1: losses must lie in [0, 1]" in run(path).stderr
 
 
-@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
-def test_plot_is_written(tmp_path, ending):
-    out = tmp_path / f"out.{ending}"
+def test_plot_is_written(tmp_path):
+    out = tmp_path / "out.svg"
     result = run(write_csv(tmp_path / "l.csv", make_losses()), "--plot", out)
     assert result.exit_code == 0, (result.stderr, result.exception)
     assert out.stat().st_size > 1000

@@ -92,6 +92,11 @@ def press(browser, *selectors):
         find(browser, selector).click()
 
 
+def tap(browser, selector):
+    """Click without a pointer, where another test moves the pointer there: that waits for frames."""
+    browser.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+
 def click_at(browser, element, dx, dy):
     """Click so far from the middle of an element."""
     from selenium.webdriver import ActionChains
@@ -192,7 +197,7 @@ def test_the_greedy_adversary_is_as_bad_as_the_librarys(open_page, player):
     setup = Setup(player, n=4, horizon=12, rank=1)
     phi = setup.potential()
     browser = open_page(f"#view=game&player={player}&n=4&t=12&k=1&foe=greedy")
-    press(browser, "#finish")
+    tap(browser, "#finish")
     rounds = state(browser)["rounds"]
     assert len(rounds) == 12
     numbers = game_numbers(setup, np.array(rounds))
@@ -303,7 +308,7 @@ def test_a_person_plays_steps_back_and_shares_the_game(open_page):
 
 def test_another_player_answers_the_same_losses(open_page):
     browser = open_page("#view=game&player=exp&n=4&t=20&k=1&foe=coins")
-    press(browser, "#finish")
+    tap(browser, "#finish")
     rounds = state(browser)["rounds"]
     assert len(rounds) == 20
     for player in PLAYERS:
@@ -337,7 +342,8 @@ def test_copy_link_copies_the_link_or_shows_it(open_page, allowed):
     browser = open_page("#view=game&player=minimax&n=3&t=10&k=2&foe=greedy")
     refuse = "{ throw new DOMException('not allowed') }"
     browser.execute_script(CLIPBOARD % ("{ window.copied = x }" if allowed else refuse))
-    press(browser, "#play", "#game button.share")
+    tap(browser, "#play")
+    press(browser, "#game button.share")
     shown = "document.querySelector('#status input')?.value"
     link = browser.execute_script(f"return {'window.copied' if allowed else shown}")
     assert link == browser.current_url
@@ -442,7 +448,7 @@ def test_ignored_points_are_outlines(open_page):
 def test_a_view_fits_the_screen_and_everything_has_a_name(open_page, view, size):
     browser = open_page(f"#view={view}&n=12&t=60&foe=coins&round=20", size)
     if view == "game":
-        press(browser, "#finish")
+        tap(browser, "#finish")
     width = browser.execute_script("return document.documentElement.scrollWidth")
     assert width <= size["width"]
     nameless = browser.execute_script(
