@@ -93,7 +93,7 @@ def press(browser, *selectors):
 
 
 def tap(browser, selector):
-    """Click without a pointer, where another test moves the pointer there: that waits for frames."""
+    """Click without a pointer, which waits for frames; another test moves one there."""
     browser.execute_script("document.querySelector(arguments[0]).click()", selector)
 
 
