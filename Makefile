@@ -11,6 +11,9 @@ ifneq ($(wildcard ../shared/data),)
 export DRIFTGAMES_DATA ?= $(abspath ../shared/data)
 endif
 
+# Compiled tests are kept between runs: they are collected in two thirds of the time then.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: test test-random fuzz reproduce bench docs lint dist constraints clean
 
 test: $(READY)

@@ -8,9 +8,14 @@ Tests on the paper's sets read them from the folder that DRIFTGAMES_DATA names. 
 ``../shared/data`` beside the repository. They skip if there is no such folder.
 """
 
+import contextlib
 import gc
 import json
 import os
+import signal
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,6 +56,75 @@ def rewrite():
         write_document(path, document["format"], document["version"], document["content"])
 
     return change
+
+
+class ForkServer:
+    """A process of tests/fork_server.py, and the processes that it forks."""
+
+    def __init__(self):
+        self._connection, other = socket.socketpair()
+        program = [sys.executable, str(Path(__file__).with_name("fork_server.py"))]
+        number = other.fileno()
+        null = dict.fromkeys(("stdin", "stdout"), subprocess.DEVNULL)
+        self._process = subprocess.Popen([*program, str(number)], pass_fds=[number], **null)
+        other.close()
+
+    def start(self, code, *arguments, before=""):
+        """Start a process that runs Python code; ``before`` runs once, in the server."""
+        (read, theirs_out), (theirs_in, write) = os.pipe(), os.pipe()
+        request = {"before": before, "code": code, "arguments": [*map(str, arguments)]}
+        message = json.dumps(request).encode()
+        socket.send_fds(self._connection, [message], [theirs_in, theirs_out])
+        os.close(theirs_in)
+        os.close(theirs_out)
+        pid = int(self._connection.recv(100))
+        return Forked(self, pid, os.fdopen(write, "w"), os.fdopen(read))
+
+    def wait(self, pid):
+        self._connection.send(json.dumps({"wait": pid}).encode())
+        return int(self._connection.recv(100))
+
+    def close(self):
+        self._connection.close()
+        self._process.wait()
+
+
+class Forked:
+    """A process with a standard input to write to and a standard output to read from."""
+
+    def __init__(self, server, pid, stdin, stdout):
+        self._server, self._pid, self.stdin, self.stdout = server, pid, stdin, stdout
+
+    def wait(self):
+        """Return the exit code when the process has ended."""
+        code = self._server.wait(self._pid)
+        self.stdout.close()
+        with contextlib.suppress(BrokenPipeError):
+            self.stdin.close()
+        return code
+
+    def kill(self):
+        """End the process with SIGKILL, if it has not ended."""
+        if not self.stdout.closed:
+            os.kill(self._pid, signal.SIGKILL)
+            self.wait()
+
+
+@pytest.fixture(scope="session")
+def fork_server():
+    """Start processes that need not import the library."""
+    server = ForkServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def one_turn():
+    """Fit each booster of the paper's tables once: these tests do not look at its seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("LEAST_TURNS", "MOST_TURNS"):
+            patch.setattr(f"driftgames.paper.boosting.{name}", 1)
+        yield
 
 
 LONGEST = (

@@ -29,6 +29,7 @@ BAD = (
     [np.int64(-1), np.str_("odd")],
 )
 VALID = {"n_actions": 3, "n_arms": 3, "n_assets": 3, "horizon": 10, "dimension": 2, "epsilon": 0.5}
+FEW = {"n_estimators": 3}  # in place of the defaults
 NUMPY = re.compile(r"\bnp\.(\w+\(|True_|False_)")
 
 
@@ -61,6 +62,7 @@ def test_no_message_shows_a_scalar_of_numpy(public):
         return
     named = {k: each for k, each in parameters.items() if "VAR_" not in each.kind.name}
     usual = {k: VALID.get(k, 0.5) for k, each in named.items() if each.default is each.empty}
+    usual |= {k: few for k, few in FEW.items() if k in named}
     for name in named:
         for bad in BAD:
             settings = {**usual, name: bad}

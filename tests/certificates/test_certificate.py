@@ -69,13 +69,12 @@ def test_certificates_are_equal_where_all_their_lines_are():
         hash(certificate())
 
 
-@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
-def test_the_plot_shows_both_curves(tmp_path, ending):
+def test_the_plot_shows_both_curves(tmp_path):
     figure = certificate().plot()
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert labels == ["run", "run, bound"]
-    save_figure(figure, tmp_path / f"c.{ending}")
-    assert (tmp_path / f"c.{ending}").stat().st_size > 1000
+    save_figure(figure, tmp_path / "c.svg")
+    assert (tmp_path / "c.svg").stat().st_size > 1000
 
 
 def test_a_plot_of_unknown_format_is_refused(tmp_path):

@@ -47,6 +47,7 @@ def test_the_version_is_printed():
 
 
 RUNNABLE = [
+    "datasets export breast_cancer stocks",
     "boost fit breast_cancer.train.csv --model m.json",
     "boost cv breast_cancer.train.csv --folds 3 --json cv.json",
     "boost predict breast_cancer.test.csv --model m.json",
@@ -59,14 +60,12 @@ RUNNABLE = [
     "play --output game.html --no-open",
     "reproduce --only table3 --sets breast_cancer",
     "datasets list",
-    "datasets export breast_cancer stocks",
     "help potentials",
 ]
 
 
-def test_the_examples_with_real_data_run_without_a_network(tmp_path, monkeypatch):
+def test_the_examples_with_real_data_run_without_a_network(tmp_path, monkeypatch, one_turn):
     monkeypatch.chdir(tmp_path)
-    assert run("datasets", "export", "breast_cancer", "stocks").exit_code == 0
     for example in RUNNABLE:
         words = shlex.split(example)
         group = 2 if words[0] in ("boost", "datasets") else 1

@@ -35,6 +35,13 @@ def run(*arguments, code=0):
     return done
 
 
+@pytest.fixture(autouse=True)
+def few_folds(monkeypatch):
+    """Calibrate by one fit in place of ten, in the command and in the library alike."""
+    monkeypatch.setattr("driftgames.boosting.calibration.SMALL", 0)
+    monkeypatch.setattr("driftgames.boosting.calibration.LARGE", 0)
+
+
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(0)

@@ -175,13 +175,13 @@ def test_tables_of_arrow_are_read_by_the_same_rules(tmp_path, ending):
 
 def test_a_small_file_of_many_cells_is_refused_before_they_are_read(tmp_path, monkeypatch):
     path = tmp_path / "bomb.parquet"
-    pa.parquet.write_table(pa.table({"x": np.zeros(10**6), "label": [0] * 10**6}), path)
+    pa.parquet.write_table(pa.table({"x": np.zeros(10**5), "label": [0] * 10**5}), path)
     assert path.stat().st_size < 50_000
-    monkeypatch.setenv("DRIFTGAMES_MOST_BYTES", "15999999")
-    with pytest.raises(DataError, match="2,000,000 cells need 16,000,000 bytes, where 15,999,999"):
+    monkeypatch.setenv("DRIFTGAMES_MOST_BYTES", "1599999")
+    with pytest.raises(DataError, match="200,000 cells need 1,600,000 bytes, where 1,599,999"):
         read_examples(str(path))
-    monkeypatch.setenv("DRIFTGAMES_MOST_BYTES", "16000000")
-    assert read_examples(str(path)).X.shape == (10**6, 1)
+    monkeypatch.setenv("DRIFTGAMES_MOST_BYTES", "1600000")
+    assert read_examples(str(path)).X.shape == (10**5, 1)
 
 
 def test_a_pattern_joins_tables_with_the_same_columns(write, tmp_path):

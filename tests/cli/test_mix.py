@@ -1,8 +1,6 @@
 """``driftgames mix``: tables, missing cells, rows to predict, and states that are gone on with."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -260,30 +258,29 @@ def test_a_state_with_a_deep_list_is_refused(tmp_path, rewrite):
         MixState.load(path)
 
 
-def test_killed_streams_lose_nothing_and_count_nothing_twice(tmp_path):
+STREAM = "from driftgames.cli import main; main()"
+PREPARED = """
+import driftgames.cli._mix_report, driftgames.cli.app
+from driftgames.hedge import ExpertMixture
+ExpertMixture().predict_then_fit([[0.0, 1.0]], [0.5])  # loads the compiled code
+"""
+
+
+def test_killed_streams_lose_nothing_and_count_nothing_twice(tmp_path, fork_server):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(80, 2)).round(3)
     rows = np.column_stack([X, X.mean(axis=1)])
     lines = ["a,b,y\n", *(",".join(map(str, row)) + "\n" for row in rows.tolist())]
-
-    def begin(state):
-        command = [sys.executable, "-m", "driftgames", "mix", "-", "--target", "y"]
-        pipe = subprocess.PIPE
-        given = {"stdin": pipe, "stdout": pipe, "text": True}
-        return subprocess.Popen([*command, "--state", str(state)], **given)
-
     state, last = tmp_path / "s.json", 0
+    command = ("mix", "-", "--target", "y", "--state", state)
     for kill_after in (1, 40):
-        process = begin(state)
+        process = fork_server.start(STREAM, *command, before=PREPARED)
         process.stdin.write("".join(lines[:-20]))  # the stream is not at its end
         process.stdin.flush()
         while last < kill_after:
             line = process.stdout.readline()
             last = int(line.split()[0].removeprefix("round="))
         process.kill()
-        process.wait()
-        process.stdin.close()
-        process.stdout.close()
         kept = MixState.load(state)
         assert last <= kept.t < 80  # nothing acknowledged is lost
         wanted = ExpertMixture()

@@ -6,6 +6,8 @@ from typer.testing import CliRunner
 
 from driftgames.cli.reproduce import reproduce
 
+pytestmark = pytest.mark.usefixtures("one_turn")
+
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):

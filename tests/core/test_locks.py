@@ -1,7 +1,6 @@
 """Two writers, killed writers, and what they leave."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -67,17 +66,18 @@ def test_two_writers_never_lose_what_one_has_written(tmp_path):
     assert os.listdir(tmp_path) == ["s.json"]
 
 
-def test_a_killed_writer_leaves_a_whole_file_and_no_lock_and_the_next_save_cleans_up(tmp_path):
+def test_a_killed_writer_leaves_a_whole_file_and_no_lock_and_the_next_save_cleans_up(
+    tmp_path, fork_server
+):
     path = tmp_path / "s.json"
     left = 0
     for after in range(1, 9):
-        writer = start(KILLED, path)
+        writer = fork_server.start(KILLED, path, before="import driftgames.core.locks")
         try:
             for _ in range(after):
                 acknowledged = int(writer.stdout.readline())
         finally:
-            writer.send_signal(signal.SIGKILL)
-            writer.communicate()
+            writer.kill()
         assert read_document(path, "test", 1)["total"] >= acknowledged
         left += sum(name.endswith(".tmp") for name in os.listdir(tmp_path))
         (tmp_path / f".s.json.{after}.tmp").touch()  # in case that all died between two saves

@@ -144,29 +144,34 @@ def test_body_without_announced_length_is_checked_by_sha256(get, server):
     assert get().read_bytes() == BODY
 
 
-@pytest.mark.parametrize("trouble", [truncated, silent, stalls_in_the_middle, status(503)])
-def test_trouble_that_passes_is_tried_again_after_a_longer_pause(get, server, waits, trouble):
-    server.script = [trouble, trouble]
+@pytest.mark.parametrize(
+    ("trouble", "times"),
+    [(truncated, 2), (silent, 1), (stalls_in_the_middle, 1), (status(503), 2)],
+)
+def test_trouble_that_passes_is_tried_again_after_a_longer_pause(
+    get, server, waits, trouble, times
+):
+    server.script = [trouble] * times
 
     assert get().read_bytes() == BODY
-    assert len(server.asked) == 3
-    assert waits == [1.0, 2.0]
+    assert len(server.asked) == times + 1
+    assert waits == [1.0, 2.0][:times]
 
 
 @pytest.mark.parametrize(
-    ("trouble", "reason"),
+    ("trouble", "timeout", "reason"),
     [
-        (truncated, rf"\({len(BODY) // 2} bytes read, {len(BODY) // 2} more expected\)"),
-        (silent, "no answer within 0.2 s"),
-        (stalls_in_the_middle, "no answer within 0.2 s"),
-        (status(503), "HTTP 503"),
+        (truncated, 0.2, rf"\({len(BODY) // 2} bytes read, {len(BODY) // 2} more expected\)"),
+        (silent, 0.05, "no answer within 0.05 s"),
+        (stalls_in_the_middle, 0.05, "no answer within 0.05 s"),
+        (status(503), 0.2, "HTTP 503"),
     ],
 )
-def test_trouble_that_stays_leaves_nothing_behind(get, server, tmp_path, trouble, reason):
+def test_trouble_that_stays_leaves_nothing_behind(get, server, tmp_path, trouble, timeout, reason):
     server.script = [trouble] * 3
 
     with pytest.raises(DownloadError, match=reason):
-        get()
+        get(timeout=timeout)
 
     assert left_in(tmp_path) == []
     assert len(server.asked) == 3
@@ -280,8 +285,8 @@ def test_more_bytes_than_the_limit_are_given_up(get, server, tmp_path, monkeypat
 def test_a_server_that_sends_single_bytes_is_given_up_at_the_deadline(get, server, tmp_path):
     server.script = [trickling] * 3
 
-    with pytest.raises(DownloadError, match=r"bytes when the time was over; not done within 0.3 s"):
-        get(urls=[server.url, server.url + "?mirror"], deadline=0.3)
+    with pytest.raises(DownloadError, match=r"bytes when the time was over; not done within 0.1 s"):
+        get(urls=[server.url, server.url + "?mirror"], deadline=0.1)
 
     assert left_in(tmp_path) == []
     assert len(server.asked) == 1

@@ -19,7 +19,7 @@ from driftgames.paper.sets import choose_sets
 
 
 @pytest.fixture(scope="module")
-def report(shared_data, store):
+def report(shared_data, store, one_turn):
     chosen = choose_sets(SHOWN, directory=shared_data)
     made, _ = reproduce(select(["figure1", "figure2"]), Setting(chosen), store)
     return made

@@ -22,7 +22,7 @@ UNEQUAL = {
 
 
 @pytest.fixture(scope="module")
-def report(shared_data, store):
+def report(shared_data, store, one_turn):
     chosen = choose_sets(list(published.TABLE_3), directory=shared_data)
     made, _ = reproduce(select(["table3"]), Setting(chosen), store)
     return made

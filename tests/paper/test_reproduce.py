@@ -1,8 +1,5 @@
 import dataclasses
-import os
 import signal
-import subprocess
-import sys
 
 import pytest
 
@@ -12,6 +9,8 @@ from driftgames.paper.reproduce import command_for, reproduce, select
 from driftgames.paper.sets import Chosen
 from driftgames.paper.store import Store, Task
 from driftgames.tables import Column, Table
+
+pytestmark = pytest.mark.usefixtures("one_turn")
 
 HEDGE = "n_actions=4, horizon=20, sizes=(2, 3)"
 
@@ -90,7 +89,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(setting, tmp_path):
     assert went.found == 3
 
 
-KILLED = """
+IMPORTS = """
 import os, signal
 from driftgames.datasets import load
 from driftgames.paper import store
@@ -98,7 +97,9 @@ from driftgames.paper.experiment import Setting
 from driftgames.paper.reproduce import reproduce, select
 from driftgames.paper.sets import Chosen
 from driftgames.paper.store import Store
+"""
 
+KILLED = """
 store.environment = lambda: {facts}  # whoever saves a source file meanwhile disturbs nothing
 writes = 0
 replace = os.replace
@@ -116,10 +117,12 @@ reproduce(select(["hedge"]), setting, Store({folder!r}))
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
-def test_a_run_killed_while_it_writes_goes_on_and_ends_in_the_same_numbers(setting, tmp_path):
+def test_a_run_killed_while_it_writes_goes_on_and_ends_in_the_same_numbers(
+    setting, tmp_path, fork_server
+):
     code = KILLED.format(hedge=HEDGE, facts=environment(), folder=str(tmp_path / "tasks"))
-    killed = subprocess.run([sys.executable, "-c", code], check=False, env=os.environ)
-    assert killed.returncode == -signal.SIGKILL
+    killed = fork_server.start(IMPORTS + code, before=IMPORTS)
+    assert killed.wait() == -signal.SIGKILL
     assert len(list((tmp_path / "tasks").glob("[!.]*.json"))) == 4
 
     report, went = reproduce(select(["hedge"]), setting, Store(tmp_path / "tasks"))

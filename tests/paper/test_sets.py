@@ -6,6 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+import requests  # noqa: F401 - no host waits for this import
 
 from driftgames.datasets import CATALOGUE, DataError, MissingDataError, load, loader
 from driftgames.datasets.files import read_bytes
@@ -71,7 +72,7 @@ class Server(ThreadingHTTPServer):
 
 @pytest.fixture
 def homes(alone, monkeypatch):
-    """Return a function that moves the homes of sets to servers; it waits half a second at most."""
+    """Return a function that moves the homes of sets to servers; a silent one costs 0.7 s."""
     servers = []
 
     def move(**homes):
@@ -84,7 +85,7 @@ def homes(alone, monkeypatch):
             moved[name] = replace(entry, remotes=tuple(remotes))
         monkeypatch.setattr(sets, "CATALOGUE", moved)
         monkeypatch.setattr(loader, "CATALOGUE", moved)
-        monkeypatch.setattr(sets, "answering", partial(answering, within=1.5))
+        monkeypatch.setattr(sets, "answering", partial(answering, within=0.7))
         monkeypatch.setattr(sets, "_TIMEOUT", 1.5)
 
     yield move

@@ -31,6 +31,7 @@ FLAGS = (
 )
 PHONE = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
 DESKTOP = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+NUMBERS = itertools.count(1)  # of the pages that were opened
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +49,7 @@ def browser(tmp_path_factory):
     write_page(path)
     driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
     driver.address = path.as_uri()
+    driver.get(driver.address)
     yield driver
     driver.quit()
 
@@ -58,8 +60,8 @@ def open_page(browser):
 
     def open_page(fragment="", size=DESKTOP):
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        browser.get("about:blank")  # a change of the fragment alone would not load the page
-        browser.get(browser.address + fragment)
+        # a change of the fragment alone would not load the page
+        browser.get(f"{browser.address}?{next(NUMBERS)}{fragment}")
         return browser
 
     yield open_page
@@ -72,8 +74,6 @@ def compute(browser):
     """Call a function of the page that changes nothing on it."""
 
     def compute(function, *arguments):
-        if not browser.current_url.startswith(browser.address):
-            browser.get(browser.address)
         return browser.execute_script(f"return {function}(...arguments)", *arguments)
 
     return compute
@@ -90,6 +90,11 @@ def count(browser, selector):
 def press(browser, *selectors):
     for selector in selectors:
         find(browser, selector).click()
+
+
+def tap(browser, selector):
+    """Click without a pointer, which waits for frames; another test moves one there."""
+    browser.execute_script("document.querySelector(arguments[0]).click()", selector)
 
 
 def click_at(browser, element, dx, dy):
@@ -192,7 +197,7 @@ def test_the_greedy_adversary_is_as_bad_as_the_librarys(open_page, player):
     setup = Setup(player, n=4, horizon=12, rank=1)
     phi = setup.potential()
     browser = open_page(f"#view=game&player={player}&n=4&t=12&k=1&foe=greedy")
-    press(browser, "#finish")
+    tap(browser, "#finish")
     rounds = state(browser)["rounds"]
     assert len(rounds) == 12
     numbers = game_numbers(setup, np.array(rounds))
@@ -303,7 +308,7 @@ def test_a_person_plays_steps_back_and_shares_the_game(open_page):
 
 def test_another_player_answers_the_same_losses(open_page):
     browser = open_page("#view=game&player=exp&n=4&t=20&k=1&foe=coins")
-    press(browser, "#finish")
+    tap(browser, "#finish")
     rounds = state(browser)["rounds"]
     assert len(rounds) == 20
     for player in PLAYERS:
@@ -320,9 +325,7 @@ def test_a_stored_adversary_plays_any_number_of_chips(open_page, adversary):
     press(browser, "#finish")
     assert fact(browser, "Round") == "60 of 60"
     assert "✓" in fact(browser, "Its bound now")
-    chips = find(browser, "#n")
-    for _ in range(10):
-        chips.send_keys("\ue012")  # the left arrow
+    find(browser, "#n").send_keys("\ue012" * 10)  # the left arrow
     assert state(browser)["setup"]["n"] == 2
     assert state(browser)["setup"]["rank"] == 1
     assert count(browser, ".chip") == 2
@@ -339,7 +342,8 @@ def test_copy_link_copies_the_link_or_shows_it(open_page, allowed):
     browser = open_page("#view=game&player=minimax&n=3&t=10&k=2&foe=greedy")
     refuse = "{ throw new DOMException('not allowed') }"
     browser.execute_script(CLIPBOARD % ("{ window.copied = x }" if allowed else refuse))
-    press(browser, "#play", "#game button.share")
+    tap(browser, "#play")
+    press(browser, "#game button.share")
     shown = "document.querySelector('#status input')?.value"
     link = browser.execute_script(f"return {'window.copied' if allowed else shown}")
     assert link == browser.current_url
@@ -444,7 +448,7 @@ def test_ignored_points_are_outlines(open_page):
 def test_a_view_fits_the_screen_and_everything_has_a_name(open_page, view, size):
     browser = open_page(f"#view={view}&n=12&t=60&foe=coins&round=20", size)
     if view == "game":
-        press(browser, "#finish")
+        tap(browser, "#finish")
     width = browser.execute_script("return document.documentElement.scrollWidth")
     assert width <= size["width"]
     nameless = browser.execute_script(
