@@ -166,7 +166,7 @@ class Share:
         self._state: Any = None
 
     def ask(self, name: str, *arguments: Any) -> Any:
-        """Return the answer to a question: a method of `MistakeCounts`, `VoteTotals` or trees."""
+        """Return the answer to a question: a method of `MistakeCounts`, `RowVotes` or trees."""
         if name == "counts":
             return self._counts
         if name == "masses":
