@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from driftgames.boosting import stump_kernels as kernels
-from driftgames.boosting.bins import Array, BitArray, DenseBins, SparseBins, Stump
+from driftgames.boosting.bins import Array, BitArray, DenseBins, FeatureBins, SparseBins, Stump
 from driftgames.boosting.cuts import Cuts, cut_dense, cut_sparse
 from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
 from driftgames.boosting.stumps import Stumps
@@ -55,6 +55,12 @@ class BinnedTrainingSet:
         """The constraint of each feature: -1, 0 or 1."""
         free = np.zeros(self.implicit.size, dtype=np.int64)
         return free if self.monotonic is None else self.monotonic
+
+    @cached_property
+    def feature_bins(self) -> FeatureBins:
+        """What the loops know of the bins of each feature."""
+        of_each = self.implicit, self.cuts.missing, self.directions
+        return FeatureBins(self.offsets, *of_each, self.counts)
 
     @cached_property
     def positive(self) -> BoolArray:
@@ -125,16 +131,7 @@ class BinnedTrainingSet:
         difference is +1 on the left; missing values then vote with the side of more mass.
         """
         mine, found = np.empty(256, dtype=np.int64), np.empty(5, dtype=np.int64)
-        kernels.best_stump(
-            sums,
-            self.offsets,
-            self.implicit,
-            self.cuts.missing,
-            self.counts,
-            self.directions,
-            mine,
-            found,
-        )
+        kernels.best_stump(sums, self.feature_bins, mine, found)
         value, feature, cut, left_vote, missing_vote = found.tolist()
         return value, int(sums[-1]), (feature, cut, left_vote, missing_vote)
 
@@ -151,7 +148,7 @@ class BinnedTrainingSet:
         """Return a stump's vote on every row: 1 for +1 and 0 for -1."""
         j = stump[0]
         by_bin, rise = np.empty(256, dtype=np.uint8), np.empty(2, dtype=np.bool_)
-        kernels.vote_by_bin(stump, self.offsets, self.cuts.missing, self.counts, by_bin, rise)
+        kernels.vote_by_bin(stump, self.feature_bins, by_bin, rise)
         if isinstance(self.bins, DenseBins):
             return np.asarray(by_bin[self.bins.columns[j]])
         votes = np.full(self.n_rows, by_bin[self.implicit[j]])
