@@ -20,7 +20,7 @@ from driftgames.boosting.mistake_counts import RowCounts
 from driftgames.boosting.nh_boost import NormalHedgeWeights
 from driftgames.boosting.potential_boost import CountedChips, PotentialWeights
 from driftgames.boosting.sample_weights import SampleWeights
-from driftgames.boosting.shared_rows import SumGrower
+from driftgames.boosting.shares import SumGrower
 from driftgames.boosting.tally import Tally
 from driftgames.boosting.tree_growth import TreeGrower, TreeShape
 from driftgames.boosting.tree_training_set import TreeTrainingSet

@@ -191,17 +191,14 @@ class SummedTreeGrower(BestFirstGrower):
     def _find(
         self, sums: IntArray, totals: IntArray
     ) -> tuple[float, tuple[int, int, int], IntArray]:
-        data, found = self._data, np.empty(6, dtype=np.int64)
+        found = np.empty(6, dtype=np.int64)
         score = kernels.best_split(
             sums[None, None],
             np.zeros(1, dtype=np.int64),
             totals,
-            data.offsets,
-            data.implicit,
-            data.cuts.missing,
-            data.directions,
+            self._data.feature_bins,
             0,
-            data.implicit.size,
+            self._data.implicit.size,
             self._least,
             self._criterion,
             self._mine,

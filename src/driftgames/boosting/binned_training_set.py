@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from driftgames.boosting import stump_kernels as kernels
-from driftgames.boosting.bins import Array, BitArray, DenseBins, SparseBins, Stump
+from driftgames.boosting.bins import Array, BitArray, DenseBins, FeatureBins, SparseBins, Stump
 from driftgames.boosting.cuts import Cuts, cut_dense, cut_sparse
 from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
 from driftgames.boosting.stumps import Stumps
@@ -30,41 +30,18 @@ _SPARSE_BELOW = 0.5  # the share of entries outside their feature's commonest bi
 class BinnedTrainingSet:
     """Rows of bins, class 0 before class 1, and the exhaustive stump as their weak learner.
 
-    Parameters
-    ----------
-    cuts : Cuts
-        The thresholds between the bins.
-    bins : DenseBins or SparseBins
-        The bins of every row.
-    order : array, optional
-        The number of the example in each row; None if the examples came in parts.
-    split : int
-        The number of rows of class 0.
-    sample_weights : array of int64
-        How much each row counts.
-    implicit : array of int64
-        The bin of each feature that rows do not list, or -1.
-    counts : array of int64, shape (2, n_bins)
-        The mass of each class in each bin.
-    integer_weights : bool
-        Whether the sample weights are integers exactly.
-    monotonic : array of int64, optional
-        The sign of the step that the vote may take on each feature, 0 for any. Default: any.
-    pool : Executor, optional
-        Works on the shares of the rows side by side.
-    n_shares : int
-        The number of shares into which the rows are cut.
+    A ``pool`` works on the shares of the rows side by side.
     """
 
     cuts: Cuts
     bins: DenseBins | SparseBins
-    order: IntArray | None
-    split: int
+    order: IntArray | None  # the number of the example in each row; None if they came in parts
+    split: int  # the number of rows of class 0
     sample_weights: IntArray
-    implicit: IntArray
-    counts: IntArray
+    implicit: IntArray  # the bin of each feature that rows do not list, or -1
+    counts: IntArray  # the mass of each class in each bin, of shape (2, n_bins)
     integer_weights: bool = True
-    monotonic: IntArray | None = None
+    monotonic: IntArray | None = None  # the sign of the vote's step on each feature, 0 for any
     pool: Executor | None = None
     n_shares: int = 1
 
@@ -78,6 +55,12 @@ class BinnedTrainingSet:
         """The constraint of each feature: -1, 0 or 1."""
         free = np.zeros(self.implicit.size, dtype=np.int64)
         return free if self.monotonic is None else self.monotonic
+
+    @cached_property
+    def feature_bins(self) -> FeatureBins:
+        """What the loops know of the bins of each feature."""
+        of_each = self.implicit, self.cuts.missing, self.directions
+        return FeatureBins(self.offsets, *of_each, self.counts)
 
     @cached_property
     def positive(self) -> BoolArray:
@@ -149,16 +132,7 @@ class BinnedTrainingSet:
         difference is +1 on the left; missing values then vote with the side of more mass.
         """
         mine, found = np.empty(256, dtype=np.int64), np.empty(5, dtype=np.int64)
-        kernels.best_stump(
-            sums,
-            self.offsets,
-            self.implicit,
-            self.cuts.missing,
-            self.counts,
-            self.directions,
-            mine,
-            found,
-        )
+        kernels.best_stump(sums, self.feature_bins, mine, found)
         value, feature, cut, left_vote, missing_vote = found.tolist()
         return value, int(sums[-1]), (feature, cut, left_vote, missing_vote)
 
@@ -175,7 +149,7 @@ class BinnedTrainingSet:
         """Return a stump's vote on every row: 1 for +1 and 0 for -1."""
         j = stump[0]
         by_bin, rise = np.empty(256, dtype=np.uint8), np.empty(2, dtype=np.bool_)
-        kernels.vote_by_bin(stump, self.offsets, self.cuts.missing, self.counts, by_bin, rise)
+        kernels.vote_by_bin(stump, self.feature_bins, by_bin, rise)
         if isinstance(self.bins, DenseBins):
             return np.asarray(by_bin[self.bins.columns[j]])
         votes = np.full(self.n_rows, by_bin[self.implicit[j]])
@@ -229,14 +203,19 @@ def bin_examples(
             X = X.copy()
             X.sum_duplicates()
         cuts = cut_sparse(X, sample_weights, max_bins)
-        return BinnedTrainingSet(cuts, *_bin_sparse(X, positive, sample_weights, cuts), **settings)
+        counts = np.zeros((2, cuts.offsets[-1]), dtype=np.int64)
+        stored = code_stored(X, positive, sample_weights, cuts, counts)
+        rows = X.indptr, X.indices, stored, positive, sample_weights
+        return BinnedTrainingSet(cuts, *lay_out_stored(*rows, cuts, counts), **settings)
     cuts = cut_dense(X, sample_weights, max_bins, map if pool is None else pool.map)
 
     def run(task: Callable[[int, int], None], size: int) -> None:
         ends = np.linspace(0, size, n_shares + 1).astype(np.int64).tolist()
         run_shares(lambda p: task(ends[p], ends[p + 1]), pool, n_shares)
 
-    layout = _bin_dense(X, positive, sample_weights, cuts, run)
+    order, split = np.argsort(positive, kind="stable"), int(np.count_nonzero(~positive))
+    columns = bin_columns(X, order, cuts, run)
+    layout = lay_out_dense(columns, order, split, sample_weights[order], cuts, run)
     return BinnedTrainingSet(cuts, *layout, **settings)
 
 
@@ -250,15 +229,6 @@ RunShares = Callable[[Callable[[int, int], None], int], None]
 
 def _at_once(task: Callable[[int, int], None], size: int) -> None:
     task(0, size)
-
-
-def _bin_dense(
-    X: Array, positive: BoolArray, sample_weights: IntArray, cuts: Cuts, run: RunShares
-) -> Layout:
-    order = np.argsort(positive, kind="stable")
-    split = int(np.count_nonzero(~positive))
-    columns = bin_columns(X, order, cuts, run)
-    return lay_out_dense(columns, order, split, sample_weights[order], cuts, run)
 
 
 def bin_columns(X: Array, order: IntArray, cuts: Cuts, run: RunShares = _at_once) -> BitArray:
@@ -285,14 +255,22 @@ def lay_out_dense(
     """Return the layout of rows whose bins are known, class 0 first: dense or sparse."""
     offsets = cuts.offsets
     counts = np.zeros((2, offsets[-1]), dtype=np.int64)
-    _count_columns(columns, split, weights, offsets, counts, run)
-    rows = _turn(columns, run)
+    rows = np.empty(columns.shape[::-1], dtype=np.uint8)
+
+    def count(begin: int, end: int) -> None:
+        mine = offsets[begin : end + 1]
+        kernels.count_bins(columns[begin:end], split, weights, mine, counts)
+
+    def turn(begin: int, end: int) -> None:
+        rows[begin:end] = columns[:, begin:end].T
+
+    run(count, len(columns))
+    run(turn, len(rows))
     commonest = _commonest(counts, offsets)
     inside = int(counts.sum(axis=0)[offsets[:-1] + commonest].sum())
     if inside <= (1 - _SPARSE_BELOW) * weights.sum() * len(columns):
         implicit = np.full(len(columns), -1, dtype=np.int64)
         return DenseBins(rows, columns), order, split, weights, implicit, counts
-    del columns
     sizes = np.empty(weights.size, dtype=np.int64)
     kernels.measure_dense(rows, commonest, sizes)
     again = _by_class_and_size(np.arange(weights.size) >= split, sizes)
@@ -304,38 +282,6 @@ def lay_out_dense(
     )
     order = None if order is None else order[again]
     return bins, order, split, weights[again], commonest, counts
-
-
-def _count_columns(
-    columns: BitArray,
-    split: int,
-    weights: IntArray,
-    offsets: IntArray,
-    counts: IntArray,
-    run: RunShares,
-) -> None:
-    def count(begin: int, end: int) -> None:
-        mine = offsets[begin : end + 1]
-        kernels.count_bins(columns[begin:end], split, weights, mine, counts)
-
-    run(count, len(columns))
-
-
-def _turn(columns: BitArray, run: RunShares) -> BitArray:
-    """Return the bins by rows instead of by columns."""
-    rows = np.empty(columns.shape[::-1], dtype=np.uint8)
-
-    def turn(begin: int, end: int) -> None:
-        rows[begin:end] = columns[:, begin:end].T
-
-    run(turn, len(rows))
-    return rows
-
-
-def _bin_sparse(X: Any, positive: BoolArray, sample_weights: IntArray, cuts: Cuts) -> Layout:
-    counts = np.zeros((2, cuts.offsets[-1]), dtype=np.int64)
-    stored = code_stored(X, positive, sample_weights, cuts, counts)
-    return lay_out_stored(X.indptr, X.indices, stored, positive, sample_weights, cuts, counts)
 
 
 def code_stored(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,21 @@ BitArray = npt.NDArray[np.uint8]
 
 Stump = tuple[int, int, int, int]
 """A stump on bins: feature, cut, left vote, missing vote; bins up to the cut go left."""
+
+
+class FeatureBins(NamedTuple):
+    """What the loops know of the bins of each feature; bins are numbered over all features."""
+
+    offsets: IntArray
+    """Where the bins of each feature begin, and their end."""
+    implicit: IntArray
+    """The bin of each feature that rows do not list, or -1."""
+    missing: npt.NDArray[np.bool_]
+    """Whether the last bin of a feature holds missing values."""
+    monotonic: IntArray
+    """The sign of the step that the vote may take on each feature, 0 for any."""
+    counts: IntArray
+    """The mass of each class in each bin."""
 
 
 @dataclass(frozen=True, eq=False)

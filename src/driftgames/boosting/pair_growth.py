@@ -60,15 +60,13 @@ class PairGrower(BestFirstGrower):
     def _find(
         self, sums: IntArray, totals: IntArray
     ) -> tuple[float, tuple[int, int, int], IntArray]:
-        data, n = self._data, self._n_blocks
+        n = self._n_blocks
         found, left = np.empty(3, dtype=np.int64), np.empty_like(totals)
         score = kernels.best_split(
             sums,
             totals,
             n,
-            data.offsets,
-            data.implicit,
-            data.cuts.missing,
+            self._data.feature_bins,
             self._least,
             self._criterion,
             self._mine,

@@ -16,7 +16,7 @@ import numpy as np
 
 from driftgames._kernels.arithmetic import root
 from driftgames._kernels.jit import inner_kernel, kernel
-from driftgames.boosting.bins import Array
+from driftgames.boosting.bins import Array, FeatureBins
 from driftgames.boosting.tree_kernels import KEARNS_MANSOUR
 
 EDGE = 2
@@ -177,9 +177,7 @@ def best_split(
     sums: Array,
     totals: Array,
     n_blocks: int,
-    offsets: Array,
-    implicit: Array,
-    missing: Array,
+    bins: FeatureBins,
     least: int,
     criterion: int,
     mine: Array,
@@ -199,6 +197,7 @@ def best_split(
     Ties go to the lowest feature, then to the lowest cut, then to missing values on the left. If
     no missing value has weight, they go to the side of more weight (left if equal).
     """
+    offsets, implicit, missing, _, _ = bins
     n_parts = totals.shape[0]
     best = -1.0
     best_edge = -1

@@ -154,7 +154,7 @@ class SharedPairCounts(SharedCounts, CountsErrors):
 
 
 class SharedVotes:
-    """The `VoteTotals` of all shares."""
+    """The `RowVotes` of all shares."""
 
     def __init__(self, training_set: SharedTrainingSet, exchange: Exchange) -> None:
         self._training_set = training_set

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from driftgames._kernels.jit import kernel
-from driftgames.boosting.bins import Array
+from driftgames.boosting.bins import Array, FeatureBins
 
 
 @kernel
@@ -229,29 +229,18 @@ def weigh_dense(weights: Array, split: int, offsets: Array, codes: Array, out: A
 
 
 @kernel
-def best_stump(
-    sums: Array,
-    offsets: Array,
-    implicit: Array,
-    missing: Array,
-    counts: Array,
-    monotonic: Array,
-    mine: Array,
-    found: Array,
-) -> None:
+def best_stump(sums: Array, bins: FeatureBins, mine: Array, found: Array) -> None:
     """Find the stump of largest ``|sum_i w_i y_i h(x_i)|`` and write it to ``found``.
 
-    Feature ``j`` has the bins ``offsets[j]`` to ``offsets[j + 1]``, and ``missing[j]`` tells
-    whether the last of them holds missing values. ``implicit[j]`` is its bin that rows do not
-    list, or -1: ``sums`` leaves it out, and its sum is the total less the others.
-    ``counts[c, b]`` counts rows. Where ``monotonic[j]`` is not 0, the vote on the right of a cut
-    has this sign. ``found`` becomes (value, feature, cut, left vote, missing
-    vote): bins up to ``cut`` go left. The value is 0 where no stump has an edge. ``mine`` is
-    a scratch buffer for the sums of one feature.
+    The ``sums`` leave out implicit bins: the sum of one is the total less the others. Where
+    ``monotonic[j]`` is not 0, the vote on the right of a cut has this sign. ``found`` becomes
+    (value, feature, cut, left vote, missing vote): bins up to ``cut`` go left. The value is 0 where
+    no stump has an edge. ``mine`` is a scratch buffer for the sums of one feature.
 
     Ties go to the lowest feature, then to the lowest cut; a vote that makes no difference is
     +1 on the left, and for missing values that of the side with more rows (left if equal).
     """
+    offsets, implicit, missing, monotonic, counts = bins
     total = sums[sums.size - 2]
     found[0] = 0
     found[1] = -1
@@ -299,12 +288,7 @@ def best_stump(
 
 @kernel
 def vote_by_bin(
-    stump: tuple[int, int, int, int],
-    offsets: Array,
-    missing: Array,
-    counts: Array,
-    votes: Array,
-    rise: Array,
+    stump: tuple[int, int, int, int], bins: FeatureBins, votes: Array, rise: Array
 ) -> None:
     """Write 1 for each bin of a stump's feature that it votes +1, else 0.
 
@@ -312,6 +296,7 @@ def vote_by_bin(
     class ``c`` that err are at most half of it.
     """
     feature, cut, left, lost = stump
+    offsets, _, missing, _, counts = bins
     first = offsets[feature]
     n_bins = offsets[feature + 1] - first
     for b in range(n_bins):

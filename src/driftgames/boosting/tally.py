@@ -172,7 +172,7 @@ class Tally(LevelTally):
         """Count the mistakes of a stump; give way to `RowCounts` if they are cheaper now."""
         self._begin_move()
         data = self._training_set
-        vote_by_bin(stump, data.offsets, data.cuts.missing, data.counts, self._votes, self._rise)
+        vote_by_bin(stump, data.feature_bins, self._votes, self._rise)
         data.run(self._mover(stump[0]))
         self._end_move()
         if self._most_counts is not None and self._n_counts > self._most_counts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from sklearn.base import clone
@@ -17,9 +17,12 @@ from sklearn.utils.validation import has_fit_parameter
 
 from driftgames.boosting.bins import Array, BitArray
 from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
-from driftgames.boosting.vote_totals import RowVotes, VoteTotals
+from driftgames.boosting.vote_totals import RowVotes
 from driftgames.core.checks import shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from driftgames.boosting.shared_training_set import SharedVotes
 
 
 class TrainingSet(Protocol):
@@ -32,7 +35,7 @@ class TrainingSet(Protocol):
     def count_mistakes(self) -> MistakeCounts:
         """Return the counts before the first round."""
 
-    def add_votes(self) -> VoteTotals:
+    def add_votes(self) -> RowVotes | SharedVotes:
         """Return the votes on the examples before the first round: none."""
 
     def to_values(self, chosen: list[Any]) -> Any:

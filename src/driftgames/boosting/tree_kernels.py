@@ -16,7 +16,7 @@ import numpy as np
 from driftgames._kernels.arithmetic import root
 from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames._kernels.memory import AHEAD, prefetch
-from driftgames.boosting.bins import Array
+from driftgames.boosting.bins import Array, FeatureBins
 
 GINI, KEARNS_MANSOUR = 0, 1
 """The criteria by their numbers in the loops."""
@@ -96,10 +96,7 @@ def best_split(
     sums: Array,
     slots: Array,
     totals: Array,
-    offsets: Array,
-    implicit: Array,
-    missing: Array,
-    monotonic: Array,
+    bins: FeatureBins,
     first_feature: int,
     last_feature: int,
     least: int,
@@ -120,6 +117,7 @@ def best_split(
     Ties go to the lowest feature, then to the lowest cut, then to missing values on the left. If
     no missing value has weight, they go to the side of more weight (left if equal).
     """
+    offsets, implicit, missing, monotonic, _ = bins
     n_sums = sums.shape[2]
     best = -1.0
     found[0] = -1

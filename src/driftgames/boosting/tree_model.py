@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,18 @@ from driftgames.boosting.row_scores import check_example, score_rows
 from driftgames.boosting.stumps import exact_weights, round_to_unit
 from driftgames.boosting.trees import Trees
 from driftgames.core.typing import FloatArray
+
+
+class Nodes(NamedTuple):
+    """The nodes of all trees, numbered through; ``starts`` are their roots."""
+
+    starts: Array
+    feature: Array
+    threshold: Array
+    missing_left: Array
+    left: Array
+    votes: Array
+    """For each node one for two classes; for more, one for each of them in a row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,21 +54,14 @@ class TreeVotes:
         return ()
 
     @cached_property
-    def _nodes(self) -> tuple[Array, Array, Array, Array, Array, Array]:
-        """The nodes of all trees, numbered through, as `_add_votes` takes them."""
+    def _nodes(self) -> Nodes:
         trees = self.trees
         begins = np.repeat(trees.starts[:-1], trees.n_nodes)
         left = np.where(trees.left > 0, trees.left + begins, 0).astype(np.int32)
         weights = np.repeat(self._weights[0], trees.n_nodes)
         votes = weights[:, None] * trees.vote.reshape(weights.size, *(self._width or (1,)))
-        return (
-            trees.starts[:-1],
-            trees.feature,
-            trees.threshold,
-            trees.missing_left,
-            left,
-            votes,
-        )
+        questions = trees.feature, trees.threshold, trees.missing_left
+        return Nodes(trees.starts[:-1], *questions, left, votes.reshape(-1))
 
     def scores(
         self, X: Any, *, n_threads: int = 1, divisor: float | None = None
@@ -71,10 +76,10 @@ class TreeVotes:
         nodes, shape = self._nodes, (self.n_features, *(self._width or (1,)))
 
         def dense(rows: Array, out: FloatArray) -> None:
-            _score_dense(rows, *nodes, out)
+            _score_dense(rows, nodes, out)
 
         def sparse(data: Array, indices: Array, pointers: Array, out: FloatArray) -> None:
-            _score_sparse(data, indices, pointers, np.zeros(self.n_features), *nodes, out)
+            _score_sparse(data, indices, pointers, np.zeros(self.n_features), nodes, out)
 
         out = score_rows(X, shape, dense, sparse, n_threads=n_threads, divisor=divisor)
         out = out.reshape(len(out), *self._width)
@@ -121,7 +126,7 @@ class TreeModel(TreeVotes):
     def _worth(self) -> FloatArray:
         """The value of each node, as `explain` defines it, in votes."""
         *_, left, votes = self._nodes
-        worth = votes[:, 0].copy()
+        worth = votes.copy()
         for n in range(left.size - 1, -1, -1):  # a node comes after the one above it
             if left[n]:
                 worth[n] = (worth[left[n]] + worth[left[n] + 1]) / 2
@@ -171,78 +176,49 @@ class PairModel(TreeVotes):
 
 
 @scalar
-def find_leaf(
-    row: Array, root: int, feature: Array, threshold: Array, missing_left: Array, left: Array
-) -> Any:
+def _find_leaf(row: Array, root: int, nodes: Nodes) -> Any:
     """Return the leaf that a row comes to in the tree of this root."""
     n = np.uint64(root)
-    below = left[n]
+    below = nodes.left[n]
     while below > 0:
-        x = row[np.uint64(feature[n])]
-        right = x > threshold[n] if x == x else missing_left[n] == 0  # NaN differs
+        x = row[np.uint64(nodes.feature[n])]
+        right = x > nodes.threshold[n] if x == x else nodes.missing_left[n] == 0  # NaN differs
         n = np.uint64(below) + np.uint64(right)
-        below = left[n]
+        below = nodes.left[n]
     return n
 
 
 @inner_kernel
-def _add_votes(
-    row: Array,
-    starts: Array,
-    feature: Array,
-    threshold: Array,
-    missing_left: Array,
-    left: Array,
-    votes: Array,
-    out: Array,
-) -> None:
+def _add_votes(row: Array, nodes: Nodes, out: Array) -> None:
     """Add the votes of all trees on one row to ``out``; the sums are exact in any order."""
+    starts, votes = nodes.starts, nodes.votes
     if out.size == 1:  # one sum stays in a register
         total = 0.0
         for t in range(starts.size):
-            total += votes[find_leaf(row, starts[t], feature, threshold, missing_left, left), 0]
+            total += votes[_find_leaf(row, starts[t], nodes)]
         out[0] = total
         return
     for t in range(starts.size):
-        n = find_leaf(row, starts[t], feature, threshold, missing_left, left)
-        for k in range(out.size):
-            out[k] += votes[n, k]
+        first = _find_leaf(row, starts[t], nodes) * np.uint64(out.size)
+        for k in range(np.uint64(out.size)):
+            out[k] += votes[first + k]
 
 
 @kernel
-def _score_dense(
-    rows: Array,
-    starts: Array,
-    feature: Array,
-    threshold: Array,
-    missing_left: Array,
-    left: Array,
-    votes: Array,
-    out: Array,
-) -> None:
+def _score_dense(rows: Array, nodes: Nodes, out: Array) -> None:
     """Add the scores of every row to ``out``."""
     for i in range(out.shape[0]):
-        _add_votes(rows[i], starts, feature, threshold, missing_left, left, votes, out[i])
+        _add_votes(rows[i], nodes, out[i])
 
 
 @kernel
 def _score_sparse(
-    data: Array,
-    indices: Array,
-    pointers: Array,
-    row: Array,
-    starts: Array,
-    feature: Array,
-    threshold: Array,
-    missing_left: Array,
-    left: Array,
-    votes: Array,
-    out: Array,
+    data: Array, indices: Array, pointers: Array, row: Array, nodes: Nodes, out: Array
 ) -> None:
     """Do the same for the rows of a CSR matrix; ``row`` is a scratch buffer of zeros."""
     for i in range(out.shape[0]):
         for e in range(pointers[i], pointers[i + 1]):
             row[indices[e]] = data[e]
-        _add_votes(row, starts, feature, threshold, missing_left, left, votes, out[i])
+        _add_votes(row, nodes, out[i])
         for e in range(pointers[i], pointers[i + 1]):
             row[indices[e]] = 0.0

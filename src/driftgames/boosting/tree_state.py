@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
-from driftgames.boosting.bins import Array, DenseBins
+from driftgames.boosting.bins import Array, DenseBins, FeatureBins
 from driftgames.core.typing import IntArray
 
 N_NODES, N_LEAVES, N_WAITING, ASKED, SLOT, SUMMED = range(6)
@@ -29,10 +29,7 @@ class Examples(NamedTuple):
     sizes: Array
     """What each row adds to the size of a leaf, if leaves have a least size."""
     sample_weights: Array
-    offsets: Array
-    implicit: Array
-    missing: Array
-    monotonic: Array
+    bins: FeatureBins
     begins: Array
     """Where the bins of a feature begin if rows hold a code for each, else where a row begins."""
     codes: Array
@@ -91,15 +88,7 @@ class Growth(NamedTuple):
 def as_examples(data: BinnedTrainingSet, sizes: IntArray) -> Examples:
     """Return binned rows of these sizes as the loops see them."""
     n_features, n_rows, bins = data.implicit.size, data.n_rows, data.bins
-    shared = (
-        data.split,
-        sizes,
-        data.sample_weights,
-        data.offsets,
-        data.implicit,
-        data.cuts.missing,
-        data.directions,
-    )
+    shared = data.split, sizes, data.sample_weights, data.feature_bins
     if isinstance(bins, DenseBins):
         every = np.arange(n_features)
         lists = NONE, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint8)

@@ -59,7 +59,7 @@ def _take_steps(
     again within every function that calls it.
     """
     root: Any = np.int64(0)  # a literal 0 has a type of its own: functions compile for it apart
-    n_features, n_shares = examples.implicit.size, growth.parts.shape[0]
+    n_features, n_shares = examples.bins.implicit.size, growth.parts.shape[0]
     while step < DONE:
         if step == BEGIN:
             _begin(p, examples, growth, weights, tables, mistakes)
@@ -77,10 +77,7 @@ def _take_steps(
                         growth.sums,
                         growth.slots[:, node],
                         growth.totals[node],
-                        examples.offsets,
-                        examples.implicit,
-                        examples.missing,
-                        examples.monotonic,
+                        examples.bins,
                         n_features * p // n_shares,  # the features of this share
                         n_features * (p + 1) // n_shares,
                         growth.shape[2],
@@ -250,9 +247,9 @@ def _constrain(examples: Examples, growth: Growth, node: int) -> Any:
     """
     feature, cut = growth.questions[node, 0], growth.questions[node, 1]
     left = growth.questions[node, 3]
-    direction = examples.monotonic[feature]
-    n_bins = examples.offsets[feature + 1] - examples.offsets[feature]
-    if direction == 0 or cut == n_bins - examples.missing[feature] - 1:
+    direction = examples.bins.monotonic[feature]
+    n_bins = examples.bins.offsets[feature + 1] - examples.bins.offsets[feature]
+    if direction == 0 or cut == n_bins - examples.bins.missing[feature] - 1:
         return -1
     lower = left if direction > 0 else left + 1
     upper = left + 1 if direction > 0 else left
@@ -271,8 +268,8 @@ def _ask(examples: Examples, growth: Growth) -> None:
     growth.at[SLOT] = column_of(examples, feature)
     for b in range(256):
         growth.goes_left[b] = b <= cut
-    if examples.missing[feature]:
-        last = examples.offsets[feature + 1] - examples.offsets[feature] - 1
+    if examples.bins.missing[feature]:
+        last = examples.bins.offsets[feature + 1] - examples.bins.offsets[feature] - 1
         growth.goes_left[last] = growth.questions[node, 2]
 
 
@@ -393,7 +390,7 @@ def _kept_column(examples: Examples, feature: int) -> Any:
     examples.slot_of[feature] = slot
     column = examples.columns[slot]
     for i in range(column.size):
-        column[i] = examples.implicit[feature]
+        column[i] = examples.bins.implicit[feature]
     for e in range(examples.list_starts[feature], examples.list_starts[feature + 1]):
         column[np.uint64(examples.listed[e])] = examples.listed_bins[e]
     return slot

@@ -6,7 +6,7 @@ The total of an example is :math:`F_i = \sum_t \alpha_t y_i h_t(x_i)`, and it we
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,36 +25,12 @@ class Standing(NamedTuple):
     wrong: int
 
 
-class VoteTotals(Protocol):
-    """Examples that are known by their votes. In a round its methods are called in this order."""
-
-    def masses(self) -> tuple[int, int]:
-        """Return the number of copies of examples, and the sum of the sample weights."""
-
-    def heaviest(self, lowest: float) -> float:
-        """Weigh the examples relative to the lowest total; return the largest weight."""
-
-    def measure(self, heaviest: float, unit: float) -> int:
-        """Return the sum of the weights, in units, each rounded down."""
-
-    def best(self, heaviest: float, unit: float) -> tuple[int, int, Any]:
-        """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the best hypothesis ``h``.
-
-        The weights are in units, rounded, and at least 1.
-        """
-
-    def value(self, heaviest: float, unit: float, hypothesis: Any) -> tuple[int, int]:
-        """Return ``sum_i w_i y_i h(x_i)`` and ``sum_i w_i`` for this hypothesis."""
-
-    def add(self, hypothesis: Any, alpha: float) -> Standing:
-        """Add the votes of a hypothesis; return where the examples stand."""
-
-    def margins(self, all_votes: float) -> Margins:
-        """Return the totals over ``all_votes``, rounded up to hundredths."""
-
-
 class RowVotes:
-    """One total for each example, for any weak learner."""
+    """One total for each example, for any weak learner.
+
+    In a round its methods are called in this order. `SharedVotes` has the same ones for examples
+    that are elsewhere.
+    """
 
     def __init__(self, training_set: RowSet) -> None:
         self._training_set = training_set
@@ -86,7 +62,10 @@ class RowVotes:
         return int((self._copies * (self._each / heaviest / unit).astype(np.int64)).sum())
 
     def best(self, heaviest: float, unit: float) -> tuple[int, int, Any]:
-        """Return the weak learner's answer to the weights."""
+        """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the best hypothesis ``h``.
+
+        The weights are in units, rounded, and at least 1.
+        """
         return self._training_set.best(self._weights(heaviest, unit))
 
     def value(self, heaviest: float, unit: float, hypothesis: Any) -> tuple[int, int]:
