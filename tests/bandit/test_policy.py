@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from driftgames._kernels.jit import scalar
 from driftgames.bandit import (
     Adaptive,
     BernoulliArms,
@@ -197,6 +198,22 @@ def test_playing_an_adversary_compiled_equals_playing_it_in_python(make, environ
     runs = [make(5, random_state=1).run(each, 150) for each in (environment, InPython())]
     np.testing.assert_array_equal(runs[0].drawn, runs[1].drawn)
     np.testing.assert_array_equal(runs[0].arm_totals, runs[1].arm_totals)
+
+
+@scalar
+def lose_in_turn(t, p, losses):
+    losses[:] = 0.0
+    losses[int(t) % losses.size] = 1.0
+
+
+class InTurn(Adaptive):
+    n_arms = 3
+    respond = staticmethod(lose_in_turn)
+
+
+def test_a_compiled_adversary_is_told_the_round():
+    run = TsallisINF(3, random_state=0).run(InTurn(), 10)
+    assert run.arm_losses.tolist() == [3.0, 4.0, 3.0]
 
 
 def test_gains_in_a_range_are_losses_upside_down(make):
