@@ -362,6 +362,7 @@ NO_TREES = [
     ("trees.left.0", -1, r"trees\.left\[0\] must be an integer from 0"),
     ("trees.left.0", 0, r"left must join the nodes of tree 0 to a tree"),
     ("trees.left.1", 1, r"left must join the nodes of tree 0 to a tree"),
+    ("trees.left.2", 5, r"left must join the nodes of tree 0 to a tree; got \[1, 5, 5, 0"),
     ("trees.vote.0", 1, r"vote must be \+1 or -1 in the leaves of tree 0 and 0 in its questions"),
     ("trees.gain.0", -1.0, r"trees\.gain\[0\] must be a number in \[0, 1\]"),
     ("trees.gain", REMOVED, r"trees\.gain is missing"),

@@ -103,7 +103,7 @@ def test_shares_give_the_model_of_all_rows(name, shape, weights, tmp_path):
         pytest.skip("monotonic_cst is for two classes")
     y = Y.astype(int) + (X[:, 1] > 1) if several else Y
     name = ("nh-boost.dt" if weights is None else "adaboost") if several else name
-    settings = {"n_estimators": 5, "max_bins": 16, **shape}
+    settings = {"n_estimators": 3, "max_bins": 16, **shape}
     whole = BOOSTERS[name](calibrate=False, **settings).fit(X, y, weights)
     whole.save(tmp_path / "whole")
     ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)

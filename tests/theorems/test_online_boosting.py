@@ -34,10 +34,10 @@ def test_mistakes_stay_below_the_bound_on_any_stream(name, moves):
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
 def test_mistakes_stay_below_the_bound_for_learners_of_every_kind(name, n, share):
     rng = np.random.default_rng(n)
-    rounds = 400
+    rounds = 200
     free = rng.random((rounds, n)) < share
     same = np.repeat(free[:, :1], n, axis=1)  # all copies err together
-    turning = np.where(np.arange(rounds)[:, None] < 200, free, ~free)
+    turning = np.where(np.arange(rounds)[:, None] < 100, free, ~free)
     for right in (free, same, turning, free & same, np.zeros_like(free)):
         assert play(ONLINE_BOOSTERS[name](n, 0.1), right).certificate().holds
 

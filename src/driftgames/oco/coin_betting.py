@@ -222,13 +222,9 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
 
     def _surrogate(self, bet: FloatArray, point: FloatArray, gradient: FloatArray) -> FloatArray:
         """Return the gradient less the part that would drive the bet further outside."""
-        outside = bet - point
-        if self._is_product:
-            return np.where(gradient * outside < 0, 0.0, gradient)
-        squared, slope = dot(outside, outside), dot(gradient, outside)
-        if math.sqrt(squared) <= self._near or slope >= 0:
-            return gradient
-        return gradient - (slope / squared) * outside
+        surrogate = gradient.copy()
+        stay_inside(surrogate, bet - point, self._near, self._is_product)
+        return surrogate
 
     def _bettors(self) -> FloatArray:
         """Return reach, scale and clock of each bettor, one per row."""
@@ -268,6 +264,20 @@ class CoinBetting(ConvexLearner[Loss | DifferentiableLoss, RegretCertificate]):
 
 _NUMBERS = ("played", "unbet")
 _ARRAYS = ("scale", "wealth", "clock", "positions", "gradients")
+
+
+@brief_kernel
+def stay_inside(gradient: FloatArray, outside: FloatArray, near: float, is_product: bool) -> None:
+    """Take off the part of a gradient that would drive a bet further ``outside``."""
+    if is_product:
+        for i in range(gradient.size):
+            if gradient[i] * outside[i] < 0:
+                gradient[i] = 0.0
+        return
+    squared, slope = dot_of(outside, outside), dot_of(gradient, outside)
+    if not (math.sqrt(squared) <= near or slope >= 0):
+        for i in range(gradient.size):
+            gradient[i] -= slope / squared * outside[i]
 
 
 @brief_kernel
