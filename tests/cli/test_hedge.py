@@ -3,8 +3,6 @@
 import bz2
 import gzip
 import lzma
-import subprocess
-import sys
 import tempfile
 import threading
 
@@ -507,19 +505,14 @@ def acknowledged(process):
     return int(line.split()[0].removeprefix("round="))
 
 
-def test_a_reader_that_leaves_ends_the_stream_without_a_word(tmp_path):
-    path = tmp_path / "l.csv"
-    write_csv(path, make_losses(5000))
-    with path.open() as losses, tempfile.TemporaryFile("w+") as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-c", COMMAND, "-", "--live"],
-            stdin=losses,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-        )
-        assert process.stdout.readline().startswith(b"round=1 ")
+def test_a_reader_that_leaves_ends_the_stream_without_a_word(fork_server):
+    with tempfile.TemporaryFile("w+") as errors:
+        process = fork_server.start(COMMAND, "-", "--live", before=PREPARED, stderr=errors)
+        process.stdin.write("".join(as_lines(make_losses(1000))))
+        process.stdin.flush()
+        assert process.stdout.readline().startswith("round=1 ")
         process.stdout.close()
-        assert process.wait(timeout=120) == 1
+        assert process.wait() == 1
         errors.seek(0)
         assert errors.read() == ""
 
@@ -527,7 +520,7 @@ def test_a_reader_that_leaves_ends_the_stream_without_a_word(tmp_path):
 def test_killed_streams_of_the_whole_input_lose_nothing_and_count_nothing_twice(tmp_path, begin):
     losses, state = make_losses(400), tmp_path / "s.json"
     last = 0
-    for kill_after in (1, 150):
+    for kill_after in (1, 40):
         process = begin(state)
         process.stdin.write("".join(as_lines(losses[:-100])))  # the stream is not at its end
         process.stdin.flush()
