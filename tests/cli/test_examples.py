@@ -128,7 +128,7 @@ def test_a_column_with_a_word_in_it_holds_categories(write):
 
 
 MIXED = [["", "when", "size", "town", "y"], ["0", "2020-01-31", "1.5", "Oslo", "in"]]
-MIXED += [["1", "2020-02-01", "", "NA", "out"], ["2", "nan", "2", "Rome", ""]]
+MIXED += [["1", "2020-02-01", "", "NA", "out"], ["2", "?", "2", "Rome", ""]]
 
 
 def check_mixed(examples):

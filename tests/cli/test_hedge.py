@@ -436,6 +436,7 @@ def test_an_index_and_dates_are_left_out_of_files_and_streams(tmp_path):
     plain = run(write_csv(tmp_path / "plain.csv", losses))
     lines = [line.strip() for line in as_lines(losses)]
     days = ["date", *(f"2020-{1 + t // 28:02}-{1 + t % 28:02}" for t in range(60))]
+    days[3] = "nan"  # a missing date
     rows = [f"{i},{days[i]},{line}\n" for i, line in enumerate(lines)]
     text = "".join([rows[0][1:], *rows[1:]])
     path.write_text(text)
