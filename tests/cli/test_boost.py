@@ -28,7 +28,6 @@ from driftgames.boosting.potential_boost import CountedChips
 from driftgames.cli.boost import ALGORITHMS, app
 from driftgames.datasets.libsvm import format_libsvm
 
-
 pytestmark = pytest.mark.usefixtures("few_folds")
 
 
