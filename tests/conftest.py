@@ -63,18 +63,19 @@ class ForkServer:
 
     def __init__(self):
         self._connection, other = socket.socketpair()
+        self._connection.settimeout(120)  # a process that does not end is a failure
         program = [sys.executable, str(Path(__file__).with_name("fork_server.py"))]
         number = other.fileno()
         null = dict.fromkeys(("stdin", "stdout"), subprocess.DEVNULL)
         self._process = subprocess.Popen([*program, str(number)], pass_fds=[number], **null)
         other.close()
 
-    def start(self, code, *arguments, before=""):
+    def start(self, code, *arguments, before="", stderr=None):
         """Start a process that runs Python code; ``before`` runs once, in the server."""
         (read, theirs_out), (theirs_in, write) = os.pipe(), os.pipe()
         request = {"before": before, "code": code, "arguments": [*map(str, arguments)]}
-        message = json.dumps(request).encode()
-        socket.send_fds(self._connection, [message], [theirs_in, theirs_out])
+        files = [theirs_in, theirs_out, *([] if stderr is None else [stderr.fileno()])]
+        socket.send_fds(self._connection, [json.dumps(request).encode()], files)
         os.close(theirs_in)
         os.close(theirs_out)
         pid = int(self._connection.recv(100))

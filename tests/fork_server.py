@@ -1,9 +1,9 @@
 """A process that has imported the library and forks itself: a start costs no imports.
 
 A request on the socket is JSON, ``{"before": code, "code": code, "arguments": [...]}``, with the
-files that become the standard input and output of the fork. The server runs the code "before" once
-for each text, the fork runs the other. The answer is the number of the process. The request
-``{"wait": pid}`` is answered with the exit code when that process has ended.
+files that become the standard input, output and error of the fork. The server runs the code
+"before" once for each text, the fork runs the other. The answer is the number of the process.
+The request ``{"wait": pid}`` is answered with the exit code when that process has ended.
 """
 
 import json
@@ -16,7 +16,7 @@ def serve(connection: socket.socket) -> None:
     """Answer requests until the other side closes the connection."""
     prepared = set()
     while True:
-        message, files, _, _ = socket.recv_fds(connection, 1 << 16, 2)
+        message, files, _, _ = socket.recv_fds(connection, 1 << 16, 3)
         if not message:
             return
         request = json.loads(message)

@@ -64,7 +64,8 @@ RUNNABLE = [
 ]
 
 
-def test_the_examples_with_real_data_run_without_a_network(tmp_path, monkeypatch, one_turn):
+@pytest.mark.usefixtures("one_turn", "few_folds")
+def test_the_examples_with_real_data_run_without_a_network(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for example in RUNNABLE:
         words = shlex.split(example)

@@ -28,18 +28,13 @@ from driftgames.boosting.potential_boost import CountedChips
 from driftgames.cli.boost import ALGORITHMS, app
 from driftgames.datasets.libsvm import format_libsvm
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 
 def run(*arguments, code=0):
     done = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert done.exit_code == code, done.output
     return done
-
-
-@pytest.fixture(autouse=True)
-def few_folds(monkeypatch):
-    """Calibrate by one fit in place of ten, in the command and in the library alike."""
-    monkeypatch.setattr("driftgames.boosting.calibration.SMALL", 0)
-    monkeypatch.setattr("driftgames.boosting.calibration.LARGE", 0)
 
 
 @pytest.fixture(scope="module")

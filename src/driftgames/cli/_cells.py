@@ -85,11 +85,13 @@ def holds_dates(title: str | None, cells: Any, *, first: bool) -> bool:
     """
     if isinstance(cells, np.ndarray) and cells.dtype.kind == "M":
         return True
+    if not first and any(is_number(cell) and not is_missing(cell) for cell in cells):
+        return False  # at the first cell of most columns
     titled = title is not None and title.lower() in DATE_TITLES
     known = [cell for cell in cells if not is_missing(cell)]
     if not known or not any(map(is_number, known)):
         return bool(known) and (titled or bool(readings([str(cell) for cell in known])))
-    if not first or len(known) < len(cells) or not all(map(is_number, known)):
+    if len(known) < len(cells) or not all(map(is_number, known)):
         return False
     if all(
         isinstance(cell, str) and len(cell.strip()) == 8 and readings([cell], iso=True)

@@ -73,19 +73,16 @@ def binarise(rows: Sequence[Row], columns: Sequence[Column]) -> csr_matrix:
     """
     from scipy.sparse import csr_matrix
 
-    raw = {column.attribute: [row[column.attribute] for row in rows] for column in columns}
-    numbers = {
-        column.attribute: np.array(raw[column.attribute], dtype=np.float64)
-        for column in columns
-        if column.relation == ">="
+    relations = {column.attribute: column.relation for column in columns}
+    raw = {
+        j: np.array([row[j] for row in rows], dtype=np.float64 if relation == ">=" else None)
+        for j, relation in relations.items()
     }
-    words = {j: np.array(values) for j, values in raw.items() if j not in numbers}
     dense = np.zeros((len(rows), len(columns)))
     for at, column in enumerate(columns):
-        if column.relation == ">=":
-            dense[:, at] = numbers[column.attribute] >= float(column.value)
-        else:
-            dense[:, at] = words[column.attribute] == column.value
+        values = raw[column.attribute]
+        numeric = column.relation == ">="
+        dense[:, at] = values >= float(column.value) if numeric else values == column.value
     return csr_matrix(dense)
 
 
