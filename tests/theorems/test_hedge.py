@@ -63,7 +63,7 @@ matrices = arrays(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@tried(max_examples=30)
+@tried(max_examples=60)
 @given(L=matrices)
 def test_thm2_regret_stays_below_bound_for_every_epsilon_on_any_losses(name, L):
     learner = LEARNERS[name](L.shape[1], len(L))
