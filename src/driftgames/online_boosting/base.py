@@ -81,8 +81,7 @@ class OnlineBooster(Stateful):
         with self._lock:
             moves = h * float(label)
             weights, mistake = self._move(moves)
-            for row, more in zip(self._sums, (weights, weights * moves, weights > 0), strict=True):
-                row += more
+            self._sums += np.stack([weights, weights * moves, weights > 0])
             self._t, self._mistakes = self._t + 1, self._mistakes + mistake
             total, count = self._sums[WEIGHTS], self._sums[POSITIVE]
             return np.asarray(weights * count / np.where(total > 0, total, 1.0))
