@@ -61,7 +61,7 @@ def learner(name: str, n: int, **settings: Any) -> Case:
         else:
             player = all_learners()[name](n, horizon=rounds, **settings)
         run = player.run(L, distributions=True, progress=False)
-        yield from (run.learner_losses, run.regret, run.distributions, player.positions)
+        yield from (run.learner_losses, run.regret_over_time, run.distributions, player.positions)
 
     return play
 

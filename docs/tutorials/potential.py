@@ -45,7 +45,7 @@ from driftgames import Hedge
 
 losses = (np.random.default_rng(0).random((1000, 20)) < np.linspace(0.4, 0.6, 20)).astype(float)
 for learner in (Hedge(20, Quartic()), Hedge(20)):
-    print(f"{learner.title:16} regret {learner.run(losses).regret[-1]:.1f}")
+    print(f"{learner.title:16} regret {learner.run(losses).regret:.1f}")
 
 # ## Boost with it
 

@@ -521,7 +521,7 @@ def test_a_run_without_rounds_has_no_regret_and_no_certificate(make):
     run = make(3).run(np.zeros((0, 3)))
     assert run.regret == 0.0
     assert np.isinf(run.promised_over_time).all()
-    with pytest.raises(ValueError, match="no certificate of a run without rounds"):
+    with pytest.raises(ValueError, match="no round was played, so there is nothing to certify"):
         run.certificate()
 
 

@@ -262,7 +262,7 @@ def test_history_thins_out_and_changes_nothing():
     assert MOST / 2 <= len(history.rounds) <= MOST
     assert set(np.diff(history.rounds)) == {8}
     at = np.array(history.rounds[1:])
-    assert history.regret[1:] == pytest.approx(whole.regret[at - 1], abs=1e-9)
+    assert history.regret[1:] == pytest.approx(whole.regret_over_time[at - 1], abs=1e-9)
 
 
 def test_live_stream_answers_every_line_with_the_next_distribution():

@@ -49,8 +49,8 @@ def test_leaders_are_followed_while_the_gap_is_zero():
 def test_an_easy_game_costs_a_constant():
     losses = np.tile([0.0, 1.0, 1.0], (5000, 1))
     run = AdaHedge(3).run(losses)
-    assert run.regret[-1] < 2.0
-    assert run.regret[-1] - run.regret[100] < 1e-9
+    assert run.regret < 2.0
+    assert run.regret_over_time[-1] - run.regret_over_time[100] < 1e-9
 
 
 def test_a_gap_of_rounding_errors_alone_is_no_error():

@@ -181,4 +181,4 @@ def test_actions_without_weight_are_played_by_their_prior():
 
 def test_regret_is_to_actions_with_a_prior():
     run = AdaNormalHedge(3, prior=[0.5, 0.5, 0.0]).run([[1.0, 1.0, 0.0]] * 5)
-    assert run.regret == pytest.approx(np.zeros(5))
+    assert run.regret_over_time == pytest.approx(np.zeros(5))

@@ -64,7 +64,7 @@ def test_a_potential_without_kernels_plays_the_same_game():
     plain, compiled = Hedge(4, PlainDT()), Hedge(4)
     ours, theirs = plain.run(L, distributions=True), compiled.run(L, distributions=True)
     np.testing.assert_allclose(ours.distributions, theirs.distributions, rtol=1e-9)
-    np.testing.assert_allclose(ours.regret, theirs.regret, atol=1e-10)
+    np.testing.assert_allclose(ours.regret_over_time, theirs.regret_over_time, atol=1e-10)
     one_by_one = Hedge(4, PlainDT())
     assert [one_by_one.update(row) for row in L] == ours.learner_losses.tolist()
     assert one_by_one == plain
@@ -144,7 +144,7 @@ def test_a_certificate_says_why_there_is_no_bound():
     hedge = Hedge(3, NormalHedgeDT(d=1.0))
     run = hedge.run(_losses(5, 3))
     assert "Lemma 2 needs d >= 3" in str(hedge.certificate())
-    assert np.isinf(run.promised).all()
+    assert np.isinf(run.promised_over_time).all()
 
 
 def test_a_certificate_needs_a_round():

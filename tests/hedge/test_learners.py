@@ -98,7 +98,8 @@ def test_run_goes_on_where_the_last_one_stopped(name):
     run = whole.run(L)
     first, second = parts.run(L[:20]), parts.run(L[20:], progress=False)
     assert whole == parts
-    assert (run.regret == np.concatenate([first.regret, second.regret])).all()
+    pieces = [first.regret_over_time, second.regret_over_time]
+    assert (run.regret_over_time == np.concatenate(pieces)).all()
     assert second.rounds.tolist() == list(range(21, 51))
 
 
@@ -130,7 +131,9 @@ def test_totals_are_those_of_the_game(name):
         learner.positions, learner.action_losses - learner.learner_loss, atol=1e-10
     )
     best = np.cumsum(L, axis=0).min(axis=1)
-    np.testing.assert_allclose(run.regret, np.cumsum(run.learner_losses) - best, atol=1e-10)
+    np.testing.assert_allclose(
+        run.regret_over_time, np.cumsum(run.learner_losses) - best, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -176,7 +179,7 @@ def test_a_loss_range_changes_the_units_and_nothing_else(name):
     np.testing.assert_allclose(scaled.positions, plain.positions, atol=1e-12)
     np.testing.assert_allclose(scaled.distribution(), plain.distribution(), rtol=1e-9)
     np.testing.assert_allclose(in_units.learner_losses, run.learner_losses * 8 - 2, atol=1e-12)
-    np.testing.assert_allclose(in_units.regret, run.regret * 8, atol=1e-10)
+    np.testing.assert_allclose(in_units.regret_over_time, run.regret_over_time * 8, atol=1e-10)
     np.testing.assert_allclose(scaled.action_losses, (L * 8 - 2).sum(axis=0), atol=1e-10)
     assert scaled.learner_loss == pytest.approx(in_units.learner_losses.sum(), abs=1e-10)
     ours, theirs = scaled.certificate(), plain.certificate()
@@ -255,7 +258,7 @@ def test_float32_stays_float32(name):
     wide, narrow = LEARNERS[name](5, 300), LEARNERS[name](5, 300, dtype=np.float32)
     run = narrow.run(L.astype(np.float32), distributions=True)
     wide.run(L)
-    arrays = (narrow.distribution(), narrow.positions, run.learner_losses, run.regret)
+    arrays = (narrow.distribution(), narrow.positions, run.learner_losses, run.regret_over_time)
     assert all(array.dtype == np.float32 for array in (*arrays, run.distributions))
     np.testing.assert_allclose(narrow.positions, wide.positions, atol=2e-3)
     np.testing.assert_allclose(narrow.distribution(), wide.distribution(), atol=2e-3)
@@ -272,7 +275,9 @@ def test_float32_counts_a_long_game_as_float64_does(name):
     rows = np.broadcast_to(np.float32([0.1, 0.1, 0.9]), (rounds, 3))
     wide, narrow = LEARNERS[name](3, rounds), LEARNERS[name](3, rounds, dtype=np.float32)
     exact, rounded = wide.run(rows), narrow.run(rows)
-    np.testing.assert_allclose(rounded.regret, exact.regret, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        rounded.regret_over_time, exact.regret_over_time, rtol=1e-6, atol=1e-7
+    )
     assert (narrow.action_losses == wide.action_losses).all()
     assert (narrow.certificate().realised == wide.certificate().realised).all()
     assert narrow.learner_loss == wide.learner_loss
@@ -525,9 +530,9 @@ def test_an_empty_matrix_is_no_round(name):
     learner = LEARNERS[name](3, 5)
     run = learner.run(np.empty((0, 3)), distributions=True)
     assert learner.t == 0
-    assert run.regret.shape == (0,)
+    assert run.regret_over_time.shape == (0,)
     assert run.distributions.shape == (0, 3)
-    assert run.promised.shape == (0,)
+    assert run.promised_over_time.shape == (0,)
 
 
 @pytest.mark.parametrize("n_actions", [0, -1, 2.0, True, "3"])
@@ -580,7 +585,7 @@ def test_the_narrowest_and_widest_ranges_play_the_same_game(name, dtype, widest)
     run = learner.run((1 - L) * low + L * high)
     plain.run(L)
     np.testing.assert_allclose(learner.distribution(), plain.distribution(), atol=1e-4)
-    assert np.isfinite(run.regret).all()
+    assert np.isfinite(run.regret_over_time).all()
     assert np.isfinite(run.learner_losses).all()
     assert np.isfinite(learner.action_losses).all()
     assert learner.certificate().holds
@@ -646,7 +651,7 @@ def test_nothing_overflows_in_a_long_one_sided_game(name):
     L[:, 1] = 0.0
     learner = LEARNERS[name](3, rounds)
     run = learner.run(L)
-    assert np.isfinite(run.regret).all()
+    assert np.isfinite(run.regret_over_time).all()
     _assert_distribution(learner.distribution(), 3)
     assert learner.distribution()[1] > 0.999
     # and after as many rounds the other way

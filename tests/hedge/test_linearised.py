@@ -195,7 +195,7 @@ def test_ada_hedge_without_a_range_plays_as_with_one(tmp_path):
     np.testing.assert_allclose(ours.realised, theirs.realised, rtol=1e-9)
     with pytest.raises(NoBoundError, match="no bound before the run"):
         free.bound(10, 0.2)
-    assert np.isinf(free.copy().run(L[:2]).promised).all()
+    assert np.isinf(free.copy().run(L[:2]).promised_over_time).all()
     with pytest.raises(ValueError, match="losses must lie in"):
         free.update([0.0, math.inf, 0.0, 0.0, 0.0])
     free.save(tmp_path / "free.json")

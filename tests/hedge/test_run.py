@@ -21,21 +21,21 @@ def test_rounds_count_from_the_learners_first(run):
 
 
 def test_what_is_promised_is_the_bound_for_the_best_action(run):
-    np.testing.assert_allclose(run.promised, NormalHedgeDT().bound(run.rounds, 0.1))
-    assert (run.regret <= run.promised).all()
+    np.testing.assert_allclose(run.promised_over_time, NormalHedgeDT().bound(run.rounds, 0.1))
+    assert (run.regret_over_time <= run.promised_over_time).all()
 
 
 def test_with_a_prior_the_promise_is_for_the_least_likely_action():
     learner = Hedge(3, prior=[0.9, 0.1, 0.0])
     run = learner.run(np.zeros((4, 3)))
-    np.testing.assert_allclose(run.promised, NormalHedgeDT().bound(np.arange(1, 5), 0.1))
+    np.testing.assert_allclose(run.promised_over_time, NormalHedgeDT().bound(np.arange(1, 5), 0.1))
 
 
 def test_regret_is_drawn_against_its_bound(run):
     (axes,) = run.plot().axes
     drawn, bound = axes.get_lines()
-    assert drawn.get_ydata().tolist() == run.regret.tolist()
-    assert bound.get_ydata().tolist() == run.promised.tolist()
+    assert drawn.get_ydata().tolist() == run.regret_over_time.tolist()
+    assert bound.get_ydata().tolist() == run.promised_over_time.tolist()
     assert drawn.get_xdata()[0] == 21
 
 

@@ -1,5 +1,8 @@
 """Exponentiated gradient and online Newton step against their own definitions."""
 
+import math
+import re
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -9,9 +12,11 @@ from driftgames.certificates.bounds.portfolios import exponentiated_gradient, on
 from driftgames.core.description import encode
 from driftgames.core.documents import DocumentError
 from driftgames.portfolio import (
+    BuyAndHold,
     ExponentiatedGradient,
     OnlineNewtonStep,
     SoftBayes,
+    UniformRebalancing,
     best_constant_rebalanced,
 )
 
@@ -94,6 +99,30 @@ def test_a_state_of_soft_bayes_without_a_share_is_refused():
         SoftBayes(2, cost=0.1).regret_bound(best_constant_rebalanced(market(3, 2)))
     with pytest.raises(ValueError, match="the same 0 days and 2 assets; got 3 days"):
         SoftBayes(2).regret_bound(best_constant_rebalanced(market(3, 2)))
+
+
+def test_a_run_after_the_first_day_has_no_certificate():
+    strategy = SoftBayes(2)
+    strategy.run(market(3, 2))
+    with pytest.raises(ValueError, match="this one had traded 3 days before this run"):
+        strategy.run(market(2, 2)).certificate()
+
+
+@pytest.mark.parametrize(
+    ("strategy", "reason"),
+    [
+        (UniformRebalancing(3), "no bound is known for uniform rebalancing"),
+        (BuyAndHold(3), "no bound is known for buy and hold"),
+        (OnlineNewtonStep(3), "is for `guaranteed`.*delta=0.125"),
+        (OnlineNewtonStep.guaranteed(3, 1.0), "at most that of the days.* of variability 0"),
+        (ExponentiatedGradient(3, cost=0.01), "no bound with costs; got cost=0.01"),
+    ],
+)
+def test_a_certificate_says_why_nothing_is_promised(strategy, reason):
+    certificate = strategy.run(market(9, 3)).certificate()
+    assert certificate.promised == math.inf
+    assert re.search(reason, certificate.caveat)
+    assert certificate.caveat in str(certificate)
 
 
 def test_published_wealths_on_nyse_o(nyse_o):

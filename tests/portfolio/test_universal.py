@@ -87,7 +87,7 @@ def test_the_certificate_holds_and_is_that_of_the_mean():
     X = np.exp(np.random.default_rng(3).normal(0, 0.3, size=(300, 4)))
     universal = UniversalPortfolio(4, n_points=256)
     universal.run(X)
-    certificate = universal.certificate()
+    certificate = universal.quantile_certificate()
     assert certificate.holds
     assert certificate.at(0.25).promised == pytest.approx(math.log(4), abs=0.05)
 
@@ -97,7 +97,7 @@ def test_normal_hedge_dt_density_keeps_theorem_2():
     X[:, 0] = np.exp(0.35)
     universal = UniversalPortfolio(4, n_points=256, potential=NormalHedgeDT(), span=0.7)
     universal.run(X)
-    assert universal.certificate().holds
+    assert universal.quantile_certificate().holds
     assert universal.predict()[0] > 0.8  # it found the asset that always wins
 
 
@@ -178,7 +178,7 @@ def test_a_portfolio_without_mass_may_do_as_well_as_it_likes(potential):
     assert run.log_wealth[-1] == pytest.approx(600 * math.log(0.5))
     assert universal.predict().tolist() == [1.0, 0.0]
     assert np.isfinite(universal.positions).all()
-    assert universal.certificate().holds
+    assert universal.quantile_certificate().holds
 
 
 def test_a_share_that_is_hardly_a_float_grows_into_all_of_the_wealth():
@@ -253,7 +253,7 @@ def test_rounding_does_not_break_the_certificate_of_a_long_run():
     """All wealth is in one point, whose regret is its bound; rounding put it 1e-12 above."""
     universal = UniversalPortfolio(3)
     universal.run([[2.0, 0.5, 0.5]] * 5000)
-    certificate = universal.certificate()
+    certificate = universal.quantile_certificate()
     assert abs(certificate.slack.min()) < 1e-9
     assert certificate.holds
 
@@ -299,7 +299,7 @@ def test_blum_kalai_wealth_is_at_least_the_mean_net_wealth(cost, seed):
     net = universal.log_wealth - universal.positions
     mean = net.max() + np.log(universal._prior @ np.exp(net - net.max()))
     assert universal.log_wealth >= mean - 1e-12
-    assert universal.certificate().holds
+    assert universal.quantile_certificate().holds
     best = best_constant_rebalanced(X)
     assert best.log_wealth - universal.log_wealth <= universal.regret_bound(best) + 1e-12
 

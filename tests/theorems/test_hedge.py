@@ -203,7 +203,7 @@ def test_drawn_actions_exceed_the_bound_no_more_often_than_delta(delta, potentia
     regret = np.empty(games)
     for game in range(games):
         learner = RandomizedHedge(n_actions, phi, random_state=game, delta=delta)
-        regret[game] = learner.run((rng.random((rounds, n_actions)) < 0.5) * 1.0).regret[-1]
+        regret[game] = learner.run((rng.random((rounds, n_actions)) < 0.5) * 1.0).regret
     limit = bounds.high_probability(phi, rounds, n_actions, delta)
     assert limit == pytest.approx(learner.bound(rounds, 1 / n_actions))
     exceeded = np.mean(regret >= limit)
@@ -229,7 +229,7 @@ def test_sec34_drawn_actions_keep_a_bound_that_uniform_draws_break_in_every_game
     for game in range(games):
         losses = (rng.random((rounds, n_actions)) < [0.1, 0.9, 0.9, 0.9, 0.9]) * 1.0
         learner = RandomizedHedge(n_actions, phi, random_state=game, delta=delta)
-        drawn[game] = learner.run(losses).regret[-1]
+        drawn[game] = learner.run(losses).regret
         lazy = losses[np.arange(rounds), rng.integers(n_actions, size=rounds)].sum()
         uniform[game] = lazy - losses.sum(axis=0).min()
     assert np.mean(drawn >= limit) <= delta
@@ -248,7 +248,7 @@ def test_sec34_phi_0_must_be_delta_over_n_and_not_delta():
     losses = np.ones((1, n))
     losses[0, 7] = 0.0
     regrets = [
-        RandomizedHedge(n, phi, random_state=game).run(losses).regret[-1] for game in range(games)
+        RandomizedHedge(n, phi, random_state=game).run(losses).regret for game in range(games)
     ]
     exceeded = np.mean(np.array(regrets) >= 1.0)
     assert start == pytest.approx(0.51, abs=0.01)

@@ -40,9 +40,11 @@ def test_cover_universal_portfolio_stays_below_its_bound_in_every_market(n, seed
     """Cover's own for two assets, where the integral is exact; that of the points for more."""
     for X in markets(n, 60, seed):
         best, universal = best_constant_rebalanced(X), UniversalPortfolio(n)
-        regret = best.log_wealth - universal.run(X).log_wealth[-1]
+        run = universal.run(X)
+        regret = best.log_wealth - run.log_wealth[-1]
         assert regret <= universal.regret_bound(best) + 1e-9
-        assert universal.certificate().holds
+        assert (run.regret, run.promised) == (regret, universal.regret_bound(best))
+        assert universal.quantile_certificate().holds
         if n == 2:
             assert universal.regret_bound(best) == float(universal_portfolio(60, 2))
 
@@ -66,6 +68,7 @@ def test_helmbold_et_al_exponentiated_gradient_stays_below_its_bound(n, seed):
         fixed = ExponentiatedGradient(n, eta=0.05).run(X)
         bound = exponentiated_gradient(60, n, variability, eta=0.05)
         assert best.log_wealth - fixed.log_wealth[-1] <= bound
+        assert fixed.certificate().promised == bound
 
 
 @pytest.mark.parametrize("n", [2, 5])
@@ -75,7 +78,9 @@ def test_agarwal_et_al_online_newton_step_stays_below_its_bound(n, seed):
         variability = float((X.min(axis=1) / X.max(axis=1)).min())
         best = best_constant_rebalanced(X)
         run = OnlineNewtonStep.guaranteed(n, variability).run(X)
-        assert best.log_wealth - run.log_wealth[-1] <= online_newton_step(60, n, variability)
+        bound = float(online_newton_step(60, n, variability))
+        assert best.log_wealth - run.log_wealth[-1] <= bound
+        assert run.certificate().promised == pytest.approx(bound)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 20])

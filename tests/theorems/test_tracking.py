@@ -102,7 +102,7 @@ def test_fixed_share_follows_a_switch_that_a_learner_with_one_weight_misses():
 @given(L=arrays(np.float64, st.tuples(st.integers(1, 60), st.just(2)), elements=losses))
 def test_two_experts_keep_gamma_half_root_t_at_every_time(L):
     run = TwoExperts().run(L)
-    assert (run.regret <= GAMMA / 2 * np.sqrt(run.rounds) + 1e-12).all()
+    assert (run.regret_over_time <= GAMMA / 2 * np.sqrt(run.rounds) + 1e-12).all()
 
 
 def test_a_greedy_adversary_comes_within_one_percent_of_gamma_half_root_t():

@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from driftgames.bandit.environments import Environment
 from driftgames.bandit.registry import POLICIES, PolicyFactory
-from driftgames.bandit.run import BanditRun, promised_at
-from driftgames.bandit.types import Bound, Rounds
+from driftgames.bandit.run import BanditRun
 from driftgames.certificates import Certificate
+from driftgames.certificates.certificate import Bound
+from driftgames.certificates.regret_run import promised_at
 from driftgames.core.checks import check_integer
 from driftgames.core.progress import progress as progress_bar
-from driftgames.core.typing import Axes, Figure, FloatArray
+from driftgames.core.typing import Axes, Figure, FloatArray, IntArray
 from driftgames.tables import counted
 
 
@@ -47,7 +48,7 @@ class GameSeries:
     learner_losses: FloatArray
     arm_losses: FloatArray
     pseudo_regret: FloatArray | None
-    checkpoints: Rounds
+    checkpoints: IntArray
     regret_over_time: FloatArray
     bound: Bound
     caveat: str
@@ -85,7 +86,7 @@ class GameSeries:
     @property
     def promised_over_time(self) -> FloatArray:
         """The bound on `regret_over_time`; infinite where nothing is promised."""
-        return promised_at(self.bound, self.checkpoints, self.arm_losses.shape[1])
+        return promised_at(self.bound, self.checkpoints, 1.0 / self.arm_losses.shape[1])
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the mean regret over time with the spread of the games."""

@@ -157,7 +157,9 @@ class BanditPolicy(ArmPuller):
             else:
                 recorder = play_matrix(replay, self._addresses, matrix, self._units, points)
         bound = self.copy().bound if played == 0 else partial(nothing_promised, played)
-        return recorder.report(self.title, self.arms, self._units, gaps, bound, self.caveat)
+        return recorder.report(
+            self.title, played + 1, self.arms, self._units, gaps, bound, self.caveat
+        )
 
     # ---------------------------------------------------------------- what is promised
 

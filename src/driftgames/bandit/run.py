@@ -10,8 +10,10 @@ import numpy.typing as npt
 
 from driftgames._kernels.jit import kernel
 from driftgames._kernels.sums import dot
-from driftgames.bandit.types import ArmArray, Bound, Rounds
+from driftgames.bandit.types import ArmArray
 from driftgames.certificates import Certificate
+from driftgames.certificates.certificate import Bound
+from driftgames.certificates.regret_run import RegretRun
 from driftgames.core.checks import check_integer
 from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.core.units import Units
@@ -25,50 +27,50 @@ def nothing_promised(played: int, horizon: npt.ArrayLike, epsilon: npt.ArrayLike
     )
 
 
-def promised_at(bound: Bound, checkpoints: Rounds, n_arms: int) -> FloatArray:
-    """Return the bound on the regret to the best arm; infinite where nothing is promised."""
-    try:
-        return np.asarray(bound(checkpoints, 1.0 / n_arms))
-    except NoBoundError:
-        return np.full(checkpoints.size, np.inf)
-
-
-@dataclass(frozen=True, eq=False)
-class BanditRun:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BanditRun(RegretRun):
     """The rounds of one call of `run`, in units of loss.
 
     Parameters
     ----------
     title : str
-        The policy.
+        The name of the policy.
+    first_round : int
+        The 1-based number of the first round. It is above 1 if the policy had played before.
+    checkpoints : array of int, shape (C,)
+        The rounds of the curves and totals, counted from the start of the run; the last is T.
+    regret_over_time : array of shape (C,)
+        At each checkpoint, the player's loss less that of the best arm so far.
+    bound : callable
+        ``bound(horizon, epsilon)`` of the policy after the run; epsilon is a fraction of the
+        arms. A policy that had played before has none.
+    smallest_epsilon : float
+        ``1 / K``.
     arms : tuple
         The arms, in the order of all arrays.
     drawn : array of int32, shape (T,)
         The index of the arm that was drawn in each round.
-    checkpoints : array of int, shape (C,)
-        The rounds of the totals below; the last is T.
     learner_totals : array of shape (C,)
         The total loss of the player at each checkpoint.
     arm_totals : array of shape (C, K)
         The total loss of each arm at each checkpoint.
     gaps : array of shape (K,), or None
         The mean loss of each arm less that of the best arm, if the environment knows it.
-    bound : callable
-        ``bound(horizon, epsilon)`` of the policy after the run; epsilon is a fraction of the
-        arms above. A policy that had played before has none.
     caveat : str
         The sense in which the bound holds.
     """
 
-    title: str
     arms: tuple[Any, ...]
     drawn: ArmArray
-    checkpoints: Rounds
     learner_totals: FloatArray
     arm_totals: FloatArray
     gaps: FloatArray | None
-    bound: Bound
     caveat: str
+
+    @property
+    def n_rounds(self) -> int:
+        """T."""
+        return self.drawn.size
 
     @property
     def learner_loss(self) -> float:
@@ -86,56 +88,21 @@ class BanditRun:
         return np.bincount(self.drawn, minlength=len(self.arms))
 
     @property
-    def regret(self) -> float:
-        """The player's loss less that of the best arm."""
-        return self.learner_loss - float(self.arm_losses.min())
-
-    @property
     def pseudo_regret(self) -> float:
         """The sum of the gaps of all pulls, for environments with constant gaps."""
         if self.gaps is None:
             raise ValueError("no pseudo-regret: the gaps between the arms are not constant here")
         return dot(self.pulls.astype(np.float64), np.ascontiguousarray(self.gaps))
 
-    @property
-    def regret_over_time(self) -> FloatArray:
-        """At each checkpoint, the player's loss less that of the best arm so far."""
-        return np.asarray(self.learner_totals - self.arm_totals.min(axis=1))
-
-    @property
-    def promised(self) -> float:
-        """The bound on `regret`; infinite if nothing is promised."""
-        return float(self.promised_over_time[-1])
-
-    @property
-    def promised_over_time(self) -> FloatArray:
-        """The bound on `regret_over_time`; infinite where nothing is promised."""
-        if not self.drawn.size:
-            return np.full(self.checkpoints.size, np.inf)
-        return promised_at(self.bound, self.checkpoints, len(self.arms))
-
     def certificate(self) -> Certificate:
         """Return the epsilon-regret beside the bound, which usually holds for the mean."""
-        if not self.drawn.size:
-            raise ValueError("there is no certificate of a run without rounds")
         return Certificate.of_run(
             self.title,
-            self.drawn.size,
+            self.n_rounds,
             self.arm_losses,
             self.learner_loss,
             self.bound,
             caveat=self.caveat,
-        )
-
-    def plot(self, ax: Axes | None = None) -> Figure:
-        """Draw the regret over time against its bound."""
-        from driftgames.plots.regret import plot_regret_over_time
-
-        return plot_regret_over_time(
-            self.checkpoints.astype(np.float64),
-            {self.title: self.regret_over_time},
-            {self.title: self.promised_over_time},
-            ax=ax,
         )
 
     def plot_pulls(self, *, most: int = 6, ax: Axes | None = None) -> Figure:
@@ -164,6 +131,7 @@ class Recorder:
     def report(
         self,
         title: str,
+        first_round: int,
         arms: tuple[Any, ...],
         units: Units,
         gaps: FloatArray | None,
@@ -179,13 +147,16 @@ class Recorder:
             totals = totals * units.width + shift[:, np.newaxis]
         return BanditRun(
             title=title,
+            first_round=first_round,
+            checkpoints=self.checkpoints,
+            regret_over_time=learner - totals.min(axis=1),
+            bound=bound,
+            smallest_epsilon=1.0 / len(arms),
             arms=arms,
             drawn=self.drawn,
-            checkpoints=self.checkpoints,
             learner_totals=learner,
             arm_totals=totals,
             gaps=None if gaps is None else gaps * units.width,
-            bound=bound,
             caveat=caveat,
         )
 

@@ -25,6 +25,3 @@ Addresses = tuple[int, int]
 
 Replay = Callable[[FloatArray, Addresses, ArmArray, FloatArray], None]
 """``replay(losses, addresses, drawn, paid)``: play the rows, write the arms and their losses."""
-
-Bound = Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]
-"""``bound(horizon, epsilon)``; it raises `NoBoundError` where nothing is promised."""

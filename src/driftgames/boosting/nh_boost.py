@@ -51,7 +51,7 @@ class NHBoostClassifier(BaseBooster):
         return run.certify("NH-Boost", _no_bound)
 
 
-def _no_bound(horizon: int, epsilon: FloatArray) -> npt.ArrayLike:
+def _no_bound(horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> npt.ArrayLike:
     raise NoBoundError("Theorem 3 is about NH-Boost.DT; NormalHedge has no potential here")
 
 

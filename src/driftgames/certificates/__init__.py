@@ -7,11 +7,13 @@ side by side.
 from driftgames.certificates.certificate import Certificate, CoverageCertificate
 from driftgames.certificates.interval_regret import IntervalCertificate
 from driftgames.certificates.regret import RegretCurve, epsilon_regret, regret_curve
+from driftgames.certificates.regret_certificate import RegretCertificate
 
 __all__ = [
     "Certificate",
     "CoverageCertificate",
     "IntervalCertificate",
+    "RegretCertificate",
     "RegretCurve",
     "epsilon_regret",
     "regret_curve",

@@ -16,7 +16,7 @@ from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.potentials import NoBoundError
 from driftgames.tables import counted
 
-Bound = Callable[[int, FloatArray], npt.ArrayLike]
+Bound = Callable[[npt.ArrayLike, npt.ArrayLike], npt.ArrayLike]
 """``bound(horizon, epsilons)``, as `Potential.bound` has it."""
 
 _ULP = 2.0**-52  # what one operation may round by, relative to its result

@@ -163,10 +163,7 @@ def portfolio(
         heading += f", after {begun:,} before" * bool(begun)
         with_costs = bool(strategies[0].cost)
         rows = [] if begun else [_best_row(best, market, with_costs)]
-        rows += [
-            _row(run, strategy, best, market, fresh=not begun)
-            for strategy, run in zip(strategies, runs, strict=True)
-        ]
+        rows += [_row(run, best) for run in runs]
         forms = {"wealth": ",.4f", "per period": "+.3%", "turnover": ".2%"}
         forms |= {"costs": ".2%"} if with_costs else {}
         forms |= {"regret": ".3f", "bound": ".2f"}
@@ -249,24 +246,14 @@ def _best_row(best: BestConstantRebalanced, market: Market, with_costs: bool) ->
     return ("best constant rebalanced", *money, *(None,) * (1 + with_costs), 0.0, None)
 
 
-def _row(
-    run: PortfolioRun,
-    strategy: PortfolioStrategy,
-    best: BestConstantRebalanced,
-    market: Market,
-    *,
-    fresh: bool,
-) -> Row:
-    from driftgames.portfolio.report import promised_regret
-
-    log_wealth = float(run.log_wealth[-1])
+def _row(run: PortfolioRun, best: BestConstantRebalanced) -> Row:
+    strategy, log_wealth = run.strategy, float(run.log_wealth[-1])
     costs = (run.cost_of_all,) if strategy.cost else ()
     traded = (*_money(log_wealth, strategy.t), float(run.turnover.mean()), *costs)
-    if not fresh:
+    if run.first_round > 1:
         return (run.title, *traded, None, None)
-    bound = promised_regret(strategy, best, market.relatives)
-    regret = best.log_wealth - log_wealth
-    return (run.title, *traded, regret, None if math.isnan(bound) else bound)
+    certificate = strategy.certificate(best)
+    return (run.title, *traded, certificate.regret, certificate.promised)
 
 
 def _money(log_wealth: float, periods: int) -> tuple[float, float]:

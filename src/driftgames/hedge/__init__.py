@@ -27,7 +27,7 @@ from driftgames.hedge.intervals import AdaptiveIntervals
 from driftgames.hedge.normal_hedge import NormalHedge
 from driftgames.hedge.randomized import RandomizedHedge
 from driftgames.hedge.registry import LEARNERS
-from driftgames.hedge.run import Run
+from driftgames.hedge.run import ExpertRun
 from driftgames.hedge.squint import Squint
 from driftgames.hedge.two_experts import TwoExperts
 
@@ -44,11 +44,11 @@ __all__ = [
     "BestCombination",
     "ExpertLearner",
     "ExpertMixture",
+    "ExpertRun",
     "FixedShare",
     "Hedge",
     "NormalHedge",
     "RandomizedHedge",
-    "Run",
     "SeriesMixture",
     "Squint",
     "TwoExperts",

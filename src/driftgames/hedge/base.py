@@ -18,7 +18,7 @@ from driftgames.core.schema import FLAG, PAIR, STRING, Schema, array_of, integer
 from driftgames.core.state import LAST_ROUND, Stateful, check_arrays
 from driftgames.core.typing import BoolArray, Content, FloatArray, read_only
 from driftgames.hedge.checks import check_dtype, check_names, check_prior, check_units, largest_loss
-from driftgames.hedge.run import Run
+from driftgames.hedge.run import ExpertRun
 from driftgames.hedge.totals import CLOCK, FLOOR, LEARNER
 
 Floats = npt.NDArray[np.floating[Any]]
@@ -174,7 +174,7 @@ class ExpertLearner(Stateful):
         awake: npt.ArrayLike | None = None,
         distributions: bool = False,
         progress: bool = True,
-    ) -> Run:
+    ) -> ExpertRun:
         """Play a matrix of losses, one row per round, in compiled loops.
 
         The result has the same bits as one `update` per row. If a row is out of range, the
@@ -200,17 +200,19 @@ class ExpertLearner(Stateful):
                 self._play_part(matrix, mask, learner_losses, regret, played, part)
                 advance(part.stop - part.start)
             self._names = names
-        return Run(
+        return ExpertRun(
             title=self.title,
-            names=names,
             first_round=first,
+            checkpoints=np.arange(first, first + rounds),
+            regret_over_time=(regret * self._width).astype(self._dtype, copy=False),
+            bound=self.bound,
+            smallest_epsilon=self.smallest_epsilon,
+            learner=self,
+            names=names,
             learner_losses=(learner_losses * self._width + self._least).astype(
                 self._dtype, copy=False
             ),
-            regret=(regret * self._width).astype(self._dtype, copy=False),
             distributions=played if distributions else None,
-            bound=self.bound,
-            smallest_epsilon=self.smallest_epsilon,
         )
 
     def _play_part(

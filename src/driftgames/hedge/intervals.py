@@ -22,6 +22,7 @@ from driftgames.core.checks import (
     check_vector,
     shown,
 )
+from driftgames.core.run import Run
 from driftgames.core.schema import LIST, SHARE, STRING, Schema, array_of, integer, one_of
 from driftgames.core.state import Stateful, check_arrays, check_clock, nested, restore_nested, same
 from driftgames.core.typing import Axes, BoolArray, Content, Figure, FloatArray
@@ -176,7 +177,15 @@ class AdaptiveIntervals(Stateful):
             first = self.t + 1
             played = [self._play(*each) for each in zip(x.tolist(), y.tolist(), strict=True)]
         bounds = np.array(played).reshape(len(x), 2)
-        return IntervalRun(self.title, first, self._coverage, bounds[:, 0], bounds[:, 1], y)
+        return IntervalRun(
+            title=self.title,
+            first_round=first,
+            learner=self,
+            target=self._coverage,
+            low=bounds[:, 0],
+            high=bounds[:, 1],
+            outcomes=y,
+        )
 
     def _interval(self, forecast: float) -> tuple[float, float]:
         if not self._scores:
@@ -368,19 +377,29 @@ class AdaptiveIntervals(Stateful):
         self._scores, self._sorted = scores.tolist(), sorted(scores.tolist())
 
 
-@dataclass(frozen=True, eq=False)
-class IntervalRun:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class IntervalRun(Run[CoverageCertificate]):
     """The rounds of one call of `AdaptiveIntervals.run`.
 
-    ``low`` and ``high`` are the intervals, each made before its outcome was learnt.
+    ``low`` and ``high`` are the intervals, each made before its outcome was learnt. ``learner``
+    may play on, and then its certificate is no longer that of this run.
     """
 
-    title: str
-    first_round: int
+    learner: AdaptiveIntervals
     target: float
     low: FloatArray
     high: FloatArray
     outcomes: FloatArray
+
+    @property
+    def n_rounds(self) -> int:
+        """The number of outcomes."""
+        return self.outcomes.size
+
+    def certificate(self) -> CoverageCertificate:
+        """Return the certificate of the learner, as long as it has not played on."""
+        self._check_current(self.learner.t)
+        return self.learner.certificate()
 
     @property
     def covered(self) -> BoolArray:
@@ -410,8 +429,8 @@ class IntervalRun:
         """Draw the coverage of the last ``window`` rounds over time, beside the target."""
         from driftgames.plots.regret import plot_coverage
 
-        rounds = np.arange(self.first_round, self.first_round + self.low.size, dtype=np.float64)
         curves = {self.title: self.coverage_over_time(window)}
+        rounds = self.rounds.astype(np.float64)
         return plot_coverage(rounds, curves, self.target, window=window, ax=ax)
 
 

@@ -8,13 +8,13 @@ which `driftgames.portfolio` has.
 """
 
 from driftgames._kernels.moments import match_moments
-from driftgames.oco.certificate import ContinuousCertificate, RegretCertificate, best_epsilon
+from driftgames.oco.certificate import ContinuousCertificate, best_epsilon
 from driftgames.oco.coin_betting import CoinBetting
 from driftgames.oco.continuous_hedge import ContinuousHedge
 from driftgames.oco.convex_set import ConvexSet
 from driftgames.oco.hit_and_run import HitAndRun
 from driftgames.oco.integration import Grid, IntegrationWarning, Points, Precision
-from driftgames.oco.learner import ConvexLearner, Run
+from driftgames.oco.learner import ConvexLearner, ConvexRun
 from driftgames.oco.losses import DifferentiableLoss, LinearLoss, LogWealthLoss, QuadraticLoss
 from driftgames.oco.polytope import Polytope
 from driftgames.oco.sets import Ball, Box, Interval, Simplex
@@ -26,6 +26,7 @@ __all__ = [
     "ContinuousCertificate",
     "ContinuousHedge",
     "ConvexLearner",
+    "ConvexRun",
     "ConvexSet",
     "DifferentiableLoss",
     "Grid",
@@ -38,8 +39,6 @@ __all__ = [
     "Polytope",
     "Precision",
     "QuadraticLoss",
-    "RegretCertificate",
-    "Run",
     "Simplex",
     "best_epsilon",
     "match_moments",

@@ -11,7 +11,6 @@ from driftgames.certificates import Certificate
 from driftgames.certificates.bounds import theorem_6
 from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.potentials import NoBoundError, Potential
-from driftgames.tables import counted
 
 _EPSILONS = 200
 
@@ -110,46 +109,6 @@ class ContinuousCertificate:
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the epsilon-regret and its bound over epsilon."""
         return self.quantiles.plot(ax)
-
-
-@dataclass(frozen=True)
-class RegretCertificate:
-    """The regret to the best point of a set beside its bound.
-
-    Parameters
-    ----------
-    title : str
-        What was run.
-    horizon : int
-        How many rounds it ran.
-    regret, promised : float
-        The regret and the bound on it.
-    largest : float
-        The largest of the totals whose difference the regret is; rounding is relative to it.
-    """
-
-    title: str
-    horizon: int
-    regret: float
-    promised: float
-    largest: float
-
-    @property
-    def rounding(self) -> float:
-        """How much rounding may have moved the regret: once per round."""
-        return self.horizon * 2.0**-52 * max(self.largest, self.promised)
-
-    @property
-    def holds(self) -> bool:
-        """Whether the regret keeps below the promise; `rounding` is allowed for."""
-        return self.regret <= self.promised + self.rounding
-
-    def __str__(self) -> str:
-        verdict = "the bound holds" if self.holds else "THE BOUND IS BROKEN"
-        return (
-            f"{self.title} after {counted(self.horizon, 'round')}: regret "
-            f"{self.regret:.3f}, at most {self.promised:.3f}: {verdict}"
-        )
 
 
 def best_epsilon(potential: Potential, horizon: int, dimension: int) -> tuple[float, float]:

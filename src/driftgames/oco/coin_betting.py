@@ -9,6 +9,7 @@ import numpy as np
 
 from driftgames._kernels.jit import brief_kernel
 from driftgames._kernels.sums import dot, dot_of, total
+from driftgames.certificates import RegretCertificate
 from driftgames.certificates.bounds.coin_betting import coin_betting
 from driftgames.core.checks import (
     as_floats,
@@ -22,7 +23,6 @@ from driftgames.core.checks import (
 from driftgames.core.schema import FLAG, NUMBER, Schema, array_of
 from driftgames.core.state import check_arrays
 from driftgames.core.typing import BoolArray, Content, FloatArray
-from driftgames.oco.certificate import RegretCertificate
 from driftgames.oco.convex_set import ConvexSet
 from driftgames.oco.learner import ConvexLearner
 from driftgames.oco.losses import DifferentiableLoss, Loss

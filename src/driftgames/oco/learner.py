@@ -9,45 +9,46 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from driftgames.certificates import RegretCertificate
 from driftgames.core.checks import check_number, shown
+from driftgames.core.run import Run
 from driftgames.core.schema import NUMBER, Schema, made_as
 from driftgames.core.state import Stateful, check_clock
-from driftgames.core.typing import Content, FloatArray, IntArray
-from driftgames.oco.certificate import ContinuousCertificate, RegretCertificate
+from driftgames.core.typing import Content, FloatArray
+from driftgames.oco.certificate import ContinuousCertificate
 from driftgames.oco.convex_set import ConvexSet
 
 LossT = TypeVar("LossT")
 CertificateT = TypeVar("CertificateT", ContinuousCertificate, RegretCertificate)
 
 
-@dataclass(frozen=True, eq=False)
-class Run(Generic[CertificateT]):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ConvexRun(Run[CertificateT]):
     """The rounds that one call of `run` played.
 
     Parameters
     ----------
     title : str
-        What was run.
+        The name of the learner.
     first_round : int
-        The 1-based number of the first of these rounds; above 1 if the learner had played before.
-    learner_losses : array of shape (T,)
-        The learner's loss in each round.
+        The 1-based number of the first round. It is above 1 if the learner had played before.
     learner : ConvexLearner
         A copy of the learner as it was after the last round.
+    learner_losses : array of shape (T,)
+        The learner's loss in each round.
     """
 
-    title: str
-    first_round: int
-    learner_losses: FloatArray
     learner: ConvexLearner[Any, CertificateT]
+    learner_losses: FloatArray
 
     @property
-    def rounds(self) -> IntArray:
-        """The 1-based numbers of the rounds."""
-        return np.arange(self.first_round, self.first_round + self.learner_losses.size)
+    def n_rounds(self) -> int:
+        """T."""
+        return self.learner_losses.size
 
     def certificate(self) -> CertificateT:
         """Return the certificate after the last round, counted from the learner's first round."""
+        self._check_current(self.learner.t)
         return self.learner.certificate()
 
     @property
@@ -89,12 +90,17 @@ class ConvexLearner(Stateful, Generic[LossT, CertificateT]):
     def certificate(self) -> CertificateT:
         """Return the regret beside its bound."""
 
-    def run(self, losses: Iterable[LossT]) -> Run[CertificateT]:
+    def run(self, losses: Iterable[LossT]) -> ConvexRun[CertificateT]:
         """Take one loss per round. A bad loss leaves the learner as it was before the first."""
         with self._all_or_nothing():
             first_round = self._t + 1
             own = np.array([self.update(loss) for loss in losses], dtype=np.float64)
-            return Run(self.title, first_round, own, self.copy())
+            return ConvexRun(
+                title=self.title,
+                first_round=first_round,
+                learner=self.copy(),
+                learner_losses=own,
+            )
 
     @property
     def t(self) -> int:

@@ -99,7 +99,7 @@ def hedge_run(kind: str, learner: str, n_actions: int, horizon: int, seed: int) 
         regret = _play_greedy(player, _potential(learner, n_actions, horizon), horizon)
     else:
         losses = make_losses(kind, n_actions, horizon, seed)
-        regret = player.run(losses, progress=False).regret
+        regret = player.run(losses, progress=False).regret_over_time
     certificate = player.certificate()
     kept = np.unique(np.linspace(1, horizon, min(_POINTS, horizon)).round().astype(int))
     promised = certificate.promised

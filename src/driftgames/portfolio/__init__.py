@@ -17,10 +17,11 @@ from driftgames.portfolio.best_in_hindsight import (
     BestConstantRebalanced,
     best_constant_rebalanced,
 )
+from driftgames.portfolio.portfolio_run import PortfolioRun
 from driftgames.portfolio.registry import STRATEGIES
 from driftgames.portfolio.relatives import price_relatives
 from driftgames.portfolio.report import PortfolioReport, run
-from driftgames.portfolio.strategy import PortfolioRun, PortfolioStrategy, Quote
+from driftgames.portfolio.strategy import PortfolioStrategy, Quote
 from driftgames.portfolio.universal import UniversalPortfolio
 
 __all__ = [

@@ -10,7 +10,7 @@ import numpy as np
 from driftgames._kernels.elementary import exp_all, log_all
 from driftgames._kernels.moments import cholesky
 from driftgames._kernels.sums import matvec
-from driftgames.certificates.bounds.portfolios import soft_bayes
+from driftgames.certificates.bounds import portfolios as bounds
 from driftgames.core.checks import check_between, check_fraction, check_integer, check_positive
 from driftgames.core.schema import NUMBER, Schema, array_of
 from driftgames.core.state import check_arrays
@@ -18,6 +18,7 @@ from driftgames.core.typing import Content, FloatArray
 from driftgames.portfolio import trading_kernels as kernels
 from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced
 from driftgames.portfolio.strategy import PortfolioStrategy
+from driftgames.potentials import NoBoundError
 
 _STEPS = (1e-9, 1e9)  # of Newton's method; the solutions of its equations keep digits
 _ROUNDING = 1e-9
@@ -99,6 +100,10 @@ class ExponentiatedGradient(PortfolioStrategy):
         r = check_fraction("variability", variability)
         return cls(n, eta=2 * r * math.sqrt(2 * math.log(n) / rounds))
 
+    def _bound(self, best: BestConstantRebalanced) -> float:
+        n, r = self._n_assets, best.variability
+        return float(bounds.exponentiated_gradient(self._t, n, r, self._eta))
+
     def _play(self, relatives: FloatArray) -> FloatArray:
         portfolios = np.empty((relatives.shape[0] + 1, self._n_assets))
         kernels.exponentiated_gradient(self._logits, relatives, self._eta, portfolios)
@@ -160,6 +165,17 @@ class OnlineNewtonStep(PortfolioStrategy):
         n = check_integer("n_assets", n_assets, least=2)
         r = check_fraction("variability", variability)
         return cls(n, beta=r / (8 * math.sqrt(n)), delta=1.0)
+
+    def _bound(self, best: BestConstantRebalanced) -> float:
+        n = self._n_assets
+        assumed = self._beta * 8 * math.sqrt(n)  # the variability that `guaranteed` was given
+        if self._delta != 1.0 or self._mix or assumed * (1 - 1e-12) > best.variability:
+            raise NoBoundError(
+                f"the bound of {self.title} is for `guaranteed`, with a variability of at most "
+                f"that of the days; got beta={self._beta:g}, delta={self._delta:g} and "
+                f"mix={self._mix:g} on days of variability {best.variability:g}"
+            )
+        return float(bounds.online_newton_step(self._t, n, min(assumed, best.variability)))
 
     def _play(self, relatives: FloatArray) -> FloatArray:
         portfolios = np.empty((relatives.shape[0] + 1, self._n_assets))
@@ -223,12 +239,8 @@ class SoftBayes(PortfolioStrategy):
         super().__init__(n_assets, cost=cost)
         self._shares = np.full(self._n_assets, 1.0 / self._n_assets)
 
-    def regret_bound(self, best: BestConstantRebalanced) -> float:
-        """Return how far the log-wealth may lie below that of ``best``, of the same days."""
-        if self._cost:
-            raise ValueError(f"there is no bound with costs; got cost={self._cost:g}")
-        self._check_same_days(best)
-        return float(soft_bayes(self._t, self._n_assets))
+    def _bound(self, best: BestConstantRebalanced) -> float:
+        return float(bounds.soft_bayes(self._t, self._n_assets))
 
     def _play(self, relatives: FloatArray) -> FloatArray:
         portfolios = np.empty((relatives.shape[0] + 1, self._n_assets))

@@ -29,6 +29,8 @@ class BestConstantRebalanced:
         How much log-wealth could be missing to the very best: a bound, not an estimate.
     horizon : int
         How many days there were.
+    variability : float
+        The lowest relative of a day over the highest, at the least of all days.
     """
 
     portfolio: FloatArray
@@ -36,6 +38,7 @@ class BestConstantRebalanced:
     log_wealth: float
     gap: float
     horizon: int
+    variability: float
 
     @property
     def universal_bound(self) -> float:
@@ -69,4 +72,5 @@ def best_constant_rebalanced(
         raise ValueError("relatives must cover at least one day; got none")
     portfolio, log_wealth, gap = most_log_wealth(X, tolerance)
     wealth = math.exp(log_wealth) if log_wealth < 709 else math.inf
-    return BestConstantRebalanced(portfolio, wealth, log_wealth, gap, X.shape[0])
+    variability = float((X.min(axis=1) / X.max(axis=1)).min())
+    return BestConstantRebalanced(portfolio, wealth, log_wealth, gap, X.shape[0], variability)

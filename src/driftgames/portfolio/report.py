@@ -5,7 +5,6 @@ Data frames are those that narwhals knows: pandas, polars, pyarrow and others.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,16 +13,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.certificates.bounds.portfolios import exponentiated_gradient
+from driftgames.certificates import RegretCertificate
 from driftgames.core.data_frames import as_frame
 from driftgames.core.registry import choose
 from driftgames.core.typing import Axes, Figure, FloatArray
-from driftgames.portfolio.baselines import ExponentiatedGradient, SoftBayes
 from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced, best_constant_rebalanced
+from driftgames.portfolio.portfolio_run import PortfolioRun
 from driftgames.portfolio.registry import STRATEGIES
 from driftgames.portfolio.relatives import check_relatives, price_relatives
-from driftgames.portfolio.strategy import PortfolioRun, PortfolioStrategy
-from driftgames.portfolio.universal import UniversalPortfolio
 from driftgames.tables import Column, Table
 
 ALONE = tuple(name for name in STRATEGIES if name != "normalhedge.dt")
@@ -39,24 +36,6 @@ KINDS: dict[str, Callable[[npt.NDArray[Any]], FloatArray]] = {
 """What a table may hold, and how it becomes relatives."""
 
 
-def promised_regret(
-    strategy: PortfolioStrategy, best: BestConstantRebalanced, relatives: FloatArray
-) -> float:
-    """Return the bound on the regret of a strategy that traded these days; NaN if there is none.
-
-    The variability that exponentiated gradient needs is measured in the days themselves.
-    """
-    kept = strategy.content()["arguments"]
-    if isinstance(strategy, UniversalPortfolio) and not (kept["cost"] and kept["potential"]):
-        return strategy.regret_bound(best)
-    if isinstance(strategy, SoftBayes) and not kept["cost"]:
-        return strategy.regret_bound(best)
-    if isinstance(strategy, ExponentiatedGradient) and not kept["cost"]:
-        r = float((relatives.min(axis=1) / relatives.max(axis=1)).min())
-        return float(exponentiated_gradient(strategy.t, strategy.n_assets, r, kept["eta"]))
-    return math.nan
-
-
 @dataclass(frozen=True, eq=False)
 class PortfolioReport:
     """What strategies made of one market.
@@ -65,8 +44,8 @@ class PortfolioReport:
     ----------
     runs : mapping
         The run of each strategy by name.
-    promised : mapping
-        The bound on the regret of each; NaN if there is none.
+    certificates : mapping
+        The regret of each in log-wealth beside its bound.
     best : BestConstantRebalanced
         The best constant rebalanced portfolio in hindsight, which pays no costs.
     assets : tuple of str
@@ -76,7 +55,7 @@ class PortfolioReport:
     """
 
     runs: Mapping[str, PortfolioRun]
-    promised: Mapping[str, float]
+    certificates: Mapping[str, RegretCertificate]
     best: BestConstantRebalanced
     assets: tuple[str, ...]
     dates: Dates | None
@@ -98,8 +77,8 @@ class PortfolioReport:
                 run.final_wealth,
                 float(run.turnover.mean()),
                 run.cost_of_all,
-                self.best.log_wealth - float(run.log_wealth[-1]),
-                None if math.isnan(self.promised[name]) else self.promised[name],
+                self.certificates[name].regret,
+                self.certificates[name].promised,
             )
             for name, run in self.runs.items()
         )
@@ -235,7 +214,5 @@ def run(
     }
     runs = {name: strategy.run(market.relatives) for name, strategy in made.items()}
     best = best_constant_rebalanced(market.relatives)
-    promised = {
-        name: promised_regret(strategy, best, market.relatives) for name, strategy in made.items()
-    }
-    return PortfolioReport(runs, promised, best, market.assets, market.dates)
+    certificates = {name: strategy.certificate(best) for name, strategy in made.items()}
+    return PortfolioReport(runs, certificates, best, market.assets, market.dates)

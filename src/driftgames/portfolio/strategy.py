@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.elementary import exp_all, log_all
-from driftgames._kernels.sums import total
+from driftgames._kernels.elementary import exp_all
+from driftgames.certificates import RegretCertificate
 from driftgames.core.checks import (
     as_floats,
     check_between,
@@ -24,59 +24,12 @@ from driftgames.core.schema import LIST, NUMBER, OBJECT, Schema, array_of, integ
 from driftgames.core.state import Stateful, check_arrays, check_clock
 from driftgames.core.typing import Content, FloatArray
 from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced
+from driftgames.portfolio.portfolio_run import PortfolioRun
 from driftgames.portfolio.relatives import check_prices, check_relatives, check_spread
 from driftgames.portfolio.trading_kernels import trade
+from driftgames.potentials import NoBoundError
 
 _LARGEST = 1e100  # no sum of many days is larger
-
-
-@dataclass(frozen=True, eq=False)
-class PortfolioRun:
-    """The days that one call of `run` traded.
-
-    Parameters
-    ----------
-    title : str
-        What was run.
-    log_wealth : array
-        The logarithm of the wealth at the end of each day. The strategy began with a wealth
-        of 1 on its own first day.
-    portfolios : array
-        What it held at the beginning of each day, one row per day.
-    turnover : array
-        The value bought and sold at the beginning of each day, as a share of the wealth then.
-    cost : float
-        What trading costs, as a share of the value traded.
-    """
-
-    title: str
-    log_wealth: FloatArray
-    portfolios: FloatArray
-    turnover: FloatArray
-    cost: float
-
-    @property
-    def costs(self) -> FloatArray:
-        """What trading took at the beginning of each day, as a share of the wealth then."""
-        return self.cost * self.turnover
-
-    @property
-    def cost_of_all(self) -> float:
-        """The share of the final wealth without these costs that they took."""
-        kept = log_all(1.0 - self.costs)
-        return 1.0 - float(exp_all(np.array([total(kept)]))[0])
-
-    @property
-    def wealth(self) -> FloatArray:
-        """The wealth at the end of each day; infinite where it overflows."""
-        return exp_all(self.log_wealth)
-
-    @property
-    def final_wealth(self) -> float:
-        """The wealth at the end."""
-        if self.log_wealth.size == 0:
-            raise ValueError("a run of no days has no final wealth")
-        return float(self.wealth[-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +140,16 @@ class PortfolioStrategy(Stateful):
             self._t += matrix.shape[0]
             if matrix.shape[0]:
                 self._log_wealth, self.quote = float(log_wealth[-1]), None
-        return PortfolioRun(self.title, log_wealth, portfolios, turnover, self._cost)
+        return PortfolioRun(
+            title=self.title,
+            first_round=self._t + 1 - matrix.shape[0],
+            strategy=self,
+            relatives=matrix,
+            log_wealth=log_wealth,
+            portfolios=portfolios,
+            turnover=turnover,
+            cost=self._cost,
+        )
 
     @property
     def t(self) -> int:
@@ -213,6 +175,35 @@ class PortfolioStrategy(Stateful):
     def log_wealth(self) -> float:
         """The logarithm of the wealth."""
         return self._log_wealth
+
+    # ---------------------------------------------------------------- what is promised
+
+    def certificate(self, best: BestConstantRebalanced) -> RegretCertificate:
+        """Return the regret in log-wealth to ``best``, of the same days, beside its bound.
+
+        `PortfolioRun.certificate` finds that portfolio from the days of a run.
+        """
+        regret = best.log_wealth - self._log_wealth
+        largest = max(abs(best.log_wealth), abs(self._log_wealth))
+        try:
+            promised, caveat = self.regret_bound(best), ""
+        except NoBoundError as error:
+            promised, caveat = math.inf, str(error)
+        return RegretCertificate(self.title, self._t, regret, promised, largest, caveat)
+
+    def regret_bound(self, best: BestConstantRebalanced) -> float:
+        """Return how far the log-wealth may lie below that of ``best``, of the same days.
+
+        It raises `NoBoundError` if no bound is known, as with costs.
+        """
+        if self._cost:
+            raise NoBoundError(f"there is no bound with costs; got cost={self._cost:g}")
+        self._check_same_days(best)
+        return self._bound(best)
+
+    def _bound(self, best: BestConstantRebalanced) -> float:
+        """Return `regret_bound` without costs, or raise `NoBoundError`."""
+        raise NoBoundError(f"no bound is known for {self.title}")
 
     def _check_same_days(self, best: BestConstantRebalanced) -> None:
         """Raise ValueError if ``best`` is of other days or assets than were traded."""

@@ -26,7 +26,7 @@ from driftgames.portfolio import universal_kernels as kernels
 from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced
 from driftgames.portfolio.quadrature import gauss_legendre
 from driftgames.portfolio.strategy import PortfolioStrategy
-from driftgames.potentials import Potential
+from driftgames.potentials import NoBoundError, Potential
 
 N_POINTS = 2048
 N_NODES = 512  # for two assets; exact for any market of up to 1023 days
@@ -164,7 +164,7 @@ class UniversalPortfolio(PortfolioStrategy):
         positions = self._positions.ravel()[: self._n_points].copy()
         return positions + (self._log_wealth - self._offset[0]) if self._is_net else positions
 
-    def certificate(self) -> Certificate:
+    def quantile_certificate(self) -> Certificate:
         r"""Return the epsilon-regret in log-wealth beside its bound, for every epsilon.
 
         The bound is :math:`\ln(1/\epsilon)` for Cover's weights. For a potential it is that of
@@ -201,7 +201,7 @@ class UniversalPortfolio(PortfolioStrategy):
         (11.34, 11.48)
         """
         if self._cost and self._potential is not None:
-            raise ValueError(
+            raise NoBoundError(
                 f"there is no bound with a potential and costs; got cost={self._cost:g}"
             )
         self._check_same_days(best)
@@ -217,7 +217,7 @@ class UniversalPortfolio(PortfolioStrategy):
         gauss = self._n_assets == 2 and not self._has_own_points and self._potential is None
         return gauss and not self._cost and self._t < 2 * self._n_points
 
-    def _quantile_bound(self, horizon: int, epsilons: FloatArray) -> FloatArray:
+    def _quantile_bound(self, horizon: npt.ArrayLike, epsilons: npt.ArrayLike) -> FloatArray:
         if self._potential is None:
             return universal_portfolio_quantile(epsilons)
         return self._potential.bound(horizon, epsilons) * self._span

@@ -1,0 +1,56 @@
+"""The certificate of one regret: that to the best decision in hindsight."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from driftgames.tables import counted
+
+
+@dataclass(frozen=True)
+class RegretCertificate:
+    """The regret to the best fixed decision beside its bound.
+
+    Parameters
+    ----------
+    title : str
+        What was run.
+    horizon : int
+        How many rounds it ran.
+    regret, promised : float
+        The regret and the bound on it, which is infinite if nothing is promised.
+    largest : float
+        The largest of the totals whose difference the regret is; rounding is relative to it.
+    caveat : str
+        Why nothing is promised. Default: "".
+
+    Examples
+    --------
+    >>> print(RegretCertificate("coin betting", 10, regret=1.5, promised=4.0, largest=9.0))
+    coin betting after 10 rounds: regret 1.500, at most 4.000: the bound holds
+    """
+
+    title: str
+    horizon: int
+    regret: float
+    promised: float
+    largest: float
+    caveat: str = ""
+
+    @property
+    def rounding(self) -> float:
+        """How much rounding may have moved the regret: once per round."""
+        return self.horizon * 2.0**-52 * max(self.largest, self.promised)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the regret keeps below the promise; `rounding` is allowed for."""
+        return self.regret <= self.promised + self.rounding
+
+    def __str__(self) -> str:
+        begin = f"{self.title} after {counted(self.horizon, 'round')}: regret {self.regret:.3f}"
+        if math.isinf(self.promised):
+            return f"{begin}; nothing is promised: {self.caveat}"
+        verdict = "the bound holds" if self.holds else "THE BOUND IS BROKEN"
+        return f"{begin}, at most {self.promised:.3f}: {verdict}"

@@ -1,0 +1,103 @@
+"""The result of `PortfolioStrategy.run`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from driftgames._kernels.elementary import exp_all, log_all
+from driftgames._kernels.sums import total
+from driftgames.certificates import RegretCertificate
+from driftgames.core.run import Run
+from driftgames.core.typing import FloatArray
+from driftgames.portfolio.best_in_hindsight import best_constant_rebalanced
+from driftgames.tables import counted
+
+if TYPE_CHECKING:
+    from driftgames.portfolio.strategy import PortfolioStrategy
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PortfolioRun(Run[RegretCertificate]):
+    """The days that one call of `run` traded.
+
+    Parameters
+    ----------
+    title : str
+        The name of the strategy.
+    first_round : int
+        The 1-based number of the first day. It is above 1 if the strategy had traded before.
+    strategy : PortfolioStrategy
+        The strategy, which may trade on.
+    relatives : array
+        The relatives of each day, one row per day.
+    log_wealth : array
+        The logarithm of the wealth at the end of each day. The strategy began with a wealth
+        of 1 on its own first day.
+    portfolios : array
+        What it held at the beginning of each day, one row per day.
+    turnover : array
+        The value bought and sold at the beginning of each day, as a share of the wealth then.
+    cost : float
+        What trading costs, as a share of the value traded.
+    """
+
+    strategy: PortfolioStrategy
+    relatives: FloatArray
+    log_wealth: FloatArray
+    portfolios: FloatArray
+    turnover: FloatArray
+    cost: float
+
+    @property
+    def n_rounds(self) -> int:
+        """The number of days."""
+        return self.log_wealth.size
+
+    def certificate(self) -> RegretCertificate:
+        """Return the regret to the best constant rebalanced portfolio beside its bound.
+
+        The run must begin with the first day of the strategy, which must not have traded on.
+        """
+        self._check_current(self.strategy.t)
+        if self.first_round > 1:
+            raise ValueError(
+                "the certificate counts from the first day of a strategy, and this one had traded "
+                f"{counted(self.first_round - 1, 'day')} before this run"
+            )
+        return self.strategy.certificate(best_constant_rebalanced(self.relatives))
+
+    @property
+    def regret(self) -> float:
+        """The regret in log-wealth to the best constant rebalanced portfolio."""
+        return self.certificate().regret
+
+    @property
+    def promised(self) -> float:
+        """The bound on `regret`; infinite if nothing is promised."""
+        return self.certificate().promised
+
+    @property
+    def costs(self) -> FloatArray:
+        """What trading took at the beginning of each day, as a share of the wealth then."""
+        return self.cost * self.turnover
+
+    @property
+    def cost_of_all(self) -> float:
+        """The share of the final wealth without these costs that they took."""
+        kept = log_all(1.0 - self.costs)
+        return 1.0 - float(exp_all(np.array([total(kept)]))[0])
+
+    @property
+    def wealth(self) -> FloatArray:
+        """The wealth at the end of each day; infinite where it overflows."""
+        return exp_all(self.log_wealth)
+
+    @property
+    def final_wealth(self) -> float:
+        """The wealth at the end."""
+        if self.log_wealth.size == 0:
+            raise ValueError("a run of no days has no final wealth")
+        return float(self.wealth[-1])
