@@ -12,9 +12,11 @@ from driftgames.bandit import POLICIES
 from driftgames.core.run import Run
 from driftgames.hedge import AdaptiveIntervals, Hedge
 from driftgames.oco import Ball, Box, CoinBetting, ContinuousHedge, LinearLoss
+from driftgames.online_boosting import OnlineBBM
 from driftgames.portfolio import STRATEGIES, best_constant_rebalanced
 
 ROWS = np.random.default_rng(5).random((30, 3))
+LABELS = np.where(ROWS[:, 0] < 0.5, -1, 1)
 LOSSES = [LinearLoss(row) for row in ROWS[:, :2]]
 
 PLAYERS: dict[str, tuple[Callable[[], Any], Callable[[Any, slice], Run[Any]]]] = {
@@ -31,6 +33,12 @@ PLAYERS: dict[str, tuple[Callable[[], Any], Callable[[Any, slice], Run[Any]]]] =
     "portfolio": (
         lambda: STRATEGIES["soft-bayes"](3),
         lambda strategy, part: strategy.run(0.5 + ROWS[part]),
+    ),
+    "online boosting": (
+        lambda: OnlineBBM(3),
+        lambda booster, part: booster.run(
+            np.where(ROWS[part] < 0.8, LABELS[part, None], -1), LABELS[part]
+        ),
     ),
     "intervals": (
         AdaptiveIntervals,
@@ -66,12 +74,12 @@ def test_the_certificate_of_a_first_run_is_that_of_its_player(setting):
         case _:
             wanted = player.certificate()
     assert str(found) == str(wanted)
-    if setting != "intervals":
+    if setting not in ("intervals", "online boosting"):
         assert isinstance(run.regret, float)
         assert run.regret <= run.promised < np.inf
 
 
-@pytest.mark.parametrize("setting", ["hedge", "portfolio", "intervals"])
+@pytest.mark.parametrize("setting", ["hedge", "portfolio", "intervals", "online boosting"])
 def test_a_player_that_went_on_no_longer_certifies_the_run(setting):
     make, play = PLAYERS[setting]
     player = make()

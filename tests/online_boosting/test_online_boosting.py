@@ -40,6 +40,29 @@ def test_adaboost_ol_follows_its_formulas():
     assert booster.mistakes == pytest.approx(hedge.learner_loss)
 
 
+@pytest.mark.parametrize("name", ONLINE_BOOSTERS)
+def test_run_is_one_vote_and_one_update_per_row(name):
+    rng = np.random.default_rng(1)
+    H, y = rng.choice([-1, 1], (40, 5), p=[0.4, 0.6]), rng.choice([-1, 1], 40)
+    ours, theirs = make_booster(name, 5), make_booster(name, 5)
+    run = ours.run(H, y)
+    for h, label, vote in zip(H, y, run.votes, strict=True):
+        assert theirs.vote(h) == vote
+        theirs.update(h, label)
+    assert ours == theirs
+    assert run.wrong.tolist() == [
+        (vote >= 0) != (label == 1) for vote, label in zip(run.votes, y, strict=True)
+    ]
+    for rows, labels, rule in (
+        (H, y[:-1], r"got shapes \(40, 5\) and \(39,\)"),
+        (H, np.append(y[:-1], 2), "label must be -1 or 1; got 2"),
+        (np.append(H[:-1], [[1, 1, 0, 1, 1]], axis=0), y, "predictions must be -1 or 1; got 0"),
+    ):
+        with pytest.raises(ValueError, match=rule):
+            ours.run(rows, labels)
+        assert ours == theirs
+
+
 def test_bbm_weighs_open_votes_only():
     booster = OnlineBBM(5, edge=0.1)
     assert (booster.update([1, 1, 1, 1, 1], 1)[3:] == 0).all()  # decided after three

@@ -6,14 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar
 
-import numpy as np
-
 from driftgames._kernels.elementary import log
 from driftgames.bandit.exponential_engine import ExponentialEngine
 from driftgames.bandit.policy import BanditPolicy
 from driftgames.bandit.types import Arm, Rounds
 from driftgames.certificates.bounds import exp3_ix
 from driftgames.core.checks import check_fraction, check_integer
+from driftgames.core.generators import RandomState
 from driftgames.core.schema import NUMBER, Schema, integer
 from driftgames.core.state import LAST_ROUND
 from driftgames.core.typing import FloatArray
@@ -65,7 +64,7 @@ class Exp3IX(BanditPolicy):
         names: Sequence[Arm] | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
         gains: bool = False,
-        random_state: int | np.random.Generator | None = None,
+        random_state: RandomState = None,
     ) -> None:
         super().__init__(
             n_arms, names=names, loss_range=loss_range, gains=gains, random_state=random_state

@@ -20,6 +20,7 @@ from driftgames.bandit.types import Arm, Rounds
 from driftgames.bandit.uniform_kernels import take_uniform
 from driftgames.certificates.bounds import exp3_delayed, exp3_scheduled, theorem_5
 from driftgames.core.checks import check_fraction, check_integer, shown
+from driftgames.core.generators import RandomState
 from driftgames.core.schema import NUMBER, Schema, integer, made_as
 from driftgames.core.state import LAST_ROUND
 from driftgames.core.typing import FloatArray
@@ -128,7 +129,7 @@ class PotentialBandit(BanditPolicy):
         names: Sequence[Arm] | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
         gains: bool = False,
-        random_state: int | np.random.Generator | None = None,
+        random_state: RandomState = None,
     ) -> None:
         super().__init__(
             n_arms, names=names, loss_range=loss_range, gains=gains, random_state=random_state

@@ -24,7 +24,7 @@ from driftgames.bandit.pending import (
 from driftgames.bandit.types import Arm
 from driftgames.bandit.uniform_kernels import addresses_of
 from driftgames.core.checks import check_between, check_flag, check_integer, is_real, shown
-from driftgames.core.generators import KNOWN, put_back
+from driftgames.core.generators import KNOWN, RandomState, generator_of, put_back
 from driftgames.core.schema import (
     FLAG,
     LIST,
@@ -56,7 +56,7 @@ class ArmPuller(Stateful):
         names: Sequence[Arm] | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
         gains: bool = False,
-        random_state: int | np.random.Generator | None = None,
+        random_state: RandomState = None,
     ) -> None:
         self._names = check_names(names, n_arms)
         arms = n_arms if self._names is None else len(self._names)
@@ -64,7 +64,7 @@ class ArmPuller(Stateful):
         self._units = Units.of(loss_range, gains)
         # attributes that a stream reads in every round
         self._low, self._high, self._plain = self._units.low, self._units.high, self._units.plain
-        self.rng = np.random.default_rng(random_state)
+        self.rng = generator_of(random_state)
         self._n_ever, self._arms_changed = self._n_arms, False
         self._pending: Pending = {}
         self._gammas: Gammas = {}

@@ -21,6 +21,7 @@ from driftgames.certificates.bounds import (
     tsallis_inf_stochastic,
 )
 from driftgames.core.checks import check_between, check_flag
+from driftgames.core.generators import RandomState
 from driftgames.core.schema import FLAG, Schema
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
@@ -136,7 +137,7 @@ class TsallisINF(BanditPolicy):
         names: Sequence[Arm] | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
         gains: bool = False,
-        random_state: int | np.random.Generator | None = None,
+        random_state: RandomState = None,
     ) -> None:
         super().__init__(
             n_arms, names=names, loss_range=loss_range, gains=gains, random_state=random_state

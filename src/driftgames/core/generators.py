@@ -1,15 +1,42 @@
-"""Generators: a state that is put back, and children that follow from the state."""
+"""Generators: from a ``random_state``, in a state that is put back, and children of them."""
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
+from driftgames.core.checks import check_integer
 from driftgames.core.description import UNREADABLE, explain
 from driftgames.core.documents import DocumentError
 from driftgames.core.typing import Content
 
 KNOWN = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 """The bit generators of NumPy, the only ones that a file may name."""
+
+
+RandomState = int | np.random.Generator | None
+"""A seed; a generator; or None, which stands for a seed from the system."""
+
+
+def generator_of(random_state: RandomState) -> np.random.Generator:
+    """Return the generator itself, or a new one from the seed."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(seed_of(random_state))
+
+
+def seed_of(random_state: RandomState) -> int:
+    """Return the seed, which a generator draws.
+
+    >>> seed_of(7)
+    7
+    """
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if random_state is None:
+        return int(cast(int, np.random.SeedSequence().entropy))
+    return check_integer("random_state", random_state, least=0, limited=False)
 
 
 def generator_in(state: Content) -> np.random.Generator:

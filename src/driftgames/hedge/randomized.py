@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.distribution import draw
-from driftgames.core.checks import check_fraction, check_fractions, check_integer
+from driftgames.core.checks import check_fraction, check_fractions
+from driftgames.core.generators import RandomState, seed_of
 from driftgames.core.schema import NUMBER, Schema, integer
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.base import Floats
@@ -63,7 +64,7 @@ class RandomizedHedge(Hedge):
         potential: Potential | None = None,
         *,
         delta: float = 0.05,
-        random_state: int | np.random.Generator | None = None,
+        random_state: RandomState = None,
         prior: npt.ArrayLike | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
         gains: bool = False,
@@ -80,7 +81,7 @@ class RandomizedHedge(Hedge):
             names=names,
         )
         self._delta = check_fraction("delta", delta)
-        self._random_state = _as_seed(random_state)
+        self._random_state = seed_of(random_state)
 
     @property
     def title(self) -> str:
@@ -129,11 +130,3 @@ class RandomizedHedge(Hedge):
         stream = np.random.PCG64(self._random_state)
         stream.advance(self.t)
         return np.random.Generator(stream).random(count)
-
-
-def _as_seed(random_state: int | np.random.Generator | None) -> int:
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
-    if random_state is None:
-        return int(cast(int, np.random.SeedSequence().entropy))
-    return check_integer("random_state", random_state, least=0, limited=False)

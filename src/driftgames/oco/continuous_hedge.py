@@ -9,7 +9,8 @@ import numpy as np
 
 from driftgames._kernels.ranges import all_inside
 from driftgames._kernels.sums import dot
-from driftgames.core.checks import as_floats, check_integer, check_range, shown
+from driftgames.core.checks import as_floats, check_range, shown
+from driftgames.core.generators import RandomState, seed_of
 from driftgames.core.schema import PAIR, Requirement, Schema, integer, made_as
 from driftgames.core.typing import Content, FloatArray
 from driftgames.core.units import Units
@@ -50,8 +51,8 @@ class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
         number of chips is enough: see `CoinBetting`.
     loss_range : (float, float)
         Where losses lie; only the width matters.
-    random_state : int
-        Of the scrambling of points and of the walks.
+    random_state : int, Generator or None
+        The seed of the scrambling of points and of the walks.
 
     Notes
     -----
@@ -86,7 +87,7 @@ class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
         *,
         integration: Integration | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
-        random_state: int = 0,
+        random_state: RandomState = 0,
     ) -> None:
         super().__init__(domain)
         self._potential = NormalHedgeDT() if potential is None else potential
@@ -94,7 +95,7 @@ class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
         check_kind("potential", self._potential, Potential)
         check_kind("integration", self._integration, Integration)
         self._units = Units.of(loss_range)
-        self._random_state = check_integer("random_state", random_state, least=0)
+        self._random_state = seed_of(random_state)
         rng = np.random.default_rng(self._random_state)
         probing, rng = rng.spawn(2)
         self._population = self._integration.populate(domain, self._potential, self._units, rng)

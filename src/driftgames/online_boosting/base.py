@@ -3,22 +3,52 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates.mistakes import MistakeCertificate
 from driftgames.core.checks import check_between, check_integer, check_range, check_vector, shown
+from driftgames.core.run import Run
 from driftgames.core.schema import NUMBER, Schema, array_of, integer
 from driftgames.core.state import Stateful, check_arrays, check_clock
-from driftgames.core.typing import Content, FloatArray
+from driftgames.core.typing import BoolArray, Content, FloatArray
 
 MOST_LEARNERS = 1000
 """The largest number of weak learners; a table of the game has its square."""
 
 WEIGHTS, MOVES, POSITIVE = range(3)
 """The rows of the sums: weights, weights times moves, examples of positive weight."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class VoteRun(Run[MistakeCertificate]):
+    """The examples of one call of `OnlineBooster.run`.
+
+    ``votes`` are in [-1, 1], each made before its label was learnt. ``learner`` may play on, and
+    then its certificate is no longer that of this run.
+    """
+
+    learner: OnlineBooster
+    votes: FloatArray
+    labels: npt.NDArray[Any]
+
+    @property
+    def n_rounds(self) -> int:
+        """The number of examples."""
+        return self.votes.size
+
+    @property
+    def wrong(self) -> BoolArray:
+        """Which votes had the wrong sign; a vote of 0 counts as +1."""
+        return np.asarray((self.votes >= 0) != (self.labels > 0))
+
+    def certificate(self) -> MistakeCertificate:
+        """Return the certificate of the learner, as long as it has not played on."""
+        self._check_current(self.learner.t)
+        return self.learner.certificate()
 
 
 class OnlineBooster(Stateful):
@@ -85,6 +115,26 @@ class OnlineBooster(Stateful):
             self._t, self._mistakes = self._t + 1, self._mistakes + mistake
             total, count = self._sums[WEIGHTS], self._sums[POSITIVE]
             return np.asarray(weights * count / np.where(total > 0, total, 1.0))
+
+    def run(self, predictions: npt.ArrayLike, labels: npt.ArrayLike) -> VoteRun:
+        """Vote on many examples in order, each before its label is learnt.
+
+        A row of ``predictions`` is one prediction per weak learner. A bad row leaves the booster as
+        it was.
+        """
+        H, y = np.asarray(predictions), np.asarray(labels)
+        if H.ndim != 2 or y.shape != H.shape[:1]:
+            raise ValueError(
+                "predictions must be a row per example and labels one number each; "
+                f"got shapes {H.shape} and {y.shape}"
+            )
+        votes = np.empty(y.size)
+        with self._all_or_nothing():
+            first = self._t + 1
+            for i, (h, label) in enumerate(zip(H, y.tolist(), strict=True)):
+                votes[i] = self.vote(h)
+                self.update(h, label)
+        return VoteRun(title=self.title, first_round=first, learner=self, votes=votes, labels=y)
 
     # ---------------------------------------------------------------- what it knows
 

@@ -14,12 +14,13 @@ from driftgames.certificates import Certificate
 from driftgames.certificates.bounds.portfolios import universal_portfolio_quantile
 from driftgames.core.checks import (
     as_floats,
-    check_distribution,
     check_integer,
     check_positive,
+    check_prior,
     first_index,
     shown,
 )
+from driftgames.core.generators import RandomState, seed_of
 from driftgames.core.schema import NUMBER, STRING, Schema, array_of, integer, made_as
 from driftgames.core.typing import Content, FloatArray
 from driftgames.portfolio import universal_kernels as kernels
@@ -73,7 +74,7 @@ class UniversalPortfolio(PortfolioStrategy):
     cost : float
         What trading costs, as a share of the value traded. With a potential the weights ignore
         costs, and there is no bound on the wealth after costs.
-    random_state : int
+    random_state : int, Generator or None
         The seed of the scrambling.
 
     Notes
@@ -106,7 +107,7 @@ class UniversalPortfolio(PortfolioStrategy):
         potential: Potential | None = None,
         span: float | None = None,
         cost: float = 0.0,
-        random_state: int = 0,
+        random_state: RandomState = 0,
     ) -> None:
         super().__init__(n_assets, cost=cost)
         if (potential is None) != (span is None):
@@ -115,7 +116,7 @@ class UniversalPortfolio(PortfolioStrategy):
                 f"potential needs one; got potential={shown(potential)}, span={shown(span)}"
             )
         self._potential = potential
-        self._random_state = check_integer("random_state", random_state, least=0)
+        self._random_state = seed_of(random_state)
         self._span = 1.0
         if span is not None:
             self._span = self._largest_spread = check_positive("span", span)
@@ -129,8 +130,8 @@ class UniversalPortfolio(PortfolioStrategy):
                 raise ValueError("give either points or n_points; got both")
             self._points = self._check_points(points)
             n = self._points.shape[0]
-            shares = _equal(n) if prior is None else prior
-            self._prior = check_distribution("prior", shares, n).copy()
+            shares = check_prior(prior, n)
+            self._prior = _equal(n) if shares is None else shares
         self._n_points = self._points.shape[0]
         self._tiles, self._log_prior = _tiled(self._points, self._prior)
         self._positions = np.zeros(self._log_prior.shape)
