@@ -184,7 +184,7 @@ def _open_temporary(target: Path, mode: int | None) -> tuple[int, str]:
 
 
 def _remove_stale(target: Path) -> None:
-    """Remove the temporary files of ``target`` whose process has ended: nobody locks them."""
+    """Remove the temporary files of ``target`` whose process has ended; it then holds no lock."""
     for stale in target.parent.glob(f".{glob.escape(target.name)}.*{_TEMPORARY}"):
         with contextlib.suppress(OSError):
             if sys.platform == "win32":

@@ -15,7 +15,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def try_lock(handle: int) -> bool:
-        """Lock an open file until it is closed; return whether nobody else has locked it."""
+        """Lock an open file until it is closed; return whether the lock was free."""
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -26,7 +26,7 @@ else:
     import fcntl
 
     def try_lock(handle: int) -> bool:
-        """Lock an open file until it is closed; return whether nobody else has locked it."""
+        """Lock an open file until it is closed; return whether the lock was free."""
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

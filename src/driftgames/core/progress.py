@@ -15,7 +15,7 @@ PATIENCE = 1.0
 def progress(
     description: str, total: int | None, *, show: bool = True
 ) -> Iterator[Callable[[int], None]]:
-    """Yield ``advance(steps)``, which moves a bar of ``total`` steps; None if nobody knows.
+    """Yield ``advance(steps)``, which moves a bar of ``total`` steps; None if it is unknown.
 
     The bar appears after `PATIENCE` seconds when standard error is a terminal, and never
     otherwise; ``show=False`` silences it. A service may have no standard error, or a closed one.
