@@ -146,13 +146,14 @@ class BanditPolicy(ArmPuller):
         late = check_delays(delays, rounds)
         if late is not None and isinstance(source, Adaptive):
             raise ValueError("delays are for losses that do not react to the player")
-        replay = self._engine.replay if late is None else DelayedReplay(self._engine, late)
+        engine = self._engine
+        replay = partial(engine.play, None) if late is None else DelayedReplay(engine, late)
         with self._lock, self._drawing_from(rng), self._all_or_nothing():
             played = self.t
             if isinstance(source, Environment):
                 draws, gaps = environment_rng or child_of(self.rng), source.gaps
                 recorder = play_environment(
-                    self._engine, replay, self._addresses, source, rounds, draws, points
+                    engine, replay, self._addresses, source, rounds, draws, points
                 )
             else:
                 recorder = play_matrix(replay, self._addresses, matrix, self._units, points)
