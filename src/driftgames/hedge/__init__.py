@@ -21,11 +21,10 @@ from driftgames.hedge.ada_normal_hedge import AdaNormalHedge
 from driftgames.hedge.ada_normal_hedge_tv import AdaNormalHedgeTV
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.fixed_share import FixedShare
-from driftgames.hedge.hedge import Hedge
+from driftgames.hedge.hedge import Hedge, RandomizedHedge
 from driftgames.hedge.hindsight import BestCombination, best_combination
 from driftgames.hedge.intervals import AdaptiveIntervals
 from driftgames.hedge.normal_hedge import NormalHedge
-from driftgames.hedge.randomized import RandomizedHedge
 from driftgames.hedge.registry import LEARNERS
 from driftgames.hedge.run import Run
 from driftgames.hedge.squint import Squint
