@@ -158,7 +158,18 @@ class BanditPolicy(ArmPuller):
             else:
                 recorder = play_matrix(replay, self._addresses, matrix, self._units, points)
         bound = self.copy().bound if played == 0 else partial(nothing_promised, played)
-        return recorder.report(self.title, self.arms, self._units, gaps, bound, self.caveat)
+        learner_totals, arm_totals = recorder.totals(self._units)
+        return BanditRun(
+            self.title,
+            self.arms,
+            recorder.drawn,
+            recorder.checkpoints,
+            learner_totals,
+            arm_totals,
+            None if gaps is None else gaps * self.width,
+            bound,
+            self.caveat,
+        )
 
     # ---------------------------------------------------------------- what is promised
 
