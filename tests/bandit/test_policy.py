@@ -23,7 +23,7 @@ from driftgames.bandit import (
 )
 from driftgames.bandit import exponential_kernels as kernels
 from driftgames.bandit import tsallis_kernels as tsallis
-from driftgames.bandit.pending import add_gamma, pending_from, pending_rows
+from driftgames.bandit.pending import pending_from, pending_rows, put
 from driftgames.core.documents import (
     DocumentError,
     decode_array,
@@ -59,7 +59,7 @@ def answer(policy, arm, loss, prob):
     """Give the feedback of a pull as if this arm had been drawn in the last round."""
     policy._pending[arm, prob] = 1
     if policy._gamma is None:
-        add_gamma(policy._gammas, (arm, prob), policy._engine.gamma)
+        put(policy._gammas, (arm, prob), policy._engine.gamma)
     policy.update(arm, loss, prob)
 
 

@@ -6,12 +6,22 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import choose
-from driftgames._kernels.jit import inner_kernel, kernel
+from driftgames._kernels.jit import inner_kernel, kernel, scalar
 from driftgames._kernels.lanes import LANES, fold, load, load_mask, spread, store
 from driftgames._kernels.sums import total_of
 from driftgames.core.typing import FloatArray
 
 BLOCK = 256  # actions that a draw skips at once
+
+
+@scalar
+def times_prior(w: float, prior: FloatArray | None, i: int, there: bool) -> float:
+    """Return the weights of the actions from ``i`` on times their prior; 0 where none is there."""
+    if prior is None:
+        return choose(there, w, 0.0)
+    # the weight of an action with prior 0 may overflow; it is not used
+    share = load(prior, i, 0.0)
+    return choose(share > 0.0, w * share, 0.0)
 
 
 @inner_kernel

@@ -1,22 +1,51 @@
 """Engines draw the arms and learn from their losses; they know no names, units or files.
 
-The state of an engine is one estimated loss per arm and a few scalars.
+The state of an engine is one estimated loss per arm and a few scalars. The rounds of most engines
+are compiled: one loop, for losses in advance and for an adversary. The loop calls the functions of
+`Steps` by name, and ``meet(state, p, row)`` before each draw, where an adversary writes the row of
+losses. `specialise` binds these names.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.bandit import clock_kernels as clock
+from driftgames._kernels.jit import kernel, scalar, specialise
+from driftgames.bandit.clock_kernels import ANSWERED, DELAY, DRIFT, LEARNER_LOSS, ROUND
 from driftgames.bandit.types import Addresses, ArmArray, Respond
+from driftgames.bandit.uniform_kernels import next_uniform
 from driftgames.core.checks import check_between, check_finite, check_range
+from driftgames.core.schema import array_of
 from driftgames.core.state import LAST_ROUND
 from driftgames.core.typing import FloatArray
+
+State = tuple[FloatArray, FloatArray, FloatArray]
+"""The estimates, an array of the engine's own, and the scalars."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The compiled functions of an engine.
+
+    ``draw(state, uniform)`` returns an arm and its probability, ``chance(state, prob)`` what its
+    loss is divided by, and ``learn(state, arm, loss, chance)`` takes the loss.
+    ``distribute(state, p)`` writes the probabilities of the next round.
+    """
+
+    draw: Callable[[State, float], tuple[int, float]]
+    chance: Callable[[State, float], float]
+    learn: Callable[[State, int, float, float], None]
+    distribute: Callable[[State, FloatArray], None]
+
+
+draw = chance = learn = distribute = meet = respond = NotImplemented  # for `specialise` to bind
 
 
 class Engine(ABC):
@@ -28,8 +57,12 @@ class Engine(ABC):
     ``numbers`` begins with the numbers of `driftgames.bandit.clock_kernels`.
     """
 
+    steps: ClassVar[Steps | None] = None
+    """The functions of compiled rounds, if there are any."""
+
     estimates: FloatArray
     numbers: FloatArray
+    _scratch: FloatArray
     draw: Callable[[int, int], tuple[int, float]]
     learn: Callable[[int, float, float], None]
     least_estimate: float = 0.0
@@ -38,22 +71,22 @@ class Engine(ABC):
     @property
     def t(self) -> int:
         """The number of pulls."""
-        return int(self.numbers[clock.ROUND])
+        return int(self.numbers[ROUND])
 
     @property
     def learner_loss(self) -> float:
         """The sum of the losses that came."""
-        return float(self.numbers[clock.LEARNER_LOSS])
+        return float(self.numbers[LEARNER_LOSS])
 
     @property
     def delay(self) -> int:
         """The sum over the pulls of the number of earlier pulls that waited for their loss."""
-        return int(self.numbers[clock.DELAY])
+        return int(self.numbers[DELAY])
 
     @property
     def drift(self) -> float:
         """The same sum, each term multiplied by the learning rate of its pull."""
-        return float(self.numbers[clock.DRIFT])
+        return float(self.numbers[DRIFT])
 
     # ---------------------------------------------------------------- what an engine must give
 
@@ -88,12 +121,6 @@ class Engine(ABC):
 
     # ---------------------------------------------------------------- what all engines share
 
-    def replay(
-        self, losses: FloatArray, addresses: Addresses, drawn: ArmArray, paid: FloatArray
-    ) -> None:
-        """Play one round per row of ``losses``; write the drawn arms and their losses."""
-        self.play(None, losses, addresses, drawn, paid)
-
     def play(
         self,
         respond: Respond | None,
@@ -102,7 +129,15 @@ class Engine(ABC):
         drawn: ArmArray,
         paid: FloatArray,
     ) -> None:
-        """Play against an adversary, if there is one, which writes a row of losses each round."""
+        """Play one round per row of ``losses``; write the drawn arms and their losses.
+
+        An adversary, if there is one, writes the row of its round. If it is not compiled, neither
+        are the rounds.
+        """
+        if self.steps is not None and (respond is None or hasattr(respond, "py_func")):
+            state, p = (self.estimates, self._scratch, self.numbers), np.empty(self.estimates.size)
+            _compile_loop(self.steps, respond)(state, p, *addresses, losses, drawn, paid)
+            return
         for row in range(losses.shape[0]):
             if respond is not None:
                 respond(self.t + 1.0, self.distribution(), losses[row])
@@ -113,19 +148,16 @@ class Engine(ABC):
 
     def check_state(self, estimates: npt.NDArray[Any], numbers: npt.NDArray[Any]) -> None:
         """Raise ValueError if no game can end with these arrays."""
-        pairs = (("estimates", estimates, self.estimates), ("numbers", numbers, self.numbers))
-        for name, saved, own in pairs:
-            if (saved.shape, saved.dtype) != (own.shape, own.dtype):
-                wanted, found = f"{own.dtype}{list(own.shape)}", f"{saved.dtype}{list(saved.shape)}"
-                raise ValueError(f"{name} must be {wanted}; got {found}")
+        array_of(self.estimates.size).check("estimates", estimates)
+        array_of(self.numbers.size).check("numbers", numbers)
         check_finite("estimates", estimates)
         check_range("estimates", estimates, self.least_estimate, np.inf)
-        t = _check_count("the clock", numbers[clock.ROUND], LAST_ROUND)
-        answered = _check_count("the number of losses", numbers[clock.ANSWERED], t)
-        check_between("the learner's loss", numbers[clock.LEARNER_LOSS], 0.0, answered)
-        delay = _check_count("the delay", numbers[clock.DELAY], t * (t - 1) / 2)
+        t = _check_count("the clock", numbers[ROUND], LAST_ROUND)
+        answered = _check_count("the number of losses", numbers[ANSWERED], t)
+        check_between("the learner's loss", numbers[LEARNER_LOSS], 0.0, answered)
+        delay = _check_count("the delay", numbers[DELAY], t * (t - 1) / 2)
         most = self.highest_rate(numbers) * delay * (1 + 1e-9)
-        check_between("the drift", numbers[clock.DRIFT], 0.0, most)
+        check_between("the drift", numbers[DRIFT], 0.0, most)
         self.check(estimates, numbers)
 
     def set_state(self, estimates: FloatArray, numbers: FloatArray) -> None:
@@ -139,3 +171,42 @@ def _check_count(name: str, value: float, most: float) -> float:
     if check_between(name, value, 0.0, most) % 1:
         raise ValueError(f"{name} must be a whole number; got {float(value)!r}")
     return float(value)
+
+
+def _play(
+    state: State,
+    p: FloatArray,
+    function: int,
+    generator: int,
+    losses: FloatArray,
+    drawn: ArmArray,
+    paid: FloatArray,
+) -> None:
+    """Play one round per row of ``losses``; write the drawn arms and their losses."""
+    for row in range(losses.shape[0]):
+        meet(state, p, losses[row])
+        arm, prob = draw(state, next_uniform(function, generator))
+        learn(state, arm, losses[row, arm], chance(state, prob))
+        drawn[row] = arm
+        paid[row] = losses[row, arm]
+
+
+def _meet(state: State, p: FloatArray, row: FloatArray) -> None:
+    """Let an adversary answer the distribution."""
+    distribute(state, p)
+    respond(state[2][ROUND] + 1.0, p, row)
+
+
+@scalar
+def _keep_row(state: State, p: FloatArray, row: FloatArray) -> None:
+    """Leave the row as it is: its losses were given in advance."""
+
+
+@cache
+def _compile_loop(steps: Steps, respond: Respond | None) -> Callable[..., None]:
+    meet = _keep_row
+    if respond is not None:
+        meet = specialise(_meet, scalar, respond=respond, distribute=steps.distribute)
+    return specialise(
+        _play, kernel, meet=meet, draw=steps.draw, chance=steps.chance, learn=steps.learn
+    )

@@ -9,14 +9,14 @@ import numpy as np
 
 from driftgames.bandit import clock_kernels as clock
 from driftgames.bandit import exponential_kernels as kernels
-from driftgames.bandit.compiled_engine import CompiledEngine
+from driftgames.bandit.engine import Engine
 from driftgames.bandit.schedule import rate_at, sum_until
 from driftgames.bandit.types import Rounds
 from driftgames.core.checks import check_between, check_positive
 from driftgames.core.typing import FloatArray
 
 
-class ExponentialEngine(CompiledEngine):
+class ExponentialEngine(Engine):
     r"""Draws with :math:`p_{t,i} \propto e^{-\eta_t \hat L_{t-1,i}}`, in O(log K) a round.
 
     Parameters

@@ -24,7 +24,7 @@ from driftgames._kernels.jit import allocating_kernel, brief_kernel, kernel, sca
 from driftgames._kernels.lanes import LANES, load, store
 from driftgames._kernels.sums import lowest_of
 from driftgames.bandit.clock_kernels import CLOCK_SIZE, ROUND, count_loss, count_pull
-from driftgames.bandit.compiled_engine import State, Steps
+from driftgames.bandit.engine import State, Steps
 from driftgames.bandit.schedule import stretch_of
 from driftgames.bandit.uniform_kernels import next_uniform
 from driftgames.core.typing import FloatArray

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.bandit.pending import Queues, put, take
 from driftgames.bandit.policy import BanditPolicy
 from driftgames.bandit.replay import check_matrix
 from driftgames.bandit.types import Arm
@@ -54,7 +54,7 @@ class PullLog:
             raise ValueError(f"policy must be a BanditPolicy; got {shown(policy)}")
         self.policy = policy
         self.columns: Columns = {"round": [], "arm": [], "propensity": [], "loss": []}
-        self._waiting: dict[tuple[Arm, float], deque[int]] = {}
+        self._waiting: Queues[int] = {}
 
     def __len__(self) -> int:
         return len(self.columns["round"])
@@ -62,7 +62,7 @@ class PullLog:
     def pull(self, rng: np.random.Generator | None = None) -> tuple[Any, float]:
         """Draw an arm; return it and its probability, which `update` needs."""
         arm, prob = self.policy.pull(rng)
-        self._waiting.setdefault((arm, prob), deque()).append(len(self))
+        put(self._waiting, (arm, prob), len(self))
         for name, value in zip(self.columns, (self.policy.t, arm, prob, np.nan), strict=True):
             self.columns[name].append(value)
         return arm, prob
@@ -96,10 +96,4 @@ class PullLog:
 
     def _take(self, arm: Arm, prob: float) -> int | None:
         """Return the row of the oldest such pull; None for a pull before the log began."""
-        rows = self._waiting.get((arm, prob))
-        if rows is None:
-            return None
-        row = rows.popleft()
-        if not rows:
-            del self._waiting[arm, prob]
-        return row
+        return take(self._waiting, (arm, prob)) if (arm, prob) in self._waiting else None

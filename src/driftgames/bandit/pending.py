@@ -2,34 +2,36 @@
 
 ``Pending`` counts them. The gamma that is added to a probability may fall over time (see
 `Exp3IX`). Then pulls that agree in arm and probability may differ in gamma: ``Gammas`` holds one
-gamma per waiting pull, the oldest first.
+gamma per waiting pull, the oldest first. It is a case of ``Queues``.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import Any, TypeVar
 
 from driftgames.bandit.types import Arm
 from driftgames.core.checks import check_between, check_fraction, check_integer, shown
 
 Pull = tuple[Arm, float]
 Pending = dict[Pull, int]
-Gammas = dict[Pull, deque[float]]
+Value = TypeVar("Value")
+Queues = dict[Pull, deque[Value]]
+Gammas = Queues[float]
 
 
-def add_gamma(gammas: Gammas, pull: Pull, gamma: float) -> None:
-    """Store the gamma of a pull."""
-    gammas.setdefault(pull, deque()).append(gamma)
+def put(queues: Queues[Value], pull: Pull, value: Value) -> None:
+    """Store a value of a pull."""
+    queues.setdefault(pull, deque()).append(value)
 
 
-def take_gamma(gammas: Gammas, pull: Pull) -> float:
-    """Remove and return the gamma of the oldest pull with this arm and probability."""
-    waiting = gammas[pull]
-    gamma = waiting.popleft()
+def take(queues: Queues[Value], pull: Pull) -> Value:
+    """Remove and return the value of the oldest pull with this arm and probability."""
+    waiting = queues[pull]
+    value = waiting.popleft()
     if not waiting:
-        del gammas[pull]
-    return gamma
+        del queues[pull]
+    return value
 
 
 def pending_rows(pending: Pending, gammas: Gammas, slots: dict[Any, int] | None) -> list[list[Any]]:
@@ -59,5 +61,5 @@ def pending_from(
         if len(stored) != wanted:
             raise ValueError(f"{count} pulls alike need {wanted} gammas; got {len(stored)}")
         for gamma in stored:
-            add_gamma(gammas, pull, check_between("gamma", gamma, 0.0, largest_gamma or 0.0))
+            put(gammas, pull, check_between("gamma", gamma, 0.0, largest_gamma or 0.0))
     return pending, gammas

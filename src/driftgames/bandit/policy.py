@@ -146,19 +146,32 @@ class BanditPolicy(ArmPuller):
         late = check_delays(delays, rounds)
         if late is not None and isinstance(source, Adaptive):
             raise ValueError("delays are for losses that do not react to the player")
-        replay = self._engine.replay if late is None else DelayedReplay(self._engine, late)
+        engine = self._engine
+        replay = partial(engine.play, None) if late is None else DelayedReplay(engine, late)
         with self._lock, self._drawing_from(rng), self._all_or_nothing():
             played = self.t
             if isinstance(source, Environment):
                 draws, gaps = environment_rng or child_of(self.rng), source.gaps
                 recorder = play_environment(
-                    self._engine, replay, self._addresses, source, rounds, draws, points
+                    engine, replay, self._addresses, source, rounds, draws, points
                 )
             else:
                 recorder = play_matrix(replay, self._addresses, matrix, self._units, points)
         bound = self.copy().bound if played == 0 else partial(nothing_promised, played)
-        return recorder.report(
-            self.title, played + 1, self.arms, self._units, gaps, bound, self.caveat
+        learner_totals, arm_totals = recorder.totals(self._units)
+        return BanditRun(
+            title=self.title,
+            first_round=played + 1,
+            checkpoints=recorder.checkpoints,
+            regret_over_time=learner_totals - arm_totals.min(axis=1),
+            bound=bound,
+            smallest_epsilon=1.0 / self._n_arms,
+            arms=self.arms,
+            drawn=recorder.drawn,
+            learner_totals=learner_totals,
+            arm_totals=arm_totals,
+            gaps=None if gaps is None else gaps * self.width,
+            caveat=self.caveat,
         )
 
     # ---------------------------------------------------------------- what is promised

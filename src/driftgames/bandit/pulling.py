@@ -13,14 +13,7 @@ import numpy as np
 from driftgames.bandit.arms import check_names, shorten, slot_from, slots_of
 from driftgames.bandit.clock_kernels import waiting
 from driftgames.bandit.engine import Engine
-from driftgames.bandit.pending import (
-    Gammas,
-    Pending,
-    add_gamma,
-    pending_from,
-    pending_rows,
-    take_gamma,
-)
+from driftgames.bandit.pending import Gammas, Pending, pending_from, pending_rows, put, take
 from driftgames.bandit.types import Arm
 from driftgames.bandit.uniform_kernels import addresses_of
 from driftgames.core.checks import check_between, check_flag, check_integer, is_real, shown
@@ -99,7 +92,7 @@ class ArmPuller(Stateful):
             pending = self._pending
             pending[pull] = pending.get(pull, 0) + 1
             if self._gamma is None:
-                add_gamma(self._gammas, pull, self._engine.gamma)
+                put(self._gammas, pull, self._engine.gamma)
             return pull
         finally:
             lock.release()
@@ -134,7 +127,7 @@ class ArmPuller(Stateful):
                 loss = self._units.to_game(loss)
             gamma = self._gamma
             if gamma is None:
-                gamma = take_gamma(self._gammas, pull)
+                gamma = take(self._gammas, pull)
             self._learn(slot, loss, prob + gamma)
             if count == 1:
                 del pending[pull]
@@ -154,7 +147,7 @@ class ArmPuller(Stateful):
             if count > 1:
                 self._pending[pull] = count - 1
             if self._gamma is None:
-                take_gamma(self._gammas, pull)
+                take(self._gammas, pull)
 
     def watch(self, arm: Arm, loss: float, prob: float) -> None:
         """Learn from a pull of another policy, which drew ``arm`` with probability ``prob``.

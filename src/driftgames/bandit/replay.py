@@ -73,7 +73,7 @@ class DelayedReplay:
     def __call__(
         self, losses: FloatArray, addresses: Addresses, drawn: ArmArray, paid: FloatArray
     ) -> None:
-        """Play the rows, as `Engine.replay` does without delays."""
+        """Play the rows, as `Engine.play` does without delays."""
         engine, waiting = self._engine, self._waiting
         for row in range(losses.shape[0]):
             arm, prob = engine.draw(*addresses)

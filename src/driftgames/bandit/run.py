@@ -12,7 +12,6 @@ from driftgames._kernels.jit import kernel
 from driftgames._kernels.sums import dot
 from driftgames.bandit.types import ArmArray
 from driftgames.certificates import Certificate
-from driftgames.certificates.certificate import Bound
 from driftgames.certificates.regret_run import RegretRun
 from driftgames.core.checks import check_integer
 from driftgames.core.typing import Axes, Figure, FloatArray
@@ -128,37 +127,13 @@ class Recorder:
         paid = self.paid[block]
         add_up(losses, paid, block.start, self.checkpoints, self.learner, self.arms)
 
-    def report(
-        self,
-        title: str,
-        first_round: int,
-        arms: tuple[Any, ...],
-        units: Units,
-        gaps: FloatArray | None,
-        bound: Bound,
-        caveat: str,
-    ) -> BanditRun:
-        """Return the run, converted from losses in [0, 1] to units of loss."""
-        learner, totals = np.cumsum(self.learner), self.arms
-        np.cumsum(totals, axis=0, out=totals)
-        if not units.plain:
-            shift = units.least * self.checkpoints
-            learner = learner * units.width + shift
-            totals = totals * units.width + shift[:, np.newaxis]
-        return BanditRun(
-            title=title,
-            first_round=first_round,
-            checkpoints=self.checkpoints,
-            regret_over_time=learner - totals.min(axis=1),
-            bound=bound,
-            smallest_epsilon=1.0 / len(arms),
-            arms=arms,
-            drawn=self.drawn,
-            learner_totals=learner,
-            arm_totals=totals,
-            gaps=None if gaps is None else gaps * units.width,
-            caveat=caveat,
-        )
+    def totals(self, units: Units) -> tuple[FloatArray, FloatArray]:
+        """Return the totals of the player and of the arms at the checkpoints, in units of loss."""
+        learner, arms = np.cumsum(self.learner), np.cumsum(self.arms, axis=0)
+        if units.plain:
+            return learner, arms
+        shift = units.least * self.checkpoints
+        return learner * units.width + shift, arms * units.width + shift[:, np.newaxis]
 
 
 @kernel

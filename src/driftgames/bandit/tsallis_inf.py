@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.bandit import tsallis_kernels as kernels
-from driftgames.bandit.compiled_engine import CompiledEngine
+from driftgames.bandit.engine import Engine
 from driftgames.bandit.policy import BanditPolicy
 from driftgames.bandit.types import Arm, Rounds
 from driftgames.certificates.bounds import (
@@ -27,7 +27,7 @@ from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
 
 
-class TsallisEngine(CompiledEngine):
+class TsallisEngine(Engine):
     """Solves for the probabilities in each round, starting at the solution of the last round."""
 
     steps = kernels.STEPS

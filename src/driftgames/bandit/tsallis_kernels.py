@@ -29,7 +29,7 @@ from driftgames.bandit.clock_kernels import (
     count_pull,
     waiting,
 )
-from driftgames.bandit.compiled_engine import State, Steps
+from driftgames.bandit.engine import State, Steps
 from driftgames.bandit.uniform_kernels import next_uniform
 from driftgames.core.typing import FloatArray
 

@@ -8,10 +8,19 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import choose, greater, lesser
-from driftgames._kernels.distribution import settle_weights
+from driftgames._kernels.distribution import settle_weights, times_prior
 from driftgames._kernels.elementary import exp, log
 from driftgames._kernels.jit import inner_kernel, kernel, scalar
-from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, load_mask, spread, store
+from driftgames._kernels.lanes import (
+    LANES,
+    first,
+    fold,
+    fold_lesser,
+    load,
+    load_mask,
+    spread,
+    store,
+)
 from driftgames._kernels.sums import dot_of
 from driftgames.certificates import bounds
 from driftgames.core.checks import as_read_only
@@ -127,9 +136,7 @@ def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
     total = spread(0.0)
     for i in range(0, out.size, LANES):
         w = _term(load(cumulative, i, np.inf) - lowest, rate)
-        if prior is not None:
-            share = load(prior, i, 0.0)
-            w = choose(share > 0.0, w * share, 0.0)
+        w = times_prior(w, prior, i, first(LANES))
         store(out, i, w)
         total += w
     return fold(total)
@@ -153,10 +160,7 @@ def _learn(
         summed = spread(0.0)
         for i in range(0, losses.size, LANES):
             w = _term(load(cumulative, i, np.inf) + load(losses, i, 0.0) - lowest, rate)
-            if prior is not None:
-                share = load(prior, i, 0.0)
-                w = choose(share > 0.0, w * share, 0.0)
-            summed += w
+            summed += times_prior(w, prior, i, first(LANES))
         mixed -= log(fold(summed) / total) / rate
     # the gap is nonnegative; clip rounding errors
     memory[0] += max(learner_loss - mixed, 0.0)

@@ -11,7 +11,7 @@ from driftgames._kernels.elementary import exp, expm1
 from driftgames._kernels.jit import scalar
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.chipwise import ChipwiseLearner, compile_chipwise
+from driftgames.hedge.two_pass import ChipwiseLearner, compile_chipwise
 
 
 class AdaNormalHedge(ChipwiseLearner):

@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.arithmetic import choose, greater
+from driftgames._kernels.arithmetic import greater
+from driftgames._kernels.distribution import times_prior
 from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.lanes import LANES, fold, load, spread, store
 from driftgames.certificates import IntervalCertificate, bounds
@@ -109,11 +110,7 @@ def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
                 lost = load(memory[(2 * j + 1) * n : (2 * j + 2) * n], i, 0.0)
             w += weigh_chip(gained - lost, gained + lost) / (float(begin) * float(begin))
             length, j = 2 * length, j + 1
-        if prior is None:
-            w = choose(load(cumulative, i, np.inf) < np.inf, w, 0.0)
-        else:  # the weight of an action with prior 0 may overflow; it is not used
-            share = load(prior, i, 0.0)
-            w = choose(share > 0.0, w * share, 0.0)
+        w = times_prior(w, prior, i, load(cumulative, i, np.inf) < np.inf)
         store(out, i, w)
         total += w
     return fold(total)

@@ -197,8 +197,19 @@ class ExpertLearner(Stateful):
             first = self.t + 1
             for start in range(0, rounds, step):
                 part = slice(start, min(start + step, rounds))
-                self._play_part(matrix, mask, learner_losses, regret, played, part)
-                advance(part.stop - part.start)
+                losses, awake_now = self._as_floats(matrix[part]), None
+                if mask is not None:
+                    awake_now = mask[part]
+                    losses = self._ignore_sleepers(losses, awake_now)
+                kept: npt.NDArray[Any] = played[part]
+                p = kept if kept.dtype == np.float64 else np.empty(kept.shape)
+                done = self._replay(losses, awake_now, learner_losses[part], regret[part], p)
+                if done < losses.shape[0]:
+                    name = f"{self._units.plural}[{start + done}]"
+                    check_range(name, losses[done], *self._scale[:2])
+                if p is not kept:
+                    kept[:] = p
+                advance(len(losses))
             self._names = names
         return ExpertRun(
             title=self.title,
@@ -214,29 +225,6 @@ class ExpertLearner(Stateful):
             ),
             distributions=played if distributions else None,
         )
-
-    def _play_part(
-        self,
-        matrix: npt.NDArray[Any],
-        mask: BoolArray | None,
-        learner_losses: FloatArray,
-        regret: FloatArray,
-        played: Floats,
-        part: slice,
-    ) -> None:
-        losses = self._as_floats(matrix[part])
-        awake = None if mask is None else mask[part]
-        if awake is not None:
-            losses = self._ignore_sleepers(losses, awake)
-        kept: npt.NDArray[Any] = played[part]
-        p = kept if kept.dtype == np.float64 else np.empty(kept.shape)
-        done = self._replay(losses, awake, learner_losses[part], regret[part], p)
-        if done < losses.shape[0]:
-            check_range(
-                f"{self._units.plural}[{part.start + done}]", losses[done], *self._scale[:2]
-            )
-        if p is not kept:
-            kept[:] = p
 
     # ---------------------------------------------------------------- what has happened
 

@@ -151,11 +151,7 @@ class Hedge(ExpertLearner):
             scaled = (losses[r].astype(np.float64) - offset) * factor
             loss = scaled[draw(p, uniforms[r])] if len(uniforms) else dot(p, scaled)
             learner_losses[r] = loss
-            regret[r] = self._move(scaled, float(loss))
+            self._cumulative += scaled
+            lowest = float(self._occupied(self._cumulative).min())
+            regret[r] = close_round(self._cumulative, self._totals, float(loss), lowest)
         return rounds
-
-    def _move(self, losses: FloatArray, learner_loss: float) -> float:
-        """Move all chips by one round and return the regret to the best action."""
-        self._cumulative += losses
-        lowest = float(self._occupied(self._cumulative).min())
-        return close_round(self._cumulative, self._totals, learner_loss, lowest)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import choose, fma, lesser
-from driftgames._kernels.distribution import draw, normalise
+from driftgames._kernels.distribution import draw, normalise, times_prior
 from driftgames._kernels.jit import inner_kernel, kernel, specialise
 from driftgames._kernels.lanes import (
     LANES,
@@ -76,13 +76,9 @@ def _replay(
             after = before + loss
             store(there, i, after)
             w = weight(before - lead, t, log_scale, theta)
-            if prior is None:
-                w = choose(before < np.inf, w, 0.0)  # beyond the last chip
-            else:
-                # the weight of an action with prior 0 may overflow; it is not used
-                share = load(prior, i, 0.0)
-                w = choose(share > 0.0, w * share, 0.0)
-                after = choose(share > 0.0, after, np.inf)
+            w = times_prior(w, prior, i, before < np.inf)
+            if prior is not None:
+                after = choose(load(prior, i, 0.0) > 0.0, after, np.inf)
             total += w
             taken = fma(w, loss, taken)
             lowest = lesser(after, lowest)

@@ -10,7 +10,7 @@ from driftgames._kernels.jit import scalar
 from driftgames._kernels.lanes import any_of
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.chipwise import ChipwiseLearner, compile_chipwise
+from driftgames.hedge.two_pass import ChipwiseLearner, compile_chipwise
 
 
 class Squint(ChipwiseLearner):

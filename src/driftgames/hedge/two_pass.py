@@ -4,6 +4,10 @@ The loop calls ``weigh(state, prior, out)``, which writes weights and returns th
 ``learn(...)``, which updates the memory once the losses are known. `specialise` binds these names
 to a learner's functions. The ``state`` is the cumulative losses, the totals, and the memory, which
 holds the statistics.
+
+The weight of an action may need its regret and one statistic of that action alone. Then
+``weigh_chip(regret, statistic)`` is its weight before its prior, and ``learn_chip(regret,
+statistic)`` the statistic after a round with this regret. Both are scalar functions.
 """
 
 from __future__ import annotations
@@ -15,13 +19,22 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import choose, fma, lesser
-from driftgames._kernels.distribution import settle_weights
+from driftgames._kernels.distribution import settle_weights, times_prior
 from driftgames._kernels.jit import inner_kernel, kernel, specialise
-from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, load_mask, spread, store
+from driftgames._kernels.lanes import (
+    LANES,
+    first,
+    fold,
+    fold_lesser,
+    load,
+    load_mask,
+    spread,
+    store,
+)
 from driftgames._kernels.ranges import all_inside
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.base import ExpertLearner, Rows
-from driftgames.hedge.totals import close_round
+from driftgames.hedge.totals import LEARNER, close_round
 
 State = tuple[FloatArray, FloatArray, FloatArray]
 """Cumulative losses, totals and memory."""
@@ -30,10 +43,13 @@ Weigh = Callable[[State, FloatArray | None, FloatArray], float]
 Learn = Callable[[State, FloatArray | None, FloatArray, float, float], None]
 Advance = Callable[[State, FloatArray | None, FloatArray, float, float], float]
 PlayRounds = Callable[..., int]
+ChipFunction = Callable[[float, float], float]
 
 weigh: Weigh = NotImplemented  # names for `specialise` to bind
 learn: Learn = NotImplemented
 advance: Advance = NotImplemented
+weigh_chip: ChipFunction = NotImplemented
+learn_chip: ChipFunction = NotImplemented
 
 
 class TwoPassLearner(ExpertLearner):
@@ -52,6 +68,14 @@ class TwoPassLearner(ExpertLearner):
     def _allocate_scratch(self) -> None:
         super()._allocate_scratch()
         self._buffers = np.empty((2, self._n_actions))
+
+
+class ChipwiseLearner(TwoPassLearner):
+    """A learner that keeps one statistic of each action beside its total."""
+
+    @property
+    def _memory_size(self) -> int:
+        return self._n_actions
 
 
 def _play_rounds(
@@ -136,3 +160,31 @@ def compile_advance(learn: Learn) -> Advance:
 def compile_rounds(weigh: Weigh, learn: Learn) -> PlayRounds:
     """Return the loop over the rows of a loss matrix for these two functions."""
     return specialise(_play_rounds, kernel, weigh=weigh, advance=compile_advance(learn))
+
+
+def _weigh_chips(state: State, prior: FloatArray | None, out: FloatArray) -> float:
+    cumulative, totals, memory = state
+    lead, total = totals[LEARNER], spread(0.0)
+    for i in range(0, out.size, LANES):
+        w = weigh_chip(lead - load(cumulative, i, lead), load(memory, i, 1.0))
+        w = times_prior(w, prior, i, first(out.size - i))
+        store(out, i, w)
+        total += w
+    return fold(total)
+
+
+def _learn_chips(
+    state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
+) -> None:
+    memory = state[2]
+    for i in range(0, losses.size, LANES):
+        regret = learner_loss - load(losses, i, 0.0)
+        store(memory, i, learn_chip(regret, load(memory, i, 0.0)))
+
+
+def compile_chipwise(weigh: ChipFunction, learn: ChipFunction) -> PlayRounds:
+    """Return the loop for a learner whose weights need one statistic of each action."""
+    return compile_rounds(
+        specialise(_weigh_chips, inner_kernel, weigh_chip=weigh),
+        specialise(_learn_chips, inner_kernel, learn_chip=learn),
+    )

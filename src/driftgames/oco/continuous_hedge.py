@@ -216,11 +216,11 @@ class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
 
     def _evaluate(self, loss: LossFunction, point: FloatArray) -> tuple[FloatArray, float]:
         """Return the losses of the chips and of the learner, both checked."""
-        points = self._population.points
-        n, low, high = points.shape[0], self._units.low, self._units.high
-        probes = () if isinstance(loss, Loss) else self._probes
-        # one call, so that a slow function pays its overhead once
-        asked = np.concatenate([points, point[np.newaxis], *probes])
+        low, high = self._units.low, self._units.high
+        asked = self._population.with_point(point)
+        n, is_known = asked.shape[0] - 1, isinstance(loss, Loss)
+        if not is_known:  # one call, so that a slow function pays its overhead once
+            asked = np.concatenate([asked, *self._probes])
         values = as_floats("losses", loss(asked))
         if values.shape != (asked.shape[0],):
             raise ValueError(
@@ -231,7 +231,7 @@ class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
         if not all_inside(values, low - spare, high + spare):
             check_range("losses", values, low, high)
         own = float(values[n])
-        if probes:
+        if not is_known:
             self._check_convex(values, n, spare)
         return values[:n], own
 

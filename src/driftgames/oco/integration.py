@@ -61,6 +61,10 @@ class Population(ABC):
     integral: ClassVar[bool]
     """Whether the chips represent the whole integral rather than only themselves."""
 
+    def with_point(self, point: FloatArray) -> FloatArray:
+        """Return the points of the chips and one more, which the caller does not change."""
+        return np.concatenate([self.points, point[np.newaxis]])
+
     @abstractmethod
     def mean(self, t: int) -> FloatArray:
         """Return the mean of the density of round ``t``."""
@@ -215,12 +219,22 @@ class FixedPopulation(Population):
         prior: FloatArray | None = None,
         coarse: BoolArray | None = None,
     ) -> None:
-        self.points = np.ascontiguousarray(points)
+        self._rows = np.concatenate([points, points[:1]])  # the last one is for `with_point`
         self.positions = np.zeros(points.shape[0])
         self.total = LossTotal(points.shape[1], keep_functions=False)
         self._potential = potential
         self._prior = prior
         self._coarse = coarse
+
+    @property
+    def points(self) -> FloatArray:  # type: ignore[override]
+        """Where the chips are."""
+        return self._rows[:-1]
+
+    def with_point(self, point: FloatArray) -> FloatArray:
+        """Return the same array in every round, so that many points are not copied."""
+        self._rows[-1] = point
+        return self._rows
 
     def distribution(self, t: int) -> FloatArray:
         """Return the weight of every chip in round ``t``, summing to 1."""
