@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.typing import FloatArray, read_only
+from driftgames.core.typing import FloatArray
 
-_SMALLEST_SHARE = 1e-200
 _FLOAT64 = np.dtype(np.float64)
 _NUMPY_SCALAR = re.compile(r"\bnp\.(?:\w+\(([^()]*)\)|(True|False)_)")
 
@@ -177,20 +176,6 @@ def check_distribution(name: str, values: npt.ArrayLike, length: int) -> FloatAr
     if abs(p.sum() - 1.0) > 1e-9:
         raise ValueError(f"{name} must sum to 1; got {shown(p.sum())}")
     return p
-
-
-def check_prior(prior: npt.ArrayLike | None, length: int) -> FloatArray | None:
-    """Return a read-only copy of a prior over chips, or say what is wrong with it."""
-    if prior is None:
-        return None
-    shares = check_distribution("prior", prior, length)
-    least = shares[shares > 0].min()
-    if least < _SMALLEST_SHARE:
-        raise ValueError(
-            f"prior must be 0 or at least {_SMALLEST_SHARE:g}, so that its products with weights "
-            f"stay positive; got {least:g}"
-        )
-    return read_only(shares)
 
 
 def as_floats(name: str, values: npt.ArrayLike) -> FloatArray:

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import as_floats, check_integer, check_prior, check_range, shown
+from driftgames.core.checks import as_floats, check_integer, check_range, shown
 from driftgames.core.data_frames import column_names
 from driftgames.core.progress import progress as progress_bar
 from driftgames.core.schema import FLAG, PAIR, STRING, Schema, array_of, integer, list_of, one_of
 from driftgames.core.state import LAST_ROUND, Stateful, check_arrays
 from driftgames.core.typing import BoolArray, Content, FloatArray, read_only
-from driftgames.hedge.checks import check_dtype, check_names, check_units, largest_loss
+from driftgames.hedge.checks import check_dtype, check_names, check_prior, check_units, largest_loss
 from driftgames.hedge.run import ExpertRun
 from driftgames.hedge.totals import CLOCK, FLOOR, LEARNER
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import shown
+from driftgames.core.checks import check_distribution, shown
+from driftgames.core.typing import FloatArray, read_only
 from driftgames.core.units import Units
 
+_SMALLEST_SHARE = 1e-200
 _LARGEST_LOSS = {np.dtype(np.float64): 1e290, np.dtype(np.float32): 1e30}
 """Totals of many rounds stay finite below this, and so does one over the width of the range."""
 
@@ -50,3 +52,17 @@ def check_names(names: Sequence[str] | None, n_actions: int) -> tuple[str, ...] 
     if isinstance(names, str) or len(names) != n_actions:
         raise ValueError(f"names must be {n_actions} strings; got {shown(names)}")
     return tuple(map(str, names))
+
+
+def check_prior(prior: npt.ArrayLike | None, n_actions: int) -> FloatArray | None:
+    """Return a read-only copy of a prior, or say what is wrong with it."""
+    if prior is None:
+        return None
+    shares = check_distribution("prior", prior, n_actions)
+    least = shares[shares > 0].min()
+    if least < _SMALLEST_SHARE:
+        raise ValueError(
+            f"prior must be 0 or at least {_SMALLEST_SHARE:g}, so that its products with weights "
+            f"stay positive; got {least:g}"
+        )
+    return read_only(shares)

@@ -14,9 +14,9 @@ from driftgames.certificates import Certificate
 from driftgames.certificates.bounds.portfolios import universal_portfolio_quantile
 from driftgames.core.checks import (
     as_floats,
+    check_distribution,
     check_integer,
     check_positive,
-    check_prior,
     first_index,
     shown,
 )
@@ -130,8 +130,8 @@ class UniversalPortfolio(PortfolioStrategy):
                 raise ValueError("give either points or n_points; got both")
             self._points = self._check_points(points)
             n = self._points.shape[0]
-            shares = check_prior(prior, n)
-            self._prior = _equal(n) if shares is None else shares
+            shares = _equal(n) if prior is None else prior
+            self._prior = check_distribution("prior", shares, n).copy()
         self._n_points = self._points.shape[0]
         self._tiles, self._log_prior = _tiled(self._points, self._prior)
         self._positions = np.zeros(self._log_prior.shape)
