@@ -11,8 +11,13 @@ from typing import Any
 import numpy as np
 
 from driftgames.certificates.mistakes import MistakeCertificate
-from driftgames.online_boosting.registry import ONLINE_BOOSTERS, make_booster
-from driftgames.online_boosting.weak_learners import TwoLabels, drawn_times, takes_weights
+from driftgames.online_boosting.adapters import (
+    ONLINE_BOOSTERS,
+    TwoLabels,
+    drawn_times,
+    make_booster,
+    takes_weights,
+)
 
 try:
     from river import base
