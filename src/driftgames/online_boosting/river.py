@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from driftgames.certificates.mistakes import MistakeCertificate
+from driftgames.core.checks import needs_extra
 from driftgames.online_boosting.adapters import (
     ONLINE_BOOSTERS,
     TwoLabels,
@@ -19,12 +20,8 @@ from driftgames.online_boosting.adapters import (
     takes_weights,
 )
 
-try:
+with needs_extra(__name__, "river"):
     from river import base
-except ImportError as error:
-    raise ImportError(
-        "driftgames.online_boosting.river needs river: pip install 'driftgames[river]'"
-    ) from error
 
 __all__ = ["OnlineBoostingClassifier"]
 
