@@ -27,13 +27,7 @@ from driftgames.potentials import Exponential, NoBoundError, Potential
 
 
 class PotentialEngine(Engine):
-    r"""Algorithm 4 as it is printed, for any potential: O(K) a round.
-
-    .. math:: p_{t,i} \propto \Phi_t(s_{t-1,i}-1) - \Phi_t(s_{t-1,i}+1), \qquad
-              s_{t,i} = s_{t-1,i} + \mathbf 1\{i = i_t\}\,\ell_{t,i_t}/p_{t,i_t} - \ell_{t,i_t}
-
-    [LS14, Alg. 4]
-    """
+    """Algorithm 4 as it is printed, for any potential: O(K) a round. [LS14, Alg. 4]"""
 
     def __init__(self, potential: Potential, n_arms: int) -> None:
         self.potential = potential

@@ -172,8 +172,6 @@ class Walkers(Population):
     def set_state(self, state: Content) -> None:
         """Take over walkers that stand in the set."""
         points = as_floats("walkers", state["walkers"])
-        if points.shape != self.points.shape:
-            raise ValueError(f"walkers must be of shape {self.points.shape}; got {points.shape}")
         if not self._domain.contains(points).all():
             raise ValueError("walkers must all stand in the set")
         total = LossTotal.from_state(state["total"], self._domain.n_coordinates)
