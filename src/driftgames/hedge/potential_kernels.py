@@ -16,16 +16,7 @@ import numpy.typing as npt
 from driftgames._kernels.arithmetic import choose, fma, lesser
 from driftgames._kernels.distribution import draw, normalise, times_prior
 from driftgames._kernels.jit import inner_kernel, kernel, specialise
-from driftgames._kernels.lanes import (
-    LANES,
-    any_of,
-    first,
-    fold,
-    fold_lesser,
-    load,
-    spread,
-    store,
-)
+from driftgames._kernels.lanes import LANES, any_of, first, fold, fold_lesser, load, spread, store
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.totals import CLOCK, LEARNER, LOWEST, close_round
 from driftgames.potentials.compiled import Exponent, Kernels, Theta, Weight
