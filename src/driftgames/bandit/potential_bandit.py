@@ -136,7 +136,11 @@ class PotentialBandit(BanditPolicy):
                 raise ValueError(
                     f"{shown(potential)} needs a horizon: Theorem 4 is checked for one"
                 )
-            self._check = self._must_qualify(potential, self.horizon)
+            self._check = check_bandit_potential(potential, self.n_arms, self.horizon)
+            if not self._check.qualifies:
+                raise ValueError(
+                    f"{shown(potential)} does not meet Theorem 4. {self._check.reasons}"
+                )
         self._play_with(self._make_engine())
 
     def _make_engine(self) -> Engine:
@@ -171,10 +175,12 @@ class PotentialBandit(BanditPolicy):
         bound is known for the policy's horizon alone.
         """
         epsilons = np.asarray(epsilon * (self._n_arms / self._n_ever))
-        if self._check is not None:
+        if (check := self._check) is not None:
             if (horizon != self.horizon).any():
                 raise NoBoundError(f"the bound is known for a horizon of {self.horizon} alone")
-            check = self._check_of_all(self._check)
+            if check.n_arms != self._n_ever:
+                check = check_bandit_potential(check.potential, self._n_ever, check.horizon)
+                self._check = check
             return np.reshape([check.bound(float(each)) for each in epsilons.flat], epsilons.shape)
         if self._exponential.decay > 0:
             return exp3_scheduled(epsilons, self._n_ever, *self._exponential.rates_until(horizon))
@@ -233,16 +239,3 @@ class PotentialBandit(BanditPolicy):
         if check_fraction("epsilon", epsilon) == 1.0:
             raise ValueError("epsilon must be below 1 to tune eta: at 1 the best eta is 0")
         return float(epsilon)
-
-    def _must_qualify(self, potential: Potential, horizon: int) -> BanditCheck:
-        check = check_bandit_potential(potential, self.n_arms, horizon)
-        if not check.qualifies:
-            raise ValueError(f"{shown(potential)} does not meet Theorem 4. {check.reasons}")
-        return check
-
-    def _check_of_all(self, check: BanditCheck) -> BanditCheck:
-        """Return the check for all arms that ever were."""
-        if check.n_arms != self._n_ever:
-            check = check_bandit_potential(check.potential, self._n_ever, check.horizon)
-            self._check = check
-        return check
