@@ -12,7 +12,7 @@ from driftgames.bandit import (
     play_games,
 )
 from driftgames.bandit import clock_kernels as clock
-from driftgames.bandit import tsallis_kernels as tsallis
+from driftgames.bandit import tsallis_engine as tsallis
 from driftgames.certificates.bounds.bandits import (
     exp3_delayed,
     tsallis_inf,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftgames.bandit import BernoulliArms, Exp3IX, PotentialBandit
-from driftgames.bandit import exponential_kernels as kernels
+from driftgames.bandit import exponential_engine as kernels
 from driftgames.bandit.exponential_engine import ExponentialEngine
 from driftgames.bandit.schedule import rate_at, sum_until
 from driftgames.certificates.bounds import theorem_5, theorem_5_tuned

@@ -21,8 +21,8 @@ from driftgames.bandit import (
     Switching,
     TsallisINF,
 )
-from driftgames.bandit import exponential_kernels as kernels
-from driftgames.bandit import tsallis_kernels as tsallis
+from driftgames.bandit import exponential_engine as kernels
+from driftgames.bandit import tsallis_engine as tsallis
 from driftgames.bandit.pending import pending_from, pending_rows, put
 from driftgames.core.documents import (
     DocumentError,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftgames.bandit import BernoulliArms, TsallisINF
-from driftgames.bandit.tsallis_kernels import solve
+from driftgames.bandit.tsallis_engine import solve
 from driftgames.certificates.bounds.bandits import tsallis_inf_stochastic
 from driftgames.potentials import NoBoundError
 

@@ -137,3 +137,12 @@ def test_decimals_that_are_no_numbers_are_refused(text):
     ):
         with pytest.raises(ValueError, match=r"rate must be .*; got"):
             check()
+
+
+def test_a_library_that_is_missing_is_named_with_the_extra_that_installs_it():
+    wanted = r"^driftgames.hedge.river needs river: pip install 'driftgames\[river\]'$"
+    with (
+        pytest.raises(ImportError, match=wanted),
+        checks.needs_extra("driftgames.hedge.river", "river"),
+    ):
+        import a_library_that_is_missing  # noqa: F401

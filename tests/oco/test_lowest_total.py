@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from driftgames.oco import Ball, Box, LinearLoss, LogWealthLoss, QuadraticLoss, Simplex
-from driftgames.oco.loss_total import LossTotal
-from driftgames.oco.lowest_total import lowest_total
+from driftgames.oco.loss_total import LossTotal, lowest_total
 
 
 def total_of(losses, n):

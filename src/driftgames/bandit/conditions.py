@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import singledispatch
 
@@ -147,7 +146,11 @@ def check_bandit_potential(phi: Potential, n_arms: int, horizon: int) -> BanditC
         probes.append(probe_round(phi, t, n, rounds))
         if any(probes[-1].failures):
             break
-    conditions = tuple(_conditions(probes))
+    failures = zip(*(probe.failures for probe in probes), strict=True)
+    conditions = tuple(
+        Condition(name, next(filter(None, reasons), ""))
+        for name, reasons in zip(_NAMES, failures, strict=True)
+    )
     holds = all(condition.holds for condition in conditions)
     total = _total_log_growth(probes) if holds else math.inf
     check = BanditCheck(phi, n, rounds, conditions, total, exact=False)
@@ -177,12 +180,6 @@ _NAMES = (
     "alpha_t finite",
     "Eq. (6), up to a constant factor",
 )
-
-
-def _conditions(probes: list[Probe]) -> Iterator[Condition]:
-    for index, name in enumerate(_NAMES):
-        failures = [probe.failures[index] for probe in probes if probe.failures[index]]
-        yield Condition(name, failures[0] if failures else "")
 
 
 def _total_log_growth(probes: list[Probe]) -> float:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.jit import kernel, scalar, specialise
+from driftgames._kernels.ranges import all_inside
 from driftgames.bandit.clock_kernels import ANSWERED, DELAY, DRIFT, LEARNER_LOSS, ROUND
 from driftgames.bandit.types import Addresses, ArmArray, Respond
 from driftgames.bandit.uniform_kernels import next_uniform
@@ -137,11 +138,13 @@ class Engine(ABC):
         if self.steps is not None and (respond is None or hasattr(respond, "py_func")):
             state, p = (self.estimates, self._scratch, self.numbers), np.empty(self.estimates.size)
             _compile_loop(self.steps, respond)(state, p, *addresses, losses, drawn, paid)
+            if respond is not None:
+                check_losses(losses)
             return
         for row in range(losses.shape[0]):
             if respond is not None:
                 respond(self.t + 1.0, self.distribution(), losses[row])
-                check_range("the losses of an environment", losses[row], 0.0, 1.0)
+                check_losses(losses[row])
             arm, prob = self.draw(*addresses)
             self.learn(arm, float(losses[row, arm]), prob + self.gamma)
             drawn[row], paid[row] = arm, losses[row, arm]
@@ -164,6 +167,12 @@ class Engine(ABC):
         """Take over arrays that `check_state` has passed."""
         self.estimates[:], self.numbers[:] = estimates, numbers  # kernels are bound to the arrays
         self.refresh()
+
+
+def check_losses(losses: FloatArray) -> None:
+    """Raise ValueError if an environment gives losses outside [0, 1]."""
+    if not all_inside(losses.ravel(), 0.0, 1.0):
+        check_range("the losses of an environment", losses, 0.0, 1.0)
 
 
 def _check_count(name: str, value: float, most: float) -> float:

@@ -23,9 +23,9 @@ class Environment(ABC):
         """The number of arms."""
 
     @property
-    @abstractmethod
     def gaps(self) -> FloatArray | None:
-        """The mean loss of each arm less that of the best arm; None if it changes."""
+        """The mean loss of each arm less that of the best arm; None, the default, if it changes."""
+        return None
 
 
 class Oblivious(Environment):
@@ -43,11 +43,6 @@ class Adaptive(Environment):
     @abstractmethod
     def respond(self) -> Respond:
         """A compiled ``respond(t, p, losses)`` that writes the losses of round ``t``."""
-
-    @property
-    def gaps(self) -> FloatArray | None:
-        """None: the losses depend on the player."""
-        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,11 +139,6 @@ class Switching(_OfSize, Oblivious):
         super().__post_init__()
         check_between("gap", self.gap, 0.0, 0.5)
         check_integer("period", self.period, least=1)
-
-    @property
-    def gaps(self) -> FloatArray | None:
-        """None: the best arm changes."""
-        return None
 
     def losses(self, first_round: int, n_rounds: int, rng: np.random.Generator) -> FloatArray:
         """Flip the coins of these rounds."""

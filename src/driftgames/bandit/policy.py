@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -16,8 +17,9 @@ from driftgames.bandit.replay import (
     check_delays,
     check_environment,
     check_matrix,
-    play_environment,
-    play_matrix,
+    losses_from,
+    losses_in,
+    play,
 )
 from driftgames.bandit.run import BanditRun, nothing_promised
 from driftgames.bandit.types import Rounds
@@ -146,17 +148,17 @@ class BanditPolicy(ArmPuller):
         late = check_delays(delays, rounds)
         if late is not None and isinstance(source, Adaptive):
             raise ValueError("delays are for losses that do not react to the player")
-        engine = self._engine
-        replay = partial(engine.play, None) if late is None else DelayedReplay(engine, late)
+        engine, respond = self._engine, source.respond if isinstance(source, Adaptive) else None
+        replay = partial(engine.play, respond) if late is None else DelayedReplay(engine, late)
+        losses_of: Callable[[slice], FloatArray]
         with self._lock, self._drawing_from(rng), self._all_or_nothing():
             played = self.t
             if isinstance(source, Environment):
                 draws, gaps = environment_rng or child_of(self.rng), source.gaps
-                recorder = play_environment(
-                    engine, replay, self._addresses, source, rounds, draws, points
-                )
+                losses_of = partial(losses_from, source, played + 1, draws)
             else:
-                recorder = play_matrix(replay, self._addresses, matrix, self._units, points)
+                losses_of = partial(losses_in, matrix, self._units)
+            recorder = play(replay, self._addresses, losses_of, rounds, self._n_arms, points)
         bound = self.copy().bound if played == 0 else partial(nothing_promised, played)
         learner_totals, arm_totals = recorder.totals(self._units)
         return BanditRun(

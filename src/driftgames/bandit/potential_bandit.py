@@ -28,13 +28,7 @@ from driftgames.potentials import Exponential, NoBoundError, Potential
 
 
 class PotentialEngine(Engine):
-    r"""Algorithm 4 as it is printed, for any potential: O(K) a round.
-
-    .. math:: p_{t,i} \propto \Phi_t(s_{t-1,i}-1) - \Phi_t(s_{t-1,i}+1), \qquad
-              s_{t,i} = s_{t-1,i} + \mathbf 1\{i = i_t\}\,\ell_{t,i_t}/p_{t,i_t} - \ell_{t,i_t}
-
-    [LS14, Alg. 4]
-    """
+    """Algorithm 4 as it is printed, for any potential: O(K) a round. [LS14, Alg. 4]"""
 
     def __init__(self, potential: Potential, n_arms: int) -> None:
         self.potential = potential
@@ -143,7 +137,11 @@ class PotentialBandit(BanditPolicy):
                 raise ValueError(
                     f"{shown(potential)} needs a horizon: Theorem 4 is checked for one"
                 )
-            self._check = self._must_qualify(potential, self.horizon)
+            self._check = check_bandit_potential(potential, self.n_arms, self.horizon)
+            if not self._check.qualifies:
+                raise ValueError(
+                    f"{shown(potential)} does not meet Theorem 4. {self._check.reasons}"
+                )
         self._play_with(self._make_engine())
 
     def _make_engine(self) -> Engine:
@@ -178,10 +176,12 @@ class PotentialBandit(BanditPolicy):
         bound is known for the policy's horizon alone.
         """
         epsilons = np.asarray(epsilon * (self._n_arms / self._n_ever))
-        if self._check is not None:
+        if (check := self._check) is not None:
             if (horizon != self.horizon).any():
                 raise NoBoundError(f"the bound is known for a horizon of {self.horizon} alone")
-            check = self._check_of_all(self._check)
+            if check.n_arms != self._n_ever:
+                check = check_bandit_potential(check.potential, self._n_ever, check.horizon)
+                self._check = check
             return np.reshape([check.bound(float(each)) for each in epsilons.flat], epsilons.shape)
         if self._exponential.decay > 0:
             return exp3_scheduled(epsilons, self._n_ever, *self._exponential.rates_until(horizon))
@@ -240,16 +240,3 @@ class PotentialBandit(BanditPolicy):
         if check_fraction("epsilon", epsilon) == 1.0:
             raise ValueError("epsilon must be below 1 to tune eta: at 1 the best eta is 0")
         return float(epsilon)
-
-    def _must_qualify(self, potential: Potential, horizon: int) -> BanditCheck:
-        check = check_bandit_potential(potential, self.n_arms, horizon)
-        if not check.qualifies:
-            raise ValueError(f"{shown(potential)} does not meet Theorem 4. {check.reasons}")
-        return check
-
-    def _check_of_all(self, check: BanditCheck) -> BanditCheck:
-        """Return the check for all arms that ever were."""
-        if check.n_arms != self._n_ever:
-            check = check_bandit_potential(check.potential, self._n_ever, check.horizon)
-            self._check = check
-        return check

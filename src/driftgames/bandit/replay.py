@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.ranges import all_inside
-from driftgames.bandit.engine import Engine
+from driftgames.bandit.engine import Engine, check_losses
 from driftgames.bandit.environments import Adaptive, Environment, Oblivious
 from driftgames.bandit.run import Recorder
 from driftgames.bandit.types import Addresses, ArmArray, Replay, Rounds
@@ -86,61 +86,43 @@ class DelayedReplay:
             self._t += 1
 
 
-def play_matrix(
-    replay: Replay, addresses: Addresses, matrix: FloatArray, units: Units, points: int
+def play(
+    replay: Replay,
+    addresses: Addresses,
+    losses_of: Callable[[slice], FloatArray],
+    rounds: int,
+    n_arms: int,
+    points: int,
 ) -> Recorder:
-    """Play one round per row of numbers in these units."""
-    rounds, n_arms = matrix.shape
+    """Play block by block; ``losses_of`` gives the losses of these rounds, on [0, 1]."""
     recorder = Recorder(rounds, n_arms, points)
-    for block in _blocks(rounds, n_arms):
-        numbers = np.ascontiguousarray(matrix[block])
-        if not all_inside(numbers.ravel(), units.low, units.high):
-            check_range(units.plural, matrix, units.low, units.high)
-        losses = units.to_game(numbers)
+    step = max(LEAST_ROUNDS, BLOCK // n_arms)
+    for start in range(0, rounds, step):
+        block = slice(start, min(start + step, rounds))
+        losses = losses_of(block)
         replay(losses, addresses, recorder.drawn[block], recorder.paid[block])
         recorder.add(losses, block)
     return recorder
 
 
-def play_environment(
-    engine: Engine,
-    replay: Replay,
-    addresses: Addresses,
-    environment: Environment,
-    rounds: int,
-    rng: np.random.Generator,
-    points: int,
-) -> Recorder:
-    """Play against an environment, whose losses are in [0, 1].
-
-    ``replay`` is for the losses of an `Oblivious` environment.
-    """
-    n_arms, first = environment.n_arms, engine.t + 1
-    recorder = Recorder(rounds, n_arms, points)
-    for block in _blocks(rounds, n_arms):
-        drawn, paid = recorder.drawn[block], recorder.paid[block]
-        count = block.stop - block.start
-        if isinstance(environment, Oblivious):
-            losses = environment.losses(first + block.start, count, rng)
-            _check_losses(losses, (count, n_arms))
-            replay(losses, addresses, drawn, paid)
-        else:
-            assert isinstance(environment, Adaptive)
-            losses = np.zeros((count, n_arms))
-            engine.play(environment.respond, losses, addresses, drawn, paid)
-            _check_losses(losses, (count, n_arms))
-        recorder.add(losses, block)
-    return recorder
+def losses_in(matrix: FloatArray, units: Units, block: slice) -> FloatArray:
+    """Return the losses of a block of rows of numbers in these units."""
+    numbers = np.ascontiguousarray(matrix[block])
+    if not all_inside(numbers.ravel(), units.low, units.high):
+        check_range(units.plural, matrix, units.low, units.high)
+    return units.to_game(numbers)
 
 
-def _blocks(rounds: int, n_arms: int) -> Iterator[slice]:
-    step = max(LEAST_ROUNDS, BLOCK // n_arms)
-    for start in range(0, rounds, step):
-        yield slice(start, min(start + step, rounds))
-
-
-def _check_losses(losses: FloatArray, shape: tuple[int, int]) -> None:
+def losses_from(
+    environment: Environment, first: int, rng: np.random.Generator, block: slice
+) -> FloatArray:
+    """Return the losses of a block of rounds after ``first - 1`` others; an adversary's are 0."""
+    shape = block.stop - block.start, environment.n_arms
+    if not isinstance(environment, Oblivious):
+        assert isinstance(environment, Adaptive)
+        return np.zeros(shape)  # it writes them while the block is played
+    losses = environment.losses(first + block.start, shape[0], rng)
     if losses.shape != shape:
         raise ValueError(f"an environment must give losses of shape {shape}; got {losses.shape}")
-    if not all_inside(losses.ravel(), 0.0, 1.0):
-        check_range("the losses of an environment", losses, 0.0, 1.0)
+    check_losses(losses)
+    return losses

@@ -14,15 +14,11 @@ from driftgames.bandit.log import PullLog
 from driftgames.bandit.policy import BanditPolicy
 from driftgames.bandit.potential_bandit import PotentialBandit
 from driftgames.bandit.registry import POLICIES
-from driftgames.core.checks import check_flag, shown
+from driftgames.core.checks import check_flag, needs_extra, shown
 from driftgames.core.registry import choose
 
-try:
+with needs_extra(__name__, "river"):
     from river.bandit.base import ArmID, Policy
-except ImportError as error:
-    raise ImportError(
-        "driftgames.bandit.river needs river: pip install 'driftgames[river]'"
-    ) from error
 
 __all__ = ["MOST_WAITING", "RiverBandit"]
 

@@ -54,15 +54,11 @@ def sum_until(horizon: Rounds, decay: float) -> FloatArray:
     >>> bool(np.isclose(sum_until(np.array(100), 0.3), rate_at(np.arange(1, 101), 0.3).sum()))
     True
     """
-    starts = _stretches(int(horizon.max()))
+    # the first round of every stretch, up to the horizon or beyond
+    doublings = max(int(horizon.max()).bit_length() - 5, 0)
+    later = (np.arange(16, 32) << k for k in range(1, doublings + 1))
+    starts: Rounds = np.concatenate([np.arange(1, 32), *later])
     rates = rate_at(starts, decay)
     before = np.concatenate([[0.0], np.cumsum(np.diff(starts) * rates[:-1])])
     at = np.searchsorted(starts, horizon, side="right") - 1
     return np.asarray(before[at] + (horizon - starts[at] + 1) * rates[at])
-
-
-def _stretches(horizon: int) -> Rounds:
-    """Return the first round of every stretch, up to the horizon or beyond."""
-    doublings = max(horizon.bit_length() - 5, 0)
-    later = (np.arange(16, 32) << k for k in range(1, doublings + 1))
-    return np.concatenate([np.arange(1, 32), *later])

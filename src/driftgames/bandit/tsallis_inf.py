@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.bandit import tsallis_kernels as kernels
-from driftgames.bandit.engine import Engine
 from driftgames.bandit.policy import BanditPolicy
+from driftgames.bandit.tsallis_engine import TsallisEngine
 from driftgames.bandit.types import Arm, Rounds
 from driftgames.certificates.bounds import (
     tsallis_inf,
@@ -20,54 +18,11 @@ from driftgames.certificates.bounds import (
     tsallis_inf_rv,
     tsallis_inf_stochastic,
 )
-from driftgames.core.checks import check_between, check_flag
+from driftgames.core.checks import check_flag
 from driftgames.core.generators import RandomState
 from driftgames.core.schema import FLAG, Schema
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
-
-
-class TsallisEngine(Engine):
-    """Solves for the probabilities in each round, starting at the solution of the last round."""
-
-    steps = kernels.STEPS
-
-    def __init__(self, n_arms: int, *, reduced_variance: bool, adapt_to_delays: bool) -> None:
-        self.estimates = np.zeros(n_arms)
-        self.numbers = np.zeros(kernels.SIZE)
-        self.numbers[kernels.ADAPTS] = float(adapt_to_delays)
-        self.numbers[kernels.SCALE] = 4.0 if reduced_variance else 2.0
-        self.numbers[kernels.BASELINE] = 0.5 if reduced_variance else 0.0
-        self.bind()
-
-    def distribution(self) -> FloatArray:
-        """Solve for the next round."""
-        p = np.empty(self.estimates.size)
-        kernels.distribute_next((self.estimates, self._scratch, self.numbers), p)
-        return p
-
-    def bind(self) -> None:
-        """Bind the kernels to the arrays."""
-        self._scratch = np.empty(self.estimates.size)  # the probabilities of a pull
-        self.least_estimate = -np.inf if self.numbers[kernels.BASELINE] > 0 else 0.0
-        state = (self.estimates, self._scratch, self.numbers)
-        self.draw, self.learn = partial(kernels.draw, *state), partial(kernels.learn, *state)
-
-    def highest_rate(self, numbers: FloatArray) -> float:
-        """Return the learning rate of the first round."""
-        return float(self.numbers[kernels.SCALE])
-
-    def check(self, estimates: FloatArray, numbers: FloatArray) -> None:
-        """Raise ValueError for an impossible number, or for the constants of another engine."""
-        highest = 2.0 * np.sqrt(estimates.size)
-        check_between("the start", numbers[kernels.START], 0.0, highest * (1 + 1e-9))
-        check_between("the rate", numbers[kernels.RATE], 0.0, self.highest_rate(numbers))
-        if numbers[kernels.ALONE] not in (0.0, 1.0):
-            raise ValueError(f"alone must be 0 or 1; got {float(numbers[kernels.ALONE])!r}")
-        constants = [kernels.SCALE, kernels.BASELINE, kernels.ADAPTS]
-        wanted, found = self.numbers[constants].tolist(), numbers[constants].tolist()
-        if found != wanted:
-            raise ValueError(f"the constants must be {wanted}; got {found}")
 
 
 class TsallisINF(BanditPolicy):

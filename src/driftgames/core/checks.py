@@ -211,6 +211,15 @@ def float_errors(name: str) -> Iterator[None]:
         raise ValueError(f"{name} must be numbers that fit in a float64; got {error}") from error
 
 
+@contextlib.contextmanager
+def needs_extra(module: str, extra: str) -> Iterator[None]:
+    """Say how to install the library that a module needs, if it cannot be imported."""
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(f"{module} needs {extra}: pip install 'driftgames[{extra}]'") from error
+
+
 def first_index(bad: npt.NDArray[np.bool_]) -> tuple[int, ...]:
     """Return the index of the first true entry."""
     return tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))

@@ -386,15 +386,11 @@ class ExpertLearner(Stateful):
         """Return the bound for this run. Default: the bound for any run."""
         return self.bound(horizon, epsilon)
 
-    def _best_first(self) -> npt.NDArray[np.intp]:
-        """Return the actions with a positive prior, those with the lowest loss first."""
-        order = np.argsort(self._positions(), kind="stable")
-        return order if self._prior is None else order[self._prior[order] > 0]
-
     def _mean_of_best(self, values: FloatArray) -> FloatArray:
         """Return the mean of a value over the best actions, one mean for each epsilon."""
-        best_first = self._best_first()
-        shares = np.ones(best_first.size) if self._prior is None else self._prior[best_first]
+        best_first = np.argsort(self._positions(), kind="stable")
+        shares = np.ones(self._n_actions) if self._prior is None else self._prior[best_first]
+        best_first, shares = best_first[shares > 0], shares[shares > 0]
         return np.cumsum(shares * values[best_first]) / np.cumsum(shares)
 
     def _check_columns(self, columns: tuple[str, ...] | None) -> tuple[str, ...] | None:

@@ -130,6 +130,7 @@ class AdaptiveIntervals(Stateful):
             raise ValueError(f"step_sizes must be numbers in (0, 1]; got {shown(step_sizes)}")
         self._window = None if window is None else check_integer("window", window, least=1)
         n, alpha = self._step_sizes.size, self._alpha
+        self._pinball = PinballLoss(alpha, -math.inf, math.inf)
         self._levels = np.full(n, alpha)
         self._misses, self._losses, self._previous = np.zeros(n), np.zeros(n), np.zeros(n)
         self._numbers = np.zeros(7)
@@ -220,14 +221,15 @@ class AdaptiveIntervals(Stateful):
         return low, high
 
     def _learn_levels(self, beta: float, missed: FloatArray) -> None:
-        learner, alpha = self._learners[0], self._alpha
+        learner = self._learners[0]
         p = distribution_of_awake(learner, None)
-        losses = _pinball(beta - self._levels, alpha)
-        self._numbers[_LOSS] += float(_pinball(np.array(beta - dot(p, self._levels)), alpha))
+        played, y = np.array(dot(p, self._levels)), np.array(beta)
+        losses = self._pinball.evaluate(self._levels, y)
+        self._numbers[_LOSS] += float(self._pinball.evaluate(played, y))
         self._losses += losses
         self._numbers[_DRAWN] += dot(p, missed)
         if self.t:
-            away = np.abs(self._levels - alpha) / self._step_sizes
+            away = np.abs(self._levels - self._alpha) / self._step_sizes
             self._numbers[_MOVED] += dot(np.abs(p - self._previous), away)
         self._previous = p
         learner.update(losses)
@@ -432,8 +434,3 @@ class IntervalRun(Run[CoverageCertificate]):
         curves = {self.title: self.coverage_over_time(window)}
         rounds = self.rounds.astype(np.float64)
         return plot_coverage(rounds, curves, self.target, window=window, ax=ax)
-
-
-def _pinball(errors: FloatArray, alpha: float) -> FloatArray:
-    """Return the pinball losses of levels that are below beta by these errors."""
-    return np.asarray(np.where(errors >= 0, alpha * errors, (alpha - 1.0) * errors))

@@ -14,12 +14,7 @@ from driftgames._kernels.normal_hedge import weigh_normal_hedge
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.totals import LEARNER, LOWEST
-from driftgames.hedge.two_pass import (
-    State,
-    TwoPassLearner,
-    compile_rounds,
-    learn_nothing,
-)
+from driftgames.hedge.two_pass import State, TwoPassLearner, compile_rounds, learn_nothing
 
 
 class NormalHedge(TwoPassLearner):

@@ -16,18 +16,9 @@ import numpy.typing as npt
 from driftgames._kernels.arithmetic import choose, fma, lesser
 from driftgames._kernels.distribution import draw, normalise, times_prior
 from driftgames._kernels.jit import inner_kernel, kernel, specialise
-from driftgames._kernels.lanes import (
-    LANES,
-    any_of,
-    first,
-    fold,
-    fold_lesser,
-    load,
-    spread,
-    store,
-)
+from driftgames._kernels.lanes import LANES, any_of, first, fold, fold_lesser, load, spread, store
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.totals import CLOCK, LEARNER, LOWEST, raise_floor
+from driftgames.hedge.totals import CLOCK, LEARNER, LOWEST, close_round
 from driftgames.potentials.compiled import Exponent, Kernels, Theta, Weight
 
 Replay = Callable[..., int]
@@ -95,10 +86,8 @@ def _replay(
         if len(uniforms):
             drawn = draw(played[r % len(played)], uniforms[r])
             learner_loss = (row[drawn] - offset) * factor
-        totals[CLOCK], totals[LEARNER], totals[LOWEST] = t, lead + learner_loss, best
         learner_losses[r] = learner_loss
-        regret[r] = lead + learner_loss - best
-        raise_floor(there, totals)
+        regret[r] = close_round(there, totals, learner_loss, best)
         here, there = there, here
     return rounds
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from driftgames.certificates import Certificate
+from driftgames.core.checks import needs_extra
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.linearised import charged_range, choose_linearised, play_linearised
@@ -19,12 +20,8 @@ from driftgames.hedge.loss_base import Loss, LossFunction, Range
 from driftgames.hedge.losses import make_loss
 from driftgames.hedge.registry import LearnerChoice, make_learner
 
-try:
+with needs_extra(__name__, "river"):
     from river import base
-except ImportError as error:
-    raise ImportError(
-        "driftgames.hedge.river needs river: pip install 'driftgames[river]'"
-    ) from error
 
 __all__ = ["HedgeClassifier", "HedgeRegressor"]
 

@@ -250,9 +250,11 @@ def _groups(by: Keys, n: int) -> Iterator[tuple[str, npt.NDArray[np.intp]]]:
     keys = np.asarray(by)
     if keys.shape != (n,):
         raise ValueError(f"by must have one key for each of the {n} rows; got shape {keys.shape}")
-    texts = [_text(key) for key in keys.tolist()]
-    for key in dict.fromkeys(texts):
-        yield key, np.array([i for i, text in enumerate(texts) if text == key], dtype=np.intp)
+    rows: dict[str, list[int]] = {}
+    for i, key in enumerate(keys.tolist()):
+        rows.setdefault(_text(key), []).append(i)
+    for text, where in rows.items():
+        yield text, np.array(where, dtype=np.intp)
 
 
 def _text(key: object) -> str:

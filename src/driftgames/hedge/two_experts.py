@@ -14,12 +14,7 @@ from driftgames.certificates import bounds
 from driftgames.core.checks import shown
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.totals import CLOCK
-from driftgames.hedge.two_pass import (
-    State,
-    TwoPassLearner,
-    compile_rounds,
-    learn_nothing,
-)
+from driftgames.hedge.two_pass import State, TwoPassLearner, compile_rounds, learn_nothing
 
 
 class TwoExperts(TwoPassLearner):

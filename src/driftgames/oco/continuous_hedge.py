@@ -19,8 +19,8 @@ from driftgames.oco.convex_set import ConvexSet
 from driftgames.oco.hit_and_run import HitAndRun
 from driftgames.oco.integration import FixedPopulation, Grid, Integration, Points, Precision
 from driftgames.oco.learner import ConvexLearner, check_kind
+from driftgames.oco.loss_total import lowest_total
 from driftgames.oco.losses import Loss, LossFunction
-from driftgames.oco.lowest_total import lowest_total
 from driftgames.oco.polytope import Polytope
 from driftgames.potentials import NormalHedgeDT, Potential
 

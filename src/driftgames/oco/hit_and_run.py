@@ -136,16 +136,13 @@ class Walkers(Population):
         with np.errstate(divide="ignore", invalid="ignore"):
             self._draw_again(after / before if before.any() else after)
         self._walk(t + 1)
-        self._warn_if_few(t)
-
-    def _warn_if_few(self, t: int) -> None:
         few = 1.0 / self._inverse_size < self._strategy.least_effective
         if few and not self._warned:
             warnings.warn(
                 f"the {self.points.shape[0]} walkers are worth {1.0 / self._inverse_size:.0f} "
                 f"independent points after round {t}; take more walkers or more steps",
                 IntegrationWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         self._warned = few
 
@@ -172,8 +169,6 @@ class Walkers(Population):
     def set_state(self, state: Content) -> None:
         """Take over walkers that stand in the set."""
         points = as_floats("walkers", state["walkers"])
-        if points.shape != self.points.shape:
-            raise ValueError(f"walkers must be of shape {self.points.shape}; got {points.shape}")
         if not self._domain.contains(points).all():
             raise ValueError("walkers must all stand in the set")
         total = LossTotal.from_state(state["total"], self._domain.n_coordinates)

@@ -13,9 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from driftgames.certificates.mistakes import MistakeCertificate
 from driftgames.core.checks import check_integer, shown
 from driftgames.core.typing import FloatArray
+from driftgames.online_boosting.adapters import drawn_times, make_booster, takes_weights
 from driftgames.online_boosting.base import OnlineBooster
-from driftgames.online_boosting.registry import make_booster
-from driftgames.online_boosting.weak_learners import drawn_times, takes_weights
 
 __all__ = ["PartialFitBoostingClassifier"]
 

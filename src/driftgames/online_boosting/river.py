@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 
 from driftgames.certificates.mistakes import MistakeCertificate
-from driftgames.online_boosting.registry import ONLINE_BOOSTERS, make_booster
-from driftgames.online_boosting.weak_learners import TwoLabels, drawn_times, takes_weights
+from driftgames.core.checks import needs_extra
+from driftgames.online_boosting.adapters import (
+    ONLINE_BOOSTERS,
+    TwoLabels,
+    drawn_times,
+    make_booster,
+    takes_weights,
+)
 
-try:
+with needs_extra(__name__, "river"):
     from river import base
-except ImportError as error:
-    raise ImportError(
-        "driftgames.online_boosting.river needs river: pip install 'driftgames[river]'"
-    ) from error
 
 __all__ = ["OnlineBoostingClassifier"]
 

@@ -13,10 +13,7 @@ from driftgames.portfolio.baselines import (
     SoftBayes,
     UniformRebalancing,
 )
-from driftgames.portfolio.best_in_hindsight import (
-    BestConstantRebalanced,
-    best_constant_rebalanced,
-)
+from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced, best_constant_rebalanced
 from driftgames.portfolio.portfolio_run import PortfolioRun
 from driftgames.portfolio.registry import STRATEGIES
 from driftgames.portfolio.relatives import price_relatives

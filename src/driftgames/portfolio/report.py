@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -111,30 +111,19 @@ class PortfolioReport:
         return plot_wealth(curves, best=shown, dates=self.dates, ax=ax)
 
 
-class FrameMarket(NamedTuple):
-    """Relatives with a row per period, and the names of the assets.
-
-    ``dates`` are the ends of the periods; prices have one more, the start. None if the table has
-    no dates.
-    """
-
-    relatives: FloatArray
-    assets: tuple[str, ...]
-    dates: Dates | None
-
-
-def read_frame(table: Any, holds: str) -> FrameMarket:
-    """Return the market of a data frame or an array, whose columns are assets.
+def read_frame(table: Any, holds: str) -> tuple[FloatArray, tuple[str, ...], Dates | None]:
+    """Return relatives, assets and dates of a data frame or an array, whose columns are assets.
 
     Dates are the index of a pandas frame, unless that is of integers; otherwise the first column,
-    if it is one of dates, times or texts in ISO 8601. They must rise.
+    if it is one of dates, times or texts in ISO 8601. They must rise. They are the ends of the
+    periods; prices have one more, the start. None if the table has no dates.
     """
     to_relatives = choose("holds", holds, KINDS)
     frame = as_frame(table)
     if frame is None:
         values = np.asarray(table)
         names = tuple(f"asset {k + 1}" for k in range(values.shape[-1] if values.ndim else 0))
-        return FrameMarket(to_relatives(values), names, None)
+        return to_relatives(values), names, None
     dates = _dates_from(getattr(nw.maybe_get_index(frame), "values", None))
     if dates is None and frame.columns:
         first = frame[frame.columns[0]]
@@ -147,7 +136,7 @@ def read_frame(table: Any, holds: str) -> FrameMarket:
         late = int(np.argmin(np.diff(dates) > np.timedelta64(0)))
         raise ValueError(f"dates must rise; got {dates[late]} before {dates[late + 1]}")
     relatives = to_relatives(frame.to_numpy().astype(np.float64))
-    return FrameMarket(relatives, tuple(map(str, frame.columns)), dates)
+    return relatives, tuple(map(str, frame.columns)), dates
 
 
 def _dates_from(values: npt.NDArray[Any] | None) -> Dates | None:
@@ -204,15 +193,15 @@ def run(
     2 2024-01-04      0.60  0.5
     3 2024-01-05      0.60  0.5
     """
-    market = read_frame(table, holds)
+    relatives, assets, dates = read_frame(table, holds)
     names = [algorithms] if isinstance(algorithms, str) else list(algorithms)
     made = {
         name: choose("algorithms", name, STRATEGIES)(
-            len(market.assets), cost=cost, random_state=random_state
+            len(assets), cost=cost, random_state=random_state
         )
         for name in names
     }
-    runs = {name: strategy.run(market.relatives) for name, strategy in made.items()}
-    best = best_constant_rebalanced(market.relatives)
+    runs = {name: strategy.run(relatives) for name, strategy in made.items()}
+    best = best_constant_rebalanced(relatives)
     certificates = {name: strategy.certificate(best) for name, strategy in made.items()}
-    return PortfolioReport(runs, certificates, best, market.assets, market.dates)
+    return PortfolioReport(runs, certificates, best, assets, dates)

@@ -10,16 +10,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from driftgames.core.checks import needs_extra
 from driftgames.core.registry import choose
 from driftgames.portfolio.registry import STRATEGIES
 from driftgames.portfolio.strategy import PortfolioStrategy
 
-try:
+with needs_extra(__name__, "skfolio"):
     from skfolio.optimization import BaseOptimization
-except ImportError as error:
-    raise ImportError(
-        "driftgames.portfolio.skfolio needs skfolio: pip install 'driftgames[skfolio]'"
-    ) from error
 
 __all__ = ["OnlinePortfolio"]
 

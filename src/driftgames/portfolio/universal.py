@@ -206,17 +206,12 @@ class UniversalPortfolio(PortfolioStrategy):
                 f"there is no bound with a potential and costs; got cost={self._cost:g}"
             )
         self._check_same_days(best)
-        if self._is_exact:
+        gauss = self._n_assets == 2 and not self._has_own_points and self._potential is None
+        if gauss and not self._cost and self._t < 2 * self._n_points:  # exact integrals so far
             return best.universal_bound
         there = self._prior > 0
         behind = best.log_wealth - self._log_wealth + self.positions[there] * self._span
         return float((self._quantile_bound(self._t, self._prior[there]) + behind).min())
-
-    @property
-    def _is_exact(self) -> bool:
-        """Whether the points have integrated Cover's polynomials exactly so far."""
-        gauss = self._n_assets == 2 and not self._has_own_points and self._potential is None
-        return gauss and not self._cost and self._t < 2 * self._n_points
 
     def _quantile_bound(self, horizon: npt.ArrayLike, epsilons: npt.ArrayLike) -> FloatArray:
         if self._potential is None:

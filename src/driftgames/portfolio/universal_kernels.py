@@ -73,7 +73,8 @@ def universal(
         total = fold(weight)
         if tolls is not None:
             common = log(total)
-        _write_mean(means, total, portfolios[day])
+        for k in range(n_assets):
+            portfolios[day, k] = fold(load(means[k], 0, 0.0)) / total
 
 
 @scalar
@@ -98,12 +99,6 @@ def _add_up(P: FloatArray, w0: float, w1: float, w2: float, w3: float, means: Fl
         so_far = fma(w1, load(row, 8, 0.0), so_far)
         so_far = fma(w2, load(row, 16, 0.0), so_far)
         store(mean, 0, fma(w3, load(row, 24, 0.0), so_far))
-
-
-@scalar
-def _write_mean(means: FloatArray, total: float, portfolio: FloatArray) -> None:
-    for k in range(portfolio.size):
-        portfolio[k] = fold(load(means[k], 0, 0.0)) / total
 
 
 @scalar

@@ -1,9 +1,9 @@
-"""What both adapters share: two labels as signs, and how often an example is drawn."""
+"""What both adapters share: boosters by name, labels as signs, how often to draw an example."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,27 @@ import numpy as np
 from driftgames.core.checks import shown
 from driftgames.core.registry import choose
 from driftgames.core.typing import FloatArray, IntArray
+from driftgames.online_boosting.adaboost_ol import AdaBoostOL
+from driftgames.online_boosting.base import OnlineBooster
+from driftgames.online_boosting.bbm import OnlineBBM
+
+ONLINE_BOOSTERS: Mapping[str, Callable[[int, float], OnlineBooster]] = {
+    "bbm": OnlineBBM,
+    "adaboost.ol": lambda n_learners, edge: AdaBoostOL(n_learners),
+}
+"""Name to ``factory(n_learners, edge)``; AdaBoost.OL ignores the edge."""
 
 WEIGHTING = {"auto": None, "weight": True, "draw": False}
 """Whether weak learners are given weights; None if it depends on whether they take them."""
+
+
+def make_booster(algorithm: str, n_learners: int, edge: float = 0.1) -> OnlineBooster:
+    """Return a new online booster.
+
+    >>> make_booster("adaboost.ol", 5)
+    <AdaBoost.OL: 5 weak learners, 0 examples>
+    """
+    return choose("algorithm", algorithm, ONLINE_BOOSTERS)(n_learners, edge)
 
 
 def takes_weights(weighting: str, learn: Callable[..., Any], name: str) -> bool:

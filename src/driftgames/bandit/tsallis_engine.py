@@ -1,4 +1,4 @@
-r"""Weights of Tsallis-INF: the solution of one equation in one unknown.
+r"""The engine of Tsallis-INF: its weights are the solution of one equation in one unknown.
 
 An arm's probability is ``4 / (eta (estimate - x))**2``, where ``x`` lies below all estimates
 and makes the probabilities sum to 1. With ``d`` the distance of an arm to the best one and
@@ -13,6 +13,8 @@ All sums over arms are in the one order of `driftgames._kernels.lanes`.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
@@ -29,8 +31,9 @@ from driftgames.bandit.clock_kernels import (
     count_pull,
     waiting,
 )
-from driftgames.bandit.engine import State, Steps
+from driftgames.bandit.engine import Engine, State, Steps
 from driftgames.bandit.uniform_kernels import next_uniform
+from driftgames.core.checks import check_between
 from driftgames.core.typing import FloatArray
 
 START = CLOCK_SIZE  # w of the last pull, where Newton starts
@@ -164,4 +167,44 @@ def learn(
     learn_one((estimates, p, numbers), arm, loss, prob)
 
 
-STEPS = Steps(draw_one, chance_of, learn_one, distribute_next)
+class TsallisEngine(Engine):
+    """Solves for the probabilities in each round, starting at the solution of the last round."""
+
+    steps = Steps(draw_one, chance_of, learn_one, distribute_next)
+
+    def __init__(self, n_arms: int, *, reduced_variance: bool, adapt_to_delays: bool) -> None:
+        self.estimates = np.zeros(n_arms)
+        self.numbers = np.zeros(SIZE)
+        self.numbers[ADAPTS] = float(adapt_to_delays)
+        self.numbers[SCALE] = 4.0 if reduced_variance else 2.0
+        self.numbers[BASELINE] = 0.5 if reduced_variance else 0.0
+        self.bind()
+
+    def distribution(self) -> FloatArray:
+        """Solve for the next round."""
+        p = np.empty(self.estimates.size)
+        distribute_next((self.estimates, self._scratch, self.numbers), p)
+        return p
+
+    def bind(self) -> None:
+        """Bind the kernels to the arrays."""
+        self._scratch = np.empty(self.estimates.size)  # the probabilities of a pull
+        self.least_estimate = -np.inf if self.numbers[BASELINE] > 0 else 0.0
+        state = (self.estimates, self._scratch, self.numbers)
+        self.draw, self.learn = partial(draw, *state), partial(learn, *state)
+
+    def highest_rate(self, numbers: FloatArray) -> float:
+        """Return the learning rate of the first round."""
+        return float(self.numbers[SCALE])
+
+    def check(self, estimates: FloatArray, numbers: FloatArray) -> None:
+        """Raise ValueError for an impossible number, or for the constants of another engine."""
+        highest = 2.0 * np.sqrt(estimates.size)
+        check_between("the start", numbers[START], 0.0, highest * (1 + 1e-9))
+        check_between("the rate", numbers[RATE], 0.0, self.highest_rate(numbers))
+        if numbers[ALONE] not in (0.0, 1.0):
+            raise ValueError(f"alone must be 0 or 1; got {float(numbers[ALONE])!r}")
+        constants = [SCALE, BASELINE, ADAPTS]
+        wanted, found = self.numbers[constants].tolist(), numbers[constants].tolist()
+        if found != wanted:
+            raise ValueError(f"the constants must be {wanted}; got {found}")
