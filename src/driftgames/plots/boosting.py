@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import as_floats, check_fractions, check_integer
+from driftgames.core.checks import as_floats, check_integer, check_range
 from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.plots.style import new_axes, shown_name, with_styles
 
@@ -108,7 +108,8 @@ def plot_calibration(
     from matplotlib.figure import Figure
 
     check_integer("n_bins", n_bins, least=1)
-    p = check_fractions("probabilities", probabilities)
+    p = as_floats("probabilities", probabilities)
+    check_range("probabilities", p, 0.0, 1.0)
     hits = np.asarray(came_true, dtype=bool)
     if hits.shape != p.shape:
         raise ValueError(f"came_true must have the shape {p.shape}; got {hits.shape}")
