@@ -28,6 +28,7 @@ from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
 from driftgames.core.checks import shown
+from driftgames.core.documents import atomic_write
 from driftgames.core.typing import Figure, FloatArray, Path
 from driftgames.plots.style import shown_name
 from driftgames.tables import Table
@@ -441,9 +442,11 @@ class BaseBooster(BatchFit):
         On numbers of that type the graph gives the same labels. Votes and probabilities are
         rounded to float32, or with ``dtype="float64"`` to float64 where all votes are integers.
         """
-        from driftgames.boosting.onnx_export import export_onnx
+        from driftgames.boosting.onnx_export import onnx_model
 
-        export_onnx(self, path, dtype=dtype)
+        content = onnx_model(self, dtype=dtype).SerializeToString()
+        with atomic_write(path) as stream:
+            stream.write(content)
 
     def to_treelite(self) -> Any:
         """Return the model as a `treelite.Model`, for columns of numbers and two classes.
