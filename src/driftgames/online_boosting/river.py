@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.certificates.mistakes import MistakeCertificate
+from driftgames.certificates.certificate import MistakeCertificate
 from driftgames.online_boosting.registry import ONLINE_BOOSTERS, make_booster
 from driftgames.online_boosting.weak_learners import TwoLabels, drawn_times, takes_weights
 
