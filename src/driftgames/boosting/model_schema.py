@@ -6,6 +6,7 @@ A member of a member has a dotted name, such as ``stumps.feature``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from itertools import pairwise
 from typing import Any
 
@@ -14,8 +15,8 @@ import numpy as np
 from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.chips import COLUMNS
 from driftgames.boosting.cuts import MOST_BINS
-from driftgames.boosting.parameters import LATER
-from driftgames.boosting.tree_growth import CRITERIA, DEFAULTS
+from driftgames.boosting.parameters import SharedParameters
+from driftgames.boosting.tree_growth import CRITERIA
 from driftgames.core.checks import is_real
 from driftgames.core.description import is_described
 from driftgames.core.schema import (
@@ -34,8 +35,11 @@ from driftgames.core.schema import (
 )
 from driftgames.core.typing import Content
 
-LEFT_OUT = DEFAULTS | LATER
-"""The parameters that a file leaves out where they have these default values."""
+_ALWAYS = {"estimator", "max_bins", "n_jobs", "random_state", "verbose", "warm_start"}
+LEFT_OUT: dict[str, Any] = {
+    each.name: each.default for each in fields(SharedParameters) if each.name not in _ALWAYS
+}
+"""The parameters that a file leaves out at these defaults: the first files did not have them."""
 
 _MOST_FEATURES = 2**31 - 1  # what the stumps' feature numbers can hold
 _MOST_BYTES = 2**20  # of a label: a file must not ask for more memory than it is long

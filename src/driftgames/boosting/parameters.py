@@ -70,19 +70,6 @@ verbose : int
 warm_start : bool
     Go on from the rounds played already."""
 
-LATER: dict[str, Any] = {
-    "categorical_features": "from_dtype",
-    "calibrate": True,
-    "class_weight": None,
-    "early_stopping": False,
-    "validation_fraction": 0.1,
-    "n_iter_no_change": 10,
-    "scoring": "loss",
-    "tol": 1e-7,
-    "monotonic_cst": None,
-}
-"""Parameters that early model files do not have, with their defaults."""
-
 
 @dataclass(eq=False, repr=False)
 class SharedParameters:
