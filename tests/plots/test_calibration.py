@@ -47,3 +47,5 @@ def test_a_booster_draws_its_own():
     np.testing.assert_array_equal(above.get_lines()[1].get_xydata(), points)
     assert points[0, 1] < 0.4
     assert points[-1, 1] > 0.6
+    with pytest.raises(ValueError, match=r"label must be one of \['down', 'up'\]; got 'sideways'"):
+        booster.plot_calibration(X, y, label="sideways")

@@ -209,17 +209,10 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
         """The number of columns that the weak hypotheses ask about."""
         return int(self.n_features_in_ if self.encoder_ is None else self.encoder_.n_columns)
 
-    def _count_threads(self) -> int:
-        """Return the number of threads, checked."""
-        n_jobs: Any = self.n_jobs
-        if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
-            raise ValueError(f"n_jobs must be an integer or None; got {shown(n_jobs)}")
-        return count_threads(None if n_jobs is None else int(n_jobs))
-
     @contextmanager
     def _threads(self) -> Iterator[tuple[ThreadPoolExecutor | None, int]]:
         """Give a pool of threads, or None for one thread, and their number."""
-        n_threads = self._count_threads()
+        n_threads = count_threads(self.n_jobs)
         with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
             yield pool, n_threads
 
@@ -256,11 +249,13 @@ def find_classes(y: Array) -> Array:
     return classes
 
 
-def count_threads(n_jobs: int | None) -> int:
+def count_threads(n_jobs: Any) -> int:
     """Return ``n_jobs`` as joblib counts it; the default is 1, or the number of its backend.
 
     Inside a worker of joblib or Dask it is 1, because the workers share the cores already.
     """
+    if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
+        raise ValueError(f"n_jobs must be an integer or None; got {shown(n_jobs)}")
     return 1 if _in_worker() else int(effective_n_jobs(n_jobs))
 
 
