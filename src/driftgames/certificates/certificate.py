@@ -220,7 +220,7 @@ class CoverageCertificate(Comparable):
         verdict = "every bound holds" if self.holds else "A BOUND IS BROKEN"
         width = max(map(len, self.names))
         lines = [
-            f"{self.title} after {self.horizon:,} rounds: {verdict}",
+            f"{self.title} after {counted(self.horizon, 'round')}: {verdict}",
             f"coverage {self.coverage:.4f}, target {self.target:.4f}",
             f"{'misses less target':{width}}  realised  promised",
         ]
@@ -273,7 +273,7 @@ class MistakeCertificate(Comparable):
         verdict = "the bound holds" if self.holds else "THE BOUND IS BROKEN"
         note = f" ({self.caveat})" if self.caveat else ""
         return (
-            f"{self.title} after {self.horizon:,} examples: {verdict}{note}\n"
+            f"{self.title} after {counted(self.horizon, 'example')}: {verdict}{note}\n"
             f"{self.realised:,.1f} mistakes, at most {self.promised:,.1f} promised; "
             f"edges from {self.edges.min():.4f} to {self.edges.max():.4f}"
         )
