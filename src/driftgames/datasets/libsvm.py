@@ -161,11 +161,8 @@ def _parse_whole(text: bytes) -> Pieces:
     values = _numbers(text, data, colons + 1, pair_ends)
     same_line = np.diff(pairs, prepend=-1) == 1  # no label stands between this pair and the last
     rises = np.diff(index, prepend=0) > 0
-    if not only_digits.all() or (same_line & ~rises).any():
-        raise _UnusualError
-    if (index < 1).any() or (index > _MOST_COLUMNS).any():
-        raise _UnusualError
-    if not (np.isfinite(labels).all() and np.isfinite(values).all()):
+    good = only_digits & (rises | ~same_line) & (index >= 1) & (index <= _MOST_COLUMNS)
+    if not (good & np.isfinite(values)).all() or not np.isfinite(labels).all():
         raise _UnusualError
     indptr = np.append(np.flatnonzero(first) - np.arange(labels.size), pairs.size)
     return labels, indptr, index - 1, values
