@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from driftgames.boosting import BOOSTERS
 from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.bins import Array
 from driftgames.boosting.calibration import Calibration
@@ -21,7 +22,6 @@ from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.chips import COLUMNS
 from driftgames.boosting.model_schema import LEFT_OUT, check_model
 from driftgames.boosting.monotonic import plain_constraints
-from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.warm_start import check_settings
