@@ -133,16 +133,14 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
             settings["monotonic_cst"] = plain_constraints(self.monotonic_cst)
         return {name: value for name, value in settings.items() if name not in _FREE}
 
-    def _check_input(
-        self, X: Any, y: Any = "no_validation", *, reset: bool = False, finite: bool = True
-    ) -> Any:
+    def _check_input(self, X: Any, *, finite: bool = True) -> Any:
         """Return examples to predict, as the columns that the weak hypotheses ask about.
 
         Without ``finite``, a plain array is not searched for infinities.
         """
-        if reset or self.encoder_ is None:
+        if self.encoder_ is None:
             check_types(X, None)
-            return self._validate(X, y, reset=reset, finite=finite)
+            return self._validate(X, "no_validation", reset=False, finite=finite)
         validate_data(self, X, reset=False, skip_check_array=True)  # names, number of columns
         check_types(X, [feature is not None for feature in self.encoder_.features])
         return self._encode(X)
