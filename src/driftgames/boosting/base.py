@@ -22,7 +22,7 @@ from driftgames.boosting.batch_fit import BatchFit
 from driftgames.boosting.bins import Array
 from driftgames.boosting.booster_input import count_threads, is_plain
 from driftgames.boosting.frames import code_columns
-from driftgames.boosting.monitoring import cast_votes
+from driftgames.boosting.monitoring import cast_votes, winners
 from driftgames.boosting.tree_model import PairModel, TreeModel
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, Margins
@@ -194,16 +194,13 @@ class BaseBooster(BatchFit):
 
     def predict(self, X: Any) -> Array:
         """Return the label that the vote is for; a tie is for the first of the tied labels."""
-        return self._labels(self.decision_function(X))
+        votes = self.decision_function(X)
+        return np.asarray(self.classes_[winners(votes)])
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Yield the predictions after 1, 2, ... rounds."""
         for votes in self.staged_decision_function(X):
-            yield self._labels(votes)
-
-    def _labels(self, votes: FloatArray) -> Array:
-        first_of_largest = (votes > 0).astype(np.intp) if votes.ndim == 1 else votes.argmax(axis=1)
-        return np.asarray(self.classes_[first_of_largest])
+            yield np.asarray(self.classes_[winners(votes)])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class: the sigmoid of the vote in ``calibration_``.
