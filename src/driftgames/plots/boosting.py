@@ -126,16 +126,13 @@ def plot_calibration(
     )
 
     figure = Figure(figsize=(4.6, 5.2), layout="constrained")
-    grid = figure.add_gridspec(2, 1, height_ratios=(4, 1))
-    _, above = new_axes(figure.add_subplot(grid[0]))
-    _, below = new_axes(figure.add_subplot(grid[1], sharex=above))
+    above, below = (new_axes(ax)[1] for ax in figure.subplots(2, sharex=True, height_ratios=(4, 1)))
     above.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")
     above.vlines(means, centre - reach, centre + reach, color="0.5", linewidth=1.0)
     above.plot(means, shares, color="black", marker="o", markersize=4, linewidth=1.2)
     above.set_xlim(-0.02, 1.02)
     above.set_ylim(-0.02, 1.02)
     above.set_ylabel(f"share of {label}")
-    above.tick_params(labelbottom=False)
     below.hist(p, bins=[k / 20 for k in range(21)], color="0.75", edgecolor="0.4", linewidth=0.5)
     below.set(xlabel=f"probability of {label}", ylabel="examples")
     return figure
