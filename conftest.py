@@ -2,4 +2,8 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("skfolio") else ["src/driftgames/portfolio/skfolio.py"]
+_ADAPTERS = {"onnx": "boosting/onnx_export.py", "skfolio": "portfolio/skfolio.py"}
+
+collect_ignore = [
+    f"src/driftgames/{file}" for library, file in _ADAPTERS.items() if not find_spec(library)
+]

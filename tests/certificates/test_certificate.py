@@ -3,7 +3,13 @@ import math
 import numpy as np
 import pytest
 
-from driftgames.certificates import Certificate, bounds
+from driftgames.certificates import (
+    Certificate,
+    CoverageCertificate,
+    IntervalCertificate,
+    bounds,
+)
+from driftgames.certificates.certificate import MistakeCertificate
 from driftgames.plots import save_figure
 from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
 
@@ -20,6 +26,16 @@ def test_realised_promised_and_slack_stand_side_by_side():
     np.testing.assert_allclose(c.promised, [16.0, math.sqrt(128), math.sqrt(64 / 0.75), 8.0])
     np.testing.assert_array_equal(c.slack, c.promised - c.realised)
     assert c.holds
+
+
+def test_one_round_is_said_in_the_singular():
+    one = np.ones(1)
+    for made, words in [
+        (IntervalCertificate.of_run("x", one, np.ones((1, 1)), lambda r, s: s), "of 1 round:"),
+        (CoverageCertificate("x", 1, 0.9, 1.0, ("a",), one, one), "after 1 round:"),
+        (MistakeCertificate("x", 1, 0.0, 1.0, one), "after 1 example:"),
+    ]:
+        assert words in str(made)
 
 
 def test_a_broken_promise_is_said_loudly():

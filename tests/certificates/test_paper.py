@@ -1,5 +1,7 @@
 """The bounds of the paper against mpmath, where floats cancel and where they overflow."""
 
+import importlib
+import inspect
 import math
 
 import pytest
@@ -13,6 +15,14 @@ def exact_theorem_5(horizon, epsilon, n_arms, eta):
         rate = mp.mpf(eta)
         growth = mp.log(mp.cosh(rate) + n_arms * mp.exp(rate) * rate**2 / 2)
         return float((horizon * growth - mp.log(mp.mpf(epsilon))) / rate)
+
+
+@pytest.mark.parametrize("part", ["bandits", "coin_betting", "experts", "paper", "portfolios"])
+def test_the_package_has_every_bound(part):
+    module = importlib.import_module(f"driftgames.certificates.bounds.{part}")
+    functions = inspect.getmembers(module, inspect.isfunction)
+    own = {name for name, each in functions if each.__module__ == module.__name__}
+    assert {name for name in own if not name.startswith("_")} <= set(bounds.__all__)
 
 
 @pytest.mark.parametrize("n_arms", [1, 2, 1000])

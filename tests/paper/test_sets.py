@@ -9,8 +9,8 @@ import pytest
 import requests  # noqa: F401 - no host waits for this import
 
 from driftgames.datasets import CATALOGUE, DataError, MissingDataError, load, loader
+from driftgames.datasets.download import answering, host_of
 from driftgames.datasets.files import read_bytes
-from driftgames.datasets.reach import answering, host_of
 from driftgames.paper import published, sets
 from driftgames.paper.sets import FIRST_CLASS, choose_sets
 

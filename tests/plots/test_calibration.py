@@ -24,6 +24,11 @@ def test_equal_probabilities_stay_in_one_group():
     assert len(figure.axes[0].get_lines()[1].get_xydata()) == 2
 
 
+def test_a_probability_may_be_zero():
+    above, _ = plot_calibration([0.0, 0.0, 1.0], [False, False, True]).axes
+    np.testing.assert_array_equal(above.get_lines()[1].get_xydata(), [[0, 0], [1, 1]])
+
+
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match=r"came_true must have the shape \(2,\)"):
         plot_calibration([0.1, 0.2], [True])
@@ -42,3 +47,5 @@ def test_a_booster_draws_its_own():
     np.testing.assert_array_equal(above.get_lines()[1].get_xydata(), points)
     assert points[0, 1] < 0.4
     assert points[-1, 1] > 0.6
+    with pytest.raises(ValueError, match=r"label must be one of \['down', 'up'\]; got 'sideways'"):
+        booster.plot_calibration(X, y, label="sideways")

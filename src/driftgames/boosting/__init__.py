@@ -15,7 +15,6 @@ from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.boost_by_majority import BoostByMajorityClassifier
 from driftgames.boosting.nh_boost import NHBoostClassifier
 from driftgames.boosting.potential_boost import NHBoostDTClassifier, PotentialBoostClassifier
-from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.rounds import NoEdgeWarning
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.trees import Trees
@@ -35,3 +34,12 @@ __all__ = [
     "Stumps",
     "Trees",
 ]
+
+BOOSTERS: dict[str, type[BaseBooster]] = {
+    "nh-boost.dt": NHBoostDTClassifier,
+    "nh-boost": NHBoostClassifier,
+    "adaboost": AdaBoostClassifier,
+    "boost-by-majority": BoostByMajorityClassifier,
+    "potential boost": PotentialBoostClassifier,
+}
+"""Name to class; every argument has a default. The command line offers all but the last."""

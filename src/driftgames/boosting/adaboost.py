@@ -28,11 +28,6 @@ class AdaBoostClassifier(BaseBooster):
     The vote is :math:`\sum_t \alpha_t h_t(x)`. Every example keeps a positive weight.
     [LS14, Sec. 4, Tab. 3]
 
-    Parameters
-    ----------
-    n_estimators : int
-        The largest number of rounds: one weak hypothesis votes for each.
-
     Notes
     -----
     A weak hypothesis without a mistake gets one vote more than all before it and ends the fit.

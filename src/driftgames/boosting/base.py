@@ -20,14 +20,15 @@ from driftgames.boosting.additive import (
 )
 from driftgames.boosting.batch_fit import BatchFit
 from driftgames.boosting.bins import Array
-from driftgames.boosting.booster_input import is_plain
+from driftgames.boosting.booster_input import count_threads, is_plain
 from driftgames.boosting.frames import code_columns
-from driftgames.boosting.monitoring import cast_votes
+from driftgames.boosting.monitoring import cast_votes, winners
 from driftgames.boosting.tree_model import PairModel, TreeModel
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
 from driftgames.core.checks import shown
+from driftgames.core.documents import atomic_write
 from driftgames.core.typing import Figure, FloatArray, Path
 from driftgames.plots.style import shown_name
 from driftgames.tables import Table
@@ -122,31 +123,23 @@ class BaseBooster(BatchFit):
         check_is_fitted(self)
         if not (isinstance(self._tables, AdditiveModel) and self.n_iter_ and is_plain(X)):
             return self._votes(self._check_input(X))
-        return self._votes(self._check_input(X, finite=False), finite=True)
+        return self._votes(self._check_input(X, finite=False), finite=True)  # looked for on the way
 
-    def _votes(self, X: Any, *, finite: bool = False) -> FloatArray:
-        """Return the decision function of columns that the weak hypotheses ask about.
-
-        With ``finite`` stumps look for infinities on the way.
-        """
+    def _votes(self, X: Any, **settings: Any) -> FloatArray:
+        """Return the decision function of columns that the weak hypotheses ask about."""
         if self.n_iter_ == 0:
             return np.broadcast_to(self._default_vote, self._shape_of_votes(X)).copy()
-        total = float(self.estimator_weights_.sum())
-        n_threads = self._count_threads()
-        if isinstance(self._tables, AdditiveModel):
-            return self._tables.scores(X, n_threads=n_threads, divisor=total, finite=finite)
-        if self._tables is not None:
-            return self._tables.scores(X, n_threads=n_threads, divisor=total)
-        return np.asarray(self._scores(X) / total)
+        return self._scores(X, divisor=float(self.estimator_weights_.sum()), **settings)
 
-    def _scores(self, X: Any) -> Array:
-        """Return the sum of the votes on columns that the weak hypotheses ask about."""
+    def _scores(self, X: Any, *, divisor: float | None = None, **settings: Any) -> Array:
+        """Return the sum of the votes; the keywords are those of `AdditiveModel.scores`."""
         if self._tables is not None:
-            return self._tables.scores(X, n_threads=self._count_threads())
+            n_threads = count_threads(self.n_jobs)
+            return self._tables.scores(X, n_threads=n_threads, divisor=divisor, **settings)
         scores = np.zeros(self._shape_of_votes(X))
         for weight, vote in zip(self.estimator_weights_, self._each_vote(X), strict=True):
             scores += weight * vote
-        return scores
+        return np.asarray(scores / (divisor or 1.0))
 
     def _votes_after(self, X: Any, stages: Sequence[int]) -> FloatArray:
         """Return `_votes` after so many rounds as each of the ascending ``stages`` says."""
@@ -197,20 +190,17 @@ class BaseBooster(BatchFit):
             if kept is self.stumps_ and scipy.sparse.issparse(X):
                 X = X.tocsc()  # a stump reads one column
         for hypothesis in hypotheses:
-            yield cast_votes(hypothesis, X, self.classes_, n_threads=self._count_threads())
+            yield cast_votes(hypothesis, X, self.classes_, n_threads=count_threads(self.n_jobs))
 
     def predict(self, X: Any) -> Array:
         """Return the label that the vote is for; a tie is for the first of the tied labels."""
-        return self._labels(self.decision_function(X))
+        votes = self.decision_function(X)
+        return np.asarray(self.classes_[winners(votes)])
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Yield the predictions after 1, 2, ... rounds."""
         for votes in self.staged_decision_function(X):
-            yield self._labels(votes)
-
-    def _labels(self, votes: FloatArray) -> Array:
-        first_of_largest = (votes > 0).astype(np.intp) if votes.ndim == 1 else votes.argmax(axis=1)
-        return np.asarray(self.classes_[first_of_largest])
+            yield np.asarray(self.classes_[winners(votes)])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class: the sigmoid of the vote in ``calibration_``.
@@ -329,12 +319,10 @@ class BaseBooster(BatchFit):
         """
         names = getattr(self, "feature_names_in_", None)
         shapes: Any = self.shape_functions_
-        classes = self.classes_.tolist()
-        if label is not None and label not in classes:
-            raise ValueError(f"label must be one of {classes}; got {shown(label)}")
-        if len(classes) > 2:
+        at = None if label is None else self._number_of(label)
+        if self.classes_.size > 2:
             shapes = shapes[label] if label is not None else self._additive.shape_functions
-        elif label is not None and label == classes[0]:
+        elif at == 0:
             shapes = {j: -shape for j, shape in shapes.items()}
         values_of = None if X is None else self._values_of(X)
         if show_missing is None:
@@ -347,8 +335,15 @@ class BaseBooster(BatchFit):
             n_features=n_features,
             show_missing=show_missing,
             values_of=values_of,
-            label=f"vote for {shown_name(str(classes[1] if label is None else label))}",
+            label=f"vote for {shown_name(str(self.classes_[1] if label is None else label))}",
         )
+
+    def _number_of(self, label: Any) -> int:
+        """Return the number of a class; raise ValueError if there is no such label."""
+        labels = self.classes_.tolist()
+        if label not in labels:
+            raise ValueError(f"label must be one of {labels}; got {shown(label)}")
+        return int(labels.index(label))
 
     def _values_of(self, X: Any) -> Callable[[int], FloatArray]:
         """Return a function that gives the values of a feature, categories as codes.
@@ -386,10 +381,9 @@ class BaseBooster(BatchFit):
         from driftgames.plots.boosting import plot_calibration
 
         self.margins(X, y)  # checks the labels
-        labels = self.classes_.tolist()
-        at = len(labels) - 1 if label is None else labels.index(label)
+        at = self.classes_.size - 1 if label is None else self._number_of(label)
         probabilities, hits = self.predict_proba(X)[:, at], np.asarray(y) == self.classes_[at]
-        return plot_calibration(probabilities, hits, n_bins=n_bins, label=str(labels[at]))
+        return plot_calibration(probabilities, hits, n_bins=n_bins, label=str(self.classes_[at]))
 
     def explain(self, x: Any, label: Any = None) -> Explanation:
         """Return the vote of each feature on one example, for one class.
@@ -409,18 +403,15 @@ class BaseBooster(BatchFit):
             row = self._encode(np.array([x], dtype=None if self.encoder_ is None else object))
         else:
             row = self._check_input(x)
-        if label is not None and label not in self.classes_:
-            raise ValueError(f"label must be one of {self.classes_.tolist()}; got {shown(label)}")
+        at = None if label is None else self._number_of(label)
         if isinstance(self._tables, PairModel):
-            if label is None:
+            if at is None:
                 at = int(self._tables.scores(row)[0].argmax())
-            else:
-                at = int(np.searchsorted(self.classes_, label))
             found = self._tables.of_class(at).explain(row)
         else:
             tables = self._tables if isinstance(self._tables, TreeModel) else self._additive
             found = tables.explain(row)
-            if label is not None and label == self.classes_[0]:
+            if at == 0:
                 found = replace(found, votes=-found.votes, base=-found.base)
         if self.encoder_ is not None:
             found = self.encoder_.explain(found)
@@ -441,9 +432,11 @@ class BaseBooster(BatchFit):
         On numbers of that type the graph gives the same labels. Votes and probabilities are
         rounded to float32, or with ``dtype="float64"`` to float64 where all votes are integers.
         """
-        from driftgames.boosting.onnx_export import export_onnx
+        from driftgames.boosting.onnx_export import onnx_model
 
-        export_onnx(self, path, dtype=dtype)
+        content = onnx_model(self, dtype=dtype).SerializeToString()
+        with atomic_write(path) as stream:
+            stream.write(content)
 
     def to_treelite(self) -> Any:
         """Return the model as a `treelite.Model`, for columns of numbers and two classes.

@@ -33,8 +33,6 @@ class BoostByMajorityClassifier(BaseBooster):
 
     Parameters
     ----------
-    n_estimators : int
-        The largest number of rounds: one weak hypothesis votes for each.
     edge : float
         The least edge :math:`\gamma` that every weak hypothesis is expected to have, in (0, 1/2).
     horizon : int, optional

@@ -133,16 +133,14 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
             settings["monotonic_cst"] = plain_constraints(self.monotonic_cst)
         return {name: value for name, value in settings.items() if name not in _FREE}
 
-    def _check_input(
-        self, X: Any, y: Any = "no_validation", *, reset: bool = False, finite: bool = True
-    ) -> Any:
+    def _check_input(self, X: Any, *, finite: bool = True) -> Any:
         """Return examples to predict, as the columns that the weak hypotheses ask about.
 
         Without ``finite``, a plain array is not searched for infinities.
         """
-        if reset or self.encoder_ is None:
+        if self.encoder_ is None:
             check_types(X, None)
-            return self._validate(X, y, reset=reset, finite=finite)
+            return self._validate(X, "no_validation", reset=False, finite=finite)
         validate_data(self, X, reset=False, skip_check_array=True)  # names, number of columns
         check_types(X, [feature is not None for feature in self.encoder_.features])
         return self._encode(X)
@@ -209,17 +207,10 @@ class BoosterInput(SharedParameters, ClassifierMixin, BaseEstimator, ABC):  # ty
         """The number of columns that the weak hypotheses ask about."""
         return int(self.n_features_in_ if self.encoder_ is None else self.encoder_.n_columns)
 
-    def _count_threads(self) -> int:
-        """Return the number of threads, checked."""
-        n_jobs: Any = self.n_jobs
-        if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
-            raise ValueError(f"n_jobs must be an integer or None; got {shown(n_jobs)}")
-        return count_threads(None if n_jobs is None else int(n_jobs))
-
     @contextmanager
     def _threads(self) -> Iterator[tuple[ThreadPoolExecutor | None, int]]:
         """Give a pool of threads, or None for one thread, and their number."""
-        n_threads = self._count_threads()
+        n_threads = count_threads(self.n_jobs)
         with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
             yield pool, n_threads
 
@@ -256,11 +247,13 @@ def find_classes(y: Array) -> Array:
     return classes
 
 
-def count_threads(n_jobs: int | None) -> int:
+def count_threads(n_jobs: Any) -> int:
     """Return ``n_jobs`` as joblib counts it; the default is 1, or the number of its backend.
 
     Inside a worker of joblib or Dask it is 1, because the workers share the cores already.
     """
+    if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
+        raise ValueError(f"n_jobs must be an integer or None; got {shown(n_jobs)}")
     return 1 if _in_worker() else int(effective_n_jobs(n_jobs))
 
 

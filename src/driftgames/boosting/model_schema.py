@@ -6,6 +6,7 @@ A member of a member has a dotted name, such as ``stumps.feature``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from itertools import pairwise
 from typing import Any
 
@@ -14,14 +15,15 @@ import numpy as np
 from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.chips import COLUMNS
 from driftgames.boosting.cuts import MOST_BINS
-from driftgames.boosting.parameters import LATER
-from driftgames.boosting.tree_growth import CRITERIA, DEFAULTS
+from driftgames.boosting.parameters import SharedParameters
+from driftgames.boosting.tree_growth import CRITERIA
 from driftgames.core.checks import is_real
 from driftgames.core.description import is_described
 from driftgames.core.schema import (
     LARGEST,
     LIST,
     NULL,
+    POSITIVE,
     SHARE,
     STRING,
     Requirement,
@@ -33,8 +35,11 @@ from driftgames.core.schema import (
 )
 from driftgames.core.typing import Content
 
-LEFT_OUT = DEFAULTS | LATER
-"""The parameters that a file leaves out where they have these default values."""
+_ALWAYS = {"estimator", "max_bins", "n_jobs", "random_state", "verbose", "warm_start"}
+LEFT_OUT: dict[str, Any] = {
+    each.name: each.default for each in fields(SharedParameters) if each.name not in _ALWAYS
+}
+"""The parameters that a file leaves out at these defaults: the first files did not have them."""
 
 _MOST_FEATURES = 2**31 - 1  # what the stumps' feature numbers can hold
 _MOST_BYTES = 2**20  # of a label: a file must not ask for more memory than it is long
@@ -51,11 +56,8 @@ def check_model(content: Content, estimators: Mapping[str, Iterable[str]]) -> No
     _FEATURES.check("n_features_in", members.get("n_features_in"))
     if "categories" in members:
         list_of(members["n_features_in"], _CATEGORIES).check("categories", members["categories"])
-    if "trees" in content:
-        for name in ("trees.n_nodes", "trees.feature"):
-            LIST.check(name, members.get(name))
-    else:
-        LIST.check("stumps.feature", members.get("stumps.feature"))
+    for name in ("trees.n_nodes", "trees.feature") if "trees" in content else ("stumps.feature",):
+        LIST.check(name, members.get(name))
     parameters = estimators[members["estimator"]]
     schema = _schema(members) | {f"parameters.{name}": _PARAMETERS[name] for name in parameters}
     optional = {"categories", *(f"parameters.{name}" for name in LEFT_OUT)}
@@ -70,32 +72,47 @@ def check_model(content: Content, estimators: Mapping[str, Iterable[str]]) -> No
 
 def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
     """Return the requirements on all members but the parameters."""
-    n_features, n_columns = members["n_features_in"], _count_columns(members)
-    if "trees.n_nodes" not in members and _n_classes(members) > 2:
-        list_of(0, _LABEL).check("stumps.feature", members["stumps.feature"])  # they have one vote
-    of_trees = "trees.n_nodes" in members
-    n_rounds = len(members["trees.n_nodes" if of_trees else "stumps.feature"])
+    n_features, labels = members["n_features_in"], members.get("classes.values")
+    n_classes = len(labels) if isinstance(labels, list) else 2
+    n_columns = n_features  # that stumps and trees may ask about
+    if "categories" in members:
+        n_columns = CategoryEncoder.decode(members["categories"]).n_columns
+    if "trees.n_nodes" in members:
+        n_rounds, n_nodes = len(members["trees.n_nodes"]), len(members["trees.feature"])
+        hypotheses = _tree_schema(n_rounds, n_nodes, n_columns, n_classes)
+    else:
+        if n_classes > 2:  # stumps have one vote
+            list_of(0, _LABEL).check("stumps.feature", members["stumps.feature"])
+        n_rounds = len(members["stumps.feature"])
+        hypotheses = {
+            "stumps.feature": list_of(n_rounds, integer(0, n_columns - 1)),
+            "stumps.threshold": list_of(n_rounds, _THRESHOLD),
+            "stumps.left_vote": list_of(n_rounds, one_of(1, -1)),
+            "stumps.missing_vote": list_of(n_rounds, one_of(1, -1)),
+        }
     margins = members.get("margins.values")
     n_margins = len(margins) if isinstance(margins, list) else 0
     vote_weight = _WEIGHT if members["estimator"] == "AdaBoostClassifier" else _UNIT
-    schema = {
+    return {
         "estimator": STRING,
         "classes.dtype": _LABEL_TYPE,
         "classes.values": _LABELS,
         "n_features_in": _FEATURES,
         "feature_names_in": list_of(n_features, STRING).or_null,
         "categories": list_of(n_features, _CATEGORIES),
-        **(_tree_schema(members, n_rounds) if of_trees else _stump_schema(n_columns, n_rounds)),
+        **hypotheses,
         "estimator_weights": list_of(n_rounds, vote_weight),
         **{f"history.{name}": list_of(n_rounds, SHARE) for name in COLUMNS},
         "history.edge": list_of(n_rounds, _EDGE),
         "ended_early": one_of(True, False),
-        "default_vote": list_of(_n_votes(members), _VOTE),
-        **_calibration_schema(members),
+        "default_vote": list_of(1 if n_classes == 2 else n_classes, between(-1, 1)),
+        **({"calibration": NULL} if "calibration" in members else _SIGMOID),
+        **(
+            {"margins.values": _MARGINS, "margins.masses": _masses(n_margins)}
+            if n_rounds
+            else {"margins": NULL}
+        ),
     }
-    if n_rounds == 0:
-        return schema | {"margins": NULL}
-    return schema | {"margins.values": _MARGINS, "margins.masses": _masses(n_margins)}
 
 
 def _masses(n_margins: int) -> Requirement:
@@ -109,46 +126,13 @@ def _masses(n_margins: int) -> Requirement:
     return Requirement(f"{masses.words} with a sum below 2**62", allows, masses.entry)
 
 
-def _calibration_schema(members: dict[str, Any]) -> dict[str, Requirement]:
-    if "calibration" in members:
-        return {"calibration": NULL}
-    return {"calibration.slope": _SLOPE, "calibration.intercept": _FINITE}
-
-
-def _count_columns(members: dict[str, Any]) -> int:
-    """Return the number of columns that stumps and trees may ask about."""
-    if "categories" not in members:
-        return int(members["n_features_in"])
-    return CategoryEncoder.decode(members["categories"]).n_columns
-
-
-def _n_classes(members: dict[str, Any]) -> int:
-    labels = members.get("classes.values")
-    return len(labels) if isinstance(labels, list) else 2
-
-
-def _n_votes(members: dict[str, Any]) -> int:
-    """Return the number of votes on an example: one for two classes, else one for each."""
-    n = _n_classes(members)
-    return 1 if n == 2 else n
-
-
-def _stump_schema(n_columns: int, n_rounds: int) -> dict[str, Requirement]:
-    return {
-        "stumps.feature": list_of(n_rounds, integer(0, n_columns - 1)),
-        "stumps.threshold": list_of(n_rounds, _THRESHOLD),
-        "stumps.left_vote": list_of(n_rounds, one_of(1, -1)),
-        "stumps.missing_vote": list_of(n_rounds, one_of(1, -1)),
-    }
-
-
-def _tree_schema(members: dict[str, Any], n_rounds: int) -> dict[str, Requirement]:
+def _tree_schema(
+    n_rounds: int, n_nodes: int, n_columns: int, n_classes: int
+) -> dict[str, Requirement]:
     """Return the requirements on each node; `Trees` checks that nodes make up trees."""
-    n_nodes = len(members["trees.feature"])
-    n_classes = _n_classes(members)
     return {
         "trees.n_nodes": list_of(n_rounds, integer(1, n_nodes)),
-        "trees.feature": list_of(n_nodes, integer(-1, _count_columns(members) - 1)),
+        "trees.feature": list_of(n_nodes, integer(-1, n_columns - 1)),
         "trees.threshold": list_of(n_nodes, _THRESHOLD),
         "trees.missing_left": list_of(n_nodes, one_of(0, 1)),
         "trees.left": list_of(n_nodes, integer(0, n_nodes)),
@@ -177,7 +161,7 @@ def _is_label_type(value: Any) -> bool:
 def _is_class_weight(value: Any) -> bool:
     if not isinstance(value, list) or len(value) != 2 or not _LABEL.allows(value[0]):
         return False
-    return is_real(value[1]) and 0 < value[1] <= LARGEST
+    return POSITIVE.allows(value[1])
 
 
 def _is_ascending(value: Any) -> bool:
@@ -217,9 +201,10 @@ _THRESHOLD = Requirement(
     lambda v: v == "inf" or (is_real(v) and -LARGEST <= v <= LARGEST),
 )
 _CATEGORIES = Requirement("an object of values, missing and ranks", _is_category_column).or_null
-_FINITE = between(-LARGEST, LARGEST)
-_SLOPE = between(0, LARGEST)
-_VOTE = between(-1, 1)
+_SIGMOID = {
+    "calibration.slope": between(0, LARGEST),
+    "calibration.intercept": between(-LARGEST, LARGEST),
+}
 _PARAMETERS = {
     "calibrate": one_of(True, False),
     "categorical_features": Requirement(
@@ -234,7 +219,7 @@ _PARAMETERS = {
         lambda v: v == "balanced" or (isinstance(v, list) and all(map(_is_class_weight, v))),
     ).or_null,
     "criterion": one_of(*CRITERIA),
-    "d": Requirement("a finite number > 0", lambda v: is_real(v) and 0 < v <= LARGEST),
+    "d": POSITIVE,
     "early_stopping": Requirement(
         'true, false, "auto" or "cv"',
         lambda v: v in (True, False, "auto", "cv") and type(v) in (bool, str),

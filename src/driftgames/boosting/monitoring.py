@@ -51,14 +51,11 @@ class Stopping:
             booster.validation_fraction, booster.n_iter_no_change, booster.scoring, booster.tol
         )
 
-    def share(self, n_examples: int) -> float:
-        """Return the share of the examples that is held out."""
-        share = self.validation_fraction or 0.0
-        return share if share < 1 else share / n_examples
-
     def hold_out(self, hashes: Array, y: Array, masses: IntArray, classes: Array) -> BoolArray:
         """Return which examples are held out; every class keeps examples to train on."""
-        held = hold_out(deal_ranks(hashes, y, masses)[0], self.share(y.size))
+        share = self.validation_fraction or 0.0
+        share = share if share < 1 else share / y.size  # a number of examples
+        held = hold_out(deal_ranks(hashes, y, masses)[0], share)
         if not np.array_equal(np.unique(y[~held]), classes) or not held.any():
             raise ValueError(
                 f"validation_fraction={shown(self.validation_fraction)} of {y.size} examples must "
@@ -95,9 +92,7 @@ class EvaluationSet:
         self._votes += weight * cast_votes(hypothesis, rows, self._classes)
         self._total += weight
         self.result["log_loss"].append(self.log_loss())
-        several = self._votes.ndim == 2
-        predicted = self._votes.argmax(axis=1) if several else (self._votes > 0).astype(np.intp)
-        wrong = self.masses[predicted != self._labels].sum()
+        wrong = self.masses[winners(self._votes) != self._labels].sum()
         self.result["error"].append(int(wrong) / int(self.masses.sum()))
 
     def log_loss(self) -> float:
@@ -217,6 +212,11 @@ def cast_votes(hypothesis: Any, X: Any, classes: Array, *, n_threads: int = 1) -
     else:
         up = votes_of(hypothesis, X, classes)
     return np.where(up, 1.0, -1.0)
+
+
+def winners(votes: FloatArray) -> Array:
+    """Return the number of the class that the votes on each row are for; a tie is for the first."""
+    return (votes > 0).astype(np.intp) if votes.ndim == 1 else votes.argmax(axis=1)
 
 
 def name_sets(eval_set: Any, eval_names: Sequence[str] | None) -> dict[str, tuple[Any, Any]]:

@@ -28,8 +28,6 @@ def directions(monotonic_cst: Any, n_features: int, names: Array | None) -> Arra
     """
     given = plain_constraints(monotonic_cst)
     found = np.zeros(n_features, dtype=np.int64)
-    if given is None:
-        return found
     if isinstance(given, dict):
         known = [] if names is None else names.tolist()
         unknown = [name for name in given if name not in known]

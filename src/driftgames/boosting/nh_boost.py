@@ -26,11 +26,6 @@ class NHBoostClassifier(BaseBooster):
 
     uniform in round 1; positions and vote are those of `NHBoostDTClassifier`. [LS14, Alg. 7]
 
-    Parameters
-    ----------
-    n_estimators : int
-        The largest number of rounds: one weak hypothesis votes for each.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

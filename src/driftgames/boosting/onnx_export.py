@@ -17,82 +17,62 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+import numpy.typing as npt
 
-from driftgames.boosting.bins import Array
 from driftgames.boosting.categories import CategoryColumn, CategoryEncoder
 from driftgames.boosting.frames import UNKNOWN
-from driftgames.boosting.stumps import Stumps, exact_weights
-from driftgames.boosting.trees import Trees
-from driftgames.core.documents import atomic_write
-from driftgames.core.typing import FloatArray, Path
+from driftgames.boosting.treelite_export import as_trees, check_exportable
+from driftgames.core.typing import FloatArray
+
+try:
+    from onnx import TensorProto, checker, helper, numpy_helper
+except ImportError as error:
+    raise ImportError('to_onnx needs onnx: pip install "driftgames[onnx]"') from error
 
 if TYPE_CHECKING:
     from driftgames.boosting.base import BaseBooster
 
 _OPSET, _ML_OPSET, _IR = 13, 3, 8  # of 2021: every onnxruntime from 1.11 on runs them
+_OUTPUTS = ("label", "votes", "probabilities")
+_COLUMN = np.array([1])  # the axis of a matrix with one column, or over which is summed
 
 
-def export_onnx(booster: BaseBooster, path: Path, *, dtype: str = "float32") -> None:
-    """Write a fitted booster of stumps or trees as an ONNX model, atomically.
+def onnx_model(booster: BaseBooster, *, dtype: str) -> Any:
+    """Return the ONNX model of a fitted booster of stumps or trees.
 
     ``dtype`` is the type of numbers in the inputs and outputs, float32 or float64.
     """
-    content = onnx_model(booster, dtype=dtype).SerializeToString()
-    with atomic_write(path) as stream:
-        stream.write(content)
-
-
-def onnx_model(booster: BaseBooster, *, dtype: str = "float32") -> Any:
-    """Return the ONNX model of a fitted booster."""
-    try:
-        import onnx
-    except ImportError as error:
-        raise ImportError('to_onnx needs onnx: pip install "driftgames[onnx]"') from error
     check_exportable(booster, "ONNX")
     if dtype not in ("float32", "float64"):
         raise ValueError(f'dtype must be "float32" or "float64"; got {dtype!r}')
     graph = _Graph(np.dtype(dtype))
-    votes = graph.cast(_add_votes(graph, booster), np.dtype(np.float64))
+    votes = graph.cast(_add_votes(graph, booster), np.float64)
     total = booster.estimator_weights_.sum() if booster.n_iter_ else 1.0
-    votes = graph.add("Div", votes, graph.constant(np.float64(total)))
+    votes = graph.add("Div", votes, np.float64(total))
     _name_label(graph, booster, votes)
     of_two = booster.classes_.size == 2
-    shown = graph.add("Squeeze", votes, graph.constant(np.array([1]))) if of_two else votes
+    shown = graph.add("Squeeze", votes, _COLUMN) if of_two else votes
     graph.output("votes", graph.cast(shown, graph.dtype), graph.dtype, 1 if of_two else 2)
     shares = graph.cast(_probabilities(graph, booster, votes), graph.dtype)
     graph.output("probabilities", shares, graph.dtype, 2)
-    model = onnx.helper.make_model(
-        onnx.helper.make_graph(
+    model = helper.make_model(
+        helper.make_graph(
             graph.nodes, type(booster).__name__, graph.inputs, graph.outputs, graph.constants
         ),
         opset_imports=[
-            onnx.helper.make_opsetid("", _OPSET),
-            onnx.helper.make_opsetid("ai.onnx.ml", _ML_OPSET),
+            helper.make_opsetid("", _OPSET),
+            helper.make_opsetid("ai.onnx.ml", _ML_OPSET),
         ],
         producer_name="driftgames",
         ir_version=_IR,
     )
-    onnx.checker.check_model(model)
+    checker.check_model(model)
     return model
-
-
-def check_exportable(booster: BaseBooster, format: str) -> None:  # noqa: A002
-    """Raise an error if a booster is not fitted, or has weak hypotheses of another library."""
-    check_is_fitted(booster)
-    if booster._tables is None:
-        raise ValueError(
-            f"only boosters of the built-in stump or tree become {format} models; this one was "
-            "fitted with another estimator"
-        )
-
-
-_OUTPUTS = ("label", "votes", "probabilities")
 
 
 @dataclass
 class _Graph:
-    """The parts of a graph; each method returns the name of the value that it adds."""
+    """The parts of a graph; a method that adds a value returns its name."""
 
     dtype: np.dtype[Any]
     nodes: list[Any] = field(default_factory=list)
@@ -100,59 +80,48 @@ class _Graph:
     outputs: list[Any] = field(default_factory=list)
     constants: list[Any] = field(default_factory=list)
 
-    def add(self, kind: str, *values: str, domain: str = "", **attributes: Any) -> str:
-        from onnx import helper
-
+    def add(self, kind: str, *values: Any, domain: str = "", **attributes: Any) -> str:
+        """Add a node; its ``values`` are names, or arrays, which become constants."""
+        named = [value if isinstance(value, str) else self._keep(value) for value in values]
         name = f"/{kind}/{len(self.nodes)}"
         self.nodes.append(
-            helper.make_node(kind, values, [name], name=name, domain=domain, **attributes)
+            helper.make_node(kind, named, [name], name=name, domain=domain, **attributes)
         )
         return name
 
-    def constant(self, value: Any) -> str:
-        from onnx import numpy_helper
-
+    def _keep(self, constant: npt.ArrayLike) -> str:
         name = f"/constant/{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
+        self.constants.append(numpy_helper.from_array(np.asarray(constant), name))
         return name
 
-    def cast(self, value: str, dtype: np.dtype[Any]) -> str:
+    def cast(self, value: str, dtype: npt.DTypeLike) -> str:
         return self.add("Cast", value, to=_type_of(dtype))
 
-    def input(self, name: str, dtype: np.dtype[Any], width: int) -> str:
-        from onnx import helper
-
+    def input(self, name: str, dtype: npt.DTypeLike, width: int) -> str:
         shape, taken = ["rows", width], {*_OUTPUTS, *(each.name for each in self.inputs)}
         while name in taken or name.startswith("/"):
             name = f"input {name}"
         self.inputs.append(helper.make_tensor_value_info(name, _type_of(dtype), shape))
         return name
 
-    def output(self, name: str, value: str, dtype: np.dtype[Any], n_axes: int) -> None:
-        from onnx import helper
-
+    def output(self, name: str, value: str, dtype: npt.DTypeLike, n_axes: int) -> None:
         shape = ["rows", *([None] * (n_axes - 1))]
         self.outputs.append(helper.make_tensor_value_info(name, _type_of(dtype), shape))
         self.nodes.append(helper.make_node("Identity", [value], [name]))
 
 
-def _type_of(dtype: np.dtype[Any]) -> int:
-    from onnx import TensorProto, helper
-
-    if dtype.kind in "OU":
-        return int(TensorProto.STRING)
-    return int(helper.np_dtype_to_tensor_dtype(dtype))
+def _type_of(dtype: npt.DTypeLike) -> int:
+    kind = np.dtype(dtype)
+    return int(TensorProto.STRING if kind.kind in "OU" else helper.np_dtype_to_tensor_dtype(kind))
 
 
 def _add_votes(graph: _Graph, booster: BaseBooster) -> str:
     """Add the inputs and the votes of all hypotheses, a column for each class if more than two."""
-    from onnx import numpy_helper
-
     trees, weights, integer_votes = as_trees(booster)
     n_columns = 1 if booster.classes_.size == 2 else booster.classes_.size
     exact = graph.dtype == np.float32 and integer_votes
     columns = _add_columns(graph, booster)
-    columns = columns if exact else graph.cast(columns, np.dtype(np.float64))
+    columns = columns if exact else graph.cast(columns, np.float64)
     threshold = _round_down(trees.threshold) if exact else trees.threshold
     of_tree = np.repeat(np.arange(trees.n_nodes.size), trees.n_nodes)
     number = np.arange(of_tree.size) - trees.starts[of_tree]
@@ -184,43 +153,6 @@ def _add_votes(graph: _Graph, booster: BaseBooster) -> str:
         target_ids=np.tile(np.arange(n_columns), leaves.size).tolist(),
         **numbers("nodes_values", np.where(asks, threshold, 0.0)),
         **numbers("target_weights", votes.ravel()),
-    )
-
-
-def as_trees(booster: BaseBooster) -> tuple[Trees, FloatArray, bool]:
-    """Return the weak hypotheses as trees, their weights, and whether all weights are 1.
-
-    After no round there is one leaf, weighed by the default vote for each class.
-    """
-    if booster.n_iter_ == 0:
-        votes = np.ones((1, booster._default_vote.size), np.int8)
-        return Trees([1], [-1], [0.0], [0], [0], votes, [0.0]), booster._default_vote[None], False  # type: ignore[arg-type]
-    weights, integer_votes = exact_weights(booster.estimator_weights_, booster.n_iter_)
-    trees = booster.trees_ if len(booster.trees_) else stumps_as_trees(booster.stumps_)
-    return trees, weights[:, None], integer_votes
-
-
-def stumps_as_trees(stumps: Stumps) -> Trees:
-    """Return each stump as a tree of one question.
-
-    >>> stumps_as_trees(Stumps([0], [1.5], [-1], [1])).vote
-    array([ 0, -1,  1], dtype=int8)
-    """
-    n = len(stumps)
-
-    def nodes(at_root: Any, left: Any, right: Any) -> Array:
-        return np.column_stack(
-            [np.broadcast_to(each, n) for each in (at_root, left, right)]
-        ).ravel()
-
-    return Trees(
-        n_nodes=np.full(n, 3),
-        feature=nodes(stumps.feature, -1, -1),
-        threshold=nodes(stumps.threshold, 0.0, 0.0),
-        missing_left=nodes(stumps.missing_vote == stumps.left_vote, 0, 0),
-        left=nodes(1, 0, 0),
-        vote=nodes(0, stumps.left_vote, -stumps.left_vote),
-        gain=np.zeros(3 * n),
     )
 
 
@@ -257,60 +189,54 @@ def _add_categories(graph: _Graph, name: str, feature: CategoryColumn) -> str:
         keys = [*feature.categories, *([] if "" in feature.categories else [""])]
         code = graph.add(
             "LabelEncoder",
-            graph.input(name, np.dtype(object), 1),
+            graph.input(name, object, 1),
             domain="ai.onnx.ml",
             keys_strings=keys,
             values_int64s=list(range(len(keys))),
             default_int64=n + 1,
         )
-        code = graph.add("Squeeze", code, graph.constant(np.array([1])))
+        code = graph.add("Squeeze", code, _COLUMN)
     else:
         x = graph.input(name, graph.dtype, 1)
-        known = graph.constant(np.array([feature.categories], dtype=graph.dtype))
-        equal = graph.cast(graph.add("Equal", x, known), np.dtype(np.float32))
-        missing = graph.cast(graph.add("IsNaN", x), np.dtype(np.float32))
-        none = graph.add("Mul", missing, graph.constant(np.float32(0.0)))
-        none = graph.add("Add", none, graph.constant(np.float32(0.5)))  # less than a hit
+        known = np.array([feature.categories], dtype=graph.dtype)
+        equal = graph.cast(graph.add("Equal", x, known), np.float32)
+        missing = graph.cast(graph.add("IsNaN", x), np.float32)
+        none = graph.add("Mul", missing, np.float32(0.0))
+        none = graph.add("Add", none, np.float32(0.5))  # less than a hit
         answers = graph.add("Concat", equal, missing, none, axis=1)
         code = graph.add("ArgMax", answers, axis=1, keepdims=0)
     codes = np.append(np.arange(n, dtype=np.float64), [np.nan, UNKNOWN])
     rows = CategoryEncoder((feature,)).expand(codes[:, None])
     table = (rows.toarray() if hasattr(rows, "toarray") else rows).astype(graph.dtype)
-    return graph.add("Gather", graph.constant(table), code, axis=0)
+    return graph.add("Gather", table, code, axis=0)
 
 
 def _name_label(graph: _Graph, booster: BaseBooster, votes: str) -> None:
     """Add the label that the votes are for."""
     classes = booster.classes_
     if classes.size == 2:
-        second = graph.add("Greater", votes, graph.constant(np.float64(0.0)))
-        at = graph.cast(second, np.dtype(np.int64))
-        at = graph.add("Squeeze", at, graph.constant(np.array([1])))
+        at = graph.cast(graph.add("Greater", votes, np.float64(0.0)), np.int64)
+        at = graph.add("Squeeze", at, _COLUMN)
     else:
         at = graph.add("ArgMax", votes, axis=1, keepdims=0)
     labels = classes.astype(object) if classes.dtype.kind in "OU" else classes
-    found = graph.add("Gather", graph.constant(labels), at, axis=0)
-    graph.output("label", found, labels.dtype, 1)
+    graph.output("label", graph.add("Gather", labels, at, axis=0), labels.dtype, 1)
 
 
 def _probabilities(graph: _Graph, booster: BaseBooster, votes: str) -> str:
     """Add what `predict_proba` does to the votes."""
-    of_two = booster.classes_.size == 2
-    if booster.calibration_ is None:
-        one = graph.constant(np.float64(1.0))
-        shares = graph.add("Add", votes, one)
-        shares = graph.add("Div", shares, graph.constant(np.float64(2.0)))
-        if of_two:
-            return graph.add("Concat", graph.add("Sub", one, shares), shares, axis=1)
-    else:
-        z = graph.add("Mul", votes, graph.constant(np.array([booster.calibration_.slope])))
-        if not of_two:
+    n_classes, calibration = booster.classes_.size, booster.calibration_
+    if calibration is not None:
+        z = graph.add("Mul", votes, np.array([calibration.slope]))
+        if n_classes > 2:
             return graph.add("Softmax", z, axis=1)
-        z = graph.add("Add", z, graph.constant(np.array([booster.calibration_.intercept])))
-        return graph.add(
-            "Concat", graph.add("Sigmoid", graph.add("Neg", z)), graph.add("Sigmoid", z), axis=1
-        )
-    total = graph.add("ReduceSum", shares, graph.constant(np.array([1])), keepdims=1)
-    none = graph.add("Equal", total, graph.constant(np.float64(0.0)))
-    equal = graph.constant(np.full((1, booster.classes_.size), 1.0 / booster.classes_.size))
+        z = graph.add("Add", z, np.array([calibration.intercept]))
+        first, second = graph.add("Sigmoid", graph.add("Neg", z)), graph.add("Sigmoid", z)
+        return graph.add("Concat", first, second, axis=1)
+    shares = graph.add("Div", graph.add("Add", votes, np.float64(1.0)), np.float64(2.0))
+    if n_classes == 2:
+        return graph.add("Concat", graph.add("Sub", np.float64(1.0), shares), shares, axis=1)
+    total = graph.add("ReduceSum", shares, _COLUMN, keepdims=1)
+    none = graph.add("Equal", total, np.float64(0.0))
+    equal = np.full((1, n_classes), 1.0 / n_classes)
     return graph.add("Where", none, equal, graph.add("Div", shares, total))

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
+
+_ROUNDS = """\
+n_estimators : int
+    The largest number of rounds: one weak hypothesis votes for each.
+"""
 
 _SHARED = """\
 estimator : classifier, optional
@@ -70,26 +76,13 @@ verbose : int
 warm_start : bool
     Go on from the rounds played already."""
 
-LATER: dict[str, Any] = {
-    "categorical_features": "from_dtype",
-    "calibrate": True,
-    "class_weight": None,
-    "early_stopping": False,
-    "validation_fraction": 0.1,
-    "n_iter_no_change": 10,
-    "scoring": "loss",
-    "tol": 1e-7,
-    "monotonic_cst": None,
-}
-"""Parameters that early model files do not have, with their defaults."""
-
 
 @dataclass(eq=False, repr=False)
 class SharedParameters:
     """The keywords that every booster takes.
 
-    A booster is a dataclass too: its own fields come first. Its docstring describes them under
-    "Parameters", and the keywords of this class are described after them.
+    A booster is a dataclass too: its own fields come first, ``n_estimators`` among them. Its
+    docstring describes the others, and "Parameters" are completed here.
     """
 
     _: KW_ONLY
@@ -116,9 +109,10 @@ class SharedParameters:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # Python 3.13 removes the indentation of docstrings, earlier versions keep it
-        doc = inspect.cleandoc(cls.__doc__ or "")
-        before, heading, rest = doc.partition("Parameters\n----------\n")
-        own, gap, after = rest.partition("\n\n")
-        if heading:
-            cls.__doc__ = f"{before}{heading}{own}\n{_SHARED}{gap}{after}"
+        if "n_estimators" in vars(cls):
+            # Python 3.13 removes the indentation of docstrings, earlier versions keep it
+            head, *sections = re.split(r"\n\n(?=\w+\n--)", inspect.cleandoc(cls.__doc__ or ""))
+            heading, own = "Parameters\n----------\n", ""
+            if sections and sections[0].startswith(heading):
+                own = sections.pop(0).removeprefix(heading) + "\n"
+            cls.__doc__ = "\n\n".join([head, heading + _ROUNDS + own + _SHARED, *sections])

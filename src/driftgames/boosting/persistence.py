@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from driftgames.boosting import BOOSTERS
 from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.bins import Array
 from driftgames.boosting.calibration import Calibration
@@ -20,9 +22,7 @@ from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.chips import COLUMNS
 from driftgames.boosting.model_schema import LEFT_OUT, check_model
 from driftgames.boosting.monotonic import plain_constraints
-from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.stumps import Stumps
-from driftgames.boosting.trees import DTYPES as TREE_ARRAYS
 from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.warm_start import check_settings
 from driftgames.certificates.margins import Margins
@@ -36,7 +36,6 @@ FORMAT = "driftgames.boosting"
 VERSION = 3
 
 _CLASSES = {each.__name__: each for each in BOOSTERS.values()}
-_STUMP_ARRAYS = ("feature", "threshold", "left_vote", "missing_vote")
 
 
 def save_model(model: BaseBooster, path: Path) -> None:
@@ -90,9 +89,7 @@ def encode_model(model: BaseBooster) -> Content:
         if margins is None
         else {"values": margins.values.tolist(), "masses": margins.masses.tolist()},
         "default_vote": model._default_vote.tolist(),
-        "calibration": None
-        if calibration is None
-        else {"slope": calibration.slope, "intercept": calibration.intercept},
+        "calibration": None if calibration is None else asdict(calibration),
     }
     _check(content)  # a file that would be refused is not written
     return content
@@ -109,17 +106,14 @@ def decode_model(content: Content) -> BaseBooster:
     if "categories" in content:
         model.encoder_ = CategoryEncoder.decode(content["categories"])
     model.stumps_, model.trees_ = Stumps.none(), NO_TREES
-    arrays: Content
     if "trees" in content:
-        n_classes = len(content["classes"]["values"])
-        arrays = {n: _numbers(content["trees"][n]) for n in TREE_ARRAYS if n != "vote"}
-        votes = content["trees"]["vote"]
+        n_classes, votes = len(content["classes"]["values"]), content["trees"]["vote"]
         if n_classes > 2:
             votes = [vote if vote else [0] * n_classes for vote in votes]
+        arrays = {n: _numbers(each) for n, each in content["trees"].items() if n != "vote"}
         model.trees_ = Trees(**arrays, vote=np.array(votes))
     else:
-        arrays = {name: _numbers(content["stumps"][name]) for name in _STUMP_ARRAYS}
-        model.stumps_ = Stumps(**arrays)
+        model.stumps_ = Stumps(**{n: _numbers(each) for n, each in content["stumps"].items()})
     model.estimator_weights_ = _numbers(content["estimator_weights"])
     model.history_ = {name: _numbers(content["history"][name]) for name in COLUMNS}
     model.n_iter_ = len(model.stumps_) + len(model.trees_)
@@ -142,14 +136,11 @@ def decode_model(content: Content) -> BaseBooster:
 
 def _encode_hypotheses(model: BaseBooster) -> Content:
     """Return the stumps or the trees of a booster; infinity is written as a string."""
-    kind: str
-    if len(model.trees_):
-        kind, arrays = "trees", {name: getattr(model.trees_, name).tolist() for name in TREE_ARRAYS}
-        if model.trees_.vote.ndim == 2:
-            asks = model.trees_.left > 0
-            arrays["vote"] = [0 if a else v for a, v in zip(asks, arrays["vote"], strict=True)]
-    else:
-        kind, arrays = "stumps", {n: getattr(model.stumps_, n).tolist() for n in _STUMP_ARRAYS}
+    kind, kept = ("trees", model.trees_) if len(model.trees_) else ("stumps", model.stumps_)
+    arrays = {each.name: getattr(kept, each.name).tolist() for each in fields(kept)}
+    if kind == "trees" and model.trees_.vote.ndim == 2:
+        asks = model.trees_.left > 0
+        arrays["vote"] = [0 if a else v for a, v in zip(asks, arrays["vote"], strict=True)]
     arrays["threshold"] = ["inf" if x == np.inf else x for x in arrays["threshold"]]
     return {kind: arrays}
 

@@ -207,8 +207,6 @@ class NHBoostDTClassifier(_PotentialBooster):
 
     Parameters
     ----------
-    n_estimators : int
-        The largest number of rounds: one weak hypothesis votes for each.
     d : float
         The constant in the exponent. The theorem holds from 3 on, and is best there.
 
@@ -264,8 +262,6 @@ class PotentialBoostClassifier(_PotentialBooster):
 
     Parameters
     ----------
-    n_estimators : int
-        The largest number of rounds: one weak hypothesis votes for each.
     potential : Potential, optional
         It weighs the examples. Default: `NormalHedgeDT`, which makes NH-Boost.DT.
 

@@ -30,13 +30,7 @@ def make_scorecard(booster: BaseBooster) -> Table:
     weights, whole = exact_weights(booster.estimator_weights_, booster.n_iter_)
     total = float(np.abs(weights).sum())
     labels = [str(label) for label in booster.classes_.tolist()]
-    columns = (
-        Column("feature"),
-        Column("value"),
-        Column("above"),
-        Column("up to"),
-        Column("points", "+.4f"),
-    )
+    columns = (*map(Column, ("feature", "value", "above", "up to")), Column("points", "+.4f"))
     if len(labels) == 2:
         words = (
             f"Add up the points of one line for each feature. Above 0 the vote is for {labels[1]}, "

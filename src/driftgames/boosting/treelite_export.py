@@ -10,8 +10,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from driftgames.boosting.onnx_export import as_trees, check_exportable
+from driftgames.boosting.bins import Array
+from driftgames.boosting.stumps import Stumps, exact_weights
+from driftgames.boosting.trees import Trees
+from driftgames.core.typing import FloatArray
 
 if TYPE_CHECKING:
     from driftgames.boosting.base import BaseBooster
@@ -70,3 +74,50 @@ def treelite_model(booster: BaseBooster) -> Any:
             builder.end_node()
         builder.end_tree()
     return builder.commit()
+
+
+def check_exportable(booster: BaseBooster, format: str) -> None:  # noqa: A002
+    """Raise an error if a booster is not fitted, or has weak hypotheses of another library."""
+    check_is_fitted(booster)
+    if booster._tables is None:
+        raise ValueError(
+            f"only boosters of the built-in stump or tree become {format} models; this one was "
+            "fitted with another estimator"
+        )
+
+
+def as_trees(booster: BaseBooster) -> tuple[Trees, FloatArray, bool]:
+    """Return the weak hypotheses as trees, their weights, and whether all weights are 1.
+
+    After no round there is one leaf, weighed by the default vote for each class.
+    """
+    if booster.n_iter_ == 0:
+        votes = np.ones((1, booster._default_vote.size), np.int8)
+        return Trees([1], [-1], [0.0], [0], [0], votes, [0.0]), booster._default_vote[None], False  # type: ignore[arg-type]
+    weights, integer_votes = exact_weights(booster.estimator_weights_, booster.n_iter_)
+    trees = booster.trees_ if len(booster.trees_) else stumps_as_trees(booster.stumps_)
+    return trees, weights[:, None], integer_votes
+
+
+def stumps_as_trees(stumps: Stumps) -> Trees:
+    """Return each stump as a tree of one question.
+
+    >>> stumps_as_trees(Stumps([0], [1.5], [-1], [1])).vote
+    array([ 0, -1,  1], dtype=int8)
+    """
+    n = len(stumps)
+
+    def nodes(at_root: Any, left: Any, right: Any) -> Array:
+        return np.column_stack(
+            [np.broadcast_to(each, n) for each in (at_root, left, right)]
+        ).ravel()
+
+    return Trees(
+        n_nodes=np.full(n, 3),
+        feature=nodes(stumps.feature, -1, -1),
+        threshold=nodes(stumps.threshold, 0.0, 0.0),
+        missing_left=nodes(stumps.missing_vote == stumps.left_vote, 0, 0),
+        left=nodes(1, 0, 0),
+        vote=nodes(0, stumps.left_vote, -stumps.left_vote),
+        gain=np.zeros(3 * n),
+    )

@@ -1,9 +1,9 @@
-"""Certificates of regret and of coverage: what a run achieved beside what is promised of it."""
+"""Certificates of regret, coverage and mistakes: what a run achieved beside what is promised."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -37,6 +37,13 @@ class Comparable:
         return all(np.array_equal(mine, theirs) for mine, theirs in members)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def align(header: Sequence[str], rows: Iterable[Sequence[float]]) -> str:
+    """Return the lines of a certificate as text, columns of numbers flush right."""
+    lines = [header, *((f"{row[0]:.3g}", *(f"{x:.3f}" for x in row[1:])) for row in rows)]
+    width = max(8, *(len(cell) for line in lines for cell in line))
+    return "\n".join("  ".join(f"{cell:>{width}}" for cell in line) for line in lines)
 
 
 class Row(NamedTuple):
@@ -149,10 +156,7 @@ class Certificate(Comparable):
 
     def table(self, epsilons: Sequence[float] = SHOWN) -> str:
         """Return the lines for these epsilons as text."""
-        lines: list[tuple[str, ...]] = [Row._fields]
-        lines += [(f"{row[0]:.3g}", *(f"{x:.3f}" for x in row[1:])) for row in self.rows(epsilons)]
-        width = max(8, *(len(cell) for line in lines for cell in line))
-        return "\n".join("  ".join(f"{cell:>{width}}" for cell in line) for line in lines)
+        return align(Row._fields, self.rows(epsilons))
 
     @property
     def verdict(self) -> str:
@@ -216,7 +220,7 @@ class CoverageCertificate(Comparable):
         verdict = "every bound holds" if self.holds else "A BOUND IS BROKEN"
         width = max(map(len, self.names))
         lines = [
-            f"{self.title} after {self.horizon:,} rounds: {verdict}",
+            f"{self.title} after {counted(self.horizon, 'round')}: {verdict}",
             f"coverage {self.coverage:.4f}, target {self.target:.4f}",
             f"{'misses less target':{width}}  realised  promised",
         ]
@@ -225,3 +229,51 @@ class CoverageCertificate(Comparable):
             for name, found, bound in zip(self.names, self.realised, self.promised, strict=True)
         ]
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class MistakeCertificate(Comparable):
+    """The number of mistakes on a stream beside its bound, which follows from realised edges.
+
+    Parameters
+    ----------
+    title : str
+        What was run.
+    horizon : int
+        The number of examples.
+    realised, promised : float
+        The number of mistakes, and the bound on it.
+    edges : array
+        The edge of each weak learner over chance, under the weights that it was given.
+    caveat : str
+        How mistakes are counted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(MistakeCertificate("Online BBM", 200, 31, 52.5, np.array([0.2, 0.1])))
+    Online BBM after 200 examples: the bound holds
+    31.0 mistakes, at most 52.5 promised; edges from 0.1000 to 0.2000
+    """
+
+    title: str
+    horizon: int
+    realised: float
+    promised: float
+    edges: FloatArray
+    caveat: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether there are no more mistakes than promised, up to rounding."""
+        rounding = self.horizon * 2.0**-50 * (1.0 + self.promised)
+        return bool(self.realised <= self.promised + rounding)
+
+    def __str__(self) -> str:
+        verdict = "the bound holds" if self.holds else "THE BOUND IS BROKEN"
+        note = f" ({self.caveat})" if self.caveat else ""
+        return (
+            f"{self.title} after {counted(self.horizon, 'example')}: {verdict}{note}\n"
+            f"{self.realised:,.1f} mistakes, at most {self.promised:,.1f} promised; "
+            f"edges from {self.edges.min():.4f} to {self.edges.max():.4f}"
+        )

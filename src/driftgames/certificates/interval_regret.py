@@ -12,6 +12,7 @@ import numpy.typing as npt
 from driftgames.certificates.certificate import Comparable
 from driftgames.core.checks import as_floats
 from driftgames.core.typing import FloatArray, IntArray
+from driftgames.tables import counted
 
 IntervalBound = Callable[[IntArray, IntArray], npt.ArrayLike]
 """``bound(first, last)`` on the regret from one round to another, both included."""
@@ -115,7 +116,7 @@ class IntervalCertificate(Comparable):
     def __str__(self) -> str:
         verdict = "every bound holds" if self.holds else "A BOUND IS BROKEN"
         lines = [
-            f"{self.title} on intervals of {int(self.lasts.max()):,} rounds: {verdict}",
+            f"{self.title} on intervals of {counted(int(self.lasts.max()), 'round')}: {verdict}",
             "length     first      last  realised  promised",
         ]
         lines += [

@@ -11,17 +11,15 @@ import numpy.typing as npt
 
 from driftgames._kernels.elementary import exp_all, log1p_all, log_all
 from driftgames._kernels.sums import total
-from driftgames.certificates.certificate import Bound, Comparable
+from driftgames.certificates.certificate import Bound, Comparable, align
 from driftgames.core.checks import check_between
-from driftgames.core.typing import Axes, Figure, FloatArray
+from driftgames.core.typing import Axes, Figure, FloatArray, IntArray
 from driftgames.potentials import NoBoundError
 from driftgames.tables import counted
 
 SHOWN = (-0.1, 0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
 
 _GRID = np.arange(-100, 101) / 100  # thetas that every curve has, beside the margins themselves
-
-IntArray = npt.NDArray[np.int64]
 
 
 class Margins(NamedTuple):
@@ -228,12 +226,7 @@ class MarginCertificate(Comparable):
 
     def table(self, thetas: Sequence[float] = SHOWN) -> str:
         """Return the lines for these thetas as text."""
-        lines = [f"{'theta':>8}  {'realised':>8}  {'promised':>8}"]
-        lines += [
-            f"{row.theta:>8.3g}  {row.realised:>8.3f}  {row.promised:>8.3f}"
-            for row in self.rows(thetas)
-        ]
-        return "\n".join(lines)
+        return align(Row._fields, self.rows(thetas))
 
     def __str__(self) -> str:
         note = f" ({self.caveat})" if self.caveat else ""

@@ -15,11 +15,11 @@ from distributed import Client, default_client
 from sklearn.utils.validation import check_is_fitted
 
 import dask
+from driftgames.boosting import BOOSTERS
 from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.calibration import RowKeys, cross_fit
 from driftgames.boosting.monitoring import Callback, Stage, name_sets
 from driftgames.boosting.persistence import load_model
-from driftgames.boosting.registry import BOOSTERS
 from driftgames.boosting.rounds import lean_of
 from driftgames.boosting.shared_training_set import SharedTrainingSet
 from driftgames.boosting.warm_start import check_categories, check_continuation

@@ -112,9 +112,6 @@ def quantise(values: FloatArray, levels: int) -> FloatArray:
             current, size = current + 1, 0
         group[place] = current
         size += count
-    medians = np.array([_lower_median(numbers[group[which] == g]) for g in range(current + 1)])
+    groups = (numbers[group[which] == g] for g in range(current + 1))
+    medians = np.array([np.quantile(each, 0.5, method="lower") for each in groups])
     return np.asarray(medians[group[which]])
-
-
-def _lower_median(values: FloatArray) -> float:
-    return float(np.sort(values)[(values.size - 1) // 2])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from driftgames.datasets import adult, mnist, splice
 from driftgames.datasets.dataset import Split
@@ -32,7 +31,7 @@ class Entry:
         The published content: a training and a test file, or one file that holds both.
     features : (file, sha256), optional
         The file that names the columns, ``number name`` per line.
-    column_names : callable, optional
+    column_names : callable
         Returns the names of the columns where no file has them.
     remotes : tuple of Remote
         What is downloaded.
@@ -49,7 +48,7 @@ class Entry:
     files: tuple[tuple[str, str], ...]
     remotes: tuple[Remote, ...]
     features: tuple[str, str] | None = None
-    column_names: Callable[[], tuple[str, ...]] | None = None
+    column_names: Callable[[], tuple[str, ...]] = tuple
     derive: Derive | None = None
     note: str = ""
 
@@ -70,40 +69,36 @@ _MNIST = (
     "https://ossci-datasets.s3.amazonaws.com/mnist",
     "https://storage.googleapis.com/cvdf-datasets/mnist",
 )
+_DIGITS = ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")
+
+# as sha256sum writes them
+_CHECKSUMS = """\
+f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906  a9a
+1f448a153f0320399a7e40836eb207655b0bde0f21fc941cc472193daa9f5de9  a9a.t
+5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d  adult.data
+55846c22344fb16182b5c87791661c2c031984b23d545856941a22b3076013df  census131.features.txt
+cd5e49ad8746e432ed5f1f49ccd205aec25f3250b9755b68077fe582a2df1181  census131.labelled.svm
+878ae78e9d125e03667f7d02471e44d30dfa8395070f7b83eb5b6bc3546fadaa  ocr49_403.features.txt
+fefe51ce5b388fa9fab640fee4e8b298c83a1f413de801ad18ffd133baf60bea  ocr49_403.labelled.svm
+ebbae10c85d3c285e2a2489a37e42bc2ee8d91d15005e391a9962fa3389a114f  splice.data
+7ea82974c9a24dd5034f350a27762decf326e54c5c49b34d76363f120945ada9  splice240.features.txt
+d8e59b17b560af5f4f6f7b8d4799d8ba85ecaa59ce72ef5d9f76061acd8ffb45  splice240.labelled.svm
+440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609  train-images-idx3-ubyte.gz
+3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c  train-labels-idx1-ubyte.gz
+6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2  w8a
+618929ecb01bebb841daec4cae4aa07b97832d29b08652452775598929547fde  w8a.t
+"""
+_SHA256 = {name: sha256 for sha256, name in map(str.split, _CHECKSUMS.splitlines())}
 
 
-def _remotes(homes: tuple[str, ...], *files: tuple[str, str]) -> tuple[Remote, ...]:
+def _files(*names: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, _SHA256[name]) for name in names)
+
+
+def _remotes(homes: tuple[str, ...], *names: str) -> tuple[Remote, ...]:
     return tuple(
-        Remote(name, tuple(f"{home}/{name}" for home in homes), sha256) for name, sha256 in files
+        Remote(name, tuple(f"{home}/{name}" for home in homes), _SHA256[name]) for name in names
     )
-
-
-_A9A = (
-    ("a9a", "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906"),
-    ("a9a.t", "1f448a153f0320399a7e40836eb207655b0bde0f21fc941cc472193daa9f5de9"),
-)
-_DIGITS = (
-    (
-        "train-images-idx3-ubyte.gz",
-        "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
-    ),
-    (
-        "train-labels-idx1-ubyte.gz",
-        "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
-    ),
-)
-_W8A = (
-    ("w8a", "6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2"),
-    ("w8a.t", "618929ecb01bebb841daec4cae4aa07b97832d29b08652452775598929547fde"),
-)
-
-
-def _labelled(name: str, examples: str, features: str) -> dict[str, Any]:
-    """Return the two published files of a set of R. Schapire's, with their sha256."""
-    return {
-        "files": ((f"{name}.labelled.svm", examples),),
-        "features": (f"{name}.features.txt", features),
-    }
 
 
 _ENTRIES = (
@@ -114,8 +109,8 @@ _ENTRIES = (
         n_test=16281,
         n_features=123,
         classes=("<=50K", ">50K"),
-        files=_A9A,
-        remotes=_remotes((_LIBSVM,), *_A9A),
+        files=_files("a9a", "a9a.t"),
+        remotes=_remotes((_LIBSVM,), "a9a", "a9a.t"),
         column_names=adult.a9a_feature_names,
     ),
     Entry(
@@ -125,15 +120,9 @@ _ENTRIES = (
         n_test=1000,
         n_features=131,
         classes=("<=50K", ">50K"),
-        **_labelled(
-            "census131",
-            "cd5e49ad8746e432ed5f1f49ccd205aec25f3250b9755b68077fe582a2df1181",
-            "55846c22344fb16182b5c87791661c2c031984b23d545856941a22b3076013df",
-        ),
-        remotes=_remotes(
-            (f"{_UCI}/adult",),
-            ("adult.data", "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d"),
-        ),
+        files=_files("census131.labelled.svm"),
+        features=_files("census131.features.txt")[0],
+        remotes=_remotes((f"{_UCI}/adult",), "adult.data"),
         derive=lambda files: adult.derive(files["adult.data"].decode()),
     ),
     Entry(
@@ -143,13 +132,10 @@ _ENTRIES = (
         n_test=1000,
         n_features=403,
         classes=("4", "9"),
-        **_labelled(
-            "ocr49_403",
-            "fefe51ce5b388fa9fab640fee4e8b298c83a1f413de801ad18ffd133baf60bea",
-            "878ae78e9d125e03667f7d02471e44d30dfa8395070f7b83eb5b6bc3546fadaa",
-        ),
+        files=_files("ocr49_403.labelled.svm"),
+        features=_files("ocr49_403.features.txt")[0],
         remotes=_remotes(_MNIST, *_DIGITS),
-        derive=lambda files: mnist.derive(*(files[name] for name, _ in _DIGITS)),
+        derive=lambda files: mnist.derive(*(files[name] for name in _DIGITS)),
     ),
     Entry(
         "splice",
@@ -158,14 +144,10 @@ _ENTRIES = (
         n_test=500,
         n_features=240,
         classes=("N", "S"),
-        **_labelled(
-            "splice240",
-            "d8e59b17b560af5f4f6f7b8d4799d8ba85ecaa59ce72ef5d9f76061acd8ffb45",
-            "7ea82974c9a24dd5034f350a27762decf326e54c5c49b34d76363f120945ada9",
-        ),
+        files=_files("splice240.labelled.svm"),
+        features=_files("splice240.features.txt")[0],
         remotes=_remotes(
-            (f"{_UCI}/molecular-biology/splice-junction-gene-sequences",),
-            ("splice.data", "ebbae10c85d3c285e2a2489a37e42bc2ee8d91d15005e391a9962fa3389a114f"),
+            (f"{_UCI}/molecular-biology/splice-junction-gene-sequences",), "splice.data"
         ),
         derive=lambda files: splice.derive(files["splice.data"].decode()),
     ),
@@ -176,8 +158,8 @@ _ENTRIES = (
         n_test=14951,
         n_features=300,
         classes=("other pages", "the category"),
-        files=_W8A,
-        remotes=_remotes((_LIBSVM,), *_W8A),
+        files=_files("w8a", "w8a.t"),
+        remotes=_remotes((_LIBSVM,), "w8a", "w8a.t"),
         column_names=lambda: tuple(f"keyword {k}" for k in range(1, 301)),
         note="Every row of its test file is also a row of its training file: "
         "its test error is an error on training rows.",

@@ -1,16 +1,22 @@
-"""Downloads by pooch: checked against a sha256, written in one step, tried again on bad lines."""
+"""Downloads by pooch: checked against a sha256, written in one step, tried again on bad lines.
+
+Hosts are asked all at once whether they answer, so that a machine without a network waits once.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from driftgames.core.checks import check_positive
 from driftgames.core.progress import progress
+from driftgames.datasets.catalogue import Entry
 from driftgames.datasets.files import CACHE_VARIABLE, LIMIT_VARIABLE, DataError, most_bytes
 
 _CHUNK = 1 << 16
@@ -150,3 +156,46 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
+
+
+def host_of(url: str) -> str:
+    """Return the host of an address, with its port if it has one.
+
+    >>> host_of("https://archive.ics.uci.edu/ml/adult.data")
+    'archive.ics.uci.edu'
+    """
+    return urlsplit(url).netloc
+
+
+def answering(urls: Iterable[str], *, within: float = 5.0) -> frozenset[str]:
+    """Return the hosts that answer within so many seconds; any answer counts, an error too.
+
+    The call ends in time even if the system's look-up of a name hangs: a thread asks each host,
+    and a thread that is late is left behind.
+    """
+    answered: list[str] = []
+
+    def ask(host: str, url: str) -> None:
+        import requests
+
+        with contextlib.suppress(OSError, ValueError):
+            requests.head(url, timeout=within)
+            answered.append(host)
+
+    asked = {host_of(url): url for url in urls}
+    threads = [threading.Thread(target=ask, args=each, daemon=True) for each in asked.items()]
+    ends = time.monotonic() + within
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, ends - time.monotonic()))
+    return frozenset(answered)
+
+
+def out_of_reach(entry: Entry, hosts: Collection[str]) -> str:
+    """Return the host that a set needs and that is not among ``hosts``; empty if none is."""
+    for remote in entry.remotes:
+        own = [host_of(url) for url in remote.urls]
+        if not set(own) & set(hosts):
+            return " and ".join(own)
+    return ""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from driftgames.core.checks import check_integer
 from driftgames.core.documents import atomic_write
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import FloatArray, Path
 from driftgames.datasets.files import DataError, read_bytes
 
 if TYPE_CHECKING:
@@ -41,9 +41,7 @@ class _UnusualError(Exception):
     """The fast reader leaves this text to the reader that goes line by line."""
 
 
-def read_libsvm(
-    path: str | os.PathLike[str], *, n_features: int | None = None
-) -> tuple[csr_matrix, FloatArray]:
+def read_libsvm(path: Path, *, n_features: int | None = None) -> tuple[csr_matrix, FloatArray]:
     r"""Return the examples of a LIBSVM file as a sparse matrix, and their labels.
 
     Parameters
@@ -104,7 +102,7 @@ def parse_libsvm(
     return X, labels
 
 
-def write_libsvm(path: str | os.PathLike[str], X: Any, y: npt.ArrayLike) -> None:
+def write_libsvm(path: Path, X: Any, y: npt.ArrayLike) -> None:
     """Write a sparse matrix and labels of -1 and +1 as LIBSVM text, in one step.
 
     Values are written so that they read back to the same bits.
@@ -161,11 +159,8 @@ def _parse_whole(text: bytes) -> Pieces:
     values = _numbers(text, data, colons + 1, pair_ends)
     same_line = np.diff(pairs, prepend=-1) == 1  # no label stands between this pair and the last
     rises = np.diff(index, prepend=0) > 0
-    if not only_digits.all() or (same_line & ~rises).any():
-        raise _UnusualError
-    if (index < 1).any() or (index > _MOST_COLUMNS).any():
-        raise _UnusualError
-    if not (np.isfinite(labels).all() and np.isfinite(values).all()):
+    good = only_digits & (rises | ~same_line) & (index >= 1) & (index <= _MOST_COLUMNS)
+    if not (good & np.isfinite(values)).all() or not np.isfinite(labels).all():
         raise _UnusualError
     indptr = np.append(np.flatnonzero(first) - np.arange(labels.size), pairs.size)
     return labels, indptr, index - 1, values

@@ -202,47 +202,37 @@ def _write_derived(entry: Entry, folder: Path, split: Split, names: tuple[str, .
 def _read_published(entry: Entry, location: Location) -> Dataset:
     folder = location.folder / entry.name
     content = _published_content(entry, folder)
-    splits = [
-        _parse_split(content[file], str(folder / file), entry.n_features) for file, _ in entry.files
-    ]
+    names = entry.column_names()
     if entry.features is not None:
         names = _feature_names(content[entry.features[0]])
-    else:
-        assert entry.column_names is not None
-        names = entry.column_names()
-    return _dataset(entry, location, splits, names, True, entry.note)
+    texts = {str(folder / file): content[file] for file, _ in entry.files}
+    return _dataset(entry, location, texts, names, True, entry.note)
 
 
 def _read_likewise(entry: Entry, location: Location) -> Dataset:
     examples, features = (location.folder / entry.name / file for file in entry.likewise_files)
     names = _feature_names(read_bytes(features))
-    both = _parse_split(read_bytes(examples), str(examples), len(names))
     note = "Made from the public file as the published set was, from other rows."
-    return _dataset(entry, location, [both], names, False, note)
+    return _dataset(entry, location, {str(examples): read_bytes(examples)}, names, False, note)
 
 
 def _dataset(
     entry: Entry,
     location: Location,
-    splits: list[Split],
+    texts: dict[str, bytes],
     names: tuple[str, ...],
     published: bool,
     note: str,
 ) -> Dataset:
-    """Return the set of two splits, or of one that holds both."""
-    train, test = splits if len(splits) == 2 else _halves(splits[0])
+    """Return the set of two texts by the names of their files, or of one that holds both splits."""
+    splits = [parse_libsvm(text, file, n_features=len(names)) for file, text in texts.items()]
+    if len(splits) == 1:
+        X, y = splits[0]
+        half = y.size // 2
+        splits = [(X[:half], y[:half]), (X[half:], y[half:])]
+    train, test = (Split(X, y.astype(np.int64)) for X, y in splits)
     classes, source = entry.classes, str(location)
     return Dataset(entry.name, train, test, names, classes, source, published, note)
-
-
-def _parse_split(text: bytes, name: str, n_features: int) -> Split:
-    X, y = parse_libsvm(text, name, n_features=n_features)
-    return Split(X, y.astype(np.int64))
-
-
-def _halves(split: Split) -> tuple[Split, Split]:
-    half = split.y.size // 2
-    return Split(split.X[:half], split.y[:half]), Split(split.X[half:], split.y[half:])
 
 
 def _feature_names(text: bytes) -> tuple[str, ...]:

@@ -26,16 +26,11 @@ _PORTFOLIOS = (
 )
 
 MARKETS: dict[str, Remote] = {
-    "nyse_o": Remote(
-        "portfolio/nyse_o.csv",
-        (f"{_PORTFOLIOS}/nyse_o.csv",),
-        "b2f26e2ce08d12871b631f02c0990637ab7bde02c2a90f4f804b0dd24cb6820d",
-    ),
-    "djia": Remote(
-        "portfolio/djia.csv",
-        (f"{_PORTFOLIOS}/djia.csv",),
-        "c31b8dddb98863a3d1a1e7706767d75dc1e048eb86c0de5bd4dfb9cec9180a5c",
-    ),
+    name: Remote(f"portfolio/{name}.csv", (f"{_PORTFOLIOS}/{name}.csv",), sha256)
+    for name, sha256 in (
+        ("nyse_o", "b2f26e2ce08d12871b631f02c0990637ab7bde02c2a90f4f804b0dd24cb6820d"),
+        ("djia", "c31b8dddb98863a3d1a1e7706767d75dc1e048eb86c0de5bd4dfb9cec9180a5c"),
+    )
 }
 """NYSE(O), Cover's 36 stocks of 1962-84, and the thirty of the Dow Jones of 2001-03."""
 

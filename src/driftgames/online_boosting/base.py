@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.certificates.mistakes import MistakeCertificate
+from driftgames.certificates.certificate import MistakeCertificate
 from driftgames.core.checks import check_between, check_integer, check_range, check_vector, shown
 from driftgames.core.run import Run
 from driftgames.core.schema import NUMBER, Schema, array_of, integer

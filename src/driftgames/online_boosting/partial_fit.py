@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from driftgames.certificates.mistakes import MistakeCertificate
+from driftgames.certificates.certificate import MistakeCertificate
 from driftgames.core.checks import check_integer, shown
 from driftgames.core.typing import FloatArray
 from driftgames.online_boosting.adapters import drawn_times, make_booster, takes_weights

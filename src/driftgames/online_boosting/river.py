@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.certificates.mistakes import MistakeCertificate
+from driftgames.certificates.certificate import MistakeCertificate
 from driftgames.core.checks import needs_extra
 from driftgames.online_boosting.adapters import (
     ONLINE_BOOSTERS,

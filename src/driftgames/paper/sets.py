@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from driftgames.core.registry import choose
 from driftgames.datasets import BUNDLED, CATALOGUE, DataError, Dataset, MissingDataError, load
-from driftgames.datasets.reach import answering, host_of, out_of_reach
+from driftgames.datasets.download import answering, host_of, out_of_reach
 
 HONEST = "w8a-honest"
 """w8a with its test rows taken out of its training rows."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import as_floats, check_fractions, check_integer
+from driftgames.core.checks import as_floats, check_integer, check_range
 from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.plots.style import new_axes, shown_name, with_styles
 
@@ -108,7 +108,8 @@ def plot_calibration(
     from matplotlib.figure import Figure
 
     check_integer("n_bins", n_bins, least=1)
-    p = check_fractions("probabilities", probabilities)
+    p = as_floats("probabilities", probabilities)
+    check_range("probabilities", p, 0.0, 1.0)
     hits = np.asarray(came_true, dtype=bool)
     if hits.shape != p.shape:
         raise ValueError(f"came_true must have the shape {p.shape}; got {hits.shape}")
@@ -125,16 +126,13 @@ def plot_calibration(
     )
 
     figure = Figure(figsize=(4.6, 5.2), layout="constrained")
-    grid = figure.add_gridspec(2, 1, height_ratios=(4, 1))
-    _, above = new_axes(figure.add_subplot(grid[0]))
-    _, below = new_axes(figure.add_subplot(grid[1], sharex=above))
+    above, below = (new_axes(ax)[1] for ax in figure.subplots(2, sharex=True, height_ratios=(4, 1)))
     above.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")
     above.vlines(means, centre - reach, centre + reach, color="0.5", linewidth=1.0)
     above.plot(means, shares, color="black", marker="o", markersize=4, linewidth=1.2)
     above.set_xlim(-0.02, 1.02)
     above.set_ylim(-0.02, 1.02)
     above.set_ylabel(f"share of {label}")
-    above.tick_params(labelbottom=False)
     below.hist(p, bins=[k / 20 for k in range(21)], color="0.75", edgecolor="0.4", linewidth=0.5)
     below.set(xlabel=f"probability of {label}", ylabel="examples")
     return figure

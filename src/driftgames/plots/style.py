@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.documents import atomic_write
-from driftgames.core.typing import Axes, Figure
+from driftgames.core.typing import Axes, Figure, Path
 
 Style = dict[str, Any]
 """Keywords of matplotlib's ``plot``."""
@@ -127,7 +127,7 @@ def shown_name(name: str) -> str:
     return (f" {name}" if name.startswith("_") else name).replace("$", r"\$")
 
 
-def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure atomically; the ending of the path names the format (svg, pdf, png)."""
     ending = os.path.splitext(os.fspath(path))[1].lstrip(".").lower()
     if ending not in {"svg", "pdf", "png"}:

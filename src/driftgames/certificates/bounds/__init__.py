@@ -38,6 +38,7 @@ from driftgames.certificates.bounds.paper import (
 from driftgames.certificates.bounds.portfolios import (
     exponentiated_gradient,
     online_newton_step,
+    soft_bayes,
     universal_portfolio,
     universal_portfolio_quantile,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "online_newton_step",
     "relaxed_game_hoeffding",
     "relaxed_game_value",
+    "soft_bayes",
     "squint",
     "theorem_1",
     "theorem_2",
