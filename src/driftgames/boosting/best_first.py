@@ -17,7 +17,8 @@ import numpy as np
 
 from driftgames.boosting import tree_kernels as kernels
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
-from driftgames.boosting.tree_growth import CRITERIA, Node, Tree, TreeShape
+from driftgames.boosting.tree_growth import CRITERIA, TreeShape
+from driftgames.boosting.trees import Node, Tree, TreesOnBins
 from driftgames.core.typing import IntArray
 
 
@@ -57,7 +58,7 @@ Divide = Callable[[list[Question]], Iterable[tuple[IntArray, IntArray | None]]]
 """It divides nodes, and returns the sums of both sides of each; the right ones may be None."""
 
 
-class BestFirstGrower(ABC):
+class BestFirstGrower(TreesOnBins, ABC):
     """Grows trees from sums; subclasses choose the questions.
 
     Without ``max_leaves`` every leaf with a gain is divided in the end. So all leaves of one depth

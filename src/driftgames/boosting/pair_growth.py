@@ -22,8 +22,9 @@ from driftgames.boosting import pair_kernels as kernels
 from driftgames.boosting.best_first import BestFirstGrower, Divide, Question
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, DenseBins
-from driftgames.boosting.tree_growth import CRITERIA, Tree, TreeShape
+from driftgames.boosting.tree_growth import CRITERIA, TreeShape
 from driftgames.boosting.tree_kernels import divide
+from driftgames.boosting.trees import Tree
 from driftgames.core.typing import IntArray
 
 _BINS = np.arange(256)

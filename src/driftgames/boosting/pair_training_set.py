@@ -13,7 +13,6 @@ Pairs are numbered row by row: pair ``(i, l)`` has the number ``i K + l``.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,18 +23,17 @@ from driftgames.boosting.bins import Array, BitArray
 from driftgames.boosting.mistake_counts import CountsErrors, RowCounts
 from driftgames.boosting.pair_growth import PairGrower, PairRows
 from driftgames.boosting.pair_kernels import count_errors
-from driftgames.boosting.training_set import ConstantVote, EstimatorTrainingSet
-from driftgames.boosting.tree_growth import Tree, TreeShape
-from driftgames.boosting.tree_training_set import trees_to_bins, trees_to_values
-from driftgames.boosting.trees import Trees
+from driftgames.boosting.training_set import ConstantVote, EstimatorTrainingSet, RowSet
+from driftgames.boosting.tree_growth import TreeShape
+from driftgames.boosting.trees import Tree, TreesOnBins
 from driftgames.boosting.vote_totals import RowVotes, Standing
-from driftgames.core.typing import BoolArray, IntArray
+from driftgames.core.typing import IntArray
 
 IS_LABEL = np.array([False, True])
 """The classes of the question whether an example has a label."""
 
 
-class PairTrainingSet(ABC):
+class PairTrainingSet(RowSet):
     """Examples as pairs; subclasses have the weak learner. ``labels`` number the classes."""
 
     def __init__(
@@ -45,21 +43,9 @@ class PairTrainingSet(ABC):
         self.n_classes = n_classes
         self.example_weights = example_weights
         self.integer_weights = integer_weights
-        self.positive: BoolArray = (labels[:, None] == np.arange(n_classes)).reshape(-1)
+        self.positive = (labels[:, None] == np.arange(n_classes)).reshape(-1)
         copies = np.where(self.positive, n_classes - 1, 1)
-        self.sample_weights: IntArray = copies * np.repeat(example_weights, n_classes)
-
-    @abstractmethod
-    def best(self, weights: IntArray) -> tuple[int, int, Any]:
-        """Return ``sum w Y h``, ``sum w`` and the hypothesis ``h`` found for weights of pairs."""
-
-    @abstractmethod
-    def votes(self, hypothesis: Any) -> BitArray:
-        """Return the vote on every pair: 1 for +1 and 0 for -1."""
-
-    @abstractmethod
-    def to_values(self, chosen: list[Any]) -> Any:
-        """Return the hypotheses chosen as the model keeps them: `Trees` or a list."""
+        self.sample_weights = copies * np.repeat(example_weights, n_classes)
 
     def count_mistakes(self) -> PairCounts:
         """Return one number of mistakes for each pair."""
@@ -121,7 +107,7 @@ class PairVotes(RowVotes):
         return Standing(lowest, self._training_set.wrong(self._votes))
 
 
-class TreePairs(PairTrainingSet):
+class TreePairs(TreesOnBins, PairTrainingSet):
     """Pairs of binned examples, and a weak learner that grows trees on them.
 
     A stump is a tree of one question: its two sides vote for every label. ``labels`` are in the
@@ -146,14 +132,6 @@ class TreePairs(PairTrainingSet):
         down = (-1,) * self.n_classes  # a question stands for no row
         up = np.array([node.vote or down for node in tree]) > 0
         return up.view(np.uint8)[self._rows.leaves(tree)].reshape(-1)
-
-    def to_values(self, chosen: list[Tree]) -> Trees:
-        """Return trees on bins as trees on feature values."""
-        return trees_to_values(self._data.cuts, chosen)
-
-    def to_bins(self, trees: Trees) -> list[Tree]:
-        """Return trees on feature values as trees on bins."""
-        return trees_to_bins(self._data.cuts, trees)
 
 
 class EstimatorPairs(PairTrainingSet):

@@ -28,9 +28,8 @@ from driftgames.boosting.sample_weights import (
 )
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.training_set import EstimatorTrainingSet, TrainingSet, draw_seeds
-from driftgames.boosting.tree_growth import TreeShape
+from driftgames.boosting.tree_growth import TreeGrower, TreeShape
 from driftgames.boosting.tree_model import PairModel, TreeModel
-from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.warm_start import check_categories, check_continuation, replay
 from driftgames.certificates.margins import Margins
@@ -245,7 +244,7 @@ class BoostingRounds(BoosterInput):
         n_classes: int = 2,
         *,
         goes_on: bool,
-    ) -> tuple[BinnedTrainingSet | TreeTrainingSet | TreePairs, list[Any]]:
+    ) -> tuple[BinnedTrainingSet | TreeGrower | TreePairs, list[Any]]:
         """Return the training set of stumps or trees, and the hypotheses of an earlier fit.
 
         ``labels``, which number the classes, are needed for more than two.
@@ -258,7 +257,7 @@ class BoostingRounds(BoosterInput):
             return pairs, pairs.to_bins(self.trees_) if goes_on else []
         if shape is None or shape.is_stump:
             return binned, binned.to_bins(self.stumps_) if goes_on else []
-        of_trees = TreeTrainingSet(binned, shape)
+        of_trees = TreeGrower(binned, shape)
         return of_trees, of_trees.to_bins(self.trees_) if goes_on else []
 
     def _boost(

@@ -14,7 +14,6 @@ from driftgames.boosting.mistake_counts import AsksAhead, CountsErrors
 from driftgames.boosting.pair_growth import PairGrower
 from driftgames.boosting.shares import Command
 from driftgames.boosting.tree_growth import TreeShape
-from driftgames.boosting.tree_training_set import trees_to_bins, trees_to_values
 from driftgames.boosting.vote_totals import Standing
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import IntArray
@@ -84,15 +83,11 @@ class SharedTrainingSet:
 
     def to_values(self, chosen: list[Any]) -> Any:
         """Return hypotheses on bins as hypotheses on feature values."""
-        if self._grower is None:
-            return self._bins.to_values(chosen)
-        return trees_to_values(self._bins.cuts, chosen)
+        return (self._grower or self._bins).to_values(chosen)
 
     def to_bins(self, hypotheses: Any) -> list[Any]:
         """Return hypotheses on feature values as hypotheses on bins."""
-        if self._grower is None:
-            return list(self._bins.to_bins(hypotheses))
-        return list(trees_to_bins(self._bins.cuts, hypotheses))
+        return list((self._grower or self._bins).to_bins(hypotheses))
 
 
 def _own(sums: IntArray) -> IntArray:

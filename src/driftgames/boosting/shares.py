@@ -18,9 +18,10 @@ from driftgames.boosting.best_first import Question
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array
 from driftgames.boosting.pair_training_set import PairCounts, TreePairs
-from driftgames.boosting.tree_growth import FillRoot, Tree, TreeGrower, TreeShape
+from driftgames.boosting.training_set import RowSet
+from driftgames.boosting.tree_growth import FillRoot, TreeGrower, TreeShape
 from driftgames.boosting.tree_state import ASKED, N_NODES, widened
-from driftgames.boosting.tree_training_set import TreeTrainingSet
+from driftgames.boosting.trees import Tree
 from driftgames.boosting.vote_totals import Standing
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import IntArray
@@ -50,7 +51,7 @@ class SumGrower(TreeGrower):
         super().__init__(data, shape)
         self._nodes: dict[int, int] = {}  # the number of each node by its place
 
-    def grow(
+    def best(
         self, weights: IntArray, mistakes: Array | None = None, fill_root: FillRoot | None = None
     ) -> Any:
         """Begin a tree; return the sums of its root."""
@@ -148,7 +149,7 @@ class Share:
         labels: IntArray | None = None,
         n_classes: int = 2,
     ) -> None:
-        self._set: SummedBins | TreeTrainingSet | PairShare
+        self._set: RowSet
         self._divide: Callable[[Sequence[Question]], list[IntArray]] | None = None  # for trees
         self._masses = np.array(data.masses)
         if labels is not None:
@@ -159,8 +160,7 @@ class Share:
         elif shape is None:
             self._set = SummedBins(**{f: getattr(data, f) for f in data.__dataclass_fields__})
         else:
-            grower = SumGrower(data, shape)
-            self._set = TreeTrainingSet(data, shape, grower)
+            self._set = grower = SumGrower(data, shape)
             self._divide = grower.divide
         self._counts = data.counts
         self._state: Any = None

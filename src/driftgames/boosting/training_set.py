@@ -7,6 +7,7 @@ exhaustive stump, and `EstimatorTrainingSet` any scikit-learn classifier.
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -42,26 +43,34 @@ class TrainingSet(Protocol):
         """Return the hypotheses chosen as the model keeps them: `Stumps`, `Trees` or a list."""
 
 
-class RowSet(Protocol):
+class RowSet(ABC):
     """Examples that are at hand one by one, and a weak learner for them."""
 
-    @property
-    def integer_weights(self) -> bool:
-        """Whether the sample weights are exact, and not rounded fractions."""
+    integer_weights: bool
+    positive: BoolArray
+    """Which examples are of class 1."""
+    sample_weights: IntArray
+    """How much each example counts."""
 
-    @property
-    def positive(self) -> BoolArray:
-        """Which examples are of class 1."""
-
-    @property
-    def sample_weights(self) -> IntArray:
-        """How much each example counts."""
-
+    @abstractmethod
     def best(self, weights: IntArray) -> tuple[int, int, Any]:
         """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the hypothesis ``h`` found."""
 
+    @abstractmethod
     def votes(self, hypothesis: Any) -> BitArray:
         """Return the vote on every example: 1 for +1 and 0 for -1."""
+
+    @abstractmethod
+    def to_values(self, chosen: list[Any]) -> Any:
+        """Return the hypotheses chosen as the model keeps them: `Stumps`, `Trees` or a list."""
+
+    def count_mistakes(self) -> MistakeCounts:
+        """Return one number of mistakes for each example."""
+        return RowCounts(self)
+
+    def add_votes(self) -> RowVotes:
+        """Return one total of votes for each example."""
+        return RowVotes(self)
 
 
 class ConstantVote(DummyClassifier):  # type: ignore[misc]  # sklearn is untyped
@@ -73,7 +82,7 @@ class ConstantVote(DummyClassifier):  # type: ignore[misc]  # sklearn is untyped
         return np.zeros(self.n_features_in_)
 
 
-class EstimatorTrainingSet:
+class EstimatorTrainingSet(RowSet):
     """Examples for a scikit-learn classifier, fitted in every round to those of nonzero weight.
 
     Many classifiers refuse examples of a single class. If only one class has weight, the
@@ -106,14 +115,6 @@ class EstimatorTrainingSet:
         self.positive = np.asarray(y == classes[1])
         self.sample_weights = sample_weights
         self.integer_weights = integer_weights
-
-    def count_mistakes(self) -> RowCounts:
-        """Return one number of mistakes for each example."""
-        return RowCounts(self)
-
-    def add_votes(self) -> RowVotes:
-        """Return one total of votes for each example."""
-        return RowVotes(self)
 
     def best(self, weights: IntArray) -> tuple[int, int, Any]:
         """Return the sums for the classifier fitted to the examples of nonzero weight."""
