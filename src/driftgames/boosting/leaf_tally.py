@@ -36,7 +36,7 @@ def count_leaf_mistakes(
     return LeafCounts(data, grower)
 
 
-class LeafCounts:
+class LeafCounts(MistakeCounts):
     """One number of mistakes for each row; a tree's mistakes are the rows of its wrong leaves."""
 
     def __init__(self, data: BinnedTrainingSet, grower: TreeGrower) -> None:

@@ -8,7 +8,7 @@ weak learner; `driftgames.boosting.tally.Tally` counts in every bin and serves s
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,15 +20,22 @@ if TYPE_CHECKING:
     from driftgames.boosting.training_set import RowSet
 
 
-class MistakeCounts(Protocol):
+class MistakeCounts(ABC):
     """Examples that are known by their numbers of mistakes."""
 
+    @property
+    def error(self) -> float | None:
+        """The share of examples that the vote gets wrong; None if the numbers of mistakes tell."""
+        return None
+
+    @abstractmethod
     def masses(self) -> tuple[int, IntArray]:
         """Return the first number of mistakes, and the mass of each class at each from there on.
 
         The mass is the sum of the sample weights; the array has the shape ``(2, n_numbers)``.
         """
 
+    @abstractmethod
     def best(self, first: int, weights: Any) -> tuple[int, int, Any]:
         """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the best hypothesis ``h``.
 
@@ -36,11 +43,12 @@ class MistakeCounts(Protocol):
         float that is rounded after it is multiplied by the sample weight.
         """
 
+    @abstractmethod
     def move(self, hypothesis: Any) -> MistakeCounts:
         """Count the mistakes of a hypothesis; return the counts that the next round uses."""
 
 
-class AsksAhead(ABC):
+class AsksAhead(MistakeCounts):
     """Counts that are elsewhere: they ask for a move and for the sums after it at once."""
 
     @abstractmethod
@@ -48,16 +56,7 @@ class AsksAhead(ABC):
         """Take what `best` will likely be called with after the next move."""
 
 
-class CountsErrors(ABC):
-    """Counts of pairs of an example and a label, which know on which examples the vote errs."""
-
-    @property
-    @abstractmethod
-    def error(self) -> float:
-        """The share of examples that the vote so far gets wrong."""
-
-
-class RowCounts:
+class RowCounts(MistakeCounts):
     """One number of mistakes for each example, for any weak learner."""
 
     def __init__(self, training_set: RowSet, mistakes: IntArray | None = None) -> None:

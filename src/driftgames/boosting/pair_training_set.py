@@ -20,7 +20,7 @@ import numpy as np
 
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray
-from driftgames.boosting.mistake_counts import CountsErrors, RowCounts
+from driftgames.boosting.mistake_counts import RowCounts
 from driftgames.boosting.pair_growth import PairGrower, PairRows
 from driftgames.boosting.pair_kernels import count_errors
 from driftgames.boosting.training_set import ConstantVote, EstimatorTrainingSet, RowSet
@@ -64,7 +64,7 @@ class PairTrainingSet(RowSet):
         return int(self.example_weights[wrong].sum())
 
 
-class PairCounts(RowCounts, CountsErrors):
+class PairCounts(RowCounts):
     """One number of mistakes for each pair."""
 
     def __init__(self, training_set: PairTrainingSet) -> None:

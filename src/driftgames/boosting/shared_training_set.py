@@ -10,7 +10,7 @@ from driftgames.boosting.best_first import BestFirstGrower, Question, SummedTree
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, DenseBins
 from driftgames.boosting.cuts import Cuts
-from driftgames.boosting.mistake_counts import AsksAhead, CountsErrors
+from driftgames.boosting.mistake_counts import AsksAhead
 from driftgames.boosting.pair_growth import PairGrower
 from driftgames.boosting.shares import Command
 from driftgames.boosting.tree_growth import TreeShape
@@ -66,8 +66,7 @@ class SharedTrainingSet:
 
     def count_mistakes(self) -> SharedCounts:
         """Return the counts before the first round."""
-        kind = SharedCounts if len(self.masses) == 2 else SharedPairCounts
-        return kind(self, self._exchange)
+        return SharedCounts(self, self._exchange)
 
     def add_votes(self) -> SharedVotes:
         """Return the votes before the first round: none."""
@@ -96,7 +95,7 @@ def _own(sums: IntArray) -> IntArray:
 
 
 class SharedCounts(AsksAhead):
-    """The `MistakeCounts` of all shares."""
+    """The `MistakeCounts` of all shares; those of more than two classes are `PairCounts`."""
 
     def __init__(self, training_set: SharedTrainingSet, exchange: Exchange) -> None:
         self._training_set = training_set
@@ -104,6 +103,12 @@ class SharedCounts(AsksAhead):
         self._masses = exchange.ask("count_mistakes")
         self._expected: tuple[int, Array] | None = None
         self._sums: Any = None  # the answer to what was expected
+
+    @property
+    def error(self) -> float | None:
+        """The share of examples that the vote gets wrong, if classes are more than two."""
+        held = self._training_set.masses
+        return None if len(held) == 2 else int(self._masses[2]) / sum(held)
 
     def masses(self) -> tuple[int, IntArray]:
         """Return the first number of mistakes, and the mass of each class at each."""
@@ -137,15 +142,6 @@ class SharedCounts(AsksAhead):
             questions: list[Command] = [("move", (hypothesis,)), ("best", self._expected)]
             self._masses, self._sums = self._exchange.ask_each(*questions)
         return self
-
-
-class SharedPairCounts(SharedCounts, CountsErrors):
-    """The `PairCounts` of all shares."""
-
-    @property
-    def error(self) -> float:
-        """The share of examples that the vote so far gets wrong."""
-        return int(self._masses[2]) / sum(self._training_set.masses)
 
 
 class SharedVotes:

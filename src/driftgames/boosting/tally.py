@@ -42,7 +42,7 @@ BLOCK = 4096
 _LEVELS = 32  # at first; more are added as mistakes spread
 
 
-class LevelTally:
+class LevelTally(MistakeCounts):
     """Examples that are counted by class, number of mistakes and bin.
 
     In each class either the rows that erred move up a level, or the others move down and the level
