@@ -195,7 +195,7 @@ class SummedTreeGrower(BestFirstGrower):
         found = np.empty(6, dtype=np.int64)
         score = kernels.best_split(
             sums[None, None],
-            np.zeros(1, dtype=np.int64),
+            0,
             totals,
             self._data.feature_bins,
             0,

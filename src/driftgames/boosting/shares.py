@@ -20,7 +20,7 @@ from driftgames.boosting.bins import Array
 from driftgames.boosting.pair_training_set import PairCounts, TreePairs
 from driftgames.boosting.training_set import RowSet
 from driftgames.boosting.tree_growth import FillRoot, TreeGrower, TreeShape
-from driftgames.boosting.tree_state import ASKED, N_NODES, widened
+from driftgames.boosting.tree_state import ASKED, N_FREE, N_NODES, widened
 from driftgames.boosting.trees import Tree
 from driftgames.boosting.vote_totals import Standing
 from driftgames.certificates.margins import Margins
@@ -65,14 +65,17 @@ class SumGrower(TreeGrower):
         """Divide nodes; return the sums of the left side of each."""
         for place, *asked in questions:
             left = self._ask(place, asked)
-            self._growth.fresh[:] = left, left + 1  # both need sums
+            growth, node = self._growth, self._nodes[place]
+            growth.fresh[:] = left, left + 1  # both need sums
+            growth.at[N_FREE] -= 1
+            growth.slots[left : left + 2] = growth.free[growth.at[N_FREE]], growth.slots[node]
             self._take(steps.DIVIDE)
         return [self._sums(2 * question.node) for question in questions]
 
     def _ask(self, place: int, asked: Sequence[int]) -> int:
         """Ask the question of a node; return the number of its left side."""
         left = int(self._growth.at[N_NODES])
-        if left + 2 > self._growth.votes.size or self._growth.n_free[0] == 0:
+        if left + 2 > self._growth.votes.size or self._growth.at[N_FREE] == 0:
             self._growth = widened(self._growth)
         growth, node = self._growth, self._nodes[place]
         growth.questions[node] = *asked, left
@@ -103,7 +106,7 @@ class SumGrower(TreeGrower):
     def _sums(self, place: int) -> IntArray:
         growth, node = self._growth, self._nodes[place]
         return list_all_bins(
-            self._data, growth.sums[0, growth.slots[0, node]], partial(self._totals, node)
+            self._data, growth.sums[0, growth.slots[node]], partial(self._totals, node)
         )
 
     def _totals(self, node: int) -> IntArray:
