@@ -16,12 +16,12 @@ from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examp
 from driftgames.boosting.bins import DenseBins, SparseBins
 from driftgames.boosting.chips import SUM_BITS
 from driftgames.boosting.leaf_tally import LeafCounts, LeafTally
-from driftgames.boosting.mistake_counts import RowCounts
 from driftgames.boosting.nh_boost import NormalHedgeWeights
 from driftgames.boosting.potential_boost import CountedChips, PotentialWeights
 from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.boosting.shares import SumGrower
 from driftgames.boosting.tally import Tally
+from driftgames.boosting.training_set import RowCounts
 from driftgames.boosting.tree_growth import TreeGrower, TreeShape
 from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
 

@@ -13,10 +13,9 @@ import numpy as np
 from driftgames.boosting import stump_kernels as kernels
 from driftgames.boosting.bins import Array, BitArray, DenseBins, FeatureBins, SparseBins, Stump
 from driftgames.boosting.cuts import Cuts, cut_dense, cut_sparse
-from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.tally import Tally
-from driftgames.boosting.training_set import RowSet
+from driftgames.boosting.training_set import MistakeCounts, RowCounts, RowSet
 from driftgames.core.checks import as_read_only
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from driftgames._kernels.jit import kernel
 from driftgames.boosting.bins import Array
-from driftgames.boosting.mistake_counts import MistakeCounts
 from driftgames.boosting.tally import LevelTally, add_class
+from driftgames.boosting.training_set import MistakeCounts
 from driftgames.boosting.trees import Tree
 from driftgames.core.typing import IntArray
 

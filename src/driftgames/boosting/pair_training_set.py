@@ -13,24 +13,18 @@ Pairs are numbered row by row: pair ``(i, l)`` has the number ``i K + l``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray
-from driftgames.boosting.mistake_counts import RowCounts
 from driftgames.boosting.pair_growth import PairGrower, PairRows
 from driftgames.boosting.pair_kernels import count_errors
-from driftgames.boosting.training_set import ConstantVote, EstimatorTrainingSet, RowSet
+from driftgames.boosting.training_set import RowCounts, RowSet, RowVotes, Standing
 from driftgames.boosting.tree_growth import TreeShape
 from driftgames.boosting.trees import Tree, TreesOnBins
-from driftgames.boosting.vote_totals import RowVotes, Standing
 from driftgames.core.typing import IntArray
-
-IS_LABEL = np.array([False, True])
-"""The classes of the question whether an example has a label."""
 
 
 class PairTrainingSet(RowSet):
@@ -132,52 +126,3 @@ class TreePairs(TreesOnBins, PairTrainingSet):
         down = (-1,) * self.n_classes  # a question stands for no row
         up = np.array([node.vote or down for node in tree]) > 0
         return up.view(np.uint8)[self._rows.leaves(tree)].reshape(-1)
-
-
-class EstimatorPairs(PairTrainingSet):
-    """Pairs for a scikit-learn classifier: one clone for each label votes whether it is the label.
-
-    The clones of a round are one weak hypothesis. Each takes a seed of its own. A label whose pairs
-    all weigh zero has the constant vote -1.
-    """
-
-    def __init__(
-        self,
-        estimator: Any,
-        X: Any,
-        labels: IntArray,
-        n_classes: int,
-        example_weights: IntArray,
-        integer_weights: bool,
-        seeds: Iterator[int],
-    ) -> None:
-        super().__init__(labels, n_classes, example_weights, integer_weights)
-        self._X = X
-        given = example_weights, integer_weights, seeds
-        self._of_label = [
-            EstimatorTrainingSet(estimator, X, labels == label, IS_LABEL, *given)
-            for label in range(n_classes)
-        ]
-
-    def best(self, weights: IntArray) -> tuple[int, int, list[Any]]:
-        """Return the sums for clones that are fitted to the pairs of nonzero weight."""
-        value = norm = 0
-        hypothesis = []
-        for one, mine in zip(self._of_label, weights.reshape(-1, self.n_classes).T, strict=True):
-            if mine.any():
-                gained, weight, fitted = one.best(mine)
-                value, norm = value + gained, norm + weight
-            else:
-                fitted = ConstantVote(strategy="constant", constant=False)
-                fitted.fit(self._X[:1], IS_LABEL[:1])
-            hypothesis.append(fitted)
-        return value, norm, hypothesis
-
-    def votes(self, hypothesis: list[Any]) -> BitArray:
-        """Return the votes of the clones of a round on every pair."""
-        each = zip(self._of_label, hypothesis, strict=True)
-        return np.stack([one.votes(fitted) for one, fitted in each], axis=1).reshape(-1)
-
-    def to_values(self, chosen: list[Any]) -> list[Any]:
-        """Return the hypotheses as they are."""
-        return chosen

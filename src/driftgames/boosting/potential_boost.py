@@ -19,9 +19,8 @@ from driftgames._kernels.jit import kernel, specialise
 from driftgames._kernels.sums import dot
 from driftgames.boosting.base import BaseBooster, Run
 from driftgames.boosting.chips import SUM_BITS, Chips
-from driftgames.boosting.mistake_counts import AsksAhead
 from driftgames.boosting.stump_kernels import scale_weights
-from driftgames.boosting.training_set import TrainingSet
+from driftgames.boosting.training_set import AsksAhead, TrainingSet
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.core.checks import shown
 from driftgames.core.typing import FloatArray, IntArray

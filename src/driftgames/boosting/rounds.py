@@ -17,8 +17,13 @@ from driftgames.boosting.booster_input import BoosterInput, find_classes
 from driftgames.boosting.calibration import Calibration, CrossFit, cross_fit_here, stages_of
 from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.chips import COLUMNS, Chips, History, Round
+from driftgames.boosting.estimator_training_set import (
+    EstimatorPairs,
+    EstimatorTrainingSet,
+    draw_seeds,
+)
 from driftgames.boosting.monitoring import Callback, EvaluationSet, Stopping, Watch, name_sets
-from driftgames.boosting.pair_training_set import EstimatorPairs, TreePairs
+from driftgames.boosting.pair_training_set import TreePairs
 from driftgames.boosting.row_sample import hash_rows
 from driftgames.boosting.sample_weights import (
     SampleWeights,
@@ -27,7 +32,7 @@ from driftgames.boosting.sample_weights import (
     weigh_examples,
 )
 from driftgames.boosting.stumps import Stumps
-from driftgames.boosting.training_set import EstimatorTrainingSet, TrainingSet, draw_seeds
+from driftgames.boosting.training_set import TrainingSet
 from driftgames.boosting.tree_growth import TreeGrower, TreeShape
 from driftgames.boosting.tree_model import PairModel, TreeModel
 from driftgames.boosting.trees import NO_TREES, Trees

@@ -10,11 +10,10 @@ from driftgames.boosting.best_first import BestFirstGrower, Question, SummedTree
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, DenseBins
 from driftgames.boosting.cuts import Cuts
-from driftgames.boosting.mistake_counts import AsksAhead
 from driftgames.boosting.pair_growth import PairGrower
 from driftgames.boosting.shares import Command
+from driftgames.boosting.training_set import AsksAhead, Standing
 from driftgames.boosting.tree_growth import TreeShape
-from driftgames.boosting.vote_totals import Standing
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import IntArray
 

@@ -18,11 +18,10 @@ from driftgames.boosting.best_first import Question
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array
 from driftgames.boosting.pair_training_set import PairCounts, TreePairs
-from driftgames.boosting.training_set import RowSet
+from driftgames.boosting.training_set import RowSet, Standing
 from driftgames.boosting.tree_growth import FillRoot, TreeGrower, TreeShape
 from driftgames.boosting.tree_state import ASKED, N_FREE, N_NODES, widened
 from driftgames.boosting.trees import Tree
-from driftgames.boosting.vote_totals import Standing
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import IntArray
 

@@ -23,8 +23,8 @@ import numpy as np
 from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames._kernels.memory import AHEAD, prefetch
 from driftgames.boosting.bins import Array, DenseBins, Stump
-from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
 from driftgames.boosting.stump_kernels import vote_by_bin
+from driftgames.boosting.training_set import MistakeCounts, RowCounts
 from driftgames.core.typing import IntArray
 
 if TYPE_CHECKING:

@@ -31,9 +31,8 @@ from driftgames.boosting import tree_steps as steps
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray, DenseBins
 from driftgames.boosting.leaf_tally import count_leaf_mistakes
-from driftgames.boosting.mistake_counts import MistakeCounts
 from driftgames.boosting.tally import Ranges
-from driftgames.boosting.training_set import RowSet
+from driftgames.boosting.training_set import MistakeCounts, RowSet
 from driftgames.boosting.tree_state import (
     ASKED,
     BLOCK,
