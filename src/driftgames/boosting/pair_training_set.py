@@ -65,7 +65,7 @@ class PairCounts(RowCounts):
         super().__init__(training_set)
         self._pairs = training_set
         self._n_rounds = 0
-        self.wrong = 0
+        self.wrong, self.error = 0, 0.0
 
     def move(self, hypothesis: Any) -> PairCounts:
         """Count the mistakes of a hypothesis."""
@@ -78,12 +78,8 @@ class PairCounts(RowCounts):
             self._n_rounds,
             self._mistakes,
         )
+        self.error = self.wrong / int(self._pairs.example_weights.sum())
         return self
-
-    @property
-    def error(self) -> float:
-        """The share of examples that the vote so far gets wrong."""
-        return self.wrong / int(self._pairs.example_weights.sum())
 
 
 class PairVotes(RowVotes):

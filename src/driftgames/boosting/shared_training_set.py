@@ -103,12 +103,6 @@ class SharedCounts(AsksAhead):
         self._expected: tuple[int, Array] | None = None
         self._sums: Any = None  # the answer to what was expected
 
-    @property
-    def error(self) -> float | None:
-        """The share of examples that the vote gets wrong, if classes are more than two."""
-        held = self._training_set.masses
-        return None if len(held) == 2 else int(self._masses[2]) / sum(held)
-
     def masses(self) -> tuple[int, IntArray]:
         """Return the first number of mistakes, and the mass of each class at each."""
         first, masses, _ = self._masses
@@ -140,6 +134,8 @@ class SharedCounts(AsksAhead):
         else:
             questions: list[Command] = [("move", (hypothesis,)), ("best", self._expected)]
             self._masses, self._sums = self._exchange.ask_each(*questions)
+        if len(self._training_set.masses) > 2:
+            self.error = int(self._masses[2]) / sum(self._training_set.masses)
         return self
 
 

@@ -76,10 +76,8 @@ class RowSet(ABC):
 class MistakeCounts(ABC):
     """Examples that are known by their numbers of mistakes."""
 
-    @property
-    def error(self) -> float | None:
-        """The share of examples that the vote gets wrong; None if the numbers of mistakes tell."""
-        return None
+    error: float | None = None
+    """The share of examples that the vote gets wrong; None if the numbers of mistakes tell."""
 
     @abstractmethod
     def masses(self) -> tuple[int, IntArray]:
