@@ -129,8 +129,8 @@ def sum_own_sparse(
                 mine[np.uint64(codes[e]), lane] += weight
 
 
-@inner_kernel
-def _score(sums: Array, n_blocks: int, criterion: int) -> float:
+@kernel
+def node_score(sums: Array, n_blocks: int, criterion: int) -> float:
     """Return what a node of these sums adds to the score of a split."""
     total = 0.0
     for k in range(n_blocks):
@@ -164,12 +164,6 @@ def _weight(sums: Array, n_blocks: int) -> int:
         for lane in range(LANES):
             value += 2 * sums[n_blocks + k, lane] - sums[k, lane]
     return value
-
-
-@kernel
-def node_score(sums: Array, n_blocks: int, criterion: int) -> float:
-    """Return the score of a node that is not split, by one of the criteria of trees."""
-    return _score(sums, n_blocks, criterion)
 
 
 @kernel
@@ -248,7 +242,8 @@ def best_split(
                     score = float(edge)
                 else:
                     edge = 0
-                    score = _score(left, n_blocks, criterion) + _score(right, n_blocks, criterion)
+                    score = node_score(left, n_blocks, criterion)
+                    score += node_score(right, n_blocks, criterion)
                     better = score > best
                 if better:
                     best = score
