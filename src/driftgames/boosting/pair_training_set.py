@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from driftgames.boosting.best_first import BestFirstGrower
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray
-from driftgames.boosting.pair_growth import PairGrower, PairRows
+from driftgames.boosting.pair_growth import PairRows
 from driftgames.boosting.pair_kernels import count_errors
 from driftgames.boosting.training_set import RowCounts, RowSet, RowVotes, Standing
 from driftgames.boosting.tree_growth import TreeShape
@@ -111,7 +112,7 @@ class TreePairs(TreesOnBins, PairTrainingSet):
         super().__init__(in_rows, n_classes, data.sample_weights, data.integer_weights)
         self._data = data
         self._rows = PairRows(data, in_rows, n_classes, shape)
-        self._grower = PairGrower(data, n_classes, shape, self._rows.divide)
+        self._grower = BestFirstGrower(data, n_classes, shape, self._rows.divide)
 
     def best(self, weights: IntArray) -> tuple[int, int, Tree]:
         """Return the sums for the tree that is grown on these weights."""

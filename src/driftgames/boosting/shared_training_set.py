@@ -6,11 +6,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from driftgames.boosting.best_first import BestFirstGrower, Question, SummedTreeGrower
+from driftgames.boosting.best_first import BestFirstGrower, Question
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, DenseBins
 from driftgames.boosting.cuts import Cuts
-from driftgames.boosting.pair_growth import PairGrower
 from driftgames.boosting.shares import Command
 from driftgames.boosting.training_set import AsksAhead, Standing
 from driftgames.boosting.tree_growth import TreeShape
@@ -58,10 +57,8 @@ class SharedTrainingSet:
         def divide(questions: list[Question]) -> list[tuple[IntArray, None]]:
             return [(_own(left), None) for left in exchange.ask("divide", questions)]
 
-        if n_classes > 2:
-            self._grower = PairGrower(self._bins, n_classes, shape or TreeShape(), divide)
-        elif shape is not None:
-            self._grower = SummedTreeGrower(self._bins, shape, divide)
+        if shape is not None or n_classes > 2:
+            self._grower = BestFirstGrower(self._bins, n_classes, shape or TreeShape(), divide)
 
     def count_mistakes(self) -> SharedCounts:
         """Return the counts before the first round."""
