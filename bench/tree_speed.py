@@ -24,8 +24,7 @@ from driftgames import datasets
 from driftgames.boosting import NHBoostDTClassifier
 from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
 from driftgames.boosting.potential_boost import CountedChips, PotentialWeights
-from driftgames.boosting.tree_growth import TreeShape
-from driftgames.boosting.tree_training_set import TreeTrainingSet
+from driftgames.boosting.tree_growth import TreeGrower, TreeShape
 from driftgames.cli._output import console
 from driftgames.plots import save_figure
 from driftgames.plots.style import new_axes, with_styles
@@ -147,7 +146,7 @@ def ignored(n_rows: int = 100_000, repeats: int = 3) -> dict[float, Any]:
 
 def _time_trees(binned: BinnedTrainingSet) -> list[tuple[float, float]]:
     """Return the share of zero weights before each tree, and how long it took."""
-    trees = TreeTrainingSet(binned, TreeShape(None, LEAVES))
+    trees = TreeGrower(binned, TreeShape(None, LEAVES))
     chips = CountedChips(PotentialWeights(NormalHedgeDT()), trees)
     rounds = []
     for _ in range(TREES):

@@ -16,14 +16,13 @@ from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examp
 from driftgames.boosting.bins import DenseBins, SparseBins
 from driftgames.boosting.chips import SUM_BITS
 from driftgames.boosting.leaf_tally import LeafCounts, LeafTally
-from driftgames.boosting.mistake_counts import RowCounts
 from driftgames.boosting.nh_boost import NormalHedgeWeights
 from driftgames.boosting.potential_boost import CountedChips, PotentialWeights
 from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.boosting.shares import SumGrower
 from driftgames.boosting.tally import Tally
+from driftgames.boosting.training_set import RowCounts
 from driftgames.boosting.tree_growth import TreeGrower, TreeShape
-from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
 
 RULES = {
@@ -392,10 +391,9 @@ def test_large_sets_of_few_bins_have_a_tally(monkeypatch):
     ):
         data = bin_examples(X[:rows], y[:rows], ones(rows), 20)
         for grower in (TreeGrower(data, shape), SumGrower(data, shape)):
-            counts = TreeTrainingSet(data, shape, grower).count_mistakes()
-            assert isinstance(counts, kind)
+            assert isinstance(grower.count_mistakes(), kind)
     rounded = replace(bin_examples(X, y, ones(1000), 20), integer_weights=False)
-    assert isinstance(TreeTrainingSet(rounded, SHAPES[0]).count_mistakes(), LeafCounts)
+    assert isinstance(TreeGrower(rounded, SHAPES[0]).count_mistakes(), LeafCounts)
 
 
 def test_the_root_is_not_summed_again(forever):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from driftgames.boosting import BOOSTERS, tree_training_set
+from driftgames.boosting import BOOSTERS, tree_growth
 from driftgames.boosting.assembly import assemble
 from driftgames.boosting.binned_training_set import bin_examples
 from driftgames.boosting.leaf_tally import LeafTally
@@ -139,7 +139,7 @@ def test_shares_with_tallies_give_the_model_of_all_rows(tmp_path, monkeypatch):
         made.append(LeafTally(data, grower))
         return made[-1]
 
-    monkeypatch.setattr(tree_training_set, "count_leaf_mistakes", tally)
+    monkeypatch.setattr(tree_growth, "count_leaf_mistakes", tally)
     ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
     for name in ("whole", "parts"):
         booster = BOOSTERS["nh-boost.dt"](20, calibrate=False, max_depth=3, max_bins=16)

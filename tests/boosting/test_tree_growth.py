@@ -15,10 +15,9 @@ from driftgames.boosting import binned_training_set, tree_growth
 from driftgames.boosting.binned_training_set import bin_examples
 from driftgames.boosting.bins import DenseBins, SparseBins
 from driftgames.boosting.sample_weights import SampleWeights
-from driftgames.boosting.tree_growth import CRITERIA, TreeShape
+from driftgames.boosting.tree_growth import CRITERIA, TreeGrower, TreeShape
 from driftgames.boosting.tree_kernels import same_shares
 from driftgames.boosting.tree_state import BLOCK
-from driftgames.boosting.tree_training_set import TreeTrainingSet
 
 
 def score(weights, y, criterion):
@@ -114,7 +113,7 @@ def grown(X, y, weights, shape, form=np.asarray, n_shares=1, prior=None):
     """The tree that the engine grows: nodes as `reference` has them, value, votes in order."""
     masses = SampleWeights.of(np.ones(y.size) if prior is None else prior).of_each
     data = bin_examples(form(X), y, masses, 255, n_shares=n_shares)
-    trees = TreeTrainingSet(data, shape)
+    trees = TreeGrower(data, shape)
     value, norm, tree = trees.best(weights[data.order])
     assert norm == weights.sum()
     found = trees.to_values([tree])
@@ -293,10 +292,10 @@ def test_only_rows_of_weight_are_summed_and_of_two_sides_the_smaller():
     data = bin_examples(X, y, np.ones(200, dtype=np.int64), 255)
     assert isinstance(data.bins, DenseBins)
     weights = rng.integers(0, 2, 200)
-    wanted = TreeTrainingSet(data, TreeShape(2)).best(weights)
+    wanted = TreeGrower(data, TreeShape(2)).best(weights)
     data.bins.codes[weights == 0] = 0  # what these rows list is not read
-    grower = tree_growth.TreeGrower(data, TreeShape(2))
-    assert grower.grow(weights) == wanted
+    grower = TreeGrower(data, TreeShape(2))
+    assert grower.best(weights) == wanted
     tree = wanted[2]
     assert len(tree) == 7
     n_left = np.count_nonzero(data.bins.columns[tree[0].feature][weights > 0] <= tree[0].cut)

@@ -11,8 +11,7 @@ import numpy as np
 from driftgames._kernels.elementary import log_all
 from driftgames.boosting.base import BaseBooster, Run
 from driftgames.boosting.chips import SUM_BITS, Chips
-from driftgames.boosting.training_set import TrainingSet
-from driftgames.boosting.vote_totals import Standing
+from driftgames.boosting.training_set import Standing, TrainingSet
 from driftgames.certificates.margins import MarginCertificate, Margins
 
 _VOTE_UNIT = 2.0**-32  # votes that are multiples of it add up exactly, in any order

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from driftgames._kernels.arithmetic import size as magnitude
 from driftgames._kernels.jit import kernel
 from driftgames._kernels.lanes import LANES, any_of, first, load
+from driftgames.boosting.bins import first_from
 from driftgames.core.typing import FloatArray, IntArray
 
 BLOCK = 512
@@ -106,19 +107,8 @@ def add_sparse(
             if f >= 0:
                 x = data[entry]
                 if x == x:
-                    at = _search(thresholds, offsets[f], offsets[f + 1], x)
+                    at = first_from(thresholds, offsets[f], offsets[f + 1], x)
                     total += values[f + at] - at_zero[f]
                 else:
                     total += missing[f] - at_zero[f]
         out[i] = total
-
-
-@kernel
-def _search(thresholds: FloatArray, first: int, last: int, x: float) -> int:
-    """Return the first index of ``thresholds[first:last]`` that is not below ``x``."""
-    left = last - first
-    while left > 0:
-        half = (left + 1) // 2
-        first += half if thresholds[first + half - 1] < x else 0
-        left -= half
-    return first

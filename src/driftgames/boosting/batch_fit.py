@@ -11,7 +11,7 @@ from driftgames.boosting.batches import BatchReader
 from driftgames.boosting.bins import Array
 from driftgames.boosting.monitoring import Callback, name_sets
 from driftgames.boosting.rounds import BoostingRounds, lean_of
-from driftgames.boosting.sources import open_source
+from driftgames.boosting.sources import Asked, open_source
 from driftgames.boosting.warm_start import check_categories, check_continuation, check_names
 from driftgames.core.checks import check_integer
 
@@ -72,15 +72,8 @@ class BatchFit(BoostingRounds):
             goes_on = self._check_settings()[-1]
             pairs = name_sets(eval_set, eval_names)
             by_type = isinstance(self.categorical_features, str) or not self.categorical_features
-            opened = open_source(
-                source,
-                label=label,
-                weight=weight,
-                columns=columns,
-                filter=filter,
-                batch_rows=batch_rows,
-                frames=not by_type,
-            )
+            asked = Asked(batch_rows, label, weight, columns, filter, frames=not by_type)
+            opened = open_source(source, asked)
             names = None if opened.names is None else np.array(opened.names, dtype=object)
             if names is not None and goes_on:
                 check_names(getattr(self, "feature_names_in_", None), names.tolist())

@@ -1,23 +1,37 @@
-"""Growing trees from sums in bins: the leaf of the largest gain is divided first.
+r"""Growing trees from sums in bins: the leaf of the largest gain is divided first.
 
 A `BestFirstGrower` chooses the questions, and others divide the rows and answer with sums: the rows
-at hand, or shares of them elsewhere. `pair_growth` grows trees of several classes in this way, here
-and on shares. Two classes have an engine of their own for rows at hand, `tree_growth`.
+at hand, or shares of them elsewhere. Trees of several classes grow in this way, here and on shares,
+and trees of two classes on shares. For rows at hand those have an engine of their own,
+`tree_growth`.
+
+Let a node hold for each label :math:`l` the weights :math:`W^+_l` of the pairs whose example has
+this label and :math:`W^-_l` of the others. Its score is the sum over all labels of what
+`tree_growth` has for two classes: the pairs of a leaf and a label are a leaf of their own. The
+exhaustive stump has the question of the largest edge,
+
+.. math:: \sum_l |W^+_l - W^-_l|
+
+summed over its two sides. Ties between questions and leaves have the rules of two classes. A leaf
+votes +1 for a label if :math:`W^+_l > W^-_l`, and -1 if it is less. A tied label has the vote of
+the node above, and -1 at the root.
 """
 
 from __future__ import annotations
 
 import heapq
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from driftgames.boosting import tree_kernels as kernels
+from driftgames.boosting import pair_kernels as kernels
+from driftgames.boosting import tree_kernels as of_classes
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
-from driftgames.boosting.tree_growth import CRITERIA, Node, Tree, TreeShape
+from driftgames.boosting.pair_kernels import LANES
+from driftgames.boosting.tree_growth import CRITERIA, TreeShape
+from driftgames.boosting.trees import Node, Tree, TreesOnBins
 from driftgames.core.typing import IntArray
 
 
@@ -57,43 +71,33 @@ Divide = Callable[[list[Question]], Iterable[tuple[IntArray, IntArray | None]]]
 """It divides nodes, and returns the sums of both sides of each; the right ones may be None."""
 
 
-class BestFirstGrower(ABC):
-    """Grows trees from sums; subclasses choose the questions.
+class BestFirstGrower(TreesOnBins):
+    """Grows trees from sums: the blocks of `pair_kernels`, or of two classes those of each class.
 
     Without ``max_leaves`` every leaf with a gain is divided in the end. So all leaves of one depth
     are divided at once. ``data`` has the cuts, and the bins that sums leave out. It need not have
     rows.
     """
 
-    def __init__(self, data: BinnedTrainingSet, shape: TreeShape, divide: Divide) -> None:
+    def __init__(
+        self, data: BinnedTrainingSet, n_classes: int, shape: TreeShape, divide: Divide
+    ) -> None:
         self._data = data
         self._shape = shape
         self._divide = divide
         self._least = shape.least_size(data)
-
-    @abstractmethod
-    def _edges(self, totals: IntArray) -> IntArray:
-        """Return the weight of class 1 less that of class 0; for several labels, of each."""
-
-    @abstractmethod
-    def _norm(self, totals: IntArray) -> int:
-        """Return the weight of all rows."""
-
-    @abstractmethod
-    def _is_mixed(self, totals: IntArray) -> bool:
-        """Whether a node of these totals can gain by a question."""
-
-    @abstractmethod
-    def _find(
-        self, sums: IntArray, totals: IntArray
-    ) -> tuple[float, tuple[int, int, int], IntArray]:
-        """Return the gain of the best question, 0 if there is none; the question; its left side."""
+        self._n_labels = 1 if n_classes == 2 else n_classes  # one vote tells both classes
+        self._criterion = kernels.EDGE if shape.is_stump else CRITERIA[shape.criterion]
+        self._n_blocks, n_parts = count_parts(n_classes, shape)
+        self._mine = np.empty((256, n_parts, LANES), dtype=np.int64)
+        self._sides = np.empty((3, n_parts, LANES), dtype=np.int64)
+        self._of_feature = np.empty((3, 256), dtype=np.int64)
 
     def grow(self, sums: IntArray, totals: IntArray) -> tuple[int, int, Tree]:
         """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the tree for the sums of its root."""
         root = GrowingLeaf(1, 0, totals, self._votes(totals, np.array(-1)))
         self._look(root, sums)
-        norm = self._norm(totals)
+        norm = int(sum(part.sum() for part in self._parts(totals)))
         nodes = [Node()]
         most = self._shape.most_leaves
         leaves, waiting = {0: root}, [(-root.gain, 0)]
@@ -154,28 +158,7 @@ class BestFirstGrower(ABC):
             GrowingLeaf(at + k, depth, totals, self._votes(totals, leaf.votes))
             for k, totals in enumerate((leaf.left, leaf.totals - leaf.left))
         )
-
-
-class SummedTreeGrower(BestFirstGrower):
-    """Grows the trees of `TreeGrower` from sums of two classes and, if leaves need it, sizes."""
-
-    def __init__(self, data: BinnedTrainingSet, shape: TreeShape, divide: Divide) -> None:
-        super().__init__(data, shape, divide)
-        self._criterion = CRITERIA[shape.criterion]
-        self._mine = np.empty((3, 256), dtype=np.int64)
-
-    def _edges(self, totals: IntArray) -> IntArray:
-        return np.diff(totals[:2])
-
-    def _norm(self, totals: IntArray) -> int:
-        return int(totals[0] + totals[1])
-
-    def _is_mixed(self, totals: IntArray) -> bool:
-        return bool(totals[:2].all())
-
-    def _make_sides(self, leaf: GrowingLeaf) -> None:
-        """Do what `tree_steps` does with the sides of a monotonic question."""
-        super()._make_sides(leaf)
+        # the same as `tree_steps` does with the sides of a monotonic question
         feature, cut, _ = leaf.question
         direction, missing = self._data.directions[feature], self._data.cuts.missing[feature]
         n_bins = self._data.offsets[feature + 1] - self._data.offsets[feature]
@@ -188,26 +171,62 @@ class SummedTreeGrower(BestFirstGrower):
         else:
             upper.votes, upper.fixed = np.array([1]), True
 
+    def _parts(self, totals: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the weights of the rows of other labels, and of those of each label."""
+        n, k = self._n_blocks, self._n_labels
+        return totals[:n].reshape(-1)[:k], totals[n : 2 * n].reshape(-1)[:k]
+
+    def _edges(self, totals: IntArray) -> IntArray:
+        """Return the weight of the rows of each label less that of the others."""
+        lower, upper = self._parts(totals)
+        return upper - lower
+
+    def _is_mixed(self, totals: IntArray) -> bool:
+        """Whether a label has right and wrong pairs, and rows enough for two leaves."""
+        lower, upper = self._parts(totals)
+        large = (
+            not self._shape.has_least_size or totals[2 * self._n_blocks :].sum() >= 2 * self._least
+        )
+        return bool(large and ((lower > 0) & (upper > 0)).any())
+
     def _find(
         self, sums: IntArray, totals: IntArray
     ) -> tuple[float, tuple[int, int, int], IntArray]:
-        found = np.empty(6, dtype=np.int64)
-        score = kernels.best_split(
-            sums[None, None],
-            np.zeros(1, dtype=np.int64),
-            totals,
-            self._data.feature_bins,
-            0,
-            self._data.implicit.size,
-            self._least,
-            self._criterion,
-            self._mine,
-            found,
-        )
-        feature, cut, missing_left, lower, upper, _ = found.tolist()
-        lower_all, upper_all = totals[:2].tolist()
+        """Return the gain of the best question, 0 if there is none; the question; its left side."""
+        found, left = np.empty(6, dtype=np.int64), np.empty_like(totals)
+        bins, rule = self._data.feature_bins, (self._least, self._criterion)
+        if self._n_labels == 1:
+            features = 0, self._data.implicit.size
+            score = of_classes.best_split(
+                sums[None, None], 0, totals, bins, *features, *rule, self._of_feature, found
+            )
+            left = found[3 : 3 + totals.size]
+            before = of_classes.node_score(totals[0], totals[1], self._criterion)
+        else:
+            n, scratch = self._n_blocks, (self._mine, self._sides)
+            score = kernels.best_split(sums, totals, n, bins, *rule, *scratch, found, left)
+            before = kernels.node_score(totals, n, self._criterion)
+        feature, cut, missing_left = found[:3].tolist()
         gain = 0.0
-        # equal shares on both sides are no gain, whatever rounding says: in exact integers
-        if feature >= 0 and lower * upper_all != upper * lower_all:
-            gain = score - kernels.node_score(lower_all, upper_all, self._criterion)
-        return gain, (feature, cut, missing_left), found[3 : 3 + totals.size]
+        if feature >= 0 and self._criterion == kernels.EDGE:  # in exact integers
+            sides = left, totals - left, totals
+            edges = [int(np.abs(self._edges(side)).sum()) for side in sides]
+            gain = float(edges[0] + edges[1] - edges[2])
+        elif feature >= 0 and self._separates(left, totals):
+            gain = float(score - before)
+        return gain, (feature, cut, missing_left), left
+
+    def _separates(self, left: IntArray, totals: IntArray) -> bool:
+        """Whether a question gains anything: in exact integers, whatever rounding says."""
+        parts = (*self._parts(left), *self._parts(totals))
+        labels = zip(*(part.tolist() for part in parts), strict=True)
+        # equal shares of every label on both sides are no gain
+        return any(
+            upper * all_lower != lower * all_upper for lower, upper, all_lower, all_upper in labels
+        )
+
+
+def count_parts(n_classes: int, shape: TreeShape) -> tuple[int, int]:
+    """Return the number of blocks of labels, and of all parts of the sums of a node."""
+    n_blocks = -(-n_classes // LANES)
+    return n_blocks, 2 * n_blocks + shape.has_least_size

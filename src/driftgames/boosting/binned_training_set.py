@@ -13,10 +13,9 @@ import numpy as np
 from driftgames.boosting import stump_kernels as kernels
 from driftgames.boosting.bins import Array, BitArray, DenseBins, FeatureBins, SparseBins, Stump
 from driftgames.boosting.cuts import Cuts, cut_dense, cut_sparse
-from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
 from driftgames.boosting.stumps import Stumps
 from driftgames.boosting.tally import Tally
-from driftgames.boosting.vote_totals import RowVotes
+from driftgames.boosting.training_set import MistakeCounts, RowCounts, RowSet
 from driftgames.core.checks import as_read_only
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
@@ -27,7 +26,7 @@ _SPARSE_BELOW = 0.5  # the share of entries outside their feature's commonest bi
 
 
 @dataclass(frozen=True, eq=False)
-class BinnedTrainingSet:
+class BinnedTrainingSet(RowSet):
     """Rows of bins, class 0 before class 1, and the exhaustive stump as their weak learner.
 
     A ``pool`` works on the shares of the rows side by side.
@@ -63,7 +62,7 @@ class BinnedTrainingSet:
         return FeatureBins(self.offsets, *of_each, self.counts)
 
     @cached_property
-    def positive(self) -> BoolArray:
+    def positive(self) -> BoolArray:  # type: ignore[override]  # a frozen field, found when asked
         """Which rows are of class 1."""
         return np.arange(self.n_rows) >= self.split
 
@@ -94,10 +93,6 @@ class BinnedTrainingSet:
         if self.integer_weights and 2 * self.n_codes < most_counts:
             return Tally(self, most_counts)
         return RowCounts(self)
-
-    def add_votes(self) -> RowVotes:
-        """Return one total of votes for each row."""
-        return RowVotes(self)
 
     def best(self, weights: IntArray) -> tuple[int, int, Stump]:
         """Return the largest ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the best stump."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.jit import scalar
 from driftgames.core.typing import IntArray
 
 Array = npt.NDArray[Any]
@@ -57,3 +58,14 @@ class SparseBins:
     list_starts: IntArray
     listed: npt.NDArray[np.uint32]
     listed_bins: BitArray
+
+
+@scalar
+def first_from(values: Array, begin: Any, end: Any, x: Any) -> Any:
+    """Return the first index from ``begin`` on whose value is not below ``x``, or ``end``."""
+    left = end - begin
+    while left > 0:
+        half = (left + 1) // 2
+        begin += half if values[begin + half - 1] < x else 0
+        left -= half
+    return begin

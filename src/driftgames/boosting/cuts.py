@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from driftgames._kernels.jit import kernel
-from driftgames.boosting.bins import Array
+from driftgames.boosting.bins import Array, first_from
 from driftgames.boosting.row_sample import SAMPLE, RowSample, hash_rows, last_of_equals
 from driftgames.core.checks import as_read_only, shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
@@ -264,14 +264,7 @@ def distinct_values(X: Array, values: Array, sizes: Array) -> None:
             size = sizes[j]
             x = np.float64(X[i, j])
             if size < most and not np.isnan(x):
-                at = 0
-                stop = size
-                while at < stop:
-                    middle = (at + stop) // 2
-                    if values[j, middle] < x:
-                        at = middle + 1
-                    else:
-                        stop = middle
+                at = first_from(values[j], 0, size, x)
                 if at == size or values[j, at] != x:
                     for b in range(size, at, -1):
                         values[j, b] = values[j, b - 1]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from driftgames._kernels.jit import kernel
-from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array
-from driftgames.boosting.mistake_counts import MistakeCounts
 from driftgames.boosting.tally import LevelTally, add_class
-from driftgames.boosting.tree_growth import Tree, TreeGrower
+from driftgames.boosting.training_set import MistakeCounts
+from driftgames.boosting.trees import Tree
 from driftgames.core.typing import IntArray
+
+if TYPE_CHECKING:
+    from driftgames.boosting.binned_training_set import BinnedTrainingSet
+    from driftgames.boosting.tree_growth import TreeGrower
 
 _MOVE = 2.3  # entering a row in the tally takes so much longer than adding its weight
 _COUNT = 0.3  # adding up a count, relative to adding a weight to a bin
@@ -31,7 +36,7 @@ def count_leaf_mistakes(
     return LeafCounts(data, grower)
 
 
-class LeafCounts:
+class LeafCounts(MistakeCounts):
     """One number of mistakes for each row; a tree's mistakes are the rows of its wrong leaves."""
 
     def __init__(self, data: BinnedTrainingSet, grower: TreeGrower) -> None:
@@ -60,14 +65,14 @@ class LeafCounts:
         """Return the tree for weights by number of mistakes."""
         if weights.dtype == np.int64:
             table = np.append(np.zeros(first, np.int64), weights)
-            return self._grower.grow(np.stack([table, table]), self._mistakes)
+            return self._grower.best(np.stack([table, table]), self._mistakes)
         weighted = self._data.sample_weights * weights[self._mistakes - first]
-        return self._grower.grow(np.rint(weighted).astype(np.int64))
+        return self._grower.best(np.rint(weighted).astype(np.int64))
 
     def move(self, tree: Tree) -> LeafCounts:
         """Count the mistakes of a tree."""
         last = int(np.flatnonzero(self._masses.any(axis=0))[-1])
-        moved = self._grower.count_mistakes(tree, self._mistakes, last)
+        moved = self._grower.add_mistakes(tree, self._mistakes, last)
         if last + 2 > self._masses.shape[1]:
             self._masses = np.concatenate([self._masses, np.zeros_like(self._masses)], axis=1)
         self._masses[:, : last + 1] -= moved
@@ -96,7 +101,7 @@ class LeafTally(LevelTally):
         def fill_root(p: int, sums: IntArray) -> None:
             _weigh_classes(self._tally[p], self._low, self._high, tables, sums)
 
-        return self._grower.grow(tables, self._levels, fill_root)
+        return self._grower.best(tables, self._levels, fill_root)
 
     def move(self, tree: Tree) -> MistakeCounts:
         """Count the mistakes of a tree; give way to `LeafCounts` if they are cheaper now."""

@@ -13,11 +13,10 @@ from sklearn.metrics import check_scoring
 from driftgames.boosting.bins import Array
 from driftgames.boosting.calibration import Calibration
 from driftgames.boosting.chips import Round
+from driftgames.boosting.estimator_training_set import IS_LABEL, votes_of
 from driftgames.boosting.folds import deal_ranks, hold_out
-from driftgames.boosting.pair_training_set import IS_LABEL
 from driftgames.boosting.sigmoids import fit_sigmoid
 from driftgames.boosting.stumps import Stumps
-from driftgames.boosting.training_set import votes_of
 from driftgames.boosting.tree_model import PairModel, TreeModel
 from driftgames.boosting.trees import Trees
 from driftgames.core.checks import shown

@@ -1,16 +1,4 @@
-r"""Growing a tree with a vote for each label in every leaf.
-
-Let a node hold for each label :math:`l` the weights :math:`W^+_l` of the pairs whose example has
-this label and :math:`W^-_l` of the others. Its score is the sum over all labels of what
-`driftgames.boosting.tree_growth` has for two classes: the pairs of a leaf and a label are a leaf of
-their own. The exhaustive stump has the question of the largest edge,
-
-.. math:: \sum_l |W^+_l - W^-_l|
-
-summed over its two sides. Ties between questions and leaves have the rules of two classes. A leaf
-votes +1 for a label if :math:`W^+_l > W^-_l`, and -1 if it is less. A tied label has the vote of
-the node above, and -1 at the root.
-"""
+"""The rows of trees with a vote for each label: they are divided, and their weights added up."""
 
 from __future__ import annotations
 
@@ -19,78 +7,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from driftgames.boosting import pair_kernels as kernels
-from driftgames.boosting.best_first import BestFirstGrower, Divide, Question
+from driftgames.boosting.best_first import Question, count_parts
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, DenseBins
-from driftgames.boosting.tree_growth import CRITERIA, Tree, TreeShape
+from driftgames.boosting.tree_growth import TreeShape
 from driftgames.boosting.tree_kernels import divide
+from driftgames.boosting.trees import Tree
 from driftgames.core.typing import IntArray
 
 _BINS = np.arange(256)
-
-
-class PairGrower(BestFirstGrower):
-    """Grows trees from the sums of `PairRows`, of rows at hand or on shares."""
-
-    def __init__(
-        self, data: BinnedTrainingSet, n_classes: int, shape: TreeShape, divide: Divide
-    ) -> None:
-        super().__init__(data, shape, divide)
-        self._n_classes = n_classes
-        self._criterion = kernels.EDGE if shape.is_stump else CRITERIA[shape.criterion]
-        self._n_blocks, n_parts = count_parts(n_classes, shape)
-        self._has_sizes = shape.has_least_size
-        self._mine = np.empty((256, n_parts, kernels.LANES), dtype=np.int64)
-        self._sides = np.empty((3, n_parts, kernels.LANES), dtype=np.int64)
-
-    def _edges(self, totals: IntArray) -> IntArray:
-        return totals[: self._n_blocks].reshape(-1)[: self._n_classes]
-
-    def _norm(self, totals: IntArray) -> int:
-        n = self._n_blocks
-        return int(2 * totals[n : 2 * n].sum() - totals[:n].sum())
-
-    def _is_mixed(self, totals: IntArray) -> bool:
-        """Whether a label has right and wrong pairs; it has two rows then."""
-        n = self._n_blocks
-        upper = totals[n : 2 * n]
-        large = not self._has_sizes or totals[2 * n, 0] >= 2 * self._least
-        return bool(large and ((upper > 0) & (upper > totals[:n])).any())
-
-    def _find(
-        self, sums: IntArray, totals: IntArray
-    ) -> tuple[float, tuple[int, int, int], IntArray]:
-        n = self._n_blocks
-        found, left = np.empty(3, dtype=np.int64), np.empty_like(totals)
-        score = kernels.best_split(
-            sums,
-            totals,
-            n,
-            self._data.feature_bins,
-            self._least,
-            self._criterion,
-            self._mine,
-            self._sides,
-            found,
-            left,
-        )
-        gain = 0.0
-        feature, cut, missing_left = found.tolist()
-        if feature >= 0 and self._criterion == kernels.EDGE:  # in exact integers
-            sides = left, totals - left, totals
-            edges = [int(np.abs(self._edges(side)).sum()) for side in sides]
-            gain = float(edges[0] + edges[1] - edges[2])
-        elif feature >= 0 and self._separates(left, totals):
-            gain = float(score - kernels.node_score(totals, n, self._criterion))
-        return gain, (feature, cut, missing_left), left
-
-    def _separates(self, left: IntArray, totals: IntArray) -> bool:
-        """Whether a question gains anything: in exact integers, whatever rounding says."""
-        n = self._n_blocks
-        parts = (left[:n], left[n : 2 * n], totals[:n], totals[n : 2 * n])
-        labels = zip(*(part.reshape(-1).tolist() for part in parts), strict=True)
-        # equal shares of every label on both sides are no gain
-        return any(u * (all_u - all_s) != (u - s) * all_u for s, u, all_s, all_u in labels)
 
 
 class PairRows:
@@ -183,12 +108,6 @@ class PairRows:
             columns[slot] = data.column(j)
         kernels.find_leaves(columns, slots, children, found)
         return found
-
-
-def count_parts(n_classes: int, shape: TreeShape) -> tuple[int, int]:
-    """Return the number of blocks of labels, and of all parts of the sums of a node."""
-    n_blocks = -(-n_classes // kernels.LANES)
-    return n_blocks, 2 * n_blocks + shape.has_least_size
 
 
 def goes_left(data: BinnedTrainingSet, feature: int, cut: int, missing_left: int) -> Array:

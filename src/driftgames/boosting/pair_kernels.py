@@ -1,11 +1,11 @@
 """Loops that grow trees with a vote for each label, on rows of pairs (example, label).
 
-Labels stand in blocks of four, filled up with zeros. ``weights[k, i]`` holds the four signed
-weights of row ``i`` for the labels ``4 k`` to ``4 k + 3``: positive for the row's own label, and
-negative for the others. The sums of a node have three parts of blocks, each over all bins: the
-signed weights of every label, then the weights of the label's own rows, then, if leaves must have
-a least size, the sizes of the rows. All sums are integers. Scores are floats that are computed from
-exact sums in one order of operations.
+Labels stand in blocks of four, filled up with zeros. ``weights[k, i]`` holds the four weights of
+row ``i`` for the labels ``4 k`` to ``4 k + 3``, and zero for the row's own label. The sums of a
+node have three parts of blocks, each over all bins: for every label the weights of the rows of
+others, then those of its own rows, then, if leaves must have a least size, the sizes of the rows.
+All sums are integers. Scores are floats that are computed from exact sums in one order of
+operations.
 
 Indices are unsigned: Numba then leaves out the code that makes negative ones count from the end.
 """
@@ -30,7 +30,7 @@ LANES = 4
 def pack(
     flat: Array, labels: Array, n_classes: int, weights: Array, own: Array, heavy: Array
 ) -> int:
-    """Write the weights of all pairs to the signed blocks; those of own labels also to ``own``.
+    """Write the weights of all pairs to the blocks, but those of own labels to ``own``.
 
     List in ``heavy`` the rows that have a pair of nonzero weight, and return how many they are.
     """
@@ -40,7 +40,7 @@ def pack(
         for label in range(n_classes):
             weight = flat[i * n_classes + label]
             mine = label == labels[i]
-            weights[label >> 2, i, label & 3] = weight if mine else -weight
+            weights[label >> 2, i, label & 3] = 0 if mine else weight
             weighs |= weight != 0
             if mine:
                 own[i] = weight
@@ -129,16 +129,14 @@ def sum_own_sparse(
                 mine[np.uint64(codes[e]), lane] += weight
 
 
-@inner_kernel
-def _score(sums: Array, n_blocks: int, criterion: int) -> float:
+@kernel
+def node_score(sums: Array, n_blocks: int, criterion: int) -> float:
     """Return what a node of these sums adds to the score of a split."""
     total = 0.0
     for k in range(n_blocks):
         for lane in range(LANES):
-            signed = sums[k, lane]
-            upper = sums[n_blocks + k, lane]
-            lower = upper - signed
-            edge = float(signed)
+            lower, upper = sums[k, lane], sums[n_blocks + k, lane]
+            edge = float(upper - lower)
             weight = float(upper + lower)
             if criterion == KEARNS_MANSOUR:
                 weight += 2.0 * root(float(lower) * float(upper))
@@ -152,7 +150,7 @@ def _edge(sums: Array, n_blocks: int) -> int:
     value = 0
     for k in range(n_blocks):
         for lane in range(LANES):
-            value += abs(sums[k, lane])
+            value += abs(sums[n_blocks + k, lane] - sums[k, lane])
     return value
 
 
@@ -162,14 +160,8 @@ def _weight(sums: Array, n_blocks: int) -> int:
     value = 0
     for k in range(n_blocks):
         for lane in range(LANES):
-            value += 2 * sums[n_blocks + k, lane] - sums[k, lane]
+            value += sums[n_blocks + k, lane] + sums[k, lane]
     return value
-
-
-@kernel
-def node_score(sums: Array, n_blocks: int, criterion: int) -> float:
-    """Return the score of a node that is not split, by one of the criteria of trees."""
-    return _score(sums, n_blocks, criterion)
 
 
 @kernel
@@ -248,7 +240,8 @@ def best_split(
                     score = float(edge)
                 else:
                     edge = 0
-                    score = _score(left, n_blocks, criterion) + _score(right, n_blocks, criterion)
+                    score = node_score(left, n_blocks, criterion)
+                    score += node_score(right, n_blocks, criterion)
                     better = score > best
                 if better:
                     best = score

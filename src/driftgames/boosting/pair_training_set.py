@@ -13,29 +13,22 @@ Pairs are numbered row by row: pair ``(i, l)`` has the number ``i K + l``.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from driftgames.boosting.best_first import BestFirstGrower
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray
-from driftgames.boosting.mistake_counts import CountsErrors, RowCounts
-from driftgames.boosting.pair_growth import PairGrower, PairRows
+from driftgames.boosting.pair_growth import PairRows
 from driftgames.boosting.pair_kernels import count_errors
-from driftgames.boosting.training_set import ConstantVote, EstimatorTrainingSet
-from driftgames.boosting.tree_growth import Tree, TreeShape
-from driftgames.boosting.tree_training_set import trees_to_bins, trees_to_values
-from driftgames.boosting.trees import Trees
-from driftgames.boosting.vote_totals import RowVotes, Standing
-from driftgames.core.typing import BoolArray, IntArray
-
-IS_LABEL = np.array([False, True])
-"""The classes of the question whether an example has a label."""
+from driftgames.boosting.training_set import RowCounts, RowSet, RowVotes, Standing
+from driftgames.boosting.tree_growth import TreeShape
+from driftgames.boosting.trees import Tree, TreesOnBins
+from driftgames.core.typing import IntArray
 
 
-class PairTrainingSet(ABC):
+class PairTrainingSet(RowSet):
     """Examples as pairs; subclasses have the weak learner. ``labels`` number the classes."""
 
     def __init__(
@@ -45,21 +38,9 @@ class PairTrainingSet(ABC):
         self.n_classes = n_classes
         self.example_weights = example_weights
         self.integer_weights = integer_weights
-        self.positive: BoolArray = (labels[:, None] == np.arange(n_classes)).reshape(-1)
+        self.positive = (labels[:, None] == np.arange(n_classes)).reshape(-1)
         copies = np.where(self.positive, n_classes - 1, 1)
-        self.sample_weights: IntArray = copies * np.repeat(example_weights, n_classes)
-
-    @abstractmethod
-    def best(self, weights: IntArray) -> tuple[int, int, Any]:
-        """Return ``sum w Y h``, ``sum w`` and the hypothesis ``h`` found for weights of pairs."""
-
-    @abstractmethod
-    def votes(self, hypothesis: Any) -> BitArray:
-        """Return the vote on every pair: 1 for +1 and 0 for -1."""
-
-    @abstractmethod
-    def to_values(self, chosen: list[Any]) -> Any:
-        """Return the hypotheses chosen as the model keeps them: `Trees` or a list."""
+        self.sample_weights = copies * np.repeat(example_weights, n_classes)
 
     def count_mistakes(self) -> PairCounts:
         """Return one number of mistakes for each pair."""
@@ -78,14 +59,14 @@ class PairTrainingSet(ABC):
         return int(self.example_weights[wrong].sum())
 
 
-class PairCounts(RowCounts, CountsErrors):
+class PairCounts(RowCounts):
     """One number of mistakes for each pair."""
 
     def __init__(self, training_set: PairTrainingSet) -> None:
         super().__init__(training_set)
         self._pairs = training_set
         self._n_rounds = 0
-        self.wrong = 0
+        self.wrong, self.error = 0, 0.0
 
     def move(self, hypothesis: Any) -> PairCounts:
         """Count the mistakes of a hypothesis."""
@@ -98,12 +79,8 @@ class PairCounts(RowCounts, CountsErrors):
             self._n_rounds,
             self._mistakes,
         )
+        self.error = self.wrong / int(self._pairs.example_weights.sum())
         return self
-
-    @property
-    def error(self) -> float:
-        """The share of examples that the vote so far gets wrong."""
-        return self.wrong / int(self._pairs.example_weights.sum())
 
 
 class PairVotes(RowVotes):
@@ -121,7 +98,7 @@ class PairVotes(RowVotes):
         return Standing(lowest, self._training_set.wrong(self._votes))
 
 
-class TreePairs(PairTrainingSet):
+class TreePairs(TreesOnBins, PairTrainingSet):
     """Pairs of binned examples, and a weak learner that grows trees on them.
 
     A stump is a tree of one question: its two sides vote for every label. ``labels`` are in the
@@ -135,7 +112,7 @@ class TreePairs(PairTrainingSet):
         super().__init__(in_rows, n_classes, data.sample_weights, data.integer_weights)
         self._data = data
         self._rows = PairRows(data, in_rows, n_classes, shape)
-        self._grower = PairGrower(data, n_classes, shape, self._rows.divide)
+        self._grower = BestFirstGrower(data, n_classes, shape, self._rows.divide)
 
     def best(self, weights: IntArray) -> tuple[int, int, Tree]:
         """Return the sums for the tree that is grown on these weights."""
@@ -146,60 +123,3 @@ class TreePairs(PairTrainingSet):
         down = (-1,) * self.n_classes  # a question stands for no row
         up = np.array([node.vote or down for node in tree]) > 0
         return up.view(np.uint8)[self._rows.leaves(tree)].reshape(-1)
-
-    def to_values(self, chosen: list[Tree]) -> Trees:
-        """Return trees on bins as trees on feature values."""
-        return trees_to_values(self._data.cuts, chosen)
-
-    def to_bins(self, trees: Trees) -> list[Tree]:
-        """Return trees on feature values as trees on bins."""
-        return trees_to_bins(self._data.cuts, trees)
-
-
-class EstimatorPairs(PairTrainingSet):
-    """Pairs for a scikit-learn classifier: one clone for each label votes whether it is the label.
-
-    The clones of a round are one weak hypothesis. Each takes a seed of its own. A label whose pairs
-    all weigh zero has the constant vote -1.
-    """
-
-    def __init__(
-        self,
-        estimator: Any,
-        X: Any,
-        labels: IntArray,
-        n_classes: int,
-        example_weights: IntArray,
-        integer_weights: bool,
-        seeds: Iterator[int],
-    ) -> None:
-        super().__init__(labels, n_classes, example_weights, integer_weights)
-        self._X = X
-        given = example_weights, integer_weights, seeds
-        self._of_label = [
-            EstimatorTrainingSet(estimator, X, labels == label, IS_LABEL, *given)
-            for label in range(n_classes)
-        ]
-
-    def best(self, weights: IntArray) -> tuple[int, int, list[Any]]:
-        """Return the sums for clones that are fitted to the pairs of nonzero weight."""
-        value = norm = 0
-        hypothesis = []
-        for one, mine in zip(self._of_label, weights.reshape(-1, self.n_classes).T, strict=True):
-            if mine.any():
-                gained, weight, fitted = one.best(mine)
-                value, norm = value + gained, norm + weight
-            else:
-                fitted = ConstantVote(strategy="constant", constant=False)
-                fitted.fit(self._X[:1], IS_LABEL[:1])
-            hypothesis.append(fitted)
-        return value, norm, hypothesis
-
-    def votes(self, hypothesis: list[Any]) -> BitArray:
-        """Return the votes of the clones of a round on every pair."""
-        each = zip(self._of_label, hypothesis, strict=True)
-        return np.stack([one.votes(fitted) for one, fitted in each], axis=1).reshape(-1)
-
-    def to_values(self, chosen: list[Any]) -> list[Any]:
-        """Return the hypotheses as they are."""
-        return chosen

@@ -19,9 +19,8 @@ from driftgames._kernels.jit import kernel, specialise
 from driftgames._kernels.sums import dot
 from driftgames.boosting.base import BaseBooster, Run
 from driftgames.boosting.chips import SUM_BITS, Chips
-from driftgames.boosting.mistake_counts import AsksAhead, CountsErrors
 from driftgames.boosting.stump_kernels import scale_weights
-from driftgames.boosting.training_set import TrainingSet
+from driftgames.boosting.training_set import AsksAhead, TrainingSet
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.core.checks import shown
 from driftgames.core.typing import FloatArray, IntArray
@@ -133,9 +132,8 @@ class CountedChips(Chips):
     @property
     def training_error(self) -> float:
         """The share of mass that the vote gets wrong."""
-        if isinstance(self._counts, CountsErrors):
-            return self._counts.error
-        return self._wrong / self._total
+        error = self._counts.error
+        return self._wrong / self._total if error is None else error
 
     def margins(self) -> Margins:
         """Return a margin for each number of mistakes."""

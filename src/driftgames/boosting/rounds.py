@@ -17,8 +17,13 @@ from driftgames.boosting.booster_input import BoosterInput, find_classes
 from driftgames.boosting.calibration import Calibration, CrossFit, cross_fit_here, stages_of
 from driftgames.boosting.categories import CategoryEncoder
 from driftgames.boosting.chips import COLUMNS, Chips, History, Round
+from driftgames.boosting.estimator_training_set import (
+    EstimatorPairs,
+    EstimatorTrainingSet,
+    draw_seeds,
+)
 from driftgames.boosting.monitoring import Callback, EvaluationSet, Stopping, Watch, name_sets
-from driftgames.boosting.pair_training_set import EstimatorPairs, TreePairs
+from driftgames.boosting.pair_training_set import TreePairs
 from driftgames.boosting.row_sample import hash_rows
 from driftgames.boosting.sample_weights import (
     SampleWeights,
@@ -27,10 +32,9 @@ from driftgames.boosting.sample_weights import (
     weigh_examples,
 )
 from driftgames.boosting.stumps import Stumps
-from driftgames.boosting.training_set import EstimatorTrainingSet, TrainingSet, draw_seeds
-from driftgames.boosting.tree_growth import TreeShape
+from driftgames.boosting.training_set import TrainingSet
+from driftgames.boosting.tree_growth import TreeGrower, TreeShape
 from driftgames.boosting.tree_model import PairModel, TreeModel
-from driftgames.boosting.tree_training_set import TreeTrainingSet
 from driftgames.boosting.trees import NO_TREES, Trees
 from driftgames.boosting.warm_start import check_categories, check_continuation, replay
 from driftgames.certificates.margins import Margins
@@ -245,7 +249,7 @@ class BoostingRounds(BoosterInput):
         n_classes: int = 2,
         *,
         goes_on: bool,
-    ) -> tuple[BinnedTrainingSet | TreeTrainingSet | TreePairs, list[Any]]:
+    ) -> tuple[BinnedTrainingSet | TreeGrower | TreePairs, list[Any]]:
         """Return the training set of stumps or trees, and the hypotheses of an earlier fit.
 
         ``labels``, which number the classes, are needed for more than two.
@@ -258,7 +262,7 @@ class BoostingRounds(BoosterInput):
             return pairs, pairs.to_bins(self.trees_) if goes_on else []
         if shape is None or shape.is_stump:
             return binned, binned.to_bins(self.stumps_) if goes_on else []
-        of_trees = TreeTrainingSet(binned, shape)
+        of_trees = TreeGrower(binned, shape)
         return of_trees, of_trees.to_bins(self.trees_) if goes_on else []
 
     def _boost(

@@ -6,16 +6,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from driftgames.boosting.best_first import BestFirstGrower, Question, SummedTreeGrower
+from driftgames.boosting.best_first import BestFirstGrower, Question
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, DenseBins
 from driftgames.boosting.cuts import Cuts
-from driftgames.boosting.mistake_counts import AsksAhead, CountsErrors
-from driftgames.boosting.pair_growth import PairGrower
 from driftgames.boosting.shares import Command
+from driftgames.boosting.training_set import AsksAhead, Standing
 from driftgames.boosting.tree_growth import TreeShape
-from driftgames.boosting.tree_training_set import trees_to_bins, trees_to_values
-from driftgames.boosting.vote_totals import Standing
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import IntArray
 
@@ -60,15 +57,12 @@ class SharedTrainingSet:
         def divide(questions: list[Question]) -> list[tuple[IntArray, None]]:
             return [(_own(left), None) for left in exchange.ask("divide", questions)]
 
-        if n_classes > 2:
-            self._grower = PairGrower(self._bins, n_classes, shape or TreeShape(), divide)
-        elif shape is not None:
-            self._grower = SummedTreeGrower(self._bins, shape, divide)
+        if shape is not None or n_classes > 2:
+            self._grower = BestFirstGrower(self._bins, n_classes, shape or TreeShape(), divide)
 
     def count_mistakes(self) -> SharedCounts:
         """Return the counts before the first round."""
-        kind = SharedCounts if len(self.masses) == 2 else SharedPairCounts
-        return kind(self, self._exchange)
+        return SharedCounts(self, self._exchange)
 
     def add_votes(self) -> SharedVotes:
         """Return the votes before the first round: none."""
@@ -84,15 +78,11 @@ class SharedTrainingSet:
 
     def to_values(self, chosen: list[Any]) -> Any:
         """Return hypotheses on bins as hypotheses on feature values."""
-        if self._grower is None:
-            return self._bins.to_values(chosen)
-        return trees_to_values(self._bins.cuts, chosen)
+        return (self._grower or self._bins).to_values(chosen)
 
     def to_bins(self, hypotheses: Any) -> list[Any]:
         """Return hypotheses on feature values as hypotheses on bins."""
-        if self._grower is None:
-            return list(self._bins.to_bins(hypotheses))
-        return list(trees_to_bins(self._bins.cuts, hypotheses))
+        return list((self._grower or self._bins).to_bins(hypotheses))
 
 
 def _own(sums: IntArray) -> IntArray:
@@ -101,7 +91,7 @@ def _own(sums: IntArray) -> IntArray:
 
 
 class SharedCounts(AsksAhead):
-    """The `MistakeCounts` of all shares."""
+    """The `MistakeCounts` of all shares; those of more than two classes are `PairCounts`."""
 
     def __init__(self, training_set: SharedTrainingSet, exchange: Exchange) -> None:
         self._training_set = training_set
@@ -141,16 +131,9 @@ class SharedCounts(AsksAhead):
         else:
             questions: list[Command] = [("move", (hypothesis,)), ("best", self._expected)]
             self._masses, self._sums = self._exchange.ask_each(*questions)
+        if len(self._training_set.masses) > 2:
+            self.error = int(self._masses[2]) / sum(self._training_set.masses)
         return self
-
-
-class SharedPairCounts(SharedCounts, CountsErrors):
-    """The `PairCounts` of all shares."""
-
-    @property
-    def error(self) -> float:
-        """The share of examples that the vote so far gets wrong."""
-        return int(self._masses[2]) / sum(self._training_set.masses)
 
 
 class SharedVotes:

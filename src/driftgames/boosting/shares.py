@@ -18,10 +18,10 @@ from driftgames.boosting.best_first import Question
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array
 from driftgames.boosting.pair_training_set import PairCounts, TreePairs
-from driftgames.boosting.tree_growth import FillRoot, Tree, TreeGrower, TreeShape
-from driftgames.boosting.tree_state import ASKED, N_NODES, widened
-from driftgames.boosting.tree_training_set import TreeTrainingSet
-from driftgames.boosting.vote_totals import Standing
+from driftgames.boosting.training_set import RowSet, Standing
+from driftgames.boosting.tree_growth import FillRoot, TreeGrower, TreeShape
+from driftgames.boosting.tree_state import ASKED, N_FREE, N_NODES, widened
+from driftgames.boosting.trees import Tree
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import IntArray
 
@@ -50,7 +50,7 @@ class SumGrower(TreeGrower):
         super().__init__(data, shape)
         self._nodes: dict[int, int] = {}  # the number of each node by its place
 
-    def grow(
+    def best(
         self, weights: IntArray, mistakes: Array | None = None, fill_root: FillRoot | None = None
     ) -> Any:
         """Begin a tree; return the sums of its root."""
@@ -64,14 +64,17 @@ class SumGrower(TreeGrower):
         """Divide nodes; return the sums of the left side of each."""
         for place, *asked in questions:
             left = self._ask(place, asked)
-            self._growth.fresh[:] = left, left + 1  # both need sums
+            growth, node = self._growth, self._nodes[place]
+            growth.fresh[:] = left, left + 1  # both need sums
+            growth.at[N_FREE] -= 1
+            growth.slots[left : left + 2] = growth.free[growth.at[N_FREE]], growth.slots[node]
             self._take(steps.DIVIDE)
         return [self._sums(2 * question.node) for question in questions]
 
     def _ask(self, place: int, asked: Sequence[int]) -> int:
         """Ask the question of a node; return the number of its left side."""
         left = int(self._growth.at[N_NODES])
-        if left + 2 > self._growth.votes.size or self._growth.n_free[0] == 0:
+        if left + 2 > self._growth.votes.size or self._growth.at[N_FREE] == 0:
             self._growth = widened(self._growth)
         growth, node = self._growth, self._nodes[place]
         growth.questions[node] = *asked, left
@@ -102,7 +105,7 @@ class SumGrower(TreeGrower):
     def _sums(self, place: int) -> IntArray:
         growth, node = self._growth, self._nodes[place]
         return list_all_bins(
-            self._data, growth.sums[0, growth.slots[0, node]], partial(self._totals, node)
+            self._data, growth.sums[0, growth.slots[node]], partial(self._totals, node)
         )
 
     def _totals(self, node: int) -> IntArray:
@@ -148,7 +151,7 @@ class Share:
         labels: IntArray | None = None,
         n_classes: int = 2,
     ) -> None:
-        self._set: SummedBins | TreeTrainingSet | PairShare
+        self._set: RowSet
         self._divide: Callable[[Sequence[Question]], list[IntArray]] | None = None  # for trees
         self._masses = np.array(data.masses)
         if labels is not None:
@@ -159,8 +162,7 @@ class Share:
         elif shape is None:
             self._set = SummedBins(**{f: getattr(data, f) for f in data.__dataclass_fields__})
         else:
-            grower = SumGrower(data, shape)
-            self._set = TreeTrainingSet(data, shape, grower)
+            self._set = grower = SumGrower(data, shape)
             self._divide = grower.divide
         self._counts = data.counts
         self._state: Any = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,30 +36,78 @@ class Source:
     names: list[str] | None = None
 
 
-def open_source(
-    source: Any,
-    *,
-    label: str | None = None,
-    weight: str | None = None,
-    columns: Sequence[str] | None = None,
-    filter: Any = None,  # noqa: A002  # pyarrow's word
-    batch_rows: int,
-    frames: bool = False,
-) -> Source:
-    """Return a source of batches of at most ``batch_rows`` rows; `fit_batches` describes them.
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a source; `BatchFit.fit_batches` describes it.
 
     Columns of a file become an array if all are numbers and ``frames`` is False, else a data frame.
     """
+
+    batch_rows: int
+    label: str | None = None
+    weight: str | None = None
+    columns: Sequence[str] | None = None
+    filter: Any = None
+    frames: bool = False
+
+    @property
+    def others(self) -> list[str]:
+        """The columns that are no features."""
+        return [name for name in (self.label, self.weight) if name is not None]
+
+    def features(self, known: Sequence[str]) -> list[str]:
+        """Return the names of the features."""
+        if self.label is None:
+            raise ValueError(f"label must name the column of the labels; there are {list(known)}")
+        for name in [*self.others, *(self.columns or [])]:
+            if name not in known:
+                raise ValueError(f"there is no column {name!r}; there are {list(known)}")
+        chosen = known if self.columns is None else self.columns
+        return [name for name in chosen if name not in self.others]
+
+    def open(self, known: Sequence[str], read: Callable[[list[str]], Iterator[Any]]) -> Source:
+        """Return the source of data frames; ``read`` reads some of the ``known`` columns."""
+        features = self.features(known)
+
+        def batches(names: list[str]) -> Iterator[Batch]:
+            for frame in read([*names, *self.others]):
+                if len(frame):  # a filter may leave nothing of a part
+                    yield from _slices(self.batch(frame, names), self.batch_rows)
+                del frame
+
+        return Source(lambda: batches(features), lambda: batches([]), names=features)
+
+    def batch(self, frame: Any, names: list[str]) -> Batch:
+        """Return the batch of a data frame; ``names`` are the features."""
+        assert self.label is not None  # `features` has checked it
+        labels = frame[self.label]
+        n_lost = labels.null_count() if callable(labels.null_count) else labels.null_count
+        if n_lost:
+            raise ValueError(
+                f"the labels in {self.label!r} must not be missing; {n_lost} of a batch are"
+            )
+        X: Any
+        columns = [np.asarray(frame[name]) for name in names]
+        if names and (self.frames or any(column.dtype.kind not in "biuf" for column in columns)):
+            X = frame.select(names)
+        else:
+            single = all(column.dtype == np.float32 for column in columns)
+            dtype = np.float32 if columns and single else np.float64
+            X = np.empty((len(labels), len(names)), dtype=dtype)
+            for j, column in enumerate(columns):
+                X[:, j] = column  # a missing number is NaN
+        weights = None if self.weight is None else _numbers(self.weight, frame[self.weight])
+        return Batch(X, np.asarray(labels), weights)
+
+
+def open_source(source: Any, asked: Asked) -> Source:
+    """Return a source of batches of at most ``batch_rows`` rows."""
     if _is_of(source, "polars", "LazyFrame"):
-        return _open_lazy(source, _Asked(label, weight, columns, filter, batch_rows, frames))
+        return _open_lazy(source, asked)
     if _is_path(source) or _is_list_of_paths(source) or _is_of(source, "pyarrow", "Dataset"):
-        return _open_dataset(source, _Asked(label, weight, columns, filter, batch_rows, frames))
-    for name, given in [
-        ("label", label),
-        ("weight", weight),
-        ("columns", columns),
-        ("filter", filter),
-    ]:
+        return _open_dataset(source, asked)
+    for name in ("label", "weight", "columns", "filter"):
+        given = getattr(asked, name)
         if given is not None:
             raise ValueError(
                 f"{name} belongs to parquet files, a pyarrow Dataset or a polars LazyFrame; "
@@ -83,34 +131,28 @@ def open_source(
                     f"batch {k} must be (X, y) or (X, y, sample_weight); "
                     f"got a {type(given).__name__}"
                 )
-            yield from _slices(Batch(*map(_map_file, given)), batch_rows)
+            yield from _slices(Batch(*map(_map_file, given)), asked.batch_rows)
 
     return Source(read, read)
 
 
-def _open_dataset(source: Any, asked: _Asked) -> Source:
+def _open_dataset(source: Any, asked: Asked) -> Source:
     """Open parquet files or a pyarrow Dataset."""
     import pyarrow as pa
 
     if not _is_of(source, "pyarrow", "Dataset"):
         source = open_parquet(source)
-    features = asked.features(source.schema.names)
 
-    def read(names: list[str]) -> Iterator[Batch]:
-        wanted = [*names, *asked.others]
+    def read(names: list[str]) -> Iterator[Any]:
         ahead = {"batch_readahead": 0, "fragment_readahead": 0}  # they would take memory
-        rows = {"filter": asked.rows, "batch_size": asked.batch_rows}
-        for part in source.to_batches(columns=wanted, use_threads=False, **rows, **ahead):
-            if part.num_rows:  # a filter may leave nothing of a part
-                take = {name: part.column(name) for name in wanted}
-                yield asked.batch(take, names, pa.table)
-                del take
+        rows = {"filter": asked.filter, "batch_size": asked.batch_rows}
+        for part in source.to_batches(columns=names, use_threads=False, **rows, **ahead):
+            yield pa.Table.from_batches([part])
             del part
         pa.default_memory_pool().release_unused()
 
-    return Source(
-        lambda: read(features), lambda: read([]), source.count_rows(filter=asked.rows), features
-    )
+    opened = asked.open(source.schema.names, read)
+    return replace(opened, n_rows=source.count_rows(filter=asked.filter))
 
 
 def open_parquet(source: Any) -> Any:
@@ -122,73 +164,15 @@ def open_parquet(source: Any) -> Any:
     return ds.dataset(found[0] if len(found) == 1 else found, format="parquet")
 
 
-def _open_lazy(source: Any, asked: _Asked) -> Source:
+def _open_lazy(source: Any, asked: Asked) -> Source:
     """Open a polars LazyFrame."""
-    import polars as pl
+    if asked.filter is not None:
+        source = source.filter(asked.filter)
 
-    if asked.rows is not None:
-        source = source.filter(asked.rows)
-    features = asked.features(source.collect_schema().names())
+    def read(names: list[str]) -> Iterator[Any]:
+        yield from source.select(names).collect_batches(chunk_size=asked.batch_rows)
 
-    def read(names: list[str]) -> Iterator[Batch]:
-        wanted = [*names, *asked.others]
-        for part in source.select(wanted).collect_batches(chunk_size=asked.batch_rows):
-            if len(part):
-                take = {name: part[name] for name in wanted}
-                yield from _slices(asked.batch(take, names, pl.DataFrame), asked.batch_rows)
-
-    return Source(lambda: read(features), lambda: read([]), None, features)
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What is asked of the columns of files or of a data frame; `fit_batches` describes it."""
-
-    label: str | None
-    weight: str | None
-    columns: Sequence[str] | None
-    rows: Any
-    batch_rows: int
-    frames: bool
-
-    @property
-    def others(self) -> list[str]:
-        """The columns that are no features."""
-        return [name for name in (self.label, self.weight) if name is not None]
-
-    def features(self, known: Sequence[str]) -> list[str]:
-        """Return the names of the features."""
-        if self.label is None:
-            raise ValueError(f"label must name the column of the labels; there are {list(known)}")
-        for name in [*self.others, *(self.columns or [])]:
-            if name not in known:
-                raise ValueError(f"there is no column {name!r}; there are {list(known)}")
-        chosen = known if self.columns is None else self.columns
-        return [name for name in chosen if name not in self.others]
-
-    def batch(
-        self, take: dict[str, Any], names: list[str], make: Callable[[dict[str, Any]], Any]
-    ) -> Batch:
-        """Return the batch of columns by name; ``make`` makes a data frame of them."""
-        assert self.label is not None  # `features` has checked it
-        labels = take[self.label]
-        n_lost = labels.null_count() if callable(labels.null_count) else labels.null_count
-        if n_lost:
-            raise ValueError(
-                f"the labels in {self.label!r} must not be missing; {n_lost} of a batch are"
-            )
-        X: Any
-        columns = [np.asarray(take[name]) for name in names]
-        if names and (self.frames or any(column.dtype.kind not in "biuf" for column in columns)):
-            X = make({name: take[name] for name in names})
-        else:
-            single = all(column.dtype == np.float32 for column in columns)
-            dtype = np.float32 if columns and single else np.float64
-            X = np.empty((len(labels), len(names)), dtype=dtype)
-            for j, column in enumerate(columns):
-                X[:, j] = column  # a missing number is NaN
-        weights = None if self.weight is None else _numbers(self.weight, take[self.weight])
-        return Batch(X, np.asarray(labels), weights)
+    return asked.open(source.collect_schema().names(), read)
 
 
 def _numbers(name: str, column: Any) -> Array:

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from driftgames._kernels.jit import kernel
-from driftgames.boosting.bins import Array, FeatureBins
+from driftgames.boosting.bins import Array, FeatureBins, first_from
 
 
 @kernel
@@ -86,18 +86,9 @@ def code_stored(
         for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             j = np.uint64(indices[e])
             x = np.float64(data[e])
-            at = cut_starts[j]
-            if np.isnan(x):
-                at += missing_bin[j]
-            else:
-                stop = cut_starts[j + np.uint64(1)]
-                while at < stop:
-                    middle = (at + stop) >> 1
-                    if thresholds[middle] < x:
-                        at = middle + 1
-                    else:
-                        stop = middle
-            code = np.uint64(offsets[j] + at - cut_starts[j])
+            begin, end = cut_starts[j], cut_starts[j + np.uint64(1)]
+            at = missing_bin[j] if np.isnan(x) else first_from(thresholds, begin, end, x) - begin
+            code = np.uint64(offsets[j] + at)
             codes[e] = code
             mine[code] += sample_weights[i]
 

@@ -22,9 +22,9 @@ import numpy as np
 
 from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames._kernels.memory import AHEAD, prefetch
-from driftgames.boosting.bins import Array, DenseBins, Stump
-from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
+from driftgames.boosting.bins import Array, DenseBins, Stump, first_from
 from driftgames.boosting.stump_kernels import vote_by_bin
+from driftgames.boosting.training_set import MistakeCounts, RowCounts
 from driftgames.core.typing import IntArray
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ BLOCK = 4096
 _LEVELS = 32  # at first; more are added as mistakes spread
 
 
-class LevelTally:
+class LevelTally(MistakeCounts):
     """Examples that are counted by class, number of mistakes and bin.
 
     In each class either the rows that erred move up a level, or the others move down and the level
@@ -244,8 +244,8 @@ def _move_sparse(
     """
     for c in range(2):
         wanted = 1 - c if rise[c] else c
-        e = _first_from(listed, bounds[c, 0])
-        end = _first_from(listed, bounds[c, 1])
+        e = np.uint64(first_from(listed, 0, listed.size, bounds[c, 0]))
+        end = np.uint64(first_from(listed, 0, listed.size, bounds[c, 1]))
         if wanted == implicit_vote:
             i = np.uint64(bounds[c, 0])
             stop = np.uint64(bounds[c, 1])
@@ -273,20 +273,6 @@ def _move_sparse(
                     m += np.uint64(votes[listed_bins[e]] == wanted)
                     e += np.uint64(1)
                 enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
-
-
-@inner_kernel
-def _first_from(listed: Array, row: int) -> Any:
-    """Return the index of the first listed row that is ``row`` or comes after it."""
-    begin = np.uint64(0)
-    end = np.uint64(listed.size)
-    while begin < end:
-        middle = (begin + end) >> np.uint64(1)
-        if listed[middle] < row:
-            begin = middle + np.uint64(1)
-        else:
-            end = middle
-    return begin
 
 
 @kernel

@@ -1,25 +1,26 @@
-"""Training sets: the examples, and the weak learner that finds hypotheses for them.
+r"""Training sets: the examples, and the weak learner that finds hypotheses for them.
 
-`TrainingSet` is what a booster asks of them. `driftgames.boosting.binned_training_set` serves the
-exhaustive stump, and `EstimatorTrainingSet` any scikit-learn classifier.
+A booster with equal votes needs to know how often each example has erred. With one vote per round
+an example's weight depends on its number of mistakes ``k`` alone: these are `MistakeCounts`.
+`RowCounts` keep one number for each example and serve every weak learner;
+`driftgames.boosting.tally.Tally` counts in every bin and serves stumps.
+
+A booster whose votes differ in weight needs to know the total of each example,
+:math:`F_i = \sum_t \alpha_t y_i h_t(x_i)`, which weighs :math:`e^{-F_i}`. `RowVotes` keep them.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
-from sklearn.utils.validation import has_fit_parameter
 
+from driftgames._kernels.elementary import exp_all
+from driftgames._kernels.jit import kernel
 from driftgames.boosting.bins import Array, BitArray
-from driftgames.boosting.mistake_counts import MistakeCounts, RowCounts
-from driftgames.boosting.vote_totals import RowVotes
-from driftgames.core.checks import shown
-from driftgames.core.typing import BoolArray, FloatArray, IntArray
+from driftgames.certificates.margins import Margins
+from driftgames.core.typing import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from driftgames.boosting.shared_training_set import SharedVotes
@@ -42,72 +43,28 @@ class TrainingSet(Protocol):
         """Return the hypotheses chosen as the model keeps them: `Stumps`, `Trees` or a list."""
 
 
-class RowSet(Protocol):
+class RowSet(ABC):
     """Examples that are at hand one by one, and a weak learner for them."""
 
-    @property
-    def integer_weights(self) -> bool:
-        """Whether the sample weights are exact, and not rounded fractions."""
+    integer_weights: bool
+    positive: BoolArray
+    """Which examples are of class 1."""
+    sample_weights: IntArray
+    """How much each example counts."""
 
-    @property
-    def positive(self) -> BoolArray:
-        """Which examples are of class 1."""
-
-    @property
-    def sample_weights(self) -> IntArray:
-        """How much each example counts."""
-
+    @abstractmethod
     def best(self, weights: IntArray) -> tuple[int, int, Any]:
         """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the hypothesis ``h`` found."""
 
+    @abstractmethod
     def votes(self, hypothesis: Any) -> BitArray:
         """Return the vote on every example: 1 for +1 and 0 for -1."""
 
+    @abstractmethod
+    def to_values(self, chosen: list[Any]) -> Any:
+        """Return the hypotheses chosen as the model keeps them: `Stumps`, `Trees` or a list."""
 
-class ConstantVote(DummyClassifier):  # type: ignore[misc]  # sklearn is untyped
-    """The vote for one class on every example; it looks at no feature."""
-
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """Zero for every feature."""
-        return np.zeros(self.n_features_in_)
-
-
-class EstimatorTrainingSet:
-    """Examples for a scikit-learn classifier, fitted in every round to those of nonzero weight.
-
-    Many classifiers refuse examples of a single class. If only one class has weight, the
-    hypothesis is the `ConstantVote` for it.
-
-    The first of two ``classes`` is -1, the second +1. ``seeds`` has one for each round, for
-    estimators that have a ``random_state``.
-    """
-
-    def __init__(
-        self,
-        estimator: Any,
-        X: Any,
-        y: Array,
-        classes: Array,
-        sample_weights: IntArray,
-        integer_weights: bool,
-        seeds: Iterator[int],
-    ) -> None:
-        if not has_fit_parameter(estimator, "sample_weight"):
-            raise ValueError(
-                f"estimator must take sample_weight in fit; {type(estimator).__name__} does not"
-            )
-        self._estimator = estimator
-        self._X = X
-        self._y = y
-        self._classes = classes
-        self._seeds = seeds
-        self._last: tuple[Any, BitArray] | None = None
-        self.positive = np.asarray(y == classes[1])
-        self.sample_weights = sample_weights
-        self.integer_weights = integer_weights
-
-    def count_mistakes(self) -> RowCounts:
+    def count_mistakes(self) -> MistakeCounts:
         """Return one number of mistakes for each example."""
         return RowCounts(self)
 
@@ -115,57 +72,143 @@ class EstimatorTrainingSet:
         """Return one total of votes for each example."""
         return RowVotes(self)
 
-    def best(self, weights: IntArray) -> tuple[int, int, Any]:
-        """Return the sums for the classifier fitted to the examples of nonzero weight."""
-        heavy = np.flatnonzero(weights)
-        seed = next(self._seeds)  # one for each round, so that a continued fit draws the same
-        both = np.ptp(self.positive[heavy].astype(np.int8)) > 0
-        fitted = self._seeded(seed) if both else ConstantVote(strategy="most_frequent")
-        norm = int(weights.sum())
-        share = weights[heavy] / norm
-        fitted.fit(self._X[heavy], self._y[heavy], sample_weight=share)
-        right = self.votes(fitted) == self.positive
-        return 2 * int(weights[right].sum()) - norm, norm, fitted
 
-    def votes(self, hypothesis: Any) -> BitArray:
-        """Return a fitted classifier's vote on every example."""
-        if self._last is None or self._last[0] is not hypothesis:
-            self._last = hypothesis, votes_of(hypothesis, self._X, self._classes)
-        return self._last[1]
+class MistakeCounts(ABC):
+    """Examples that are known by their numbers of mistakes."""
 
-    def to_values(self, chosen: list[Any]) -> list[Any]:
-        """Return the fitted classifiers."""
-        return chosen
+    error: float | None = None
+    """The share of examples that the vote gets wrong; None if the numbers of mistakes tell."""
 
-    def _seeded(self, seed: int) -> Any:
-        fresh = clone(self._estimator)
-        if "random_state" in fresh.get_params():
-            fresh.set_params(random_state=seed)
-        return fresh
+    @abstractmethod
+    def masses(self) -> tuple[int, IntArray]:
+        """Return the first number of mistakes, and the mass of each class at each from there on.
+
+        The mass is the sum of the sample weights; the array has the shape ``(2, n_numbers)``.
+        """
+
+    @abstractmethod
+    def best(self, first: int, weights: Any) -> tuple[int, int, Any]:
+        """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the best hypothesis ``h``.
+
+        ``weights[k - first]`` is the weight of an example with ``k`` mistakes: an integer, or a
+        float that is rounded after it is multiplied by the sample weight.
+        """
+
+    @abstractmethod
+    def move(self, hypothesis: Any) -> MistakeCounts:
+        """Count the mistakes of a hypothesis; return the counts that the next round uses."""
 
 
-def votes_of(hypothesis: Any, X: Any, classes: Array) -> BitArray:
-    """Return a fitted classifier's vote on each row: 1 for ``classes[1]``, 0 for ``classes[0]``."""
-    labels = np.asarray(hypothesis.predict(X))
-    up = labels == classes[1]
-    known = up | (labels == classes[0])
-    if not np.all(known):
-        raise ValueError(
-            f"estimator must predict one of the classes {classes.tolist()}; "
-            f"{type(hypothesis).__name__} predicted {shown(labels[~known][0])}"
-        )
-    return np.asarray(up, dtype=np.uint8)
+class AsksAhead(MistakeCounts):
+    """Counts that are elsewhere: they ask for a move and for the sums after it at once."""
+
+    @abstractmethod
+    def expect(self, first: int, weights: Any) -> None:
+        """Take what `best` will likely be called with after the next move."""
 
 
-def draw_seeds(random_state: Any, *, used: int) -> Iterator[int]:
-    """Return a seed for each round that follows ``used`` rounds.
+class RowCounts(MistakeCounts):
+    """One number of mistakes for each example, for any weak learner."""
 
-    A generator has already made these draws itself. From a seed they are drawn again.
+    def __init__(self, training_set: RowSet, mistakes: IntArray | None = None) -> None:
+        self._training_set = training_set
+        self._labels = training_set.positive.astype(np.int64)
+        self._mistakes = np.zeros_like(self._labels) if mistakes is None else mistakes
+
+    def masses(self) -> tuple[int, IntArray]:
+        """Return the first number of mistakes, and the mass of each class at each."""
+        first, last = int(self._mistakes.min()), int(self._mistakes.max())
+        masses = np.zeros((2, last - first + 1), dtype=np.int64)
+        _add_masses(self._mistakes, self._labels, self._training_set.sample_weights, first, masses)
+        return first, masses
+
+    def best(self, first: int, weights: Any) -> tuple[int, int, Any]:
+        """Return the weak learner's answer to weights by number of mistakes."""
+        weighted = self._training_set.sample_weights * weights[self._mistakes - first]
+        if weighted.dtype != np.int64:
+            weighted = np.rint(weighted).astype(np.int64)
+        return self._training_set.best(weighted)
+
+    def move(self, hypothesis: Any) -> RowCounts:
+        """Count the mistakes of a hypothesis."""
+        self._mistakes += self._training_set.votes(hypothesis) != self._labels
+        return self
+
+
+class Standing(NamedTuple):
+    """Where the examples stand: their lowest total, and the mass that the vote gets wrong."""
+
+    lowest: float
+    wrong: int
+
+
+class RowVotes:
+    """One total for each example, for any weak learner.
+
+    In a round its methods are called in this order. `SharedVotes` has the same ones for examples
+    that are elsewhere.
     """
-    generators = (np.random.RandomState, np.random.Generator, np.random.BitGenerator)
-    if isinstance(random_state, np.random.RandomState):
-        draw: Any = random_state.randint
-    else:
-        draw = np.random.default_rng(random_state).integers
-    seeds = (int(draw(2**31 - 1)) for _ in itertools.count())
-    return itertools.islice(seeds, 0 if isinstance(random_state, generators) else used, None)
+
+    def __init__(self, training_set: RowSet) -> None:
+        self._training_set = training_set
+        prior, integers = training_set.sample_weights, training_set.integer_weights
+        # an integer weight is a number of copies, and any other a factor of the example's weight
+        self._copies = prior if integers else np.ones_like(prior)
+        self._prior = 1.0 if integers else prior.astype(np.float64)
+        self._sign = np.where(training_set.positive, 1.0, -1.0)
+        self._votes = np.zeros(prior.size)
+        self._each = self._votes
+
+    def masses(self) -> tuple[int, int]:
+        """Return the number of copies of examples, and the sum of the sample weights."""
+        return int(self._copies.sum()), int(self._training_set.sample_weights.sum())
+
+    def standing(self) -> Standing:
+        """Return where the examples stand."""
+        wrong = (self._votes > 0) != self._training_set.positive
+        mass = int(self._training_set.sample_weights[wrong].sum())
+        return Standing(float((self._sign * self._votes).min()), mass)
+
+    def heaviest(self, lowest: float) -> float:
+        """Weigh the examples relative to the lowest total; return the largest weight."""
+        self._each = self._prior * exp_all(lowest - self._sign * self._votes)
+        return float(self._each.max())
+
+    def measure(self, heaviest: float, unit: float) -> int:
+        """Return the sum of the weights, in units, each rounded down."""
+        return int((self._copies * (self._each / heaviest / unit).astype(np.int64)).sum())
+
+    def best(self, heaviest: float, unit: float) -> tuple[int, int, Any]:
+        """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the best hypothesis ``h``.
+
+        The weights are in units, rounded, and at least 1.
+        """
+        return self._training_set.best(self._weights(heaviest, unit))
+
+    def value(self, heaviest: float, unit: float, hypothesis: Any) -> tuple[int, int]:
+        """Return the sums for one hypothesis."""
+        weights = self._weights(heaviest, unit)
+        right = self._training_set.votes(hypothesis) == self._training_set.positive
+        norm = int(weights.sum())
+        return 2 * int(weights[right].sum()) - norm, norm
+
+    def add(self, hypothesis: Any, alpha: float) -> Standing:
+        """Add the votes of a hypothesis; return where the examples stand."""
+        self._votes += alpha * (2.0 * self._training_set.votes(hypothesis) - 1.0)
+        return self.standing()
+
+    def margins(self, all_votes: float) -> Margins:
+        """Return the totals over ``all_votes``, rounded up to hundredths."""
+        margins = self._sign * self._votes / all_votes
+        return Margins.on_grid(margins, self._training_set.sample_weights)
+
+    def _weights(self, heaviest: float, unit: float) -> IntArray:
+        units = np.maximum(np.rint(self._each / heaviest / unit), 1.0).astype(np.int64)
+        return np.asarray(self._copies * units)
+
+
+@kernel
+def _add_masses(mistakes: Array, labels: Array, weights: Array, first: int, masses: Array) -> None:
+    """Add the weight of each example to ``masses[label, mistakes - first]``."""
+    for i in range(mistakes.size):
+        masses[labels[i], mistakes[i] - first] += weights[i]

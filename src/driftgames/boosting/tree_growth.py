@@ -22,7 +22,7 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -30,7 +30,9 @@ from driftgames.boosting import tree_kernels as kernels
 from driftgames.boosting import tree_steps as steps
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, BitArray, DenseBins
+from driftgames.boosting.leaf_tally import count_leaf_mistakes
 from driftgames.boosting.tally import Ranges
+from driftgames.boosting.training_set import MistakeCounts, RowSet
 from driftgames.boosting.tree_state import (
     ASKED,
     BLOCK,
@@ -40,6 +42,7 @@ from driftgames.boosting.tree_state import (
     make_growth,
     widened,
 )
+from driftgames.boosting.trees import Node, Tree, TreesOnBins
 from driftgames.core.checks import check_between, check_integer
 from driftgames.core.registry import choose
 from driftgames.core.typing import IntArray
@@ -60,25 +63,6 @@ Sides = list[tuple[tuple[list[Array], list[Array]], ...]]
 
 FillRoot = Callable[[int, IntArray], None]
 """``fill_root(p, sums)`` writes the sums of the rows of share ``p``: a row for each class."""
-
-
-class Node(NamedTuple):
-    """A node of a tree on bins.
-
-    A question has ``left > 0``: bins up to ``cut`` go to node ``left``, others to ``left + 1``.
-    A leaf has ``left == 0`` and a vote; with more than two classes, a tuple of one for each.
-    """
-
-    feature: int = -1
-    cut: int = 0
-    missing_left: int = 0
-    left: int = 0
-    vote: Any = 0
-    gain: float = 0.0
-
-
-Tree = tuple[Node, ...]
-"""A tree on bins: the root first, and two nodes more for each question in the order of growing."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +146,7 @@ DEFAULTS = asdict(TreeShape())
 """The settings of the exhaustive stump, which every booster starts with."""
 
 
-class TreeGrower:
+class TreeGrower(TreesOnBins, RowSet):
     """Grows one tree after another on the same examples.
 
     The bins of rows of weight zero are not read. Of the two sides of a question, the smaller is
@@ -171,6 +155,10 @@ class TreeGrower:
 
     def __init__(self, data: BinnedTrainingSet, shape: TreeShape) -> None:
         self._data = data
+        self.integer_weights = data.integer_weights
+        self.positive = data.positive
+        self.sample_weights = data.sample_weights
+        self._counts_rows = shape.has_least_size
         self._examples = as_examples(data, shape.sizes(data))
         dense = isinstance(data.bins, DenseBins)
         self._steps = steps.take_dense_steps if dense else steps.take_sparse_steps
@@ -216,7 +204,7 @@ class TreeGrower:
         """How many times a row was summed for the last tree."""
         return int(self._growth.parts[:, 3].sum())
 
-    def grow(
+    def best(
         self, weights: IntArray, mistakes: Array | None = None, fill_root: FillRoot | None = None
     ) -> tuple[int, int, Tree]:
         """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the tree ``h`` for these weights.
@@ -251,7 +239,7 @@ class TreeGrower:
         return value, norm, self._tree
 
     def _weigh(self, weights: IntArray, mistakes: Array | None, fill_root: FillRoot | None) -> None:
-        """Give the rows the weights that `grow` describes."""
+        """Give the rows the weights that `best` describes."""
         self._tree = None
         self._given = weights, _NO_TABLES, _NO_MISTAKES
         if mistakes is not None:
@@ -263,6 +251,10 @@ class TreeGrower:
             sums = self._growth.sums
             self.run(lambda p: fill_root(p, sums[p, 0]))
 
+    def count_mistakes(self) -> MistakeCounts:
+        """Return a tally as long as it is cheaper than one number for each row."""
+        return count_leaf_mistakes(self._data, self, counts_rows=self._counts_rows)
+
     def votes(self, tree: Tree) -> BitArray:
         """Return a tree's vote on every row: 1 for +1 and 0 for -1."""
         self._follow(tree)
@@ -270,14 +262,14 @@ class TreeGrower:
         self.run(lambda p: steps.write_votes(*self._leaves(p), votes))
         return votes
 
-    def count_mistakes(self, tree: Tree, mistakes: Array, most: int) -> IntArray:
+    def add_mistakes(self, tree: Tree, mistakes: Array, most: int) -> IntArray:
         """Add a tree's mistakes to those of each row, of which none has more than ``most``.
 
         Return the mass of each class that had each number of mistakes and made another one.
         """
         self._follow(tree)
         moved = np.empty((self._n_shares, 2, most + 1), dtype=np.int64)
-        weights = self._data.sample_weights
+        weights = self.sample_weights
         self.run(lambda p: steps.count_mistakes(*self._leaves(p), weights, mistakes, moved[p]))
         return np.asarray(moved.sum(axis=0))
 

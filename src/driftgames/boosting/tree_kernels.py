@@ -94,7 +94,7 @@ def node_score(lower: int, upper: int, criterion: int) -> float:
 @kernel
 def best_split(
     sums: Array,
-    slots: Array,
+    slot: int,
     totals: Array,
     bins: FeatureBins,
     first_feature: int,
@@ -106,7 +106,7 @@ def best_split(
 ) -> float:
     """Return the best score of a split of one node, and write the split to ``found``.
 
-    ``sums[p, slots[p], c]`` holds the sum of class ``c`` in each bin that the rows of share ``p``
+    ``sums[p, slot, c]`` holds the sum of class ``c`` in each bin that the rows of share ``p``
     list, and ``totals[c]`` the sum over the node. Behind the classes come the sizes of the rows, if
     a leaf has a least size: each side needs the size ``least``. Each side has a positive weight in
     any case. Only features from ``first_feature`` to ``last_feature`` are asked about. Where
@@ -134,8 +134,8 @@ def best_split(
             for b in range(n_bins):
                 own[b] = 0
             rest = totals[c]
-            for p in range(slots.size):
-                listed = sums[p, slots[p], c]
+            for p in range(sums.shape[0]):
+                listed = sums[p, slot, c]
                 place = np.uint64(at)
                 for b in range(n_bins):
                     if b != hidden:

@@ -10,8 +10,8 @@ from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array, DenseBins, FeatureBins
 from driftgames.core.typing import IntArray
 
-N_NODES, N_LEAVES, N_WAITING, ASKED, SLOT, SUMMED = range(6)
-"""What ``Growth.at`` holds: three counts, the node that asks, where its column is kept, and whether
+N_NODES, N_LEAVES, N_WAITING, N_FREE, ASKED, SLOT, SUMMED = range(7)
+"""What ``Growth.at`` holds: four counts, the node that asks, where its column is kept, and whether
 the root has its sums before the tree begins."""
 
 BLOCK = 1024
@@ -78,11 +78,10 @@ class Growth(NamedTuple):
     bounds: Array
     """Where the rows of a share and a node begin and end: of each class, then of weight zero."""
     slots: Array
-    """Where ``sums`` holds the sums of a share and a node, or -1."""
+    """Where ``sums`` holds those of a node, for every share."""
     sums: Array
     free: Array
-    """The slots of each share that hold nothing."""
-    n_free: Array
+    """The slots that hold nothing."""
 
 
 def as_examples(data: BinnedTrainingSet, sizes: IntArray) -> Examples:
@@ -117,7 +116,7 @@ def make_growth(
     integers = np.int64
     return Growth(
         shape=shape,
-        at=np.zeros(6, integers),
+        at=np.zeros(7, integers),
         questions=np.zeros((n_nodes, 4), integers),
         votes=np.zeros(n_nodes, integers),
         gains=np.zeros(n_nodes),
@@ -134,26 +133,22 @@ def make_growth(
         # every share has room for one row more: see `tree_kernels.collect`
         lists=np.empty((n_shares, 3, data.n_rows // n_shares + 2 * BLOCK + 1), np.uint32),
         bounds=np.zeros((n_shares, n_nodes, 4, 2), integers),
-        slots=np.zeros((n_shares, n_nodes), integers),
+        slots=np.zeros(n_nodes, integers),
         sums=np.empty((n_shares, n_leaves, n_sums, data.n_codes), integers),
-        free=np.zeros((n_shares, n_leaves), integers),
-        n_free=np.zeros(n_shares, integers),
+        free=np.zeros(n_leaves, integers),
     )
 
 
 def widened(growth: Growth) -> Growth:
     """Return a copy with room for twice as many leaves."""
-    n_leaves = growth.sums.shape[1]
-    wider = {}
-    for name in ("questions", "votes", "gains", "depths", "totals", "splits", "waiting"):
+    wider = {"at": growth.at.copy()}
+    for name in ("questions", "votes", "gains", "depths", "totals", "splits", "waiting", "slots"):
         old = getattr(growth, name)
         wider[name] = np.concatenate([old, old, old[:1]])
-    for name in ("bounds", "slots"):
-        old = getattr(growth, name)
-        wider[name] = np.concatenate([old, old, old[:, :1]], axis=1)
-    for name in ("sums", "free"):
-        old = getattr(growth, name)
-        wider[name] = np.concatenate([old, old], axis=1)
-    for p, n_free in enumerate(growth.n_free.tolist()):
-        wider["free"][p, n_free : n_free + n_leaves] = np.arange(n_leaves, 2 * n_leaves)
-    return growth._replace(n_free=growth.n_free + n_leaves, **wider)
+    bounds, n_leaves, n_free = growth.bounds, growth.free.size, growth.at[N_FREE]
+    wider["bounds"] = np.concatenate([bounds, bounds, bounds[:, :1]], axis=1)
+    wider["sums"] = np.concatenate([growth.sums, growth.sums], axis=1)
+    wider["free"] = np.concatenate([growth.free, growth.free])
+    wider["free"][n_free : n_free + n_leaves] = np.arange(n_leaves, 2 * n_leaves)
+    wider["at"][N_FREE] += n_leaves
+    return growth._replace(**wider)

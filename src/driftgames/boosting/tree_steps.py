@@ -21,6 +21,7 @@ from driftgames.boosting.bins import Array
 from driftgames.boosting.tree_state import (
     ASKED,
     BLOCK,
+    N_FREE,
     N_LEAVES,
     N_NODES,
     N_WAITING,
@@ -75,7 +76,7 @@ def _take_steps(
                 if node >= 0:
                     growth.scores[p, k] = kernels.best_split(
                         growth.sums,
-                        growth.slots[:, node],
+                        growth.slots[node],
                         growth.totals[node],
                         examples.bins,
                         n_features * p // n_shares,  # the features of this share
@@ -94,20 +95,14 @@ def _take_steps(
         elif step == DIVIDE:
             _divide(p, examples, growth)
             if growth.fresh[0] >= 0 or growth.fresh[1] >= 0:
-                side = _smaller_side(p, growth)
-                growth.n_free[p] -= 1
-                taken = growth.free[p, growth.n_free[p]]
-                sum_node(
-                    p,
-                    growth.questions[growth.at[ASKED], 3] + side,
-                    taken,
-                    examples,
-                    growth,
-                    weights,
+                left = growth.questions[growth.at[ASKED], 3]
+                smaller = left + (
+                    _n_rows(growth.bounds[p], left) > _n_rows(growth.bounds[p], left + 1)
                 )
-                _subtract(p, growth, side, taken)
-            else:
-                _give_back(growth.free, growth.n_free, p, growth.slots[p, growth.at[ASKED]])
+                sum_node(p, smaller, growth.slots[left], examples, growth, weights)
+                _subtract(
+                    growth.sums[p], growth.slots[left], growth.slots[left + 1], smaller == left
+                )
             step = FIND
         else:
             _divide(p, examples, growth)
@@ -156,10 +151,6 @@ def _begin(
         for q in range(n_heavy):
             growth.parts[p, 2] += examples.sizes[np.uint64(heavy[q])]
     growth.parts[p, 3] = 0
-    growth.n_free[p] = growth.sums.shape[1] - 1
-    for s in range(growth.n_free[p]):
-        growth.free[p, s] = s + 1
-    growth.slots[p, 0] = 0
 
 
 @inner_kernel
@@ -177,6 +168,10 @@ def _plant(growth: Growth) -> None:
     growth.at[N_NODES] = 1
     growth.at[N_LEAVES] = 1
     growth.at[N_WAITING] = 0
+    growth.at[N_FREE] = growth.free.size - 1
+    for s in range(growth.at[N_FREE]):
+        growth.free[s] = s + 1
+    growth.slots[0] = 0
     growth.fresh[0] = 0 if _may_split(growth.shape, root, growth.totals[0]) else -1
     growth.fresh[1] = -1
 
@@ -199,13 +194,12 @@ def _choose(examples: Examples, growth: Growth) -> int:
             growth.waiting[at[N_WAITING]] = node
             at[N_WAITING] += 1
         elif node >= 0:
-            for p in range(growth.slots.shape[0]):
-                _give_back(growth.free, growth.n_free, p, growth.slots[p, node])
+            _give_back(growth, node)
         growth.fresh[k] = -1
     most = growth.shape[1]
     if at[N_WAITING] == 0 or at[N_LEAVES] == most:
         return DONE
-    if at[N_NODES] + 2 > growth.votes.size or growth.n_free[0] == 0:
+    if at[N_NODES] + 2 > growth.votes.size or at[N_FREE] == 0:
         return FULL
     first = 0  # the leaf of the largest gain; of equal gains, the lowest node
     for k in range(1, at[N_WAITING]):
@@ -234,6 +228,12 @@ def _choose(examples: Examples, growth: Growth) -> int:
         splits = left + k != fixed and _may_split(growth.shape, depth, growth.totals[left + k])
         if at[N_LEAVES] != most and splits:
             growth.fresh[k] = left + k  # others need no sums
+    at[N_FREE] -= 1
+    growth.slots[left] = growth.free[at[N_FREE]]
+    growth.slots[left + 1] = growth.slots[node]  # it takes the place of the node
+    for k in range(2):
+        if growth.fresh[k] < 0:
+            _give_back(growth, left + k)  # it is written to once more before another leaf has it
     at[ASKED] = node
     return ASK
 
@@ -292,28 +292,17 @@ def _divide(p: int, examples: Examples, growth: Growth) -> None:
 
 
 @inner_kernel
-def _smaller_side(p: int, growth: Growth) -> int:
-    """Return which side of the node asked has fewer rows of a share: 0 for the left one."""
-    left, bounds = growth.questions[growth.at[ASKED], 3], growth.bounds[p]
-    return 0 if _n_rows(bounds, left) <= _n_rows(bounds, left + 1) else 1
+def _subtract(sums: Array, taken: int, held: int, of_left: bool) -> None:
+    """Write the sums of the left side to ``taken``, and those of the right to ``held``.
 
-
-@inner_kernel
-def _subtract(p: int, growth: Growth, side: int, taken: int) -> None:
-    """Give the sides of the node asked their sums; those of ``side`` are in the slot ``taken``."""
-    node = growth.at[ASKED]
-    left, slot = growth.questions[node, 3], growth.slots[p, node]
-    if growth.fresh[1 - side] >= 0:
-        for c in range(growth.sums.shape[2]):
-            for b in range(growth.sums.shape[3]):
-                growth.sums[p, slot, c, b] -= growth.sums[p, taken, c, b]
-        growth.slots[p, left + 1 - side] = slot
-    else:
-        _give_back(growth.free, growth.n_free, p, slot)
-    if growth.fresh[side] >= 0:
-        growth.slots[p, left + side] = taken
-    else:
-        _give_back(growth.free, growth.n_free, p, taken)
+    ``taken`` has those of one side, of the left one if ``of_left``, and ``held`` those of the node.
+    """
+    for c in range(sums.shape[1]):
+        for b in range(sums.shape[2]):
+            one = sums[taken, c, b]
+            other = sums[held, c, b] - one
+            sums[taken, c, b] = one if of_left else other
+            sums[held, c, b] = other if of_left else one
 
 
 @kernel
@@ -432,10 +421,10 @@ def _n_rows(bounds: Array, node: int) -> Any:
 
 
 @inner_kernel
-def _give_back(free: Array, n_free: Array, p: int, slot: int) -> None:
-    """Make a slot of a share free."""
-    free[p, n_free[p]] = slot
-    n_free[p] += 1
+def _give_back(growth: Growth, node: int) -> None:
+    """Make the slot of a node free."""
+    growth.free[growth.at[N_FREE]] = growth.slots[node]
+    growth.at[N_FREE] += 1
 
 
 def _compile(add: Callable[..., None], column: Callable[..., Any]) -> Callable[..., int]:
