@@ -20,13 +20,12 @@ from driftgames.cli._options import (
 )
 from driftgames.cli._output import console
 from driftgames.core.registry import choose
-from driftgames.core.typing import Console
 from driftgames.tables import Column, Row, Table, as_records, counted, draw_table, write_json
 
 if TYPE_CHECKING:
     from driftgames.bandit import GameSeries
     from driftgames.bandit.registry import PolicyFactory
-    from driftgames.core.typing import FloatArray
+    from driftgames.core.typing import Console, FloatArray
 
 
 def bandit(
