@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftgames.cli._cells import as_numbers, is_missing, is_number
+from driftgames.cli._options import Reading
 from driftgames.cli._output import say
 from driftgames.cli._tables import Block, TableFile, open_table
 from driftgames.core.checks import first_index
@@ -67,12 +68,14 @@ class NumberFile:
 
 
 @contextlib.contextmanager
-def open_numbers(source: str, rule: CellRule = LOSS, **settings: Any) -> Iterator[NumberFile]:
+def open_numbers(
+    source: str, reading: Reading, rule: CellRule = LOSS, **settings: Any
+) -> Iterator[NumberFile]:
     """Open a table of numbers with the settings of `open_table`; dates and an index are left out.
 
     The dates are those of the first column of dates that has a title.
     """
-    with open_table(source, **settings) as table:
+    with open_table(source, **reading._asdict(), **settings) as table:
         columns = [j for j in table.kept if j not in table.dates]
         if not columns:
             raise DataError(f"{table.name}: has no column of numbers")

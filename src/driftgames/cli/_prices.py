@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from driftgames.cli._dates import rises
 from driftgames.cli._numbers import CellRule, open_numbers
-from driftgames.cli._options import check_kept
+from driftgames.cli._options import Reading, check_kept
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
 from driftgames.portfolio import PortfolioStrategy, Quote, price_relatives
@@ -156,12 +156,12 @@ class Table:
             )
 
 
-def read_prices(source: str, **settings: Any) -> Table:
+def read_prices(source: str, reading: Reading) -> Table:
     """Read a table of prices or relatives, one row per period and one column per asset.
 
-    ``settings`` are those of `open_table`. A column of dates tells the order of the rows.
+    A column of dates tells the order of the rows.
     """
-    with open_numbers(source, CellRule("a price"), whole=True, **settings) as file:
+    with open_numbers(source, reading, CellRule("a price"), whole=True) as file:
         blocks = list(file.blocks)
         assets = file.names or [f"column {j + 1}" for j in file.columns]
     if not blocks:

@@ -12,8 +12,9 @@ from driftgames.bandit.registry import ENVIRONMENTS, POLICIES, REACTING
 from driftgames.cli._options import (
     ImportedFile,
     JsonFile,
-    completes,
+    Reading,
     fractions,
+    one_of,
     pair,
     plot_of,
     running,
@@ -39,20 +40,15 @@ def bandit(
     ] = None,
     adversary: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=completes(*ENVIRONMENTS),
-            help=f"The adversary that makes the losses: {', '.join(ENVIRONMENTS)}. "
-            "Default: stochastic.",
-        ),
+        one_of(ENVIRONMENTS, "The adversary that makes the losses: {}. Default: stochastic."),
     ] = None,
     policies: Annotated[
         str | None,
-        typer.Option(
+        one_of(
+            POLICIES,
+            "The policies that play: {}, or the name of a potential that --import defines. "
+            "Default: all.",
             metavar="NAME,NAME",
-            autocompletion=completes(*POLICIES),
-            help=f"The policies that play: {', '.join(POLICIES)}, or the name of a potential that "
-            "--import defines. Default: all.",
         ),
     ] = None,
     imported: ImportedFile = None,
@@ -250,7 +246,7 @@ def _read(source: str, ends: tuple[float, float]) -> FloatArray:
 
     from driftgames.cli._numbers import open_numbers
 
-    with open_numbers(source) as file:
+    with open_numbers(source, Reading()) as file:
         blocks = [block.numbers for block in file.checked(*ends)]
     if not blocks:
         raise ValueError("no losses came: the input has a header and no rounds")

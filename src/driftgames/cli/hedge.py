@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from driftgames.cli._options import (
-    Header,
     ImportedFile,
     JsonFile,
-    LeftOut,
-    Separator,
+    Reading,
     check_kept,
-    completes,
     first_round_of,
     fractions,
+    grouped,
     keeps,
     numbers,
+    one_of,
     pair,
     plot_of,
     running,
@@ -45,6 +44,7 @@ ALGORITHMS = (
 """The names of `LEARNERS`, the default first. They are written out to keep --help quick."""
 
 
+@grouped
 def hedge(
     losses: Annotated[
         str,
@@ -56,11 +56,10 @@ def hedge(
     ],
     algorithm: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=completes(*ALGORITHMS),
-            help=f"Which learner plays: {', '.join(ALGORITHMS)}, or the name of a potential that "
-            f"--import defines. Default: {ALGORITHMS[0]}.",
+        one_of(
+            ALGORITHMS,
+            "Which learner plays: {}, or the name of a potential that --import defines. Default: "
+            f"{ALGORITHMS[0]}.",
         ),
     ] = None,
     imported: ImportedFile = None,
@@ -81,9 +80,8 @@ def hedge(
     gains: Annotated[
         bool | None, typer.Option("--gains/--losses", help="Whether the cells are gains or losses.")
     ] = None,
-    sep: Separator = None,
-    header: Header = None,
-    leave_out: LeftOut = None,
+    *,
+    reading: Reading,
     epsilon: Annotated[
         str | None,
         typer.Option(metavar="E,E", help="The lines of the regret table, as in 0.01,0.1."),
@@ -152,9 +150,8 @@ def hedge(
             _acknowledge(saved, live)  # before any input is read: the sender may wait for it
         answering = streaming and (state is not None or live)
         size = every or (1 if answering else None)
-        reading: dict[str, Any] = {"sep": sep, "header": header, "leave_out": leave_out}
-        reading |= {"rows": size, "whole_lines": state is not None}
-        with open_numbers(losses, **reading) as source:
+        whole = state is not None
+        with open_numbers(losses, reading, rows=size, whole_lines=whole) as source:
             say_left_out(source)
             current = asked.begin(source) if saved is None else asked.go_on(source, saved)
             learner = current.learner

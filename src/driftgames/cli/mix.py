@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from driftgames.cli._options import (
-    Header,
     JsonFile,
-    LeftOut,
-    Separator,
+    Reading,
     check_kept,
-    completes,
     first_round_of,
+    grouped,
     keeps,
+    one_of,
     plot_of,
     running,
 )
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 LOSSES = ("square", "absolute", "pinball", "log")
 
 
+@grouped
 def mix(
     forecasts: Annotated[
         str,
@@ -42,14 +42,7 @@ def mix(
     target: Annotated[
         str, typer.Option(metavar="COLUMN", help="The column of the outcomes: name, or number.")
     ],
-    loss: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=completes(*LOSSES),
-            help=f"{', '.join(LOSSES)}. Default: square.",
-        ),
-    ] = None,
+    loss: Annotated[str | None, one_of(LOSSES, "{}. Default: square.")] = None,
     quantile: Annotated[
         float | None, typer.Option(metavar="Q", help="For pinball: which quantile. Default: 0.5.")
     ] = None,
@@ -60,9 +53,8 @@ def mix(
             help="Compete with the best convex combination (the default), or with the best expert.",
         ),
     ] = None,
-    sep: Separator = None,
-    header: Header = None,
-    leave_out: LeftOut = None,
+    *,
+    reading: Reading,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="How many experts are shown.")] = 10,
     plot: Annotated[Path | None, plot_of("the weights over time")] = None,
     json: JsonFile = None,
@@ -109,10 +101,8 @@ def mix(
         rule = CellRule("a forecast or an outcome", may_be_missing=True)
         saved = MixState.load(state) if state is not None and state.exists() else None
         answering = forecasts == "-" and (state is not None or live)
-        size = 1 if answering else None
-        reading: dict[str, Any] = {"sep": sep, "header": header, "leave_out": leave_out}
-        reading |= {"rows": size, "whole_lines": state is not None}
-        with open_numbers(forecasts, rule, **reading) as source:
+        size, whole = 1 if answering else None, state is not None
+        with open_numbers(forecasts, reading, rule, rows=size, whole_lines=whole) as source:
             say_left_out(source)
             at = _target(source, target)
             current = _begin(source, at, asked, linearise) if saved is None else saved

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from driftgames.cli._options import (
-    Header,
     JsonFile,
-    LeftOut,
-    Separator,
+    Reading,
     check_kept,
-    completes,
+    grouped,
+    one_of,
     plot_of,
     running,
 )
@@ -42,6 +40,57 @@ USUAL = ALGORITHMS[:-1]
 """The strategies that run by default; normalhedge.dt also needs a span."""
 
 
+class _Wanted(NamedTuple):
+    """The settings of a strategy; None if an option is absent."""
+
+    cost: Annotated[
+        float | None,
+        typer.Option(help="What trading costs, as a share of the value traded. Default: 0."),
+    ] = None
+    span: Annotated[
+        float | None,
+        typer.Option(
+            help="For normalhedge.dt: in no period is the best asset's relative more than "
+            "exp(SPAN) times the worst's. Default: 0.7."
+        ),
+    ] = None
+    seed: Annotated[
+        int | None, typer.Option(help="Of the points and of the demo market. Default: 0.")
+    ] = None
+
+    def begin(self, name: str, n_assets: int) -> PortfolioStrategy:
+        """Return a new strategy."""
+        from driftgames.portfolio import STRATEGIES
+
+        settings: dict[str, Any] = {"cost": self.cost or 0.0, "random_state": self.seed or 0}
+        if name == SPANNED and self.span is not None:
+            settings["span"] = self.span
+        return choose("--algorithm", name, STRATEGIES)(n_assets, **settings)
+
+    def go_on(self, path: Path, asked: str | None) -> PortfolioStrategy:
+        """Return the saved strategy, or say which option differs from it."""
+        from driftgames.portfolio import STRATEGIES
+
+        if asked is not None:
+            choose("--algorithm", asked, STRATEGIES)
+        name, kind = _saved_kind(path)
+        strategy = kind.load(path)
+        kept = strategy.content()["arguments"]
+        if kept.get("potential"):
+            name = SPANNED
+        check_kept("--algorithm", asked, name)
+        if self.span is not None and name != SPANNED:
+            raise ValueError(f"--span is for {SPANNED}; the state was kept with {name}")
+        for what, wanted, held in (
+            ("--cost", self.cost, kept["cost"]),
+            ("--span", self.span, kept.get("span")),
+            ("--seed", self.seed, kept.get("random_state", self.seed)),
+        ):
+            check_kept(what, wanted, held)
+        return strategy
+
+
+@grouped
 def portfolio(
     prices: Annotated[
         str | None,
@@ -50,19 +99,16 @@ def portfolio(
             "for standard input. A column of dates tells the order."
         ),
     ] = None,
-    sep: Separator = None,
-    header: Header = None,
-    leave_out: LeftOut = None,
+    *,
+    reading: Reading,
     algorithm: Annotated[
         list[str] | None,
-        typer.Option(
+        one_of(
+            ALGORITHMS,
+            "Which strategy: {}; may be given several times. Default: all but "
+            f"{SPANNED}; with --resume, that of the state. Today's weights are those of the first.",
             "--algorithm",
             "-a",
-            metavar="NAME",
-            autocompletion=completes(*ALGORITHMS),
-            help=f"Which strategy: {', '.join(ALGORITHMS)}; may be given several times. Default: "
-            f"all but {SPANNED}; with --resume, that of the state. Today's weights are those of "
-            "the first.",
         ),
     ] = None,
     demo: Annotated[
@@ -80,20 +126,7 @@ def portfolio(
         bool,
         typer.Option("--relatives", help="The table holds price relatives rather than prices."),
     ] = False,
-    cost: Annotated[
-        float | None,
-        typer.Option(help="What trading costs, as a share of the value traded. Default: 0."),
-    ] = None,
-    span: Annotated[
-        float | None,
-        typer.Option(
-            help="For normalhedge.dt: in no period is the best asset's relative more than "
-            "exp(SPAN) times the worst's. Default: 0.7."
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Of the points and of the demo market. Default: 0.")
-    ] = None,
+    wanted: _Wanted,
     resume: Annotated[
         Path | None,
         typer.Option(
@@ -125,10 +158,8 @@ def portfolio(
         if from_one and (relatives or demo):
             other = "--demo" if demo else "--relatives"
             raise ValueError(f"--from-one is for a table of prices; it does not go with {other}")
-        reading: dict[str, Any] = {"sep": sep, "header": header, "leave_out": leave_out}
-        table = _demo(seed or 0) if prices is None else read_prices(prices, **reading)
+        table = _demo(wanted.seed or 0) if prices is None else read_prices(prices, reading)
         n_assets = len(table.assets)
-        wanted = _Wanted(cost, span, seed)
         chosen = list(dict.fromkeys(algorithm or USUAL))
         strategy = None
         if resume is not None:
@@ -136,7 +167,7 @@ def portfolio(
                 raise ValueError("--resume goes on with one --algorithm")
             strategy = wanted.go_on(resume, chosen[0] if algorithm else None)
             table = table.ordered_as(strategy)
-        elif span is not None and SPANNED not in chosen:
+        elif wanted.span is not None and SPANNED not in chosen:
             raise ValueError(f"--span is for {SPANNED}; got {', '.join(chosen)}")
         relative = relatives or prices is None
         market = table.market(from_one=from_one, relatives=relative, after=strategy)
@@ -182,46 +213,6 @@ def portfolio(
         out.print(note)
     out.print(draw_table(results))
     out.print(draw_table(_weights_table(strategies[0], market.assets)))
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """The settings of a strategy from the options; None if an option is absent."""
-
-    cost: float | None
-    span: float | None
-    seed: int | None
-
-    def begin(self, name: str, n_assets: int) -> PortfolioStrategy:
-        """Return a new strategy."""
-        from driftgames.portfolio import STRATEGIES
-
-        settings: dict[str, Any] = {"cost": self.cost or 0.0, "random_state": self.seed or 0}
-        if name == SPANNED and self.span is not None:
-            settings["span"] = self.span
-        return choose("--algorithm", name, STRATEGIES)(n_assets, **settings)
-
-    def go_on(self, path: Path, asked: str | None) -> PortfolioStrategy:
-        """Return the saved strategy, or say which option differs from it."""
-        from driftgames.portfolio import STRATEGIES
-
-        if asked is not None:
-            choose("--algorithm", asked, STRATEGIES)
-        name, kind = _saved_kind(path)
-        strategy = kind.load(path)
-        kept = strategy.content()["arguments"]
-        if kept.get("potential"):
-            name = SPANNED
-        check_kept("--algorithm", asked, name)
-        if self.span is not None and name != SPANNED:
-            raise ValueError(f"--span is for {SPANNED}; the state was kept with {name}")
-        for what, wanted, held in (
-            ("--cost", self.cost, kept["cost"]),
-            ("--span", self.span, kept.get("span")),
-            ("--seed", self.seed, kept.get("random_state", self.seed)),
-        ):
-            check_kept(what, wanted, held)
-        return strategy
 
 
 def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
