@@ -10,11 +10,11 @@ Names are imported from their modules when first used, so that ``import driftgam
 
 from __future__ import annotations
 
-from importlib import import_module
+from driftgames.core.lazy import lazy_names
 
 TYPE_CHECKING = False  # type checkers know the name; `typing` itself takes long to import
 
-if TYPE_CHECKING:  # what a type checker sees; `_HOMES` says the same at run time
+if TYPE_CHECKING:  # what a type checker sees; `_NAMES` says the same at run time
     from driftgames.bandit import PotentialBandit as PotentialBandit
     from driftgames.boosting import AdaBoostClassifier as AdaBoostClassifier
     from driftgames.boosting import BoostByMajorityClassifier as BoostByMajorityClassifier
@@ -48,17 +48,11 @@ _NAMES = {
     "portfolio": "UniversalPortfolio",
     "potentials": "Exponential MinimaxPotential NormalHedgeDT Potential RecipePotential TwoNorm",
 }
-_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
-
-__all__ = sorted(_HOMES)
+_find, _, __all__ = lazy_names(__name__, _NAMES)
 
 
 def __getattr__(name: str) -> object:
-    if name == "__version__":
-        return _installed_version()
-    if name not in _HOMES:
-        raise AttributeError(f"module 'driftgames' has no attribute {name!r}")
-    return getattr(import_module(f"driftgames.{_HOMES[name]}"), name)
+    return _installed_version() if name == "__version__" else _find(name)
 
 
 def _installed_version() -> str:

@@ -17,10 +17,11 @@ Names are imported from their modules when first used, so that `POLICIES` is qui
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # for type checkers; `_HOMES` says the same at run time
+from driftgames.core.lazy import lazy_names
+
+if TYPE_CHECKING:  # for type checkers; `_NAMES` says the same at run time
     from driftgames.bandit.comparison import GameSeries as GameSeries
     from driftgames.bandit.comparison import compare as compare
     from driftgames.bandit.comparison import play_games as play_games
@@ -59,16 +60,4 @@ _NAMES = {
     "run": "BanditRun",
     "tsallis_inf": "TsallisINF",
 }
-_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
-
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'driftgames.bandit' has no attribute {name!r}")
-    return getattr(import_module(f"driftgames.bandit.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = lazy_names(__name__, _NAMES)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 import typer
 
+from driftgames.boosting.registry import BOOSTERS
 from driftgames.cli import INTERRUPTED
 from driftgames.cli._options import ImportedFile, one_of
 from driftgames.cli._output import fail, say
@@ -15,8 +16,8 @@ from driftgames.core.registry import choose
 if TYPE_CHECKING:
     from driftgames.cli._examples import Examples
 
-ALGORITHMS = ("nh-boost.dt", "nh-boost", "adaboost", "boost-by-majority")
-"""The names of `BOOSTERS` that need no potential, written out to keep --help quick."""
+ALGORITHMS = tuple(name for name in BOOSTERS if name != "potential boost")
+"""The boosters that need no potential."""
 
 
 class Settings(NamedTuple):
@@ -52,7 +53,6 @@ class Settings(NamedTuple):
 
     def begin(self) -> Any:
         """Return a new booster."""
-        from driftgames.boosting import BOOSTERS
         from driftgames.potentials import POTENTIALS
 
         algorithm = ALGORITHMS[0] if self.algorithm is None else self.algorithm
@@ -72,7 +72,6 @@ class Settings(NamedTuple):
 
     def go_on(self, path: Path) -> Any:
         """Return the booster of a file; refuse other settings, and more rounds than asked for."""
-        from driftgames.boosting import BOOSTERS
         from driftgames.boosting.persistence import load_model
 
         booster = load_model(path)

@@ -24,24 +24,14 @@ from driftgames.cli._options import (
     running,
 )
 from driftgames.cli._output import console
+from driftgames.hedge.registry import LEARNERS, make_learner
 from driftgames.tables import write_json
 
 if TYPE_CHECKING:
     from driftgames.cli._hedge_stream import StreamState
     from driftgames.cli._numbers import NumberFile
 
-ALGORITHMS = (
-    "normalhedge.dt",
-    "exp",
-    "2-norm",
-    "normalhedge",
-    "adanormalhedge",
-    "adahedge",
-    "squint",
-    "adanormalhedge.tv",
-    "fixed-share",
-)
-"""The names of `LEARNERS`, the default first. They are written out to keep --help quick."""
+DEFAULT = next(iter(LEARNERS))
 
 
 @grouped
@@ -57,9 +47,9 @@ def hedge(
     algorithm: Annotated[
         str | None,
         one_of(
-            ALGORITHMS,
+            LEARNERS,
             "Which learner plays: {}, or the name of a potential that --import defines. Default: "
-            f"{ALGORITHMS[0]}.",
+            f"{DEFAULT}.",
         ),
     ] = None,
     imported: ImportedFile = None,
@@ -189,9 +179,8 @@ class _LearnerOptions:
     def begin(self, source: NumberFile) -> StreamState:
         """Return a new learner for these actions."""
         from driftgames.cli._hedge_stream import StreamState
-        from driftgames.hedge.registry import make_learner
 
-        name = self.algorithm or ALGORITHMS[0]
+        name = self.algorithm or DEFAULT
         if name == "exp" and self.horizon is None:
             raise ValueError("exp is tuned to the number of rounds: give it as --horizon")
         learner = make_learner(

@@ -19,6 +19,7 @@ from driftgames.cli._options import (
 )
 from driftgames.cli._output import console
 from driftgames.core.registry import choose
+from driftgames.portfolio.registry import STRATEGIES
 from driftgames.tables import Column, Row, Table, as_records, counted, draw_table, write_json
 
 if TYPE_CHECKING:
@@ -30,14 +31,8 @@ SHOWN = 8
 """The number of holdings that are listed."""
 
 
-ALGORITHMS = ("universal", "uniform", "hold", "eg", "ons", "soft-bayes", "normalhedge.dt")
-"""The names of `STRATEGIES`, written out so that --help need not load them."""
-
-SPANNED = ALGORITHMS[-1]
-"""The strategy that has a span."""
-
-USUAL = ALGORITHMS[:-1]
-"""The strategies that run by default; normalhedge.dt also needs a span."""
+SPANNED = "normalhedge.dt"
+"""The strategy that has a span; the others run by default."""
 
 
 class _Wanted(NamedTuple):
@@ -60,8 +55,6 @@ class _Wanted(NamedTuple):
 
     def begin(self, name: str, n_assets: int) -> PortfolioStrategy:
         """Return a new strategy."""
-        from driftgames.portfolio import STRATEGIES
-
         settings: dict[str, Any] = {"cost": self.cost or 0.0, "random_state": self.seed or 0}
         if name == SPANNED and self.span is not None:
             settings["span"] = self.span
@@ -69,8 +62,6 @@ class _Wanted(NamedTuple):
 
     def go_on(self, path: Path, asked: str | None) -> PortfolioStrategy:
         """Return the saved strategy, or say which option differs from it."""
-        from driftgames.portfolio import STRATEGIES
-
         if asked is not None:
             choose("--algorithm", asked, STRATEGIES)
         name, kind = _saved_kind(path)
@@ -104,7 +95,7 @@ def portfolio(
     algorithm: Annotated[
         list[str] | None,
         one_of(
-            ALGORITHMS,
+            STRATEGIES,
             "Which strategy: {}; may be given several times. Default: all but "
             f"{SPANNED}; with --resume, that of the state. Today's weights are those of the first.",
             "--algorithm",
@@ -160,7 +151,7 @@ def portfolio(
             raise ValueError(f"--from-one is for a table of prices; it does not go with {other}")
         table = _demo(wanted.seed or 0) if prices is None else read_prices(prices, reading)
         n_assets = len(table.assets)
-        chosen = list(dict.fromkeys(algorithm or USUAL))
+        chosen = list(dict.fromkeys(algorithm or (name for name in STRATEGIES if name != SPANNED)))
         strategy = None
         if resume is not None:
             if algorithm and len(chosen) > 1:
@@ -221,7 +212,6 @@ def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
 
     from driftgames.core.documents import DocumentError
     from driftgames.core.state import kind_of
-    from driftgames.portfolio import STRATEGIES
 
     try:
         document = json.loads(path.read_bytes())
