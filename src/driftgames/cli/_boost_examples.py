@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from driftgames.cli._boost_model import columns_of, is_fitted
-from driftgames.cli._boost_report import feature_name
 from driftgames.cli._options import Header, LeftOut, Separator
 from driftgames.cli._output import fail, say
 
@@ -42,6 +41,8 @@ class Reading(NamedTuple):
 
 def read_labelled(data: str, reading: Reading, booster: Any) -> Examples:
     """Read examples for a booster, and say how they were read; all of them have labels."""
+    from driftgames.cli._boost_report import feature_name
+
     columns = columns_of(booster) if is_fitted(booster) else {}
     examples = reading.read(data, **columns)
     if examples.y is None:

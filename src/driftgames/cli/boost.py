@@ -22,14 +22,6 @@ from driftgames.cli._boost_model import (
     take_names,
     write_booster,
 )
-from driftgames.cli._boost_report import (
-    facts_of,
-    features_of,
-    line_of,
-    margins_on,
-    predictions_of,
-    summary_of,
-)
 from driftgames.cli._options import (
     READING,
     ImportedFile,
@@ -141,6 +133,8 @@ def fit(
 
     Example: driftgames boost fit 'data/*.parquet' --label sold --model m.json
     """
+    from driftgames.cli._boost_report import say_best_round, say_scores
+
     with running(settings.imported, locked=model, model=model):
         if patience is not None and valid is None:
             fail("--patience needs --valid, the examples that tell when to stop")
@@ -165,8 +159,6 @@ def fit(
                 fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
         say_error(model, booster)
         if valid is not None and held_out is not None:
-            from driftgames.cli._boost_scores import say_best_round, say_scores
-
             say_scores(f"{valid}: ", booster, held_out.X, held_out.y)
             say_best_round(valid, booster)
 
@@ -190,7 +182,7 @@ def cv(
 
     Example: driftgames boost cv breast_cancer.train.csv --folds 3 --json cv.json
     """
-    from driftgames.cli._boost_scores import cross_validate
+    from driftgames.cli._boost_report import cross_validate
 
     with running(settings.imported, json=json):
         booster = settings.begin().set_params(n_jobs=jobs)
@@ -237,6 +229,7 @@ def predict(
     Example: driftgames boost predict new.csv --model m.json --what probability
     """
     from driftgames.boosting.persistence import load_model
+    from driftgames.cli._boost_report import line_of, predictions_of, say_scores
     from driftgames.core.documents import atomic_write
 
     with running(imported, output=output, json=json):
@@ -261,8 +254,6 @@ def predict(
         if json is not None:
             write_json(predictions_of(booster, X), json)
         if examples.y is not None and set(examples.y.tolist()) <= set(booster.classes_.tolist()):
-            from driftgames.cli._boost_scores import say_scores
-
             say_scores("", booster, X[examples.known], examples.y)
 
 
@@ -294,6 +285,7 @@ def inspect(
     Example: driftgames boost inspect m.json --plot shapes.svg --html points.html
     """
     from driftgames.boosting.persistence import load_model
+    from driftgames.cli._boost_report import facts_of, features_of, margins_on, summary_of
     from driftgames.cli._scorecard_page import render_scorecard
     from driftgames.core.documents import atomic_write
     from driftgames.plots.style import save_figure
