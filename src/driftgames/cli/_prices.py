@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftgames.cli._dates import rises
-from driftgames.cli._numbers import CellRule, open_numbers
+from driftgames.cli._cells import rises
+from driftgames.cli._numbers import open_numbers
 from driftgames.cli._options import Reading, check_kept
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
@@ -161,7 +161,7 @@ def read_prices(source: str, reading: Reading) -> Table:
 
     A column of dates tells the order of the rows.
     """
-    with open_numbers(source, reading, CellRule("a price"), whole=True) as file:
+    with open_numbers(source, reading, "a price", whole=True) as file:
         blocks = list(file.blocks)
         assets = file.names or [f"column {j + 1}" for j in file.columns]
     if not blocks:

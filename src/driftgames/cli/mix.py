@@ -93,16 +93,21 @@ def mix(
     from driftgames.cli._hedge_stream import chain, new_rounds
     from driftgames.cli._mix_report import Played, as_json, draw, make_table, show
     from driftgames.cli._mix_stream import MixState, Rounds
-    from driftgames.cli._numbers import CellRule, open_numbers, say_left_out
+    from driftgames.cli._numbers import open_numbers, say_left_out
 
     with running(locked=state, plot=plot, state=state, json=json):
         begin = first_round_of(first_round)
         asked = None if loss is None and quantile is None else _loss(loss, quantile)
-        rule = CellRule("a forecast or an outcome", may_be_missing=True)
         saved = MixState.load(state) if state is not None and state.exists() else None
         answering = forecasts == "-" and (state is not None or live)
-        size, whole = 1 if answering else None, state is not None
-        with open_numbers(forecasts, reading, rule, rows=size, whole_lines=whole) as source:
+        with open_numbers(
+            forecasts,
+            reading,
+            "a forecast or an outcome",
+            may_be_missing=True,
+            rows=1 if answering else None,
+            whole_lines=state is not None,
+        ) as source:
             say_left_out(source)
             at = _target(source, target)
             current = _begin(source, at, asked, linearise) if saved is None else saved

@@ -170,7 +170,7 @@ def portfolio(
             strategies[0].quote = market.quote
             strategies[0].save(save)
         if plot is not None:
-            from driftgames.cli._dates import moments
+            from driftgames.cli._cells import moments
             from driftgames.plots.portfolio import plot_wealth
             from driftgames.plots.style import caption, save_figure
 
