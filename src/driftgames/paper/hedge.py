@@ -12,14 +12,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Content, FloatArray
 from driftgames.paper.results import Figure, Panel, listed
-from driftgames.paper.store import Task
 from driftgames.plots.regret import frame_of
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
 from driftgames.tables import Cell, Column, Row, Table
@@ -83,20 +82,6 @@ def make_learner(name: str, n_actions: int, horizon: int) -> Any:
     return Hedge(n_actions, potential=POTENTIALS[name](n_actions, horizon))
 
 
-def hedge_task(kind: str, learner: str, n_actions: int, horizon: int, seed: int) -> Task:
-    """Return the task that plays one learner against one kind of losses."""
-    parameters = {
-        "losses": kind,
-        "learner": learner,
-        "actions": n_actions,
-        "horizon": horizon,
-        "seed": seed,
-    }
-    return Task(
-        "hedge", parameters, lambda: asdict(hedge_run(kind, learner, n_actions, horizon, seed))
-    )
-
-
 def hedge_run(kind: str, learner: str, n_actions: int, horizon: int, seed: int) -> HedgeRun:
     """Play one learner against one kind of losses and return its regret."""
     from driftgames.games import GreedyAdversary, HedgeAsPlayer, play
@@ -144,12 +129,9 @@ def make_losses(kind: str, n_actions: int, horizon: int, seed: int) -> FloatArra
     return np.asarray(rng.random((horizon, n_actions)) < chances, dtype=np.float64)
 
 
-def timing_task(learner: str, n_actions: int, seed: int) -> Task:
-    """Return the task that times a round of one learner with so many actions."""
-    parameters = {"learner": learner, "actions": n_actions, "seed": seed}
-    return Task(
-        "time", parameters, lambda: {"seconds": time_per_round(learner, n_actions, seed=seed)}
-    )
+def timing(learner: str, n_actions: int, seed: int) -> Content:
+    """Return the seconds of a round of one learner with so many actions, as a task does."""
+    return {"seconds": time_per_round(learner, n_actions, seed=seed)}
 
 
 def time_per_round(learner: str, n_actions: int, *, seed: int = 0, turns: int = 5) -> float:
