@@ -212,11 +212,4 @@ def columns_of(booster: Any) -> dict[str, Any]:
 
 
 def is_fitted(booster: Any) -> bool:
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
-    try:
-        check_is_fitted(booster)
-    except NotFittedError:
-        return False
-    return True
+    return hasattr(booster, "classes_")

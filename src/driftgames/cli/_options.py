@@ -184,10 +184,14 @@ def check_outputs(*, plot: Path | None = None, **files: Path | None) -> None:
         raise ValueError(f"--plot must end in .svg, .pdf or .png; got {str(plot)!r}")
 
 
-def check_kept(what: str, asked: object, kept: object) -> None:
-    """Raise an error if a state was kept with another value than the one asked for."""
-    if asked is not None and asked != kept:
-        raise ValueError(f"{what} is {asked}, but the state was kept with {kept}")
+def check_kept(*settings: tuple[str, object, object]) -> None:
+    """Raise an error if a state was kept with another value than the one asked for.
+
+    A setting is its name, the value asked for (None for any) and the value kept.
+    """
+    for what, asked, kept in settings:
+        if asked is not None and asked != kept:
+            raise ValueError(f"{what} is {asked}, but the state was kept with {kept}")
 
 
 def first_round_of(text: str) -> int | None:

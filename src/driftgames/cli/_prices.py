@@ -48,7 +48,7 @@ class Table:
         quote = strategy.quote
         names = quote.assets if quote is not None else ()
         if not names:
-            check_kept("the number of assets", len(self.assets), strategy.n_assets)
+            check_kept(("the number of assets", len(self.assets), strategy.n_assets))
             return self
         missing = [name for name in names if name not in self.assets]
         unknown = [name for name in self.assets if name not in names]

@@ -199,16 +199,15 @@ class _LearnerOptions:
         learner = saved.learner
         prior = None if learner.prior is None else learner.prior.tolist()
         names = learner.names if source.names is not None else None
-        for what, held, asked in (
-            ("--algorithm", saved.algorithm, self.algorithm),
-            ("--horizon", saved.horizon, self.horizon),
-            ("--loss-range", learner.loss_range, self.loss_range),
-            ("--gains", learner.gains, self.gains),
-            ("--prior", prior, self.prior),
-            ("the number of actions", learner.n_actions, len(source.columns)),
-            ("the header", names, source.names),
-        ):
-            check_kept(what, asked, held)
+        check_kept(
+            ("--algorithm", self.algorithm, saved.algorithm),
+            ("--horizon", self.horizon, saved.horizon),
+            ("--loss-range", self.loss_range, learner.loss_range),
+            ("--gains", self.gains, learner.gains),
+            ("--prior", self.prior, prior),
+            ("the number of actions", len(source.columns), learner.n_actions),
+            ("the header", source.names, names),
+        )
         return saved
 
 

@@ -110,9 +110,7 @@ def mix(
         ) as source:
             say_left_out(source)
             at = _target(source, target)
-            current = _begin(source, at, asked, linearise) if saved is None else saved
-            if saved is not None:
-                _check_kept(saved, source, at, asked, linearise)
+            current = _begin(source, at, asked, linearise, saved)
             mixture, rounds = current.mixture, Rounds(source, at)
             history = None if plot is None else History()
             played: Played | None = [] if state is None else None
@@ -171,28 +169,26 @@ def _target(source: NumberFile, target: str) -> int:
     return source.columns.index(column)
 
 
-def _columns(source: NumberFile, at: int) -> tuple[str, tuple[str, ...]]:
-    names = source.names or tuple(f"column {j + 1}" for j in source.columns)
-    return names[at], (*names[:at], *names[at + 1 :])
-
-
-def _begin(source: NumberFile, at: int, asked: Loss | None, linearise: bool | None) -> MixState:
+def _begin(
+    source: NumberFile,
+    at: int,
+    asked: Loss | None,
+    linearise: bool | None,
+    saved: MixState | None,
+) -> MixState:
+    """Return a new state, or the saved one; name the option that differs from it."""
     from driftgames.cli._mix_stream import MixState, Scores
     from driftgames.hedge import ExpertMixture
 
-    mixture = ExpertMixture(asked or _loss(None, None), outside="nearest", linearise=linearise)
-    return MixState(*_columns(source, at), mixture, Scores.empty(len(source.columns) - 1))
-
-
-def _check_kept(
-    saved: MixState, source: NumberFile, at: int, asked: Loss | None, linearise: bool | None
-) -> None:
-    """Name the option that differs from the state."""
-    target, experts = _columns(source, at)
-    for what, wanted, held in (
+    names = source.names or tuple(f"column {j + 1}" for j in source.columns)
+    target, experts = names[at], (*names[:at], *names[at + 1 :])
+    if saved is None:
+        mixture = ExpertMixture(asked or _loss(None, None), outside="nearest", linearise=linearise)
+        return MixState(target, experts, mixture, Scores.empty(len(experts)))
+    check_kept(
         ("--target", target, saved.target),
         ("the header", experts, saved.experts),
         ("--loss", asked, saved.mixture.loss_),
         ("--linearise", linearise, saved.mixture.linearised_),
-    ):
-        check_kept(what, wanted, held)
+    )
+    return saved

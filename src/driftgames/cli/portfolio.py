@@ -69,15 +69,14 @@ class _Wanted(NamedTuple):
         kept = strategy.content()["arguments"]
         if kept.get("potential"):
             name = SPANNED
-        check_kept("--algorithm", asked, name)
+        check_kept(("--algorithm", asked, name))
         if self.span is not None and name != SPANNED:
             raise ValueError(f"--span is for {SPANNED}; the state was kept with {name}")
-        for what, wanted, held in (
+        check_kept(
             ("--cost", self.cost, kept["cost"]),
             ("--span", self.span, kept.get("span")),
             ("--seed", self.seed, kept.get("random_state", self.seed)),
-        ):
-            check_kept(what, wanted, held)
+        )
         return strategy
 
 
@@ -184,7 +183,11 @@ def portfolio(
         heading = f"{counted(periods, 'period')}, {n_assets} assets"
         heading += f", after {begun:,} before" * bool(begun)
         with_costs = bool(strategies[0].cost)
-        rows = [] if begun else [_best_row(best, market, with_costs)]
+        rows: list[Row] = []
+        if not begun:
+            unknown = (None,) * (1 + with_costs)
+            money = _money(best.log_wealth, periods)
+            rows.append(("best constant rebalanced", *money, *unknown, 0.0, None))
         rows += [
             _row(run, strategy, best, market, fresh=not begun)
             for strategy, run in zip(strategies, runs, strict=True)
@@ -223,11 +226,6 @@ def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
         if not isinstance(found, str) or found == kind_of(kind):
             return name, kind
     raise DocumentError(f"{path}: holds a {found!r}, which is not a portfolio strategy")
-
-
-def _best_row(best: BestConstantRebalanced, market: Market, with_costs: bool) -> Row:
-    money = _money(best.log_wealth, market.relatives.shape[0])
-    return ("best constant rebalanced", *money, *(None,) * (1 + with_costs), 0.0, None)
 
 
 def _row(
