@@ -26,7 +26,7 @@ class Market(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Prices:
     """The numbers of a table in the order of time, with the names of its columns and lines.
 
     ``dates`` is empty if the table has none. ``was_turned`` says that the newest line came
@@ -39,7 +39,7 @@ class Table:
     dates: list[str]
     was_turned: bool
 
-    def ordered_as(self, strategy: PortfolioStrategy) -> Table:
+    def ordered_as(self, strategy: PortfolioStrategy) -> Prices:
         """Return the table with its columns in the order of the strategy's assets.
 
         Other assets are refused. A strategy that does not know their names takes them in the
@@ -156,7 +156,7 @@ class Table:
             )
 
 
-def read_prices(source: str, reading: Reading) -> Table:
+def read_prices(source: str, reading: Reading) -> Prices:
     """Read a table of prices or relatives, one row per period and one column per asset.
 
     A column of dates tells the order of the rows.
@@ -174,4 +174,4 @@ def read_prices(source: str, reading: Reading) -> Table:
         raise DataError(f"{source}: {error}") from None
     if turned:
         values, dates = values[::-1].copy(), dates[::-1]
-    return Table(source, values, list(assets), dates, turned)
+    return Prices(source, values, list(assets), dates, turned)

@@ -23,8 +23,7 @@ from driftgames.portfolio.registry import STRATEGIES
 from driftgames.tables import Column, Row, Table, as_records, counted, draw_table, write_json
 
 if TYPE_CHECKING:
-    from driftgames.cli._prices import Market
-    from driftgames.cli._prices import Table as Prices
+    from driftgames.cli._prices import Market, Prices
     from driftgames.portfolio import BestConstantRebalanced, PortfolioRun, PortfolioStrategy
 
 SHOWN = 8
@@ -269,7 +268,7 @@ def _demo(seed: int) -> Prices:
     """Return two volatile assets without a trend, one that rises, and cash."""
     import numpy as np
 
-    from driftgames.cli._prices import Table as Prices
+    from driftgames.cli._prices import Prices
 
     rng = np.random.default_rng(seed)
     days = 1000
