@@ -13,7 +13,7 @@ from driftgames.core.documents import DocumentError
 from driftgames.core.state import nested, restore_nested
 from driftgames.hedge import ExpertLearner, Squint
 
-PACKAGES = ("", ".bandit", ".boosting", ".hedge", ".portfolio")
+PACKAGES = ("", ".bandit", ".boosting", ".hedge", ".plots", ".portfolio")
 
 
 @pytest.mark.parametrize("of", PACKAGES)
@@ -37,7 +37,7 @@ def test_an_unknown_name_is_an_attribute_error(of):
 
 
 def test_registries_load_nothing_heavy():
-    names = ", ".join(f"driftgames{of}.registry" for of in PACKAGES if of)
+    names = ", ".join(f"driftgames{of}.registry" for of in PACKAGES if of not in ("", ".plots"))
     code = f"import sys, {names}; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
