@@ -36,7 +36,7 @@ def test_help_of_the_command_line_loads_nothing_heavy():
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    heavy = {"numba", "matplotlib", "sklearn", "scipy", "pandas", "river"}
+    heavy = {"numpy", "numba", "matplotlib", "sklearn", "scipy", "pandas", "river"}
     assert heavy.isdisjoint(loaded.stdout.split())
 
 

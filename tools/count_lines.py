@@ -45,7 +45,7 @@ def code_lines(text: str) -> int:
 def count(source: Path) -> dict[str, tuple[int, int, int]]:
     """Return files, lines and lines of code of each package below a folder."""
     found: dict[str, tuple[int, int, int]] = defaultdict(lambda: (0, 0, 0))
-    for path in sorted(source.rglob("*.py")):
+    for path in sorted([*source.rglob("*.py"), *source.rglob("*.pyi")]):
         package = path.relative_to(source).parts[0] if path.parent != source else source.name
         text = path.read_text()
         n_files, n_lines, n_code = found[package]

@@ -10,55 +10,13 @@ Names are imported from their modules when first used, so that ``import driftgam
 
 from __future__ import annotations
 
-from importlib import import_module
+from driftgames.core.lazy import lazy_names
 
-TYPE_CHECKING = False  # type checkers know the name; `typing` itself takes long to import
-
-if TYPE_CHECKING:  # what a type checker sees; `_HOMES` says the same at run time
-    from driftgames.bandit import PotentialBandit as PotentialBandit
-    from driftgames.boosting import AdaBoostClassifier as AdaBoostClassifier
-    from driftgames.boosting import BoostByMajorityClassifier as BoostByMajorityClassifier
-    from driftgames.boosting import NHBoostClassifier as NHBoostClassifier
-    from driftgames.boosting import NHBoostDTClassifier as NHBoostDTClassifier
-    from driftgames.boosting import PotentialBoostClassifier as PotentialBoostClassifier
-    from driftgames.certificates import Certificate as Certificate
-    from driftgames.hedge import AdaptiveIntervals as AdaptiveIntervals
-    from driftgames.hedge import ExpertMixture as ExpertMixture
-    from driftgames.hedge import Hedge as Hedge
-    from driftgames.hedge import NormalHedge as NormalHedge
-    from driftgames.oco import CoinBetting as CoinBetting
-    from driftgames.oco import ContinuousHedge as ContinuousHedge
-    from driftgames.portfolio import UniversalPortfolio as UniversalPortfolio
-    from driftgames.potentials import Exponential as Exponential
-    from driftgames.potentials import MinimaxPotential as MinimaxPotential
-    from driftgames.potentials import NormalHedgeDT as NormalHedgeDT
-    from driftgames.potentials import Potential as Potential
-    from driftgames.potentials import RecipePotential as RecipePotential
-    from driftgames.potentials import TwoNorm as TwoNorm
-
-    __version__: str
-
-_NAMES = {
-    "bandit": "PotentialBandit",
-    "boosting": "AdaBoostClassifier BoostByMajorityClassifier NHBoostClassifier "
-    "NHBoostDTClassifier PotentialBoostClassifier",
-    "certificates": "Certificate",
-    "hedge": "AdaptiveIntervals ExpertMixture Hedge NormalHedge",
-    "oco": "CoinBetting ContinuousHedge",
-    "portfolio": "UniversalPortfolio",
-    "potentials": "Exponential MinimaxPotential NormalHedgeDT Potential RecipePotential TwoNorm",
-}
-_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
-
-__all__ = sorted(_HOMES)
+_find, _, __all__ = lazy_names(__name__, __file__)
 
 
 def __getattr__(name: str) -> object:
-    if name == "__version__":
-        return _installed_version()
-    if name not in _HOMES:
-        raise AttributeError(f"module 'driftgames' has no attribute {name!r}")
-    return getattr(import_module(f"driftgames.{_HOMES[name]}"), name)
+    return _installed_version() if name == "__version__" else _find(name)
 
 
 def _installed_version() -> str:

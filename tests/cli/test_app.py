@@ -8,8 +8,14 @@ import pytest
 from typer.testing import CliRunner
 
 from driftgames import __version__
+from driftgames.cli import reproduce
+from driftgames.cli._options import SETS
 from driftgames.cli.app import SUMMARIES, app
 from driftgames.cli.help import TOPICS
+from driftgames.datasets import CATALOGUE
+from driftgames.paper import experiment
+from driftgames.paper.sets import KNOWN
+from driftgames.potentials import POTENTIALS
 
 
 def run(*arguments):
@@ -22,6 +28,16 @@ def test_help_lists_every_command_in_order_with_its_summary():
     assert shown == list(SUMMARIES.items())
     names = {each.name or each.callback.__name__ for each in app.registered_commands}
     assert names | {group.name for group in app.registered_groups} == set(SUMMARIES)
+
+
+def test_names_that_are_written_out_are_those_of_the_registries():
+    assert tuple(CATALOGUE) == SETS
+    assert tuple(experiment.EXPERIMENTS) == reproduce.EXPERIMENTS
+    assert all(experiment.EXPERIMENTS[each].extra for each in reproduce.EXPERIMENTS[5:])
+    assert f"Sets, with commas: {', '.join(KNOWN)}." in " ".join(
+        run("reproduce", "--help").output.split()
+    )
+    assert {"exp", "2-norm", "normalhedge.dt"} <= set(POTENTIALS)
 
 
 @pytest.mark.parametrize("group", ["boost", "datasets"])

@@ -25,7 +25,8 @@ from driftgames.boosting import (
 )
 from driftgames.boosting.persistence import encode_model, load_model
 from driftgames.boosting.potential_boost import CountedChips
-from driftgames.cli.boost import ALGORITHMS, app
+from driftgames.cli._boost_model import ALGORITHMS
+from driftgames.cli.boost import app
 from driftgames.datasets.libsvm import format_libsvm
 
 pytestmark = pytest.mark.usefixtures("few_folds")

@@ -122,9 +122,10 @@ def test_options_reach_the_learner(tmp_path):
 
 
 def test_algorithms_are_those_of_the_library(tmp_path):
-    assert tuple(LEARNERS) == module.ALGORITHMS
     path = write_csv(tmp_path / "l.csv", make_losses(20))
-    for name in module.ALGORITHMS:
+    shown = "".join(each for each in run("--help").stdout if each.isalnum() or each in "-,.")
+    assert ",".join(LEARNERS) in shown
+    for name in LEARNERS:
         result = run(path, "--algorithm", name, "--horizon", 20)
         assert result.exit_code == 0, result.stderr
 

@@ -11,9 +11,9 @@ from driftgames.paper.boosting import (
     Fit,
     boosters,
     fit,
-    fit_task,
     flip,
 )
+from driftgames.paper.store import Task
 
 
 def without_time(measured):
@@ -77,12 +77,12 @@ def test_noise_flips_that_share_of_labels_and_none_twice():
 def test_parts_differ_with_data_algorithm_rounds_noise_and_seed(digits):
     swapped = digits.with_labels_swapped()
     tasks = [
-        fit_task(digits, AS_PROVED, 10),
-        fit_task(digits, AS_PUBLISHED, 10),
-        fit_task(digits, AS_PROVED, 11),
-        fit_task(digits, AS_PROVED, 10, noise=0.1),
-        fit_task(digits, AS_PROVED, 10, seed=1),
-        fit_task(swapped, AS_PROVED, 10),
+        Task.of(fit, digits, AS_PROVED, 10),
+        Task.of(fit, digits, AS_PUBLISHED, 10),
+        Task.of(fit, digits, AS_PROVED, 11),
+        Task.of(fit, digits, AS_PROVED, 10, noise=0.1),
+        Task.of(fit, digits, AS_PROVED, 10, seed=1),
+        Task.of(fit, swapped, AS_PROVED, 10),
     ]
 
     assert len({task.key for task in tasks}) == len(tasks)
@@ -91,6 +91,6 @@ def test_parts_differ_with_data_algorithm_rounds_noise_and_seed(digits):
 
 def test_bad_parameters_are_refused(digits):
     with pytest.raises(ValueError, match="rounds must be"):
-        fit_task(digits, AS_PROVED, 0)
+        fit(digits, AS_PROVED, 0)
     with pytest.raises(ValueError, match="noise must lie in"):
-        fit_task(digits, AS_PROVED, 10, noise=1.5)
+        fit(digits, AS_PROVED, 10, noise=1.5)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from driftgames.play import page, write_page
-from driftgames.play.assembly import SCRIPTS, read_part
+from driftgames.play import SCRIPTS, page, read_part, write_page
 from driftgames.play.fixtures import (
     MOST_CHIPS,
     MOST_ROUNDS,

@@ -15,60 +15,6 @@ Its bound grows with them, or says that nothing is promised.
 Names are imported from their modules when first used, so that `POLICIES` is quick to read.
 """
 
-from __future__ import annotations
+from driftgames.core.lazy import lazy_names
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:  # for type checkers; `_HOMES` says the same at run time
-    from driftgames.bandit.comparison import GameSeries as GameSeries
-    from driftgames.bandit.comparison import compare as compare
-    from driftgames.bandit.comparison import play_games as play_games
-    from driftgames.bandit.conditions import BanditCheck as BanditCheck
-    from driftgames.bandit.conditions import check_bandit_potential as check_bandit_potential
-    from driftgames.bandit.conditions import growth_of as growth_of
-    from driftgames.bandit.environments import Adaptive as Adaptive
-    from driftgames.bandit.environments import BernoulliArms as BernoulliArms
-    from driftgames.bandit.environments import Environment as Environment
-    from driftgames.bandit.environments import Lure as Lure
-    from driftgames.bandit.environments import Moody as Moody
-    from driftgames.bandit.environments import Oblivious as Oblivious
-    from driftgames.bandit.environments import Spiteful as Spiteful
-    from driftgames.bandit.environments import Switching as Switching
-    from driftgames.bandit.exp3_ix import Exp3IX as Exp3IX
-    from driftgames.bandit.log import PullLog as PullLog
-    from driftgames.bandit.off_policy import OffPolicyValue as OffPolicyValue
-    from driftgames.bandit.off_policy import off_policy_value as off_policy_value
-    from driftgames.bandit.policy import BanditPolicy as BanditPolicy
-    from driftgames.bandit.potential_bandit import PotentialBandit as PotentialBandit
-    from driftgames.bandit.registry import ENVIRONMENTS as ENVIRONMENTS
-    from driftgames.bandit.registry import POLICIES as POLICIES
-    from driftgames.bandit.run import BanditRun as BanditRun
-    from driftgames.bandit.tsallis_inf import TsallisINF as TsallisINF
-
-_NAMES = {
-    "comparison": "GameSeries compare play_games",
-    "conditions": "BanditCheck check_bandit_potential growth_of",
-    "environments": "Adaptive BernoulliArms Environment Lure Moody Oblivious Spiteful Switching",
-    "exp3_ix": "Exp3IX",
-    "log": "PullLog",
-    "off_policy": "OffPolicyValue off_policy_value",
-    "policy": "BanditPolicy",
-    "potential_bandit": "PotentialBandit",
-    "registry": "ENVIRONMENTS POLICIES",
-    "run": "BanditRun",
-    "tsallis_inf": "TsallisINF",
-}
-_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
-
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'driftgames.bandit' has no attribute {name!r}")
-    return getattr(import_module(f"driftgames.bandit.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import singledispatch
 
 import numpy as np
-from scipy.optimize import bisect
 
 from driftgames.bandit.finite_differences import Probe, fitting_scale, probe_round, rounds_to_probe
 from driftgames.core.checks import check_fraction, check_integer
@@ -73,6 +72,8 @@ class BanditCheck:
         fraction = check_fraction("epsilon", epsilon)
         if not self.qualifies:
             raise NoBoundError(f"no bound: {self.reasons}")
+        from scipy.optimize import bisect  # slow to import
+
         needed = self._log_value(0.0, 0) - math.log(fraction) + self.log_growth
 
         def short_of(regret: float) -> float:

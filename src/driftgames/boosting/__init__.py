@@ -9,37 +9,6 @@ model predicts with it, and it explains the predictions. With ``max_depth`` abov
 hypotheses are trees, grown on the same integers (`driftgames.boosting.tree_growth`).
 """
 
-from driftgames.boosting.adaboost import AdaBoostClassifier
-from driftgames.boosting.additive import AdditiveModel, Explanation, ShapeFunction
-from driftgames.boosting.base import BaseBooster
-from driftgames.boosting.boost_by_majority import BoostByMajorityClassifier
-from driftgames.boosting.nh_boost import NHBoostClassifier
-from driftgames.boosting.potential_boost import NHBoostDTClassifier, PotentialBoostClassifier
-from driftgames.boosting.rounds import NoEdgeWarning
-from driftgames.boosting.stumps import Stumps
-from driftgames.boosting.trees import Trees
+from driftgames.core.lazy import lazy_names
 
-__all__ = [
-    "BOOSTERS",
-    "AdaBoostClassifier",
-    "AdditiveModel",
-    "BaseBooster",
-    "BoostByMajorityClassifier",
-    "Explanation",
-    "NHBoostClassifier",
-    "NHBoostDTClassifier",
-    "NoEdgeWarning",
-    "PotentialBoostClassifier",
-    "ShapeFunction",
-    "Stumps",
-    "Trees",
-]
-
-BOOSTERS: dict[str, type[BaseBooster]] = {
-    "nh-boost.dt": NHBoostDTClassifier,
-    "nh-boost": NHBoostClassifier,
-    "adaboost": AdaBoostClassifier,
-    "boost-by-majority": BoostByMajorityClassifier,
-    "potential boost": PotentialBoostClassifier,
-}
-"""Name to class; every argument has a default. The command line offers all but the last."""
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
 
 from driftgames.cli._boost_model import columns_of, is_fitted
-from driftgames.cli._boost_report import feature_name
+from driftgames.cli._options import Header, LeftOut, Separator
 from driftgames.cli._output import fail, say
 
 if TYPE_CHECKING:
@@ -19,10 +21,16 @@ MOST_CELLS = 2**26
 class Reading(NamedTuple):
     """The options that say how tables are read."""
 
-    label: str | None
-    sep: str | None
-    header: bool | None
-    leave_out: str | None
+    label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The label column: its name, or its number from 1. Default: the last column.",
+        ),
+    ] = None
+    sep: Separator = None
+    header: Header = None
+    leave_out: LeftOut = None
 
     def read(self, data: str, **columns: Any) -> Examples:
         """Read examples; ``columns`` are those that `read_examples` must find."""
@@ -33,6 +41,8 @@ class Reading(NamedTuple):
 
 def read_labelled(data: str, reading: Reading, booster: Any) -> Examples:
     """Read examples for a booster, and say how they were read; all of them have labels."""
+    from driftgames.cli._boost_report import feature_name
+
     columns = columns_of(booster) if is_fitted(booster) else {}
     examples = reading.read(data, **columns)
     if examples.y is None:

@@ -3,71 +3,99 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 import typer
 
+from driftgames.boosting.registry import BOOSTERS
 from driftgames.cli import INTERRUPTED
+from driftgames.cli._options import ImportedFile, one_of
 from driftgames.cli._output import fail, say
 from driftgames.core.registry import choose
 
 if TYPE_CHECKING:
     from driftgames.cli._examples import Examples
 
-ALGORITHMS = ("nh-boost.dt", "nh-boost", "adaboost", "boost-by-majority")
-"""The names of `BOOSTERS` that need no potential, written out to keep --help quick."""
+ALGORITHMS = tuple(name for name in BOOSTERS if name != "potential boost")
+"""The boosters that need no potential."""
 
 
-def new_booster(algorithm: str | None, rounds: int, settings: dict[str, Any]) -> Any:
-    """Return a booster with those settings that are not None."""
-    from driftgames.boosting import BOOSTERS
-    from driftgames.potentials import POTENTIALS
+class Settings(NamedTuple):
+    """The booster that the options ask for; None where they leave it open."""
 
-    algorithm = ALGORITHMS[0] if algorithm is None else algorithm
-    given = {name: value for name, value in settings.items() if value is not None}
-    if algorithm in POTENTIALS and algorithm not in ALGORITHMS:
-        kind = BOOSTERS["potential boost"]
-        given["potential"] = POTENTIALS[algorithm](rounds, 0.5)  # half of the votes
-    else:
-        kind = choose("--algorithm", algorithm, {name: BOOSTERS[name] for name in ALGORITHMS})
-    if "d" in given and algorithm != "nh-boost.dt":
-        fail(f"--d belongs to nh-boost.dt; got {algorithm}")
-    if ("edge" in given) != (algorithm == "boost-by-majority"):
-        fail("--edge belongs to boost-by-majority, which needs it")
-    if "edge" in given:
-        given["horizon"] = rounds
-    return kind(**given)
+    algorithm: Annotated[
+        str | None,
+        one_of(
+            ALGORITHMS,
+            "The booster: {}, or the name of a potential that --import defines. Default: "
+            f"{ALGORITHMS[0]}.",
+        ),
+    ] = None
+    imported: ImportedFile = None
+    rounds: Annotated[int, typer.Option(min=1, help="How many stumps or trees vote.")] = 200
+    d: Annotated[float | None, typer.Option(help="The constant of nh-boost.dt. Default: 3.")] = None
+    edge: Annotated[
+        float | None, typer.Option(help="The edge that boost-by-majority counts on.")
+    ] = None
+    bins: Annotated[
+        int | None,
+        typer.Option(min=2, max=255, help="Most bins per numeric feature. Default: 255."),
+    ] = None
+    depth: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most questions on the way to a vote. Default: 1, for stumps."),
+    ] = None
 
+    def _given(self) -> dict[str, Any]:
+        """Return the parameters of the booster that are not left open."""
+        named = {"d": self.d, "edge": self.edge, "max_bins": self.bins, "max_depth": self.depth}
+        return {name: value for name, value in named.items() if value is not None}
 
-def check_settings(
-    path: Path, booster: Any, algorithm: str | None, rounds: int, settings: dict[str, Any]
-) -> None:
-    """End with an error if a model was made with other settings or has more rounds."""
-    from driftgames.boosting import BOOSTERS
+    def begin(self) -> Any:
+        """Return a new booster."""
+        from driftgames.potentials import POTENTIALS
 
-    name = next(name for name, kind in BOOSTERS.items() if type(booster) is kind)
-    if name == "potential boost":
-        name = str(type(booster.potential).registry_name)
-    if algorithm is not None and algorithm != name:
-        fail(f"--algorithm is {algorithm}, but {path} was made with {name}")
-    made = booster.get_params()
-    for parameter, asked in settings.items():
-        option = f"--{parameter.removeprefix('max_')}"
-        if asked is None:
-            continue
-        if parameter not in made:
-            fail(f"{option} is {asked}, but {path} was made with {name}, which has no {option}")
-        if asked != made[parameter]:
-            fail(f"{option} is {asked}, but {path} was made with {made[parameter]}")
-    if rounds < booster.n_iter_:
-        fail(f"--rounds is {rounds}, but {path} has {booster.n_iter_} rounds already")
+        algorithm = ALGORITHMS[0] if self.algorithm is None else self.algorithm
+        given = {"n_estimators": self.rounds, **self._given()}
+        if algorithm in POTENTIALS and algorithm not in ALGORITHMS:
+            kind = BOOSTERS["potential boost"]
+            given["potential"] = POTENTIALS[algorithm](self.rounds, 0.5)  # half of the votes
+        else:
+            kind = choose("--algorithm", algorithm, {name: BOOSTERS[name] for name in ALGORITHMS})
+        if "d" in given and algorithm != "nh-boost.dt":
+            fail(f"--d belongs to nh-boost.dt; got {algorithm}")
+        if ("edge" in given) != (algorithm == "boost-by-majority"):
+            fail("--edge belongs to boost-by-majority, which needs it")
+        if "edge" in given:
+            given["horizon"] = self.rounds
+        return kind(**given)
+
+    def go_on(self, path: Path) -> Any:
+        """Return the booster of a file; refuse other settings, and more rounds than asked for."""
+        from driftgames.boosting.persistence import load_model
+
+        booster = load_model(path)
+        name = next(name for name, kind in BOOSTERS.items() if type(booster) is kind)
+        if name == "potential boost":
+            name = str(type(booster.potential).registry_name)
+        if self.algorithm not in (None, name):
+            fail(f"--algorithm is {self.algorithm}, but {path} was made with {name}")
+        made = booster.get_params()
+        for parameter, asked in self._given().items():
+            option = f"--{parameter.removeprefix('max_')}"
+            if parameter not in made:
+                fail(f"{option} is {asked}, but {path} was made with {name}, which has no {option}")
+            if asked != made[parameter]:
+                fail(f"{option} is {asked}, but {path} was made with {made[parameter]}")
+        if self.rounds < booster.n_iter_:
+            fail(f"--rounds is {self.rounds}, but {path} has {booster.n_iter_} rounds already")
+        return booster.set_params(n_estimators=self.rounds)
 
 
 def fit_with_checkpoints(
     booster: Any,
     examples: Examples,
     held_out: Examples | None,
-    rounds: int,
     save_every: int,
     path: Path,
 ) -> None:
@@ -78,6 +106,7 @@ def fit_with_checkpoints(
     from driftgames.boosting.rounds import heaviest
     from driftgames.core.progress import progress
 
+    rounds = booster.n_estimators
     done = saved = booster.n_iter_ if is_fitted(booster) else 0
     if done == rounds and (booster.calibration_ is not None or not booster.calibrate):
         return
@@ -93,7 +122,7 @@ def fit_with_checkpoints(
     with progress("boosting", total=rounds) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", NoEdgeWarning)  # a line below says it
         advance(done)
-        booster.set_params(n_estimators=rounds, warm_start=True)
+        booster.set_params(warm_start=True)
         watched: dict[str, Any] = {}
         if held_out is not None:
             watched = {"eval_set": [(held_out.X, held_out.y)], "eval_names": ["valid"]}
@@ -117,9 +146,7 @@ def fit_with_checkpoints(
         typer.echo(f"the fit ended after {done} of {rounds} rounds: {why}", err=True)
 
 
-def fit_batches(
-    booster: Any, data: str, label: str | None, names: list[str] | None, rounds: int
-) -> None:
+def fit_batches(booster: Any, data: str, label: str | None, names: list[str] | None) -> None:
     """Fit parquet files in batches; the label is the last column if no other is named."""
     from driftgames.boosting.sources import open_parquet
     from driftgames.datasets.files import DataError
@@ -133,7 +160,7 @@ def fit_batches(
         import numpy as np
 
         booster.feature_names_in_ = np.array(names, dtype=object)
-    booster.set_params(n_estimators=rounds, warm_start=goes_on, verbose=1)
+    booster.set_params(warm_start=goes_on, verbose=1)
     booster.fit_batches(source, label=titles[-1] if label is None else label, columns=names)
     booster.set_params(verbose=0)
 
@@ -185,11 +212,4 @@ def columns_of(booster: Any) -> dict[str, Any]:
 
 
 def is_fitted(booster: Any) -> bool:
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
-    try:
-        check_is_fitted(booster)
-    except NotFittedError:
-        return False
-    return True
+    return hasattr(booster, "classes_")

@@ -23,7 +23,6 @@ from driftgames.core.schema import (
     LIST,
     OBJECT,
     STRING,
-    Schema,
     array_of,
     check_members,
     integer,
@@ -43,10 +42,6 @@ _SCHEMA = {
     "mixture": OBJECT,
     "scores": OBJECT,
 }
-
-
-def _scores_schema(n: int) -> Schema:
-    return {"rounds": array_of(n + 2), "sums": array_of(3, n + 2), "products": array_of(n, n)}
 
 
 @dataclass
@@ -123,7 +118,8 @@ class MixState:
             mixture = ExpertMixture.from_content(content["mixture"])
             n, scores = mixture.learner_.n_actions, decode(content["scores"])
             list_of(n, STRING).check("experts", content["experts"])
-            check_members(scores, _scores_schema(n))
+            sizes = {"rounds": (n + 2,), "sums": (3, n + 2), "products": (n, n)}
+            check_members(scores, {name: array_of(*size) for name, size in sizes.items()})
             for name, array in scores.items():
                 check_finite(name, array)
             state = cls(

@@ -10,21 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftgames.cli._cells import as_numbers, is_missing, is_number
+from driftgames.cli._options import Reading
 from driftgames.cli._output import say
 from driftgames.cli._tables import Block, TableFile, open_table
 from driftgames.core.checks import first_index
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
-
-
-class CellRule(NamedTuple):
-    """What a cell is called, and whether it may be missing; a missing one becomes NaN."""
-
-    noun: str
-    may_be_missing: bool = False
-
-
-LOSS = CellRule("a loss")
 
 
 class NumberBlock(NamedTuple):
@@ -39,12 +30,25 @@ class NumberBlock(NamedTuple):
 class NumberFile:
     """The columns of numbers of a table, their names if it has a header, and its rows in blocks.
 
-    ``columns`` are their positions in the table.
+    ``noun`` is what a cell is called. If it may be missing, a missing one becomes NaN. ``columns``
+    are the positions in the table: dates and an index are left out. The dates of a block are those
+    of the first column of dates that has a title.
     """
 
     table: TableFile
-    columns: list[int]
-    blocks: Iterator[NumberBlock] = field(repr=False)
+    noun: str
+    may_be_missing: bool
+    columns: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.columns = [j for j in self.table.kept if j not in self.table.dates]
+        if not self.columns:
+            raise DataError(f"{self.table.name}: has no column of numbers")
+
+    @property
+    def blocks(self) -> Iterator[NumberBlock]:
+        """The blocks that are not read yet."""
+        return map(self._convert, self.table.blocks)
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -65,20 +69,48 @@ class NumberFile:
                 )
             yield block
 
+    def _convert(self, block: Block) -> NumberBlock:
+        numbers = np.empty((len(block.places), len(self.columns)))
+        for k, j in enumerate(self.columns):
+            found = as_numbers(block.columns[j])
+            if found is not None and (np.isfinite(found).all() or self.may_be_missing):
+                numbers[:, k] = found
+                if not np.isinf(found).any():
+                    continue
+            self._name_bad_cell(block, j)
+        kept = self.table.kept
+        at = min(self.table.dates, key=lambda j: (j not in kept, j), default=None)
+        dates = [] if at is None else [str(cell).strip() for cell in block.columns[at]]
+        return NumberBlock(numbers, block.places, dates)
+
+    def _name_bad_cell(self, block: Block, j: int) -> None:
+        """Raise an error that names the first cell of a column that is not a finite number."""
+        for place, cell in zip(block.places, block.columns[j], strict=True):
+            if self.may_be_missing and is_missing(cell):
+                continue
+            shown = repr(cell.strip()) if isinstance(cell, str) else str(cell)
+            if not is_number(cell):
+                wanted = "a number"
+            elif not np.isfinite(float(cell)):
+                wanted, shown = "finite", str(cell).strip()
+            else:
+                continue
+            place = self.table.place(place, j)
+            raise DataError(f"{place}: {self.noun} must be {wanted}; got {shown}")
+
 
 @contextlib.contextmanager
-def open_numbers(source: str, rule: CellRule = LOSS, **settings: Any) -> Iterator[NumberFile]:
-    """Open a table of numbers with the settings of `open_table`; dates and an index are left out.
-
-    The dates are those of the first column of dates that has a title.
-    """
-    with open_table(source, **settings) as table:
-        columns = [j for j in table.kept if j not in table.dates]
-        if not columns:
-            raise DataError(f"{table.name}: has no column of numbers")
-        dates = min(table.dates, key=lambda j: (j not in table.kept, j), default=None)
-        blocks = (_convert(block, table, columns, dates, rule) for block in table.blocks)
-        yield NumberFile(table, columns, blocks)
+def open_numbers(
+    source: str,
+    reading: Reading,
+    noun: str = "a loss",
+    *,
+    may_be_missing: bool = False,
+    **settings: Any,
+) -> Iterator[NumberFile]:
+    """Open a table of numbers with the settings of `open_table`."""
+    with open_table(source, **reading._asdict(), **settings) as table:
+        yield NumberFile(table, noun, may_be_missing)
 
 
 def say_left_out(source: NumberFile) -> None:
@@ -88,33 +120,3 @@ def say_left_out(source: NumberFile) -> None:
     left_out = [titles[j] for j in table.kept if j in table.dates]
     if left_out:
         say(f"{table.name}: read as dates, and left out: {', '.join(left_out)}", err=True)
-
-
-def _convert(
-    block: Block, table: TableFile, columns: list[int], dates: int | None, rule: CellRule
-) -> NumberBlock:
-    numbers = np.empty((len(block.places), len(columns)))
-    for k, j in enumerate(columns):
-        found = as_numbers(block.columns[j])
-        if found is not None and (np.isfinite(found).all() or rule.may_be_missing):
-            numbers[:, k] = found
-            if not np.isinf(found).any():
-                continue
-        _name_bad_cell(block, table, j, rule)
-    days = [] if dates is None else [str(cell).strip() for cell in block.columns[dates]]
-    return NumberBlock(numbers, block.places, days)
-
-
-def _name_bad_cell(block: Block, table: TableFile, j: int, rule: CellRule) -> None:
-    """Raise an error that names the first cell of a column that is not a finite number."""
-    for place, cell in zip(block.places, block.columns[j], strict=True):
-        if rule.may_be_missing and is_missing(cell):
-            continue
-        shown = repr(cell.strip()) if isinstance(cell, str) else str(cell)
-        if not is_number(cell):
-            wanted = "a number"
-        elif not np.isfinite(float(cell)):
-            wanted, shown = "finite", str(cell).strip()
-        else:
-            continue
-        raise DataError(f"{table.place(place, j)}: {rule.noun} must be {wanted}; got {shown}")

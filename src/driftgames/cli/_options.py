@@ -1,13 +1,15 @@
-"""Shared by options: numbers with commas, files to read, run and write, states to continue from."""
+"""Shared by options: groups of them, numbers with commas, files to read, run and write, states."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
+import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
@@ -29,6 +31,51 @@ def completes(*names: str) -> Callable[[str], list[str]]:
         return [f"{done}{comma}{name}" for name in names if name.startswith(last)]
 
     return complete
+
+
+def one_of(names: Iterable[str], words: str, *flags: str, metavar: str | None = "NAME") -> Any:
+    """Return the option of a name; ``{}`` in the words of its help stands for all names."""
+    return typer.Option(
+        *flags,
+        metavar=metavar,
+        autocompletion=completes(*names),
+        help=words.format(", ".join(names)),
+    )
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with one option for each field of a parameter that is a `NamedTuple`.
+
+    >>> class Size(NamedTuple):
+    ...     rows: int = 3
+    ...     columns: int = 2
+    >>> @grouped
+    ... def draw(name: str, size: Size) -> None:
+    ...     print(name, size)
+    >>> draw(name="box", rows=1, columns=2)
+    box Size(rows=1, columns=2)
+    """
+    options: list[inspect.Parameter] = []
+    groups: dict[str, Any] = {}
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        option, kind = parameter.replace(kind=parameter.KEYWORD_ONLY), parameter.annotation
+        if not hasattr(kind, "_fields"):
+            options.append(option)
+            continue
+        groups[option.name] = kind
+        for name, annotation in get_type_hints(kind, include_extras=True).items():
+            default = kind._field_defaults.get(name, option.empty)
+            options.append(option.replace(name=name, default=default, annotation=annotation))
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        for name, kind in groups.items():
+            given[name] = kind(*(given.pop(field) for field in kind._fields))
+        command(**given)
+
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    run.__annotations__ = {option.name: option.annotation for option in options}
+    return run
 
 
 READING = (
@@ -67,6 +114,14 @@ LeftOut = Annotated[
         help="Columns that are not read: names, or numbers from 1.",
     ),
 ]
+
+
+class Reading(NamedTuple):
+    """The options that say how a table is read; those of `open_table`."""
+
+    sep: Separator = None
+    header: Header = None
+    leave_out: LeftOut = None
 
 
 def plot_of(what: str) -> Any:
@@ -129,10 +184,14 @@ def check_outputs(*, plot: Path | None = None, **files: Path | None) -> None:
         raise ValueError(f"--plot must end in .svg, .pdf or .png; got {str(plot)!r}")
 
 
-def check_kept(what: str, asked: object, kept: object) -> None:
-    """Raise an error if a state was kept with another value than the one asked for."""
-    if asked is not None and asked != kept:
-        raise ValueError(f"{what} is {asked}, but the state was kept with {kept}")
+def check_kept(*settings: tuple[str, object, object]) -> None:
+    """Raise an error if a state was kept with another value than the one asked for.
+
+    A setting is its name, the value asked for (None for any) and the value kept.
+    """
+    for what, asked, kept in settings:
+        if asked is not None and asked != kept:
+            raise ValueError(f"{what} is {asked}, but the state was kept with {kept}")
 
 
 def first_round_of(text: str) -> int | None:

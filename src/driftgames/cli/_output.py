@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import errno
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from driftgames.core.typing import Console
 from driftgames.tables import visible
+
+if TYPE_CHECKING:
+    from driftgames.core.typing import Console
 
 
 def console() -> Console:

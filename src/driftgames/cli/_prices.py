@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from driftgames.cli._dates import rises
-from driftgames.cli._numbers import CellRule, open_numbers
-from driftgames.cli._options import check_kept
+from driftgames.cli._cells import rises
+from driftgames.cli._numbers import open_numbers
+from driftgames.cli._options import Reading, check_kept
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
 from driftgames.portfolio import PortfolioStrategy, Quote, price_relatives
@@ -26,7 +26,7 @@ class Market(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Prices:
     """The numbers of a table in the order of time, with the names of its columns and lines.
 
     ``dates`` is empty if the table has none. ``was_turned`` says that the newest line came
@@ -39,7 +39,7 @@ class Table:
     dates: list[str]
     was_turned: bool
 
-    def ordered_as(self, strategy: PortfolioStrategy) -> Table:
+    def ordered_as(self, strategy: PortfolioStrategy) -> Prices:
         """Return the table with its columns in the order of the strategy's assets.
 
         Other assets are refused. A strategy that does not know their names takes them in the
@@ -48,7 +48,7 @@ class Table:
         quote = strategy.quote
         names = quote.assets if quote is not None else ()
         if not names:
-            check_kept("the number of assets", len(self.assets), strategy.n_assets)
+            check_kept(("the number of assets", len(self.assets), strategy.n_assets))
             return self
         missing = [name for name in names if name not in self.assets]
         unknown = [name for name in self.assets if name not in names]
@@ -156,12 +156,12 @@ class Table:
             )
 
 
-def read_prices(source: str, **settings: Any) -> Table:
+def read_prices(source: str, reading: Reading) -> Prices:
     """Read a table of prices or relatives, one row per period and one column per asset.
 
-    ``settings`` are those of `open_table`. A column of dates tells the order of the rows.
+    A column of dates tells the order of the rows.
     """
-    with open_numbers(source, CellRule("a price"), whole=True, **settings) as file:
+    with open_numbers(source, reading, "a price", whole=True) as file:
         blocks = list(file.blocks)
         assets = file.names or [f"column {j + 1}" for j in file.columns]
     if not blocks:
@@ -174,4 +174,4 @@ def read_prices(source: str, **settings: Any) -> Table:
         raise DataError(f"{source}: {error}") from None
     if turned:
         values, dates = values[::-1].copy(), dates[::-1]
-    return Table(source, values, list(assets), dates, turned)
+    return Prices(source, values, list(assets), dates, turned)

@@ -128,15 +128,11 @@ def _records(lines: Iterator[str], name: str, sep: str) -> Iterator[Record]:
                         f"{name}: line {begin}: {len(cells)} cells, where {width} were expected"
                     )
                 if sep == ";":
-                    cells = [_point(cell) for cell in cells]
+                    cells = [x.replace(",", ".") if _DECIMAL.fullmatch(x) else x for x in cells]
                 yield f"line {begin}", cells
             begin = reader.line_num + 1  # a quoted cell may hold line breaks
     except csv.Error as error:
         raise DataError(f"{name}: line {begin}: {error}") from error
-
-
-def _point(cell: str) -> str:
-    return cell.replace(",", ".") if _DECIMAL.fullmatch(cell) else cell
 
 
 def _is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:

@@ -12,15 +12,15 @@ from driftgames.bandit.registry import ENVIRONMENTS, POLICIES, REACTING
 from driftgames.cli._options import (
     ImportedFile,
     JsonFile,
-    completes,
+    Reading,
     fractions,
+    one_of,
     pair,
     plot_of,
     running,
 )
 from driftgames.cli._output import console
 from driftgames.core.registry import choose
-from driftgames.core.typing import Console
 from driftgames.tables import Column, Row, Table, as_records, counted, draw_table, write_json
 
 if TYPE_CHECKING:
@@ -40,20 +40,15 @@ def bandit(
     ] = None,
     adversary: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=completes(*ENVIRONMENTS),
-            help=f"The adversary that makes the losses: {', '.join(ENVIRONMENTS)}. "
-            "Default: stochastic.",
-        ),
+        one_of(ENVIRONMENTS, "The adversary that makes the losses: {}. Default: stochastic."),
     ] = None,
     policies: Annotated[
         str | None,
-        typer.Option(
+        one_of(
+            POLICIES,
+            "The policies that play: {}, or the name of a potential that --import defines. "
+            "Default: all.",
             metavar="NAME,NAME",
-            autocompletion=completes(*POLICIES),
-            help=f"The policies that play: {', '.join(POLICIES)}, or the name of a potential that "
-            "--import defines. Default: all.",
         ),
     ] = None,
     imported: ImportedFile = None,
@@ -154,26 +149,25 @@ def bandit(
         series = compare(
             source, horizon, policies=factories, n_games=games, seed=seed, delays=delay
         )
-        _show(series, title, epsilons, console())
+        first, regrets = next(iter(series.values())), _regrets(series)
+        n_arms = first.arm_losses.shape[1]
+        sizes = counted(n_arms, "arm"), counted(first.horizon, "round"), counted(games, "game")
+        out = console()
+        out.print(f"{title}: {', '.join(sizes)}", style="bold")
+        out.print()
+        out.print(draw_table(regrets))
+        for each in series.values():
+            certificate = each.certificate()
+            why = certificate.caveat if math.isinf(each.promised) else each.caveat
+            out.print(f"{each.title}: {certificate.verdict} ({why})")
+        if epsilons:
+            out.print()
+            out.print(draw_table(_epsilon_regrets(series, epsilons)))
         if json is not None:
-            write_json(_as_json(series, title), json)
+            content = {"losses": title, "arms": n_arms, "rounds": first.horizon, "games": games}
+            write_json({**content, "policies": as_records(regrets)}, json)
         if plot is not None:
             _draw(series, plot)
-
-
-def _show(series: dict[str, GameSeries], title: str, epsilons: list[float], out: Console) -> None:
-    first = next(iter(series.values()))
-    games, n_arms = first.arm_losses.shape
-    sizes = counted(n_arms, "arm"), counted(first.horizon, "round"), counted(games, "game")
-    out.print(f"{title}: {', '.join(sizes)}", style="bold")
-    out.print()
-    out.print(draw_table(_regrets(series)))
-    for each in series.values():
-        certificate = each.certificate()
-        why = certificate.caveat if math.isinf(each.promised) else each.caveat
-        out.print(f"{each.title}: {certificate.verdict} ({why})")
-    if epsilons:
-        _show_epsilons(series, epsilons, out)
 
 
 def _regrets(series: dict[str, GameSeries]) -> Table:
@@ -191,14 +185,8 @@ def _regrets(series: dict[str, GameSeries]) -> Table:
     return Table("regret to the best arm", columns, tuple(rows))
 
 
-def _as_json(series: dict[str, GameSeries], title: str) -> dict[str, Any]:
-    first = next(iter(series.values()))
-    games, n_arms = first.arm_losses.shape
-    sizes = {"losses": title, "arms": n_arms, "rounds": first.horizon, "games": games}
-    return {**sizes, "policies": as_records(_regrets(series))}
-
-
-def _show_epsilons(series: dict[str, GameSeries], epsilons: list[float], out: Console) -> None:
+def _epsilon_regrets(series: dict[str, GameSeries], epsilons: list[float]) -> Table:
+    """Return the regret of each policy to all but the best arms beside its bound."""
     rows = []
     for name, each in series.items():
         certificate = each.certificate()
@@ -206,8 +194,7 @@ def _show_epsilons(series: dict[str, GameSeries], epsilons: list[float], out: Co
         rows.append((name, *(f"{row.realised:,.1f} / {row.promised:,.1f}" for row in lines)))
     heads = (Column(f"epsilon {epsilon:g}", flush_right=True) for epsilon in epsilons)
     title = "mean regret / bound, to all but the best epsilon of the arms"
-    out.print()
-    out.print(draw_table(Table(title, (Column("policy"), *heads), tuple(rows))))
+    return Table(title, (Column("policy"), *heads), tuple(rows))
 
 
 def _draw(series: dict[str, GameSeries], path: Path) -> None:
@@ -251,7 +238,7 @@ def _read(source: str, ends: tuple[float, float]) -> FloatArray:
 
     from driftgames.cli._numbers import open_numbers
 
-    with open_numbers(source) as file:
+    with open_numbers(source, Reading()) as file:
         blocks = [block.numbers for block in file.checked(*ends)]
     if not blocks:
         raise ValueError("no losses came: the input has a header and no rounds")

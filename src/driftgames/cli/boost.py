@@ -14,32 +14,19 @@ from typer.core import TyperGroup
 
 from driftgames.cli._boost_examples import Reading, is_large, read_labelled, read_valid
 from driftgames.cli._boost_model import (
-    ALGORITHMS,
-    check_settings,
+    Settings,
     columns_of,
     fit_batches,
     fit_with_checkpoints,
-    new_booster,
     say_error,
     take_names,
     write_booster,
 )
-from driftgames.cli._boost_report import (
-    facts_of,
-    features_of,
-    line_of,
-    margins_on,
-    predictions_of,
-    summary_of,
-)
 from driftgames.cli._options import (
     READING,
-    Header,
     ImportedFile,
     JsonFile,
-    LeftOut,
-    Separator,
-    completes,
+    grouped,
     plot_of,
     running,
 )
@@ -76,46 +63,12 @@ class Output(StrEnum):
     PROBABILITY = "probability"
 
 
-Label = Annotated[
-    str | None,
-    typer.Option(
-        "--label",
-        metavar="COLUMN",
-        help="The label column: its name, or its number from 1. Default: the last column.",
-    ),
-]
-Algorithm = Annotated[
-    str | None,
-    typer.Option(
-        "--algorithm",
-        metavar="NAME",
-        autocompletion=completes(*ALGORITHMS),
-        help=f"The booster: {', '.join(ALGORITHMS)}, or the name of a potential that --import "
-        f"defines. Default: {ALGORITHMS[0]}.",
-    ),
-]
-Rounds = Annotated[int, typer.Option("--rounds", min=1, help="How many stumps or trees vote.")]
-Constant = Annotated[
-    float | None, typer.Option("--d", help="The constant of nh-boost.dt. Default: 3.")
-]
-Edge = Annotated[
-    float | None, typer.Option("--edge", help="The edge that boost-by-majority counts on.")
-]
-Bins = Annotated[
-    int | None,
-    typer.Option("--bins", min=2, max=255, help="Most bins per numeric feature. Default: 255."),
-]
-Depth = Annotated[
-    int | None,
-    typer.Option(
-        "--depth", min=1, help="Most questions on the way to a vote. Default: 1, for stumps."
-    ),
-]
 Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 takes all processors.")]
 Model = Annotated[Path, typer.Option("--model", metavar="M.json", help="The model file.")]
 
 
 @app.command(epilog=READING)
+@grouped
 def fit(
     data: Annotated[
         str,
@@ -126,17 +79,9 @@ def fit(
         ),
     ],
     model: Model,
-    algorithm: Algorithm = None,
-    imported: ImportedFile = None,
-    rounds: Rounds = 200,
-    d: Constant = None,
-    edge: Edge = None,
-    bins: Bins = None,
-    depth: Depth = None,
-    label: Label = None,
-    sep: Separator = None,
-    header: Header = None,
-    leave_out: LeftOut = None,
+    *,
+    settings: Settings,
+    reading: Reading,
     valid: Annotated[
         str | None,
         typer.Option(
@@ -188,17 +133,13 @@ def fit(
 
     Example: driftgames boost fit 'data/*.parquet' --label sold --model m.json
     """
-    from driftgames.boosting.persistence import load_model
+    from driftgames.cli._boost_report import say_best_round, say_scores
 
-    with running(imported, locked=model, model=model):
+    with running(settings.imported, locked=model, model=model):
         if patience is not None and valid is None:
             fail("--patience needs --valid, the examples that tell when to stop")
-        settings = {"d": d, "edge": edge, "max_bins": bins, "max_depth": depth}
-        reading = Reading(label, sep, header, leave_out)
         goes_on = resume and model.exists()
-        booster = load_model(model) if goes_on else new_booster(algorithm, rounds, settings)
-        if goes_on:
-            check_settings(model, booster, algorithm, rounds, settings)
+        booster = settings.go_on(model) if goes_on else settings.begin()
         booster.set_params(n_jobs=jobs)
         if patience is not None:
             booster.set_params(early_stopping=True, n_iter_no_change=patience)
@@ -206,40 +147,31 @@ def fit(
             if valid is not None:
                 fail(f"{data}: is fitted in batches, which --valid does not go with")
             titles = take_names(booster) if goes_on else None
-            fit_batches(booster, data, label, titles, rounds)
+            fit_batches(booster, data, reading.label, titles)
             write_booster(booster, None, model)
         else:
             examples = read_labelled(data, reading, booster)
             held_out = None if valid is None else read_valid(valid, reading, examples)
             try:
-                fit_with_checkpoints(booster, examples, held_out, rounds, save_every, model)
+                fit_with_checkpoints(booster, examples, held_out, save_every, model)
             except MemoryError as lack:
                 rows, columns = examples.X.shape
                 fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
         say_error(model, booster)
         if valid is not None and held_out is not None:
-            from driftgames.cli._boost_scores import say_best_round, say_scores
-
             say_scores(f"{valid}: ", booster, held_out.X, held_out.y)
             say_best_round(valid, booster)
 
 
 @app.command(epilog=READING)
+@grouped
 def cv(
     data: Annotated[str, typer.Argument(metavar="TRAIN", help="LIBSVM text, or tables.")],
     folds: Annotated[int, typer.Option("--folds", min=2, help="How many parts.")] = 5,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the deal of the examples.")] = 0,
-    algorithm: Algorithm = None,
-    imported: ImportedFile = None,
-    rounds: Rounds = 200,
-    d: Constant = None,
-    edge: Edge = None,
-    bins: Bins = None,
-    depth: Depth = None,
-    label: Label = None,
-    sep: Separator = None,
-    header: Header = None,
-    leave_out: LeftOut = None,
+    *,
+    settings: Settings,
+    reading: Reading,
     json: JsonFile = None,
     jobs: Jobs = 1,
 ) -> None:
@@ -250,13 +182,11 @@ def cv(
 
     Example: driftgames boost cv breast_cancer.train.csv --folds 3 --json cv.json
     """
-    from driftgames.cli._boost_scores import cross_validate
+    from driftgames.cli._boost_report import cross_validate
 
-    with running(imported, json=json):
-        settings = {"d": d, "edge": edge, "max_bins": bins, "max_depth": depth}
-        booster = new_booster(algorithm, rounds, settings)
-        booster.set_params(n_estimators=rounds, n_jobs=jobs)
-        examples = read_labelled(data, Reading(label, sep, header, leave_out), booster)
+    with running(settings.imported, json=json):
+        booster = settings.begin().set_params(n_jobs=jobs)
+        examples = read_labelled(data, reading, booster)
         table = cross_validate(booster, examples, folds, seed, data)
         console().print(draw_table(table))
         if json is not None:
@@ -265,13 +195,12 @@ def cv(
 
 
 @app.command(short_help="Predict: one line per example.", epilog=READING)
+@grouped
 def predict(
     data: Annotated[str, typer.Argument(metavar="TEST", help="LIBSVM text, or a table.")],
     model: Model,
-    label: Label = None,
-    sep: Separator = None,
-    header: Header = None,
-    leave_out: LeftOut = None,
+    *,
+    reading: Reading,
     what: Annotated[
         Output,
         typer.Option(
@@ -300,11 +229,11 @@ def predict(
     Example: driftgames boost predict new.csv --model m.json --what probability
     """
     from driftgames.boosting.persistence import load_model
+    from driftgames.cli._boost_report import line_of, predictions_of, say_scores
     from driftgames.core.documents import atomic_write
 
     with running(imported, output=output, json=json):
         booster = load_model(model).set_params(n_jobs=jobs)
-        reading = Reading(label, sep, header, leave_out)
         examples = reading.read(data, **columns_of(booster))
         X = examples.X
         if what is Output.SCORE:
@@ -325,12 +254,11 @@ def predict(
         if json is not None:
             write_json(predictions_of(booster, X), json)
         if examples.y is not None and set(examples.y.tolist()) <= set(booster.classes_.tolist()):
-            from driftgames.cli._boost_scores import say_scores
-
             say_scores("", booster, X[examples.known], examples.y)
 
 
 @app.command(short_help="Show what a model is made of.", epilog=READING)
+@grouped
 def inspect(
     model: Annotated[Path, typer.Argument(metavar="M.json", help="The model file.")],
     data: Annotated[
@@ -341,10 +269,8 @@ def inspect(
             help="Examples whose margins are shown, and whose density --plot draws.",
         ),
     ] = None,
-    label: Label = None,
-    sep: Separator = None,
-    header: Header = None,
-    leave_out: LeftOut = None,
+    *,
+    reading: Reading,
     top: Annotated[int, typer.Option("--top", min=1, help="How many features to show.")] = 10,
     plot: Annotated[Path | None, plot_of("what the features vote")] = None,
     html: Annotated[
@@ -359,6 +285,7 @@ def inspect(
     Example: driftgames boost inspect m.json --plot shapes.svg --html points.html
     """
     from driftgames.boosting.persistence import load_model
+    from driftgames.cli._boost_report import facts_of, features_of, margins_on, summary_of
     from driftgames.cli._scorecard_page import render_scorecard
     from driftgames.core.documents import atomic_write
     from driftgames.plots.style import save_figure
@@ -377,7 +304,6 @@ def inspect(
             fail("--plot draws the votes of stumps; the features of trees vote together")
         examples, nameless = None, copy(booster)
         if data is not None:
-            reading = Reading(label, sep, header, leave_out)
             examples = read_labelled(data, reading, nameless)
         out = console()
         facts, features = facts_of(booster), features_of(booster, top)

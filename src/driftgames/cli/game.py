@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from driftgames.cli._options import ImportedFile, JsonFile, completes, plot_of, running
+from driftgames.cli._options import ImportedFile, JsonFile, one_of, plot_of, running
 from driftgames.cli._output import console
 from driftgames.tables import Column, Table, as_records, draw_table, write_json
 
@@ -24,10 +24,7 @@ class Foe(StrEnum):
 def game(
     potential: Annotated[
         str,
-        typer.Option(
-            autocompletion=completes("exp", "2-norm", "normalhedge.dt"),
-            help="Who weighs them: exp, 2-norm, normalhedge.dt.",
-        ),
+        one_of(("exp", "2-norm", "normalhedge.dt"), "Who weighs them: {}.", metavar=None),
     ] = "normalhedge.dt",
     imported: ImportedFile = None,
     adversary: Annotated[Foe, typer.Option(help="Who moves them.")] = Foe.GREEDY,

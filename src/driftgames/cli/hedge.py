@@ -4,47 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from driftgames.cli._options import (
-    Header,
     ImportedFile,
     JsonFile,
-    LeftOut,
-    Separator,
+    Reading,
     check_kept,
-    completes,
     first_round_of,
     fractions,
+    grouped,
     keeps,
     numbers,
+    one_of,
     pair,
     plot_of,
     running,
 )
 from driftgames.cli._output import console
+from driftgames.hedge.registry import LEARNERS, make_learner
 from driftgames.tables import write_json
 
 if TYPE_CHECKING:
     from driftgames.cli._hedge_stream import StreamState
     from driftgames.cli._numbers import NumberFile
 
-ALGORITHMS = (
-    "normalhedge.dt",
-    "exp",
-    "2-norm",
-    "normalhedge",
-    "adanormalhedge",
-    "adahedge",
-    "squint",
-    "adanormalhedge.tv",
-    "fixed-share",
-)
-"""The names of `LEARNERS`, the default first. They are written out to keep --help quick."""
+DEFAULT = next(iter(LEARNERS))
 
 
+@grouped
 def hedge(
     losses: Annotated[
         str,
@@ -56,11 +46,10 @@ def hedge(
     ],
     algorithm: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=completes(*ALGORITHMS),
-            help=f"Which learner plays: {', '.join(ALGORITHMS)}, or the name of a potential that "
-            f"--import defines. Default: {ALGORITHMS[0]}.",
+        one_of(
+            LEARNERS,
+            "Which learner plays: {}, or the name of a potential that --import defines. Default: "
+            f"{DEFAULT}.",
         ),
     ] = None,
     imported: ImportedFile = None,
@@ -81,9 +70,8 @@ def hedge(
     gains: Annotated[
         bool | None, typer.Option("--gains/--losses", help="Whether the cells are gains or losses.")
     ] = None,
-    sep: Separator = None,
-    header: Header = None,
-    leave_out: LeftOut = None,
+    *,
+    reading: Reading,
     epsilon: Annotated[
         str | None,
         typer.Option(metavar="E,E", help="The lines of the regret table, as in 0.01,0.1."),
@@ -152,9 +140,8 @@ def hedge(
             _acknowledge(saved, live)  # before any input is read: the sender may wait for it
         answering = streaming and (state is not None or live)
         size = every or (1 if answering else None)
-        reading: dict[str, Any] = {"sep": sep, "header": header, "leave_out": leave_out}
-        reading |= {"rows": size, "whole_lines": state is not None}
-        with open_numbers(losses, **reading) as source:
+        whole = state is not None
+        with open_numbers(losses, reading, rows=size, whole_lines=whole) as source:
             say_left_out(source)
             current = asked.begin(source) if saved is None else asked.go_on(source, saved)
             learner = current.learner
@@ -192,9 +179,8 @@ class _LearnerOptions:
     def begin(self, source: NumberFile) -> StreamState:
         """Return a new learner for these actions."""
         from driftgames.cli._hedge_stream import StreamState
-        from driftgames.hedge.registry import make_learner
 
-        name = self.algorithm or ALGORITHMS[0]
+        name = self.algorithm or DEFAULT
         if name == "exp" and self.horizon is None:
             raise ValueError("exp is tuned to the number of rounds: give it as --horizon")
         learner = make_learner(
@@ -213,16 +199,15 @@ class _LearnerOptions:
         learner = saved.learner
         prior = None if learner.prior is None else learner.prior.tolist()
         names = learner.names if source.names is not None else None
-        for what, held, asked in (
-            ("--algorithm", saved.algorithm, self.algorithm),
-            ("--horizon", saved.horizon, self.horizon),
-            ("--loss-range", learner.loss_range, self.loss_range),
-            ("--gains", learner.gains, self.gains),
-            ("--prior", prior, self.prior),
-            ("the number of actions", learner.n_actions, len(source.columns)),
-            ("the header", names, source.names),
-        ):
-            check_kept(what, asked, held)
+        check_kept(
+            ("--algorithm", self.algorithm, saved.algorithm),
+            ("--horizon", self.horizon, saved.horizon),
+            ("--loss-range", self.loss_range, learner.loss_range),
+            ("--gains", self.gains, learner.gains),
+            ("--prior", self.prior, prior),
+            ("the number of actions", len(source.columns), learner.n_actions),
+            ("the header", source.names, names),
+        )
         return saved
 
 

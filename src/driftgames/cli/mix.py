@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from driftgames.cli._options import (
-    Header,
     JsonFile,
-    LeftOut,
-    Separator,
+    Reading,
     check_kept,
-    completes,
     first_round_of,
+    grouped,
     keeps,
+    one_of,
     plot_of,
     running,
 )
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 LOSSES = ("square", "absolute", "pinball", "log")
 
 
+@grouped
 def mix(
     forecasts: Annotated[
         str,
@@ -42,14 +42,7 @@ def mix(
     target: Annotated[
         str, typer.Option(metavar="COLUMN", help="The column of the outcomes: name, or number.")
     ],
-    loss: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=completes(*LOSSES),
-            help=f"{', '.join(LOSSES)}. Default: square.",
-        ),
-    ] = None,
+    loss: Annotated[str | None, one_of(LOSSES, "{}. Default: square.")] = None,
     quantile: Annotated[
         float | None, typer.Option(metavar="Q", help="For pinball: which quantile. Default: 0.5.")
     ] = None,
@@ -60,9 +53,8 @@ def mix(
             help="Compete with the best convex combination (the default), or with the best expert.",
         ),
     ] = None,
-    sep: Separator = None,
-    header: Header = None,
-    leave_out: LeftOut = None,
+    *,
+    reading: Reading,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="How many experts are shown.")] = 10,
     plot: Annotated[Path | None, plot_of("the weights over time")] = None,
     json: JsonFile = None,
@@ -101,23 +93,24 @@ def mix(
     from driftgames.cli._hedge_stream import chain, new_rounds
     from driftgames.cli._mix_report import Played, as_json, draw, make_table, show
     from driftgames.cli._mix_stream import MixState, Rounds
-    from driftgames.cli._numbers import CellRule, open_numbers, say_left_out
+    from driftgames.cli._numbers import open_numbers, say_left_out
 
     with running(locked=state, plot=plot, state=state, json=json):
         begin = first_round_of(first_round)
         asked = None if loss is None and quantile is None else _loss(loss, quantile)
-        rule = CellRule("a forecast or an outcome", may_be_missing=True)
         saved = MixState.load(state) if state is not None and state.exists() else None
         answering = forecasts == "-" and (state is not None or live)
-        size = 1 if answering else None
-        reading: dict[str, Any] = {"sep": sep, "header": header, "leave_out": leave_out}
-        reading |= {"rows": size, "whole_lines": state is not None}
-        with open_numbers(forecasts, rule, **reading) as source:
+        with open_numbers(
+            forecasts,
+            reading,
+            "a forecast or an outcome",
+            may_be_missing=True,
+            rows=1 if answering else None,
+            whole_lines=state is not None,
+        ) as source:
             say_left_out(source)
             at = _target(source, target)
-            current = _begin(source, at, asked, linearise) if saved is None else saved
-            if saved is not None:
-                _check_kept(saved, source, at, asked, linearise)
+            current = _begin(source, at, asked, linearise, saved)
             mixture, rounds = current.mixture, Rounds(source, at)
             history = None if plot is None else History()
             played: Played | None = [] if state is None else None
@@ -176,28 +169,26 @@ def _target(source: NumberFile, target: str) -> int:
     return source.columns.index(column)
 
 
-def _columns(source: NumberFile, at: int) -> tuple[str, tuple[str, ...]]:
-    names = source.names or tuple(f"column {j + 1}" for j in source.columns)
-    return names[at], (*names[:at], *names[at + 1 :])
-
-
-def _begin(source: NumberFile, at: int, asked: Loss | None, linearise: bool | None) -> MixState:
+def _begin(
+    source: NumberFile,
+    at: int,
+    asked: Loss | None,
+    linearise: bool | None,
+    saved: MixState | None,
+) -> MixState:
+    """Return a new state, or the saved one; name the option that differs from it."""
     from driftgames.cli._mix_stream import MixState, Scores
     from driftgames.hedge import ExpertMixture
 
-    mixture = ExpertMixture(asked or _loss(None, None), outside="nearest", linearise=linearise)
-    return MixState(*_columns(source, at), mixture, Scores.empty(len(source.columns) - 1))
-
-
-def _check_kept(
-    saved: MixState, source: NumberFile, at: int, asked: Loss | None, linearise: bool | None
-) -> None:
-    """Name the option that differs from the state."""
-    target, experts = _columns(source, at)
-    for what, wanted, held in (
+    names = source.names or tuple(f"column {j + 1}" for j in source.columns)
+    target, experts = names[at], (*names[:at], *names[at + 1 :])
+    if saved is None:
+        mixture = ExpertMixture(asked or _loss(None, None), outside="nearest", linearise=linearise)
+        return MixState(target, experts, mixture, Scores.empty(len(experts)))
+    check_kept(
         ("--target", target, saved.target),
         ("the header", experts, saved.experts),
         ("--loss", asked, saved.mixture.loss_),
         ("--linearise", linearise, saved.mixture.linearised_),
-    ):
-        check_kept(what, wanted, held)
+    )
+    return saved

@@ -3,45 +3,83 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from driftgames.cli._options import (
-    Header,
     JsonFile,
-    LeftOut,
-    Separator,
+    Reading,
     check_kept,
-    completes,
+    grouped,
+    one_of,
     plot_of,
     running,
 )
 from driftgames.cli._output import console
 from driftgames.core.registry import choose
+from driftgames.portfolio.registry import STRATEGIES
 from driftgames.tables import Column, Row, Table, as_records, counted, draw_table, write_json
 
 if TYPE_CHECKING:
-    from driftgames.cli._prices import Market
-    from driftgames.cli._prices import Table as Prices
+    from driftgames.cli._prices import Prices
     from driftgames.portfolio import BestConstantRebalanced, PortfolioRun, PortfolioStrategy
 
 SHOWN = 8
 """The number of holdings that are listed."""
 
 
-ALGORITHMS = ("universal", "uniform", "hold", "eg", "ons", "soft-bayes", "normalhedge.dt")
-"""The names of `STRATEGIES`, written out so that --help need not load them."""
-
-SPANNED = ALGORITHMS[-1]
-"""The strategy that has a span."""
-
-USUAL = ALGORITHMS[:-1]
-"""The strategies that run by default; normalhedge.dt also needs a span."""
+SPANNED = "normalhedge.dt"
+"""The strategy that has a span; the others run by default."""
 
 
+class _Wanted(NamedTuple):
+    """The settings of a strategy; None if an option is absent."""
+
+    cost: Annotated[
+        float | None,
+        typer.Option(help="What trading costs, as a share of the value traded. Default: 0."),
+    ] = None
+    span: Annotated[
+        float | None,
+        typer.Option(
+            help="For normalhedge.dt: in no period is the best asset's relative more than "
+            "exp(SPAN) times the worst's. Default: 0.7."
+        ),
+    ] = None
+    seed: Annotated[
+        int | None, typer.Option(help="Of the points and of the demo market. Default: 0.")
+    ] = None
+
+    def begin(self, name: str, n_assets: int) -> PortfolioStrategy:
+        """Return a new strategy."""
+        settings: dict[str, Any] = {"cost": self.cost or 0.0, "random_state": self.seed or 0}
+        if name == SPANNED and self.span is not None:
+            settings["span"] = self.span
+        return choose("--algorithm", name, STRATEGIES)(n_assets, **settings)
+
+    def go_on(self, path: Path, asked: str | None) -> PortfolioStrategy:
+        """Return the saved strategy, or say which option differs from it."""
+        if asked is not None:
+            choose("--algorithm", asked, STRATEGIES)
+        name, kind = _saved_kind(path)
+        strategy = kind.load(path)
+        kept = strategy.content()["arguments"]
+        if kept.get("potential"):
+            name = SPANNED
+        check_kept(("--algorithm", asked, name))
+        if self.span is not None and name != SPANNED:
+            raise ValueError(f"--span is for {SPANNED}; the state was kept with {name}")
+        check_kept(
+            ("--cost", self.cost, kept["cost"]),
+            ("--span", self.span, kept.get("span")),
+            ("--seed", self.seed, kept.get("random_state", self.seed)),
+        )
+        return strategy
+
+
+@grouped
 def portfolio(
     prices: Annotated[
         str | None,
@@ -50,19 +88,16 @@ def portfolio(
             "for standard input. A column of dates tells the order."
         ),
     ] = None,
-    sep: Separator = None,
-    header: Header = None,
-    leave_out: LeftOut = None,
+    *,
+    reading: Reading,
     algorithm: Annotated[
         list[str] | None,
-        typer.Option(
+        one_of(
+            STRATEGIES,
+            "Which strategy: {}; may be given several times. Default: all but "
+            f"{SPANNED}; with --resume, that of the state. Today's weights are those of the first.",
             "--algorithm",
             "-a",
-            metavar="NAME",
-            autocompletion=completes(*ALGORITHMS),
-            help=f"Which strategy: {', '.join(ALGORITHMS)}; may be given several times. Default: "
-            f"all but {SPANNED}; with --resume, that of the state. Today's weights are those of "
-            "the first.",
         ),
     ] = None,
     demo: Annotated[
@@ -80,20 +115,7 @@ def portfolio(
         bool,
         typer.Option("--relatives", help="The table holds price relatives rather than prices."),
     ] = False,
-    cost: Annotated[
-        float | None,
-        typer.Option(help="What trading costs, as a share of the value traded. Default: 0."),
-    ] = None,
-    span: Annotated[
-        float | None,
-        typer.Option(
-            help="For normalhedge.dt: in no period is the best asset's relative more than "
-            "exp(SPAN) times the worst's. Default: 0.7."
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Of the points and of the demo market. Default: 0.")
-    ] = None,
+    wanted: _Wanted,
     resume: Annotated[
         Path | None,
         typer.Option(
@@ -125,18 +147,16 @@ def portfolio(
         if from_one and (relatives or demo):
             other = "--demo" if demo else "--relatives"
             raise ValueError(f"--from-one is for a table of prices; it does not go with {other}")
-        reading: dict[str, Any] = {"sep": sep, "header": header, "leave_out": leave_out}
-        table = _demo(seed or 0) if prices is None else read_prices(prices, **reading)
+        table = _demo(wanted.seed or 0) if prices is None else read_prices(prices, reading)
         n_assets = len(table.assets)
-        wanted = _Wanted(cost, span, seed)
-        chosen = list(dict.fromkeys(algorithm or USUAL))
+        chosen = list(dict.fromkeys(algorithm or (name for name in STRATEGIES if name != SPANNED)))
         strategy = None
         if resume is not None:
             if algorithm and len(chosen) > 1:
                 raise ValueError("--resume goes on with one --algorithm")
             strategy = wanted.go_on(resume, chosen[0] if algorithm else None)
             table = table.ordered_as(strategy)
-        elif span is not None and SPANNED not in chosen:
+        elif wanted.span is not None and SPANNED not in chosen:
             raise ValueError(f"--span is for {SPANNED}; got {', '.join(chosen)}")
         relative = relatives or prices is None
         market = table.market(from_one=from_one, relatives=relative, after=strategy)
@@ -148,7 +168,7 @@ def portfolio(
             strategies[0].quote = market.quote
             strategies[0].save(save)
         if plot is not None:
-            from driftgames.cli._dates import moments
+            from driftgames.cli._cells import moments
             from driftgames.plots.portfolio import plot_wealth
             from driftgames.plots.style import caption, save_figure
 
@@ -162,7 +182,11 @@ def portfolio(
         heading = f"{counted(periods, 'period')}, {n_assets} assets"
         heading += f", after {begun:,} before" * bool(begun)
         with_costs = bool(strategies[0].cost)
-        rows = [] if begun else [_best_row(best, market, with_costs)]
+        rows: list[Row] = []
+        if not begun:
+            unknown = (None,) * (1 + with_costs)
+            money = _money(best.log_wealth, periods)
+            rows.append(("best constant rebalanced", *money, *unknown, 0.0, None))
         rows += [_row(run, best) for run in runs]
         forms = {"wealth": ",.4f", "per period": "+.3%", "turnover": ".2%"}
         forms |= {"costs": ".2%"} if with_costs else {}
@@ -181,53 +205,12 @@ def portfolio(
     out.print(draw_table(_weights_table(strategies[0], market.assets)))
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """The settings of a strategy from the options; None if an option is absent."""
-
-    cost: float | None
-    span: float | None
-    seed: int | None
-
-    def begin(self, name: str, n_assets: int) -> PortfolioStrategy:
-        """Return a new strategy."""
-        from driftgames.portfolio import STRATEGIES
-
-        settings: dict[str, Any] = {"cost": self.cost or 0.0, "random_state": self.seed or 0}
-        if name == SPANNED and self.span is not None:
-            settings["span"] = self.span
-        return choose("--algorithm", name, STRATEGIES)(n_assets, **settings)
-
-    def go_on(self, path: Path, asked: str | None) -> PortfolioStrategy:
-        """Return the saved strategy, or say which option differs from it."""
-        from driftgames.portfolio import STRATEGIES
-
-        if asked is not None:
-            choose("--algorithm", asked, STRATEGIES)
-        name, kind = _saved_kind(path)
-        strategy = kind.load(path)
-        kept = strategy.content()["arguments"]
-        if kept.get("potential"):
-            name = SPANNED
-        check_kept("--algorithm", asked, name)
-        if self.span is not None and name != SPANNED:
-            raise ValueError(f"--span is for {SPANNED}; the state was kept with {name}")
-        for what, wanted, held in (
-            ("--cost", self.cost, kept["cost"]),
-            ("--span", self.span, kept.get("span")),
-            ("--seed", self.seed, kept.get("random_state", self.seed)),
-        ):
-            check_kept(what, wanted, held)
-        return strategy
-
-
 def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
     """Return the name and the class of the strategy in a file; the class then checks the file."""
     import json
 
     from driftgames.core.documents import DocumentError
     from driftgames.core.state import kind_of
-    from driftgames.portfolio import STRATEGIES
 
     try:
         document = json.loads(path.read_bytes())
@@ -239,11 +222,6 @@ def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
         if not isinstance(found, str) or found == kind_of(kind):
             return name, kind
     raise DocumentError(f"{path}: holds a {found!r}, which is not a portfolio strategy")
-
-
-def _best_row(best: BestConstantRebalanced, market: Market, with_costs: bool) -> Row:
-    money = _money(best.log_wealth, market.relatives.shape[0])
-    return ("best constant rebalanced", *money, *(None,) * (1 + with_costs), 0.0, None)
 
 
 def _row(run: PortfolioRun, best: BestConstantRebalanced) -> Row:
@@ -277,7 +255,7 @@ def _demo(seed: int) -> Prices:
     """Return two volatile assets without a trend, one that rises, and cash."""
     import numpy as np
 
-    from driftgames.cli._prices import Table as Prices
+    from driftgames.cli._prices import Prices
 
     rng = np.random.default_rng(seed)
     days = 1000

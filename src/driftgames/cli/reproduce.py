@@ -9,20 +9,21 @@ from typing import Annotated
 import typer
 
 from driftgames.cli import INTERRUPTED
-from driftgames.cli._options import SETS, completes
+from driftgames.cli._options import SETS, one_of
 from driftgames.cli._output import clear_errors, console, say
 from driftgames.tables import write_json
+
+EXPERIMENTS = ("table2", "table3", "figure1", "figure2", "hedge", "long", "noise", "peers")
+"""The names of `paper.experiment.EXPERIMENTS`, written out to keep --help quick."""
 
 
 def reproduce(
     only: Annotated[
         str | None,
-        typer.Option(
-            autocompletion=completes(
-                "table2", "table3", "figure1", "figure2", "hedge", "long", "noise", "peers"
-            ),
-            help="Experiments, with commas: table2, table3, figure1, figure2, hedge, and beyond "
-            "the paper long, noise, peers. Default: those of the paper.",
+        one_of(
+            EXPERIMENTS,
+            f"Experiments, with commas: {', '.join(EXPERIMENTS[:5])}, and beyond the paper "
+            f"{', '.join(EXPERIMENTS[5:])}. Default: those of the paper.",
             metavar="NAMES",
         ),
     ] = None,
@@ -32,10 +33,10 @@ def reproduce(
     ] = False,
     sets: Annotated[
         str | None,
-        typer.Option(
-            autocompletion=completes(*SETS, "w8a-honest", "digits49", "breast_cancer"),
-            help="Sets, with commas: a9a, census, ocr49, splice, w8a, w8a-honest, digits49, "
-            "breast_cancer. Default: all sets of the paper that are here or can be downloaded.",
+        one_of(
+            (*SETS, "w8a-honest", "digits49", "breast_cancer"),
+            "Sets, with commas: {}. Default: all sets of the paper that are here or can be "
+            "downloaded.",
             metavar="NAMES",
         ),
     ] = None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import reprlib
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -184,6 +185,8 @@ def restore_nested(content: Any, wanted: type[Any], **given: Any) -> Any:
     if not isinstance(content, dict) or "kind" not in content:
         raise DocumentError(f"not a {wanted.__name__}: it has no 'kind'")
     STRING.check("kind", content["kind"])
+    package = sys.modules.get(wanted.__module__.rpartition(".")[0])
+    getattr(package, content["kind"], None)  # a lazy package imports the class now
     found = Stateful._stateful.get(content["kind"])
     if found is None or not issubclass(found, wanted):
         raise DocumentError(f"there is no {wanted.__name__} {shown(content['kind'])}")

@@ -11,54 +11,6 @@ behind the interface of scikit-learn, and `best_combination` is what it is measu
 `AdaptiveIntervals` puts intervals around any forecasts.
 """
 
-from __future__ import annotations
+from driftgames.core.lazy import lazy_names
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-from driftgames.hedge.ada_hedge import AdaHedge
-from driftgames.hedge.ada_normal_hedge import AdaNormalHedge
-from driftgames.hedge.ada_normal_hedge_tv import AdaNormalHedgeTV
-from driftgames.hedge.base import ExpertLearner
-from driftgames.hedge.fixed_share import FixedShare
-from driftgames.hedge.hedge import Hedge
-from driftgames.hedge.hindsight import BestCombination, best_combination
-from driftgames.hedge.intervals import AdaptiveIntervals
-from driftgames.hedge.normal_hedge import NormalHedge
-from driftgames.hedge.randomized import RandomizedHedge
-from driftgames.hedge.registry import LEARNERS
-from driftgames.hedge.run import ExpertRun
-from driftgames.hedge.squint import Squint
-from driftgames.hedge.two_experts import TwoExperts
-
-if TYPE_CHECKING:
-    from driftgames.hedge.mixture import ExpertMixture as ExpertMixture
-    from driftgames.hedge.series import SeriesMixture as SeriesMixture
-
-__all__ = [
-    "LEARNERS",
-    "AdaHedge",
-    "AdaNormalHedge",
-    "AdaNormalHedgeTV",
-    "AdaptiveIntervals",
-    "BestCombination",
-    "ExpertLearner",
-    "ExpertMixture",
-    "ExpertRun",
-    "FixedShare",
-    "Hedge",
-    "NormalHedge",
-    "RandomizedHedge",
-    "SeriesMixture",
-    "Squint",
-    "TwoExperts",
-    "best_combination",
-]
-
-
-def __getattr__(name: str) -> object:
-    homes = {"ExpertMixture": "mixture", "SeriesMixture": "series"}
-    if name not in homes:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # scikit-learn is loaded only for the mixtures
-    return getattr(import_module(f"driftgames.hedge.{homes[name]}"), name)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

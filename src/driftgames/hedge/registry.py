@@ -1,61 +1,61 @@
-"""Every learner by name, and learners from a name or a factory."""
+"""Every learner by name, and learners from a name or a factory.
+
+Their modules are imported when one is made.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from driftgames.core.checks import check_flag, shown
+from driftgames import hedge
 from driftgames.core.registry import choose
-from driftgames.hedge.ada_hedge import AdaHedge
-from driftgames.hedge.ada_normal_hedge import AdaNormalHedge
-from driftgames.hedge.ada_normal_hedge_tv import AdaNormalHedgeTV
-from driftgames.hedge.base import ExpertLearner
-from driftgames.hedge.fixed_share import FixedShare
-from driftgames.hedge.hedge import Hedge
-from driftgames.hedge.normal_hedge import NormalHedge
-from driftgames.hedge.squint import Squint
-from driftgames.hedge.two_experts import TwoExperts
-from driftgames.potentials import POTENTIALS
 
-Factory = Callable[..., ExpertLearner]
+if TYPE_CHECKING:
+    from driftgames.hedge import ExpertLearner, Hedge
+
+Factory = Callable[..., "ExpertLearner"]
 
 
 def _hedge(potential: str) -> Factory:
     def factory(n_actions: int, horizon: int | None = None, **settings: Any) -> Hedge:
+        from driftgames.potentials import POTENTIALS
+
         # the regret to the best action; a single action needs no tuning, and 1/2 serves
         epsilon = 1.0 / max(n_actions, 2)
-        return Hedge(n_actions, POTENTIALS[potential](horizon, epsilon), **settings)
+        return hedge.Hedge(n_actions, POTENTIALS[potential](horizon, epsilon), **settings)
 
     return factory
 
 
-def _without_horizon(
-    learner: type[ExpertLearner], tracker: type[ExpertLearner] | None = None
-) -> Factory:
+def _without_horizon(learner: str, tracker: str | None = None) -> Factory:
     def factory(
         n_actions: int, horizon: int | None = None, *, tracking: bool = False, **settings: Any
     ) -> ExpertLearner:
-        if not check_flag("tracking", tracking):
-            return learner(n_actions, **settings)
-        if tracker is None:
+        from driftgames.core.checks import check_flag
+
+        chosen = tracker if check_flag("tracking", tracking) else learner
+        if chosen is None:
             raise ValueError(
-                f"the theory of {learner.__name__} has no bound that shrinks with an interval, so "
+                f"the theory of {learner} has no bound that shrinks with an interval, so "
                 "there is no tracking; that of AdaNormalHedge has"
             )
-        return tracker(n_actions, **settings)
+        made: ExpertLearner = getattr(hedge, chosen)(n_actions, **settings)
+        return made
 
     return factory
 
 
 LEARNERS: dict[str, Factory] = {
     **{name: _hedge(name) for name in ("normalhedge.dt", "exp", "2-norm")},
-    "normalhedge": _without_horizon(NormalHedge),
-    "adanormalhedge": _without_horizon(AdaNormalHedge, AdaNormalHedgeTV),
-    "adahedge": _without_horizon(AdaHedge),
-    "squint": _without_horizon(Squint),
-    "adanormalhedge.tv": _without_horizon(AdaNormalHedgeTV),
-    "fixed-share": FixedShare.for_horizon,
+    "normalhedge": _without_horizon("NormalHedge"),
+    "adanormalhedge": _without_horizon("AdaNormalHedge", "AdaNormalHedgeTV"),
+    "adahedge": _without_horizon("AdaHedge"),
+    "squint": _without_horizon("Squint"),
+    "adanormalhedge.tv": _without_horizon("AdaNormalHedgeTV"),
+    "fixed-share": lambda n, horizon=None, **settings: hedge.FixedShare.for_horizon(
+        n, horizon, **settings
+    ),
 }
 """Name to ``factory(n_actions, horizon=None, **settings)``; only EXP needs the horizon.
 
@@ -69,8 +69,10 @@ runs on every entry.
 
 def all_learners() -> dict[str, Factory]:
     """Return `LEARNERS`, `TwoExperts`, and `Hedge` on every other potential by its name."""
+    from driftgames.potentials import POTENTIALS
+
     others = {name: _hedge(name) for name in POTENTIALS if name not in LEARNERS}
-    return {**LEARNERS, "two-experts": _without_horizon(TwoExperts), **others}
+    return {**LEARNERS, "two-experts": _without_horizon("TwoExperts"), **others}
 
 
 LearnerChoice = str | Factory | None
@@ -92,13 +94,15 @@ def make_learner(choice: LearnerChoice, n_actions: int, **arguments: Any) -> Exp
     adahedge, squint, adanormalhedge.tv, fixed-share, two-experts, normalhedge.dt, d=5, recipe; got
     'follow the leader'
     """
+    from driftgames.core.checks import shown
+
     if choice is None or isinstance(choice, str):
         named = choose("learner", choice or "normalhedge.dt", all_learners())
         return named(n_actions, **arguments)
     if not callable(choice):
         raise ValueError(f"learner must be a name or a factory of learners; got {shown(choice)}")
     learner = choice(n_actions, **arguments)
-    if not isinstance(learner, ExpertLearner):
+    if not isinstance(learner, hedge.ExpertLearner):
         raise ValueError(
             f"learner must make an ExpertLearner; {shown(choice)} made {shown(learner)}"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from driftgames.core.checks import check_between, check_integer
 from driftgames.datasets import Dataset
-from driftgames.paper.store import Task
 from driftgames.potentials import NormalHedgeDT
 
 AS_PROVED = "NH-Boost.DT"
@@ -93,25 +92,6 @@ ALGORITHMS: tuple[str, ...] = ("AdaBoost", "NH-Boost", AS_PUBLISHED, AS_PROVED)
 """In the order of the tables: the three of the paper, then the other reading of the third."""
 
 
-def fit_task(
-    data: Dataset, algorithm: str, rounds: int, *, noise: float = 0.0, seed: int = 0
-) -> Task:
-    """Return the task that fits one booster on one set, with a share of labels flipped."""
-    check_integer("rounds", rounds, least=1)
-    check_between("noise", noise, 0.0, 1.0)
-    parameters = {
-        "set": data.name,
-        "algorithm": algorithm,
-        "rounds": rounds,
-        "noise": noise,
-        "seed": seed,
-        "data": data.fingerprint,
-    }
-    return Task(
-        "fit", parameters, lambda: asdict(fit(data, algorithm, rounds, noise=noise, seed=seed))
-    )
-
-
 def fit(data: Dataset, algorithm: str, rounds: int, *, noise: float = 0.0, seed: int = 0) -> Fit:
     """Fit one booster on one set and measure it.
 
@@ -120,6 +100,8 @@ def fit(data: Dataset, algorithm: str, rounds: int, *, noise: float = 0.0, seed:
     """
     from driftgames.boosting import NoEdgeWarning
 
+    check_integer("rounds", rounds, least=1)
+    check_between("noise", noise, 0.0, 1.0)
     make = boosters()[algorithm]
     X, y = data.train
     given = flip(y, noise, seed)

@@ -17,7 +17,7 @@ from driftgames.paper.boosting import (
     LEAST_TURNS,
     MOST_TURNS,
     Fit,
-    fit_task,
+    fit,
 )
 from driftgames.paper.peers import PEERS
 from driftgames.paper.published import ROUNDS
@@ -115,7 +115,9 @@ class Experiment:
 
 
 def _fits(sets: Sequence[Dataset], rounds: int, algorithms: Sequence[str] = ALGORITHMS) -> Tasks:
-    return {(data.name, name): fit_task(data, name, rounds) for data in sets for name in algorithms}
+    return {
+        (data.name, name): Task.of(fit, data, name, rounds) for data in sets for name in algorithms
+    }
 
 
 def _made(done: Results) -> list[Fit]:
@@ -137,20 +139,20 @@ def _noisy(setting: Setting) -> tuple[Dataset, ...]:
 def _hedge_tasks(setting: Setting) -> Tasks:
     n_actions, horizon, seed = setting.n_actions, setting.horizon, setting.seed
     played: Tasks = {
-        (kind, name): hedge.hedge_task(kind, name, n_actions, horizon, seed)
+        (kind, name): Task.of(hedge.hedge_run, kind, name, n_actions, horizon, seed)
         for kind in hedge.KINDS
         for name in hedge.LEARNERS
     }
     timed: Tasks = {
-        (name, n): hedge.timing_task(name, n, seed) for name in _TIMED for n in setting.sizes
+        (name, n): Task.of(hedge.timing, name, n, seed) for name in _TIMED for n in setting.sizes
     }
     return {**played, **timed}
 
 
 def _noise_tasks(setting: Setting) -> Tasks:
     return {
-        (data.name, name, noise, draw): fit_task(
-            data, name, setting.rounds, noise=noise, seed=setting.seed + draw
+        (data.name, name, noise, draw): Task.of(
+            fit, data, name, setting.rounds, noise=noise, seed=setting.seed + draw
         )
         for data in _noisy(setting)
         for name in ALGORITHMS

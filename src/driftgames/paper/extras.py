@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,14 +56,8 @@ def peer_task(data: Dataset, peer: str, rounds: int) -> Task:
     Its version belongs to the task: a peer that was left out is run once it is installed.
     """
     version, _ = PEERS[peer].find()
-    parameters = {
-        "set": data.name,
-        "peer": peer,
-        "rounds": rounds,
-        "version": version or "absent",
-        "data": data.fingerprint,
-    }
-    return Task("peer", parameters, lambda: peer_fit(data, peer, rounds))
+    task = Task.of(peer_fit, data, peer, rounds)
+    return replace(task, parameters={**task.parameters, "version": version or "absent"})
 
 
 def peer_fit(data: Dataset, peer: str, rounds: int) -> Content:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from driftgames.paper.boosting import AS_PUBLISHED, THETAS, Fit
 from driftgames.paper.results import Figure, Panel, listed
@@ -107,16 +107,10 @@ def claims_on_zeros(panels: Sequence[Panel]) -> tuple[str, ...]:
     The paper says: "consistently ignores more examples than NH-Boost". There is no sentence
     if one of the two curves is missing.
     """
-    shares = {
-        panel.title: share_above(panel.curves[AS_PUBLISHED], panel.curves["NH-Boost"])
-        for panel in panels
-        if {AS_PUBLISHED, "NH-Boost"} <= set(panel.curves)
-    }
+    shares = _against("NH-Boost", panels, share_above)
     if not shares:
         return ()
-    return (
-        f"{AS_PUBLISHED} ignores more examples than NH-Boost in {_each(shares)} of the rounds.",
-    )
+    return (f"{AS_PUBLISHED} ignores more examples than NH-Boost in {shares} of the rounds.",)
 
 
 def claims_on_margins(panels: Sequence[Panel]) -> tuple[str, ...]:
@@ -127,25 +121,30 @@ def claims_on_margins(panels: Sequence[Panel]) -> tuple[str, ...]:
     """
     sentences = []
     for rival, name in RIVALS.items():
-        shares = {
-            panel.title: share_below_where_different(
-                panel.curves[AS_PUBLISHED], panel.curves[rival]
-            )
-            for panel in panels
-            if {AS_PUBLISHED, rival} <= set(panel.curves)
-        }
+        shares = _against(rival, panels, share_below_where_different)
         if shares:
             sentences.append(
-                f"The margin curve of {AS_PUBLISHED} is below {name} at {_each(shares)} of the "
+                f"The margin curve of {AS_PUBLISHED} is below {name} at {shares} of the "
                 "thetas at which the two differ."
             )
     return tuple(sentences)
 
 
-def _each(shares: Mapping[str, float]) -> str:
-    """Return shares with their sets.
+def _against(
+    rival: str,
+    panels: Sequence[Panel],
+    share: Callable[[Sequence[float], Sequence[float]], float],
+) -> str:
+    """Return the shares of NH-Boost.DT against a rival with their sets; empty without curves.
 
-    >>> _each({"w8a": 0.945, "splice": 0.98})
-    '94.5 % (w8a) and 98.0 % (splice)'
+    >>> curves = {AS_PUBLISHED: [0.1, 0.3], "NH-Boost": [0.1, 0.2]}
+    >>> _against("NH-Boost", [Panel("w8a", [1, 2], curves)], share_above)
+    '50.0 % (w8a)'
     """
-    return listed([f"{100 * share:.1f} % ({name})" for name, share in shares.items()])
+    return listed(
+        [
+            f"{100 * share(panel.curves[AS_PUBLISHED], panel.curves[rival]):.1f} % ({panel.title})"
+            for panel in panels
+            if {AS_PUBLISHED, rival} <= set(panel.curves)
+        ]
+    )

@@ -12,28 +12,32 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Content, FloatArray
 from driftgames.paper.results import Figure, Panel, listed
-from driftgames.paper.store import Task
 from driftgames.plots.regret import frame_of
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
 from driftgames.tables import Cell, Column, Row, Table
 
 KINDS: tuple[str, ...] = ("stochastic", "adversarial", "greedy")
-LEARNERS: tuple[str, ...] = (
-    "NormalHedge.DT",
-    "NormalHedge",
-    "2-norm",
-    "EXP tuned",
-    "EXP, eta x 10",
-    "EXP, eta / 10",
-)
-"""EXP is tuned to the horizon and to epsilon = 1/N; two more misjudge the horizon by 100."""
+POTENTIALS: dict[str, Callable[[int, int], Potential]] = {
+    "NormalHedge.DT": lambda n, T: NormalHedgeDT(),
+    "NormalHedge": lambda n, T: NormalHedgeDT(),  # it has none: the greedy losses need one
+    "2-norm": lambda n, T: TwoNorm(),
+    "EXP tuned": lambda n, T: Exponential.tuned(T, 1 / n),
+    "EXP, eta x 10": lambda n, T: Exponential(10 * Exponential.tuned(T, 1 / n).eta),
+    "EXP, eta / 10": lambda n, T: Exponential(Exponential.tuned(T, 1 / n).eta / 10),
+}
+"""The potential of each learner, for N actions and T rounds.
+
+EXP is tuned to the horizon and to epsilon = 1/N; two more misjudge the horizon by 100.
+"""
+
+LEARNERS = tuple(POTENTIALS)
 
 N_ACTIONS = 50
 HORIZON = 1000
@@ -75,28 +79,25 @@ def make_learner(name: str, n_actions: int, horizon: int) -> Any:
 
     if name == "NormalHedge":
         return NormalHedge(n_actions)
-    return Hedge(n_actions, potential=_potential(name, n_actions, horizon))
-
-
-def hedge_task(kind: str, learner: str, n_actions: int, horizon: int, seed: int) -> Task:
-    """Return the task that plays one learner against one kind of losses."""
-    parameters = {
-        "losses": kind,
-        "learner": learner,
-        "actions": n_actions,
-        "horizon": horizon,
-        "seed": seed,
-    }
-    return Task(
-        "hedge", parameters, lambda: asdict(hedge_run(kind, learner, n_actions, horizon, seed))
-    )
+    return Hedge(n_actions, potential=POTENTIALS[name](n_actions, horizon))
 
 
 def hedge_run(kind: str, learner: str, n_actions: int, horizon: int, seed: int) -> HedgeRun:
     """Play one learner against one kind of losses and return its regret."""
+    from driftgames.games import GreedyAdversary, HedgeAsPlayer, play
+
     player = make_learner(learner, n_actions, horizon)
     if kind == "greedy":
-        regret = _play_greedy(player, _potential(learner, n_actions, horizon), horizon)
+        adversary = GreedyAdversary(POTENTIALS[learner](n_actions, horizon))
+        game = play(
+            HedgeAsPlayer(player),
+            adversary,
+            n_chips=n_actions,
+            horizon=horizon,
+            observers={"regret": lambda _: player.learner_loss - player.action_losses.min()},
+            show_progress=False,
+        )
+        regret = game.seen["regret"]
     else:
         losses = make_losses(kind, n_actions, horizon, seed)
         regret = player.run(losses, progress=False).regret_over_time
@@ -128,12 +129,9 @@ def make_losses(kind: str, n_actions: int, horizon: int, seed: int) -> FloatArra
     return np.asarray(rng.random((horizon, n_actions)) < chances, dtype=np.float64)
 
 
-def timing_task(learner: str, n_actions: int, seed: int) -> Task:
-    """Return the task that times a round of one learner with so many actions."""
-    parameters = {"learner": learner, "actions": n_actions, "seed": seed}
-    return Task(
-        "time", parameters, lambda: {"seconds": time_per_round(learner, n_actions, seed=seed)}
-    )
+def timing(learner: str, n_actions: int, seed: int) -> Content:
+    """Return the seconds of a round of one learner with so many actions, as a task does."""
+    return {"seconds": time_per_round(learner, n_actions, seed=seed)}
 
 
 def time_per_round(learner: str, n_actions: int, *, seed: int = 0, turns: int = 5) -> float:
@@ -259,25 +257,6 @@ def _outside(panels: Sequence[Panel]) -> list[str]:
     return [f"Above the frame are the bounds of {'; '.join(found)}."] if found else []
 
 
-def _play_greedy(player: Any, potential: Potential, horizon: int) -> list[float]:
-    from driftgames.games import Chips, GreedyAdversary, move
-
-    adversary = GreedyAdversary(potential)
-    rng = np.random.default_rng(0)  # the greedy adversary draws nothing from it
-    chips = Chips.at_start(player.n_actions)
-    totals = np.zeros(player.n_actions)
-    spent = 0.0
-    regret: list[float] = []
-    for _ in range(horizon):
-        z = adversary.moves(chips, player.distribution(), rng)
-        losses = np.rint(z - z.min())  # [LS14, Alg. 1]; greedy losses are 0 or 1
-        spent += player.update(losses)
-        totals += losses
-        chips = move(chips, z)
-        regret.append(spent - float(totals.min()))
-    return regret
-
-
 def _greedy_note(n_actions: int) -> str:
     from driftgames.games.adversaries import ENUMERATED
 
@@ -293,19 +272,6 @@ def _greedy_note(n_actions: int) -> str:
         "next sum of the learner's own potentials (for NormalHedge, which has none, of "
         f"NormalHedge.DT's). It tries {tried}."
     )
-
-
-def _potential(name: str, n_actions: int, horizon: int) -> Potential:
-    tuned = Exponential.tuned(horizon, 1 / n_actions)
-    potentials: dict[str, Callable[[], Potential]] = {
-        "NormalHedge.DT": NormalHedgeDT,
-        "NormalHedge": NormalHedgeDT,
-        "2-norm": TwoNorm,
-        "EXP tuned": lambda: tuned,
-        "EXP, eta x 10": lambda: Exponential(10 * tuned.eta),
-        "EXP, eta / 10": lambda: Exponential(tuned.eta / 10),
-    }
-    return potentials[name]()
 
 
 def _verdict(run: HedgeRun) -> str:

@@ -8,15 +8,17 @@ data or other code finds nothing and does the work.
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from driftgames.core.documents import DocumentError, digest, read_document, write_document
 from driftgames.core.typing import Content
+from driftgames.datasets import Dataset
 from driftgames.paper.environment import DECISIVE, environment
 
 _KIND = "driftgames.task"
@@ -30,6 +32,25 @@ class Task:
     name: str
     parameters: Mapping[str, Any]
     run: Callable[[], Content]
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], *arguments: Any, **settings: Any) -> Task:
+        """Return the task that calls a function, whose result is JSON members or a dataclass.
+
+        A set is known by its name and its rows.
+        """
+        call = inspect.signature(function).bind(*arguments, **settings)
+        call.apply_defaults()
+        known = dict(call.arguments)
+        for name, value in call.arguments.items():
+            if isinstance(value, Dataset):
+                known |= {name: value.name, "fingerprint": value.fingerprint}
+
+        def run() -> Content:
+            result = function(*call.args, **call.kwargs)
+            return result if isinstance(result, dict) else asdict(result)
+
+        return cls(function.__name__, known, run)
 
     @property
     def identity(self) -> Content:

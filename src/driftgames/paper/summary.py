@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from driftgames.paper.boosting import AS_PROVED, AS_PUBLISHED
-from driftgames.paper.figures import claims_on_margins, claims_on_zeros
-from driftgames.paper.results import OURS, Figure, Section, listed
+from driftgames.paper.boosting import ALGORITHMS, AS_PROVED
+from driftgames.paper.results import OURS, Section, listed
 from driftgames.paper.sets import HONEST
 from driftgames.paper.tables import TEST, TIME, TRAIN, ZEROS, Comparison, compared
 from driftgames.tables import Table
-
-_AS_THEY_RAN = ("AdaBoost", "NH-Boost", AS_PUBLISHED)
 
 
 def summarise(
@@ -27,7 +24,9 @@ def summarise(
         sentences.append(f"From earlier runs, by the command that each names: {listed(kept)}.")
     if "table3" in found:
         sentences += _boosting(found["table3"])
-    sentences += _figures([figure for section in sections for figure in section.figures])
+    for figure in (figure for section in sections for figure in section.figures):
+        if figure.name in {"figure1", "figure2"}:
+            sentences += figure.notes[1:]  # after the first, which explains the figure
     if "hedge" in found:
         sentences += _hedge(found["hedge"])
     if "peers" in found:
@@ -55,30 +54,28 @@ def _sets(sections: Sequence[Section], missing: Sequence[str]) -> list[str]:
 
 
 def _boosting(table: Table) -> list[str]:
-    sentences = _equal_sets(table)
-    for algorithm in (*_AS_THEY_RAN, AS_PROVED):
-        errors = [each for group in (TRAIN, TEST) for each in compared(table, group, algorithm)]
-        zeros = compared(table, ZEROS, algorithm)
+    found = [
+        each
+        for algorithm in ALGORITHMS
+        for group in (TRAIN, TEST, ZEROS)
+        for each in compared(table, group, algorithm)
+    ]
+    as_they_ran = [each for each in found if each.algorithm != AS_PROVED]
+    sentences = _equal_sets([each for each in as_they_ran if each.group != ZEROS])
+    for algorithm in ALGORITHMS:
+        own = [each for each in found if each.algorithm == algorithm]
+        errors = [each for each in own if each.group != ZEROS]
+        zeros = [each for each in own if each.group == ZEROS]
         if errors:
             sentences.append(
                 f"{algorithm}: {_count(errors, 'published error rates')} come out to the printed "
                 "digit" + (f", and {_count(zeros, 'shares of zero weights')}." if zeros else ".")
             )
-    return [*sentences, *_unequal_cells(table), *_w8a(table), *_time(table)]
+    return [*sentences, *_unequal_cells(as_they_ran), *_w8a(table), *_time(table)]
 
 
-def _as_they_ran(table: Table, groups: Sequence[str]) -> list[Comparison]:
-    return [
-        each
-        for algorithm in _AS_THEY_RAN
-        for group in groups
-        for each in compared(table, group, algorithm)
-    ]
-
-
-def _equal_sets(table: Table) -> list[str]:
+def _equal_sets(found: Sequence[Comparison]) -> list[str]:
     """Return the sets on which all error rates come out as printed, in the reading that was run."""
-    found = _as_they_ran(table, (TRAIN, TEST))
     unequal = {each.data for each in found if not each.equal}
     equal = [name for name in dict.fromkeys(each.data for each in found) if name not in unequal]
     if not equal:
@@ -89,9 +86,8 @@ def _equal_sets(table: Table) -> list[str]:
     ]
 
 
-def _unequal_cells(table: Table) -> list[str]:
+def _unequal_cells(found: Sequence[Comparison]) -> list[str]:
     """Return every number that does not come out as printed, in the reading that was run."""
-    found = _as_they_ran(table, (TRAIN, TEST, ZEROS))
     unequal = [each for each in found if not each.equal]
     if not unequal:
         return []
@@ -118,49 +114,37 @@ def _count(found: Sequence[Comparison], what: str) -> str:
     return f"{sum(each.equal for each in found)} of {len(found)} {what}{where}"
 
 
-def _w8a(table: Table) -> list[str]:
-    errors = {
-        (name, algorithm): error
-        for name, algorithm, error in zip(
-            table.column("set"), table.column("algorithm"), table.column(OURS, TEST), strict=True
-        )
+def _ours(table: Table, group: str, algorithm: str) -> dict[str, float]:
+    """Return our numbers of a group of columns, by set."""
+    columns = (table.column("set"), table.column("algorithm"), table.column(OURS, group))
+    return {
+        str(name): number
+        for name, own, number in zip(*columns, strict=True)
+        if own == algorithm and isinstance(number, float)
     }
-    with_rows, honest = errors.get(("w8a", AS_PROVED)), errors.get((HONEST, AS_PROVED))
-    if not (isinstance(with_rows, float) and isinstance(honest, float)):
+
+
+def _w8a(table: Table) -> list[str]:
+    errors = _ours(table, TEST, AS_PROVED)
+    if not {"w8a", HONEST} <= set(errors):
         return []
     return [
-        f"The test rows of w8a are all training rows: {AS_PROVED} errs on {with_rows:.2f} % of "
-        f"them, and on {honest:.2f} % once they are taken out of the training part."
+        f"The test rows of w8a are all training rows: {AS_PROVED} errs on {errors['w8a']:.2f} % "
+        f"of them, and on {errors[HONEST]:.2f} % once they are taken out of the training part."
     ]
 
 
 def _time(table: Table) -> list[str]:
-    seconds: dict[str, dict[str, float]] = {}
-    columns = (table.column("set"), table.column("algorithm"), table.column(OURS, TIME))
-    for name, algorithm, second in zip(*columns, strict=True):
-        if isinstance(second, float):
-            seconds.setdefault(str(name), {})[str(algorithm)] = second
-    both = {name: each for name, each in seconds.items() if {"AdaBoost", AS_PROVED} <= set(each)}
+    proved, adaboost = (_ours(table, TIME, name) for name in (AS_PROVED, "AdaBoost"))
+    both = [name for name in adaboost if name in proved]
     if not both:
         return []
-    slowest = max(both, key=lambda name: both[name]["AdaBoost"])
-    quickest = min(both, key=lambda name: both[name]["AdaBoost"])
+    ends = dict.fromkeys(pick(both, key=adaboost.__getitem__) for pick in (max, min))
     clauses = [
-        f"on {name} {AS_PROVED} takes {both[name][AS_PROVED]:.3f} s and AdaBoost "
-        f"{both[name]['AdaBoost']:.3f} s"
-        for name in dict.fromkeys([slowest, quickest])
+        f"on {name} {AS_PROVED} takes {proved[name]:.3f} s and AdaBoost {adaboost[name]:.3f} s"
+        for name in ends
     ]
     return [f"Time here: {', '.join(clauses)}."]
-
-
-def _figures(figures: Sequence[Figure]) -> list[str]:
-    sentences: list[str] = []
-    for figure in figures:
-        if figure.name == "figure1":
-            sentences += claims_on_zeros(figure.panels)
-        elif figure.name == "figure2":
-            sentences += claims_on_margins(figure.panels)
-    return sentences
 
 
 def _hedge(table: Table) -> list[str]:

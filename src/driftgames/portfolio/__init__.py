@@ -6,35 +6,6 @@ strategies that it is usually compared with are beside it, all by name in `STRAT
 turnover and costs. [LS14, Sec. 4]
 """
 
-from driftgames.portfolio.baselines import (
-    BuyAndHold,
-    ExponentiatedGradient,
-    OnlineNewtonStep,
-    SoftBayes,
-    UniformRebalancing,
-)
-from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced, best_constant_rebalanced
-from driftgames.portfolio.portfolio_run import PortfolioRun
-from driftgames.portfolio.registry import STRATEGIES
-from driftgames.portfolio.relatives import price_relatives
-from driftgames.portfolio.report import PortfolioReport, run
-from driftgames.portfolio.strategy import PortfolioStrategy, Quote
-from driftgames.portfolio.universal import UniversalPortfolio
+from driftgames.core.lazy import lazy_names
 
-__all__ = [
-    "STRATEGIES",
-    "BestConstantRebalanced",
-    "BuyAndHold",
-    "ExponentiatedGradient",
-    "OnlineNewtonStep",
-    "PortfolioReport",
-    "PortfolioRun",
-    "PortfolioStrategy",
-    "Quote",
-    "SoftBayes",
-    "UniformRebalancing",
-    "UniversalPortfolio",
-    "best_constant_rebalanced",
-    "price_relatives",
-    "run",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,40 +1,41 @@
-"""Every portfolio strategy by name."""
+"""Every portfolio strategy by name; their modules are imported when one is made."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from driftgames.portfolio.baselines import (
-    BuyAndHold,
-    ExponentiatedGradient,
-    OnlineNewtonStep,
-    SoftBayes,
-    UniformRebalancing,
-)
-from driftgames.portfolio.strategy import PortfolioStrategy
-from driftgames.portfolio.universal import UniversalPortfolio
-from driftgames.potentials import NormalHedgeDT
+from driftgames import portfolio
 
-Factory = Callable[..., PortfolioStrategy]
+if TYPE_CHECKING:
+    from driftgames.portfolio import PortfolioStrategy, UniversalPortfolio
+
+Factory = Callable[..., "PortfolioStrategy"]
 
 
-def _without_points(strategy: type[PortfolioStrategy]) -> Factory:
+def _without_points(strategy: str) -> Factory:
     def factory(n_assets: int, *, random_state: int = 0, **settings: Any) -> PortfolioStrategy:
-        return strategy(n_assets, **settings)
+        made: PortfolioStrategy = getattr(portfolio, strategy)(n_assets, **settings)
+        return made
 
     return factory
 
 
+def _normal_hedge_dt(n_assets: int, **settings: Any) -> UniversalPortfolio:
+    from driftgames.potentials import NormalHedgeDT
+
+    given = {"potential": NormalHedgeDT(), "span": 0.7, **settings}
+    return portfolio.UniversalPortfolio(n_assets, **given)
+
+
 STRATEGIES: dict[str, Factory] = {
-    "universal": UniversalPortfolio,
-    "uniform": _without_points(UniformRebalancing),
-    "hold": _without_points(BuyAndHold),
-    "eg": _without_points(ExponentiatedGradient),
-    "ons": _without_points(OnlineNewtonStep),
-    "soft-bayes": _without_points(SoftBayes),
-    "normalhedge.dt": partial(UniversalPortfolio, potential=NormalHedgeDT(), span=0.7),
+    "universal": lambda n_assets, **settings: portfolio.UniversalPortfolio(n_assets, **settings),
+    "uniform": _without_points("UniformRebalancing"),
+    "hold": _without_points("BuyAndHold"),
+    "eg": _without_points("ExponentiatedGradient"),
+    "ons": _without_points("OnlineNewtonStep"),
+    "soft-bayes": _without_points("SoftBayes"),
+    "normalhedge.dt": _normal_hedge_dt,
 }
 """Name to ``factory(n_assets, cost=0.0, random_state=0, **settings)``.
 

@@ -6,10 +6,10 @@ import json
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from driftgames.core.documents import atomic_write
-from driftgames.core.typing import Content, Path
+if TYPE_CHECKING:
+    from driftgames.core.typing import Content, Path
 
 Cell = str | float | int | None
 """None if there is no number."""
@@ -98,6 +98,8 @@ class Table:
 
 def write_json(content: Any, path: Path) -> None:
     """Write plain data as JSON that a person can read, in one step; what is not finite is null."""
+    from driftgames.core.documents import atomic_write  # which needs NumPy
+
     text = json.dumps(_finite(content), indent=1, ensure_ascii=False, allow_nan=False)
     with atomic_write(path) as stream:
         stream.write(text.encode())

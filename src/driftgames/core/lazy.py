@@ -1,0 +1,32 @@
+"""Packages that import a name from its module when it is first used, so that they load quickly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+
+def lazy_names(
+    package: str, file: str
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package with this ``__file__``.
+
+    The stub beside it, ``__init__.pyi``, says what type checkers see and what is found here: each
+    name in a line ``from module import name as name``, or below it in brackets.
+    """
+    homes: dict[str, str] = {}
+    module = ""
+    with open(f"{file.rpartition('.')[0]}.pyi", encoding="utf-8") as stub:
+        for line in stub:
+            words = line.replace(",", "").split()
+            if words[:1] == ["from"]:
+                module = words[1]
+            if "as" in words:
+                homes[words[-1]] = module
+
+    def find(name: str) -> object:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(homes[name]), name)
+
+    return find, lambda: sorted(homes), sorted(homes)

@@ -1,0 +1,17 @@
+from driftgames.hedge.ada_hedge import AdaHedge as AdaHedge
+from driftgames.hedge.ada_normal_hedge import AdaNormalHedge as AdaNormalHedge
+from driftgames.hedge.ada_normal_hedge_tv import AdaNormalHedgeTV as AdaNormalHedgeTV
+from driftgames.hedge.base import ExpertLearner as ExpertLearner
+from driftgames.hedge.fixed_share import FixedShare as FixedShare
+from driftgames.hedge.hedge import Hedge as Hedge
+from driftgames.hedge.hindsight import BestCombination as BestCombination
+from driftgames.hedge.hindsight import best_combination as best_combination
+from driftgames.hedge.intervals import AdaptiveIntervals as AdaptiveIntervals
+from driftgames.hedge.mixture import ExpertMixture as ExpertMixture
+from driftgames.hedge.normal_hedge import NormalHedge as NormalHedge
+from driftgames.hedge.randomized import RandomizedHedge as RandomizedHedge
+from driftgames.hedge.registry import LEARNERS as LEARNERS
+from driftgames.hedge.run import ExpertRun as ExpertRun
+from driftgames.hedge.series import SeriesMixture as SeriesMixture
+from driftgames.hedge.squint import Squint as Squint
+from driftgames.hedge.two_experts import TwoExperts as TwoExperts

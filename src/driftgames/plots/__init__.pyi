@@ -1,0 +1,14 @@
+from driftgames.plots.boosting import plot_calibration as plot_calibration
+from driftgames.plots.boosting import plot_cumulative_margins as plot_cumulative_margins
+from driftgames.plots.boosting import plot_importances as plot_importances
+from driftgames.plots.boosting import plot_zero_fractions as plot_zero_fractions
+from driftgames.plots.portfolio import plot_wealth as plot_wealth
+from driftgames.plots.regret import plot_coverage as plot_coverage
+from driftgames.plots.regret import plot_epsilon_regret as plot_epsilon_regret
+from driftgames.plots.regret import plot_pulls as plot_pulls
+from driftgames.plots.regret import plot_regret_bands as plot_regret_bands
+from driftgames.plots.regret import plot_regret_over_time as plot_regret_over_time
+from driftgames.plots.regret import plot_time_per_round as plot_time_per_round
+from driftgames.plots.regret import plot_weights as plot_weights
+from driftgames.plots.shapes import plot_shapes as plot_shapes
+from driftgames.plots.style import save_figure as save_figure
