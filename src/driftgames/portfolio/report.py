@@ -46,7 +46,7 @@ def promised_regret(
 
     The variability that exponentiated gradient needs is measured in the days themselves.
     """
-    kept = strategy.content()["arguments"]
+    kept = strategy._arguments()
     if isinstance(strategy, UniversalPortfolio) and not (kept["cost"] and kept["potential"]):
         return strategy.regret_bound(best)
     if isinstance(strategy, SoftBayes) and not kept["cost"]:
