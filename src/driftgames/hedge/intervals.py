@@ -231,7 +231,7 @@ class AdaptiveIntervals(Stateful):
         for learner, (sign, quantile) in zip(self._learners, tails, strict=True):
             loss = PinballLoss(quantile, -math.inf, math.inf)
             bounds = forecast + sign * radii
-            mixed = play_linearised(learner, loss, bounds[None], y, None)[0]
+            mixed = play_linearised(learner, loss, bounds[None], y, None)
             self._numbers[_LOSS] += float(loss.evaluate(mixed, y)[0])
             self._losses += loss.evaluate(bounds, y)
 
