@@ -203,7 +203,7 @@ def test_playing_an_adversary_compiled_equals_playing_it_in_python(make, environ
 @scalar
 def lose_in_turn(t, p, losses):
     losses[:] = 0.0
-    losses[int(t) % losses.size] = 1.0
+    losses[int(t) % losses.size] = 1.0 if t < 20.0 else 2.0
 
 
 class InTurn(Adaptive):
@@ -214,6 +214,15 @@ class InTurn(Adaptive):
 def test_a_compiled_adversary_is_told_the_round():
     run = TsallisINF(3, random_state=0).run(InTurn(), 10)
     assert run.arm_losses.tolist() == [3.0, 4.0, 3.0]
+
+
+def test_losses_of_a_compiled_adversary_outside_0_and_1_leave_the_policy_as_it_was():
+    policy = TsallisINF(3, random_state=0)
+    before = state_of(policy)
+    wanted = r"the losses of an environment must lie in \[0, 1\]; got 2.0 at index \(19, 2\)"
+    with pytest.raises(ValueError, match=wanted):
+        policy.run(InTurn(), 20)
+    assert state_of(policy) == before
 
 
 def test_gains_in_a_range_are_losses_upside_down(make):

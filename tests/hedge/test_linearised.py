@@ -239,3 +239,13 @@ def test_the_combination_certificate_wants_the_rounds_that_were_played():
     plain = ExpertMixture(linearise=False).fit(X, y)
     with pytest.raises(ValueError, match="nothing is promised of combinations"):
         plain.combination_certificate(X, y)
+
+
+def test_the_distributions_of_linearised_rounds_are_those_of_the_learner():
+    X, y = forecasts(12, 4)
+    learner, twin = (AdaHedge(4, loss_range=None) for _ in range(2))
+    slope = SquareLoss().compiled_slope
+    mixed, played = learner.run_linearised(X, y, slope, distributions=True)
+    for t in range(12):
+        np.testing.assert_array_equal(played[t], twin.distribution())
+        assert twin.run_linearised(X[t : t + 1], y[t : t + 1], slope)[0] == mixed[t]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from driftgames.hedge import Hedge
+from driftgames.hedge import Hedge, base
 from driftgames.potentials import NormalHedgeDT
 
 
@@ -57,3 +57,13 @@ def test_weights_that_were_not_kept_cannot_be_drawn():
     run = Hedge(2).run(np.zeros((3, 2)))
     with pytest.raises(ValueError, match="run with distributions=True"):
         run.plot_weights()
+
+
+def test_a_bad_row_of_a_later_part_is_named_by_its_number_in_the_matrix(monkeypatch):
+    monkeypatch.setattr(base, "_CHUNK", 4)  # two rows of two actions
+    losses = np.full((9, 2), 0.5)
+    losses[7, 1] = 1.5
+    learner = Hedge(2)
+    with pytest.raises(ValueError, match=r"^losses\[7\] must lie in \[0, 1\]; got 1.5 at index 1"):
+        learner.run(losses)
+    assert learner == Hedge(2)

@@ -145,13 +145,9 @@ def check_bandit_potential(phi: Potential, n_arms: int, horizon: int) -> BanditC
     probes: list[Probe] = []
     for t in rounds_to_probe(rounds):
         probes.append(probe_round(phi, t, n, rounds))
-        if any(probes[-1].failures):
+        if any(probes[-1].failures):  # those before had none
             break
-    failures = zip(*(probe.failures for probe in probes), strict=True)
-    conditions = tuple(
-        Condition(name, next(filter(None, reasons), ""))
-        for name, reasons in zip(_NAMES, failures, strict=True)
-    )
+    conditions = tuple(map(Condition, _NAMES, probes[-1].failures))
     holds = all(condition.holds for condition in conditions)
     total = _total_log_growth(probes) if holds else math.inf
     check = BanditCheck(phi, n, rounds, conditions, total, exact=False)

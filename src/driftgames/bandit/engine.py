@@ -108,8 +108,7 @@ class Engine(ABC):
         """Return the largest learning rate of a game with these numbers."""
         return 0.0
 
-    @abstractmethod
-    def bind(self) -> None:
+    def bind(self) -> None:  # noqa: B027 (an engine may have nothing to bind)
         """Make all that follows from the state; called after an array was replaced."""
 
     def refresh(self) -> None:  # noqa: B027 (an engine may have nothing to refresh)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from driftgames._kernels.distribution import draw
+from driftgames._kernels.distribution import draw as draw_index
 from driftgames._kernels.elementary import log_all
 from driftgames.bandit import clock_kernels as clock
 from driftgames.bandit.arms import check_names, slots_of
@@ -34,23 +34,20 @@ class PotentialEngine(Engine):
         self.potential = potential
         self.estimates = np.zeros(n_arms)
         self.numbers = np.zeros(clock.CLOCK_SIZE)
-        self.bind()
 
     def distribution(self) -> FloatArray:
         """Return the weights of the potential as a distribution."""
         return self.potential.distribution(self.estimates - self.learner_loss, self.t + 1)
 
-    def bind(self) -> None:
-        """Bind the two functions of a stream."""
-        self.draw, self.learn = self._draw, self._learn
-
-    def _draw(self, function: int, state: int) -> tuple[int, float]:
+    def draw(self, function: int, state: int) -> tuple[int, float]:
+        """Draw an arm by the distribution."""
         p = self.distribution()
         clock.count_pull(self.numbers, 0.0)
-        arm = draw(p, take_uniform(function, state))
+        arm = draw_index(p, take_uniform(function, state))
         return arm, float(p[arm])
 
-    def _learn(self, arm: int, loss: float, chance: float) -> None:
+    def learn(self, arm: int, loss: float, chance: float) -> None:
+        """Add the estimated loss of the drawn arm."""
         self.estimates[arm] += loss / chance
         clock.count_loss(self.numbers, loss)
 

@@ -6,7 +6,7 @@ import contextlib
 import copy
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, ClassVar, NoReturn, Self, TypeVar
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
@@ -32,8 +32,6 @@ from driftgames.core.schema import (
 from driftgames.core.state import LAST_ROUND, Stateful
 from driftgames.core.typing import Content, FloatArray
 from driftgames.core.units import Units
-
-Puller = TypeVar("Puller", bound="ArmPuller")
 
 
 class ArmPuller(Stateful):
@@ -279,11 +277,16 @@ class ArmPuller(Stateful):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # kernels are bound to the arrays and the generator of one object
-        return _restored, (type(self), self._arguments(), self._get_state())
+        return type(self)._restored, (self._arguments(), self._get_state())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        state = copy.deepcopy(self._get_state(), memo)
-        return _restored(type(self), self._arguments(), state)
+        return self._restored(self._arguments(), copy.deepcopy(self._get_state(), memo))
+
+    @classmethod
+    def _restored(cls, arguments: Content, state: Content) -> Self:
+        policy = cls(**arguments)
+        policy._set_state(state)
+        return policy
 
     # ---------------------------------------------------------------- helpers
 
@@ -322,10 +325,3 @@ def _real(word: str, value: Any) -> float:
     if isinstance(value, complex | np.complexfloating):
         raise ValueError(f"a {word} must be a real number; got {shown(value)}")
     return float(value)
-
-
-def _restored(kind: type[Puller], arguments: Content, state: Content) -> Puller:
-    """Return the policy with these arguments in this state."""
-    policy = kind(**arguments)
-    policy._set_state(state)
-    return policy

@@ -240,7 +240,7 @@ class AdaptiveIntervals(Stateful):
         for learner, (sign, quantile) in zip(self._learners, tails, strict=True):
             loss = PinballLoss(quantile, -math.inf, math.inf)
             bounds = forecast + sign * radii
-            mixed = play_linearised(learner, loss, bounds[None], y, None)[0]
+            mixed = play_linearised(learner, loss, bounds[None], y, None)
             self._numbers[_LOSS] += float(loss.evaluate(mixed, y)[0])
             self._losses += loss.evaluate(bounds, y)
 
@@ -367,11 +367,8 @@ class AdaptiveIntervals(Stateful):
         if (levels < -steps - 1e-9).any() or (levels > 1 + steps + 1e-9).any():
             raise ValueError("a level must lie in [0, 1], or one step outside of it")
         learners = [restore_nested(each, ExpertLearner) for each in state["learners"]]
-        kinds = [(type(each), each._arguments()) for each in learners]
-        if len(learners) != len(self._learners) or any(
-            type(mine) is not kind or not same(mine._arguments(), arguments)
-            for mine, (kind, arguments) in zip(self._learners, kinds, strict=True)
-        ):
+        both = [[(type(each), each._arguments()) for each in x] for x in (self._learners, learners)]
+        if not same(*both):
             raise ValueError("its learners are not those of its arguments")
         for name in _ARRAYS:
             setattr(self, f"_{name}", state[name])

@@ -27,21 +27,18 @@ def play_linearised(
     forecasts: FloatArray,
     outcomes: FloatArray,
     awake: BoolArray | None,
-) -> tuple[FloatArray, FloatArray]:
-    """Play rounds in order and return the mixture's predictions and the distributions.
+) -> FloatArray:
+    """Play rounds in order and return the mixture's predictions.
 
     The forecast of a sleeping expert is that of one awake, and has no weight. AdaHedge on a
     loss that compiled loops know plays all rounds in one call.
     """
     if isinstance(learner, AdaHedge) and loss.compiled_slope is not None:
-        return learner.run_linearised(
-            forecasts, outcomes, loss.compiled_slope, awake=awake, distributions=True
-        )
-    mixed, played = np.empty(len(outcomes)), np.empty(forecasts.shape)
+        return learner.run_linearised(forecasts, outcomes, loss.compiled_slope, awake=awake)[0]
+    mixed = np.empty(len(outcomes))
     for t, row in enumerate(forecasts):
         mask = None if awake is None else awake[t]
-        p = played[t] = distribution_of_awake(learner, mask)
-        mixed[t] = mix(row, p)
+        mixed[t] = mix(row, distribution_of_awake(learner, mask))
         slope = loss.slope(mixed[t : t + 1], outcomes[t : t + 1])
         if isinstance(learner, AdaHedge):
             asleep = None if mask is None else mask[None]
@@ -49,7 +46,7 @@ def play_linearised(
         else:
             heard = row if mask is None else np.where(mask, row, mixed[t])
             learner.update(slope[0] * (heard - loss.middle))
-    return mixed, played
+    return mixed
 
 
 def charged_range(loss: Loss, linearised: bool) -> Range | None:

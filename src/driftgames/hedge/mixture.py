@@ -348,7 +348,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         else:
             learner = self.learner_.copy()  # a user's own loss may still raise below
         if linearised:
-            mixed = play_linearised(learner, loss, predictions, outcomes, awake)[0]
+            mixed = play_linearised(learner, loss, predictions, outcomes, awake)
         else:
             with np.errstate(over="ignore"):  # the learner refuses infinite losses
                 losses = loss.evaluate(predictions, outcomes[:, None])
