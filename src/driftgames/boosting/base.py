@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -32,23 +32,6 @@ from driftgames.core.documents import atomic_write
 from driftgames.core.typing import Figure, FloatArray, Path
 from driftgames.plots.style import shown_name
 from driftgames.tables import Table
-
-
-@dataclass(frozen=True)
-class Run:
-    """The numbers of a fit from which its certificate follows."""
-
-    margins: Margins
-    training_error: float
-    edges: FloatArray
-    vote_weights: FloatArray
-
-    def certify(self, title: str, bound: Bound) -> MarginCertificate:
-        """Return the certificate that a bound on the epsilon-regret gives."""
-        mean = float(self.edges.mean())
-        return MarginCertificate.of_regret(
-            title, self.edges.size, self.margins, self.training_error, mean, bound
-        )
 
 
 class BaseBooster(BatchFit):
@@ -93,8 +76,16 @@ class BaseBooster(BatchFit):
     """
 
     @abstractmethod
-    def _certify(self, run: Run) -> MarginCertificate:
+    def _certify(self, margins: Margins, error: float) -> MarginCertificate:
         """Return the certificate of a fit with the settings ``self._settings``."""
+
+    def _certify_regret(
+        self, title: str, bound: Bound, margins: Margins, error: float
+    ) -> MarginCertificate:
+        """Return the certificate that a bound on the epsilon-regret gives."""
+        edges = self.history_["edge"]
+        mean = float(edges.mean())
+        return MarginCertificate.of_regret(title, edges.size, margins, error, mean, bound)
 
     @property
     def certificate_(self) -> MarginCertificate | None:
@@ -102,10 +93,7 @@ class BaseBooster(BatchFit):
         check_is_fitted(self)
         if self._margins is None:
             return None
-        error = float(self.history_["training_error"][-1])
-        certificate = self._certify(
-            Run(self._margins, error, self.history_["edge"], self.estimator_weights_)
-        )
+        certificate = self._certify(self._margins, float(self.history_["training_error"][-1]))
         n_classes = self.classes_.size
         if n_classes == 2:
             return certificate
