@@ -357,8 +357,9 @@ class BaseBooster(BatchFit):
         """Draw ``feature_importances_``, the largest first."""
         from driftgames.plots.boosting import plot_importances
 
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return plot_importances(self.feature_importances_, names, n_features=n_features)
+        shares = self.feature_importances_
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(shares.size)])
+        return plot_importances(shares, names, n_features=n_features)
 
     def plot_calibration(self, X: Any, y: Any, *, label: Any = None, n_bins: int = 10) -> Figure:
         """Draw how often a class comes true where it is given a probability.
