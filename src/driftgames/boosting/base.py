@@ -111,7 +111,8 @@ class BaseBooster(BatchFit):
         check_is_fitted(self)
         if not (isinstance(self._tables, AdditiveModel) and self.n_iter_ and is_plain(X)):
             return self._votes(self._check_input(X))
-        return self._votes(self._check_input(X, finite=False), finite=True)  # looked for on the way
+        # the loop over the rows looks for infinities
+        return self._votes(self._check_input(X, finite=False), finite=True)
 
     def _votes(self, X: Any, **settings: Any) -> FloatArray:
         """Return the decision function of columns that the weak hypotheses ask about."""
@@ -202,12 +203,11 @@ class BaseBooster(BatchFit):
         votes = self.decision_function(X)
         if self.calibration_ is not None:
             return self.calibration_.probabilities(votes)
-        if votes.ndim == 2:
-            shares = (1.0 + votes) / 2.0
-            shares[~shares.any(axis=1)] = 1.0
-            return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-        for_second = (1.0 + votes) / 2.0
-        return np.column_stack([1.0 - for_second, for_second])
+        shares = (1.0 + votes) / 2.0
+        if votes.ndim == 1:
+            return np.column_stack([1.0 - shares, shares])
+        shares[~shares.any(axis=1)] = 1.0
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def margins(self, X: Any, y: Any) -> FloatArray:
         """Return ``y`` times the normalised vote: how clearly each example is right.
