@@ -129,7 +129,7 @@ def _read_libsvm(path: Path) -> Any:
 
 def _read_idx(path: Path) -> Any:
     from driftgames.datasets.files import read_bytes
-    from driftgames.datasets.mnist import parse_idx
+    from driftgames.datasets.public_files import parse_idx
 
     return [parse_idx(read_bytes(path), str(path)).astype(float)]
 

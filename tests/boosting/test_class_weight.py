@@ -48,6 +48,14 @@ def test_class_weights_are_factors_of_sample_weights(rare, kind):
     )
 
 
+def test_class_weights_of_numpy_types_are_saved(rare, tmp_path):
+    X, y = rare[0][:300], (rare[1][:300] == "rare").astype(np.int64)
+    weights = {np.int64(0): np.int64(1), np.int64(1): np.float64(2.5)}
+    booster = NHBoostDTClassifier(2, class_weight=weights, calibrate=False).fit(X, y)
+    booster.save(tmp_path / "m.json")
+    assert load_model(tmp_path / "m.json").class_weight == {0: 1, 1: 2.5}
+
+
 def test_class_weights_are_saved_and_bind_a_fit_that_goes_on(rare, tmp_path):
     X, y = rare[0][:300], rare[1][:300]
     booster = NHBoostDTClassifier(6, class_weight={"rare": 5}, calibrate=False, warm_start=True)

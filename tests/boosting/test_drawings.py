@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from driftgames.boosting import NHBoostDTClassifier
 
@@ -80,3 +81,5 @@ def test_importances_are_bars_in_order(model):
     assert [text.get_text() for text in axes.get_yticklabels()] == ["age", "1 more"]
     lengths = [bar.get_width() for bar in axes.patches]
     np.testing.assert_allclose(lengths, model.feature_importances_, rtol=1e-15)
+    with pytest.raises(NotFittedError):
+        NHBoostDTClassifier().plot_importances()

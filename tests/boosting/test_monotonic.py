@@ -101,3 +101,26 @@ def test_constraints_by_name_and_position_are_saved_and_bind(tmp_path):
 def test_bad_constraints_are_named(settings, message):
     with pytest.raises(ValueError, match=message):
         NHBoostDTClassifier(3, **settings, calibrate=False).fit(*draw(1, missing=0.0))
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_constraints_hold_beside_categories(depth):
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"town": rng.choice(["Bonn", "Kiel", "Ulm"], 150)})
+    frame["age"] = rng.integers(-4, 5, size=150)
+    y = (frame["age"].abs() > 2) ^ (frame["town"] == "Ulm")
+    grid = pd.DataFrame({"town": "Kiel", "age": np.arange(-5, 6)})
+    steps = {}
+    for sign in (-1, 0, 1):
+        booster = NHBoostDTClassifier(
+            15, max_depth=depth, monotonic_cst={"age": sign}, calibrate=False
+        ).fit(frame, y)
+        steps[sign] = np.diff(booster.decision_function(grid))
+    assert (steps[-1] <= 0).all()
+    assert (steps[1] >= 0).all()
+    assert (steps[0] < 0).any()
+    assert (steps[0] > 0).any()
+    assert steps[-1].any()
+    assert steps[1].any()
+    with pytest.raises(ValueError, match="monotonic_cst must be 0 for categories; feature 0"):
+        NHBoostDTClassifier(2, monotonic_cst={"town": 1}).fit(frame, y)

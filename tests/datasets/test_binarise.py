@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from driftgames.datasets import adult, mnist, splice
+from driftgames.datasets import public_files
 from driftgames.datasets.binarise import (
     Attribute,
     Column,
@@ -75,7 +75,7 @@ def test_rule_gives_published_columns_only(shared_data, name, raw, names, stem):
 def test_splice_comes_exactly_from_the_public_file(shared_data):
     text = read_bytes(shared_data / "splice" / "splice.data.xz").decode()
 
-    part, names = splice.derive(text)
+    part, names = public_files.derive_splice(text)
 
     published = read_bytes(shared_data / "splice" / "splice240.labelled.svm.xz")
     assert format_libsvm(part.X, part.y) == published
@@ -139,20 +139,20 @@ def adult_text(n=2400):
             str(rng.integers(17, 90))
             if attribute.values is None
             else attribute.values[rng.integers(len(attribute.values))]
-            for attribute in adult.ATTRIBUTES
+            for attribute in public_files.ADULT
         ]
         lines.append(", ".join([*fields, ">50K" if i % 2 else "<=50K"]))
     return "\n".join(lines) + "\n\n"
 
 
 def test_adult_gives_a_balanced_set_of_binary_columns():
-    part, names = adult.derive(adult_text())
+    part, names = public_files.derive_census(adult_text())
 
     assert part.X.shape == (2000, len(names))
     assert part.y.sum() == 0
     assert sum(name.startswith("age>=") for name in names) == 7
     assert not any(name.startswith("fnlwgt") for name in names)
-    again, _ = adult.derive(adult_text())
+    again, _ = public_files.derive_census(adult_text())
     assert (again.X != part.X).nnz == 0
 
 
@@ -162,7 +162,7 @@ KEYS = ("education", "occupation", "native-country")
 
 def keyed_adult_text(n=2600):
     """Rows that can be told apart by `KEYS`, a third of them above 50K, and those come first."""
-    values = [next(a.values for a in adult.ATTRIBUTES if a.name == key) for key in KEYS]
+    values = [next(a.values for a in public_files.ADULT if a.name == key) for key in KEYS]
     keys = [(a, b, c) for c in values[2] for b in values[1] for a in values[0]][:n]
     rng = np.random.default_rng(1)
     lines = []
@@ -175,7 +175,7 @@ def keyed_adult_text(n=2600):
                 if attribute.values is None
                 else attribute.values[rng.integers(len(attribute.values))]
             )
-            for k, attribute in enumerate(adult.ATTRIBUTES)
+            for k, attribute in enumerate(public_files.ADULT)
         ]
         lines.append(", ".join([*fields, ">50K" if i < 1200 else "<=50K"]))
     return "\n".join(lines)
@@ -185,11 +185,11 @@ def test_adult_draws_rows_without_repetition_and_says_of_each_what_it_is():
     """Every derived row leads back to one raw row, and agrees with it in all columns."""
     text = keyed_adult_text()
     raw = [line.split(", ") for line in text.splitlines()]
-    places = [[a.name for a in adult.ATTRIBUTES].index(key) for key in KEYS]
+    places = [[a.name for a in public_files.ADULT].index(key) for key in KEYS]
     by_key = {tuple(row[j] for j in places): row for row in raw}
     assert len(by_key) == len(raw)
 
-    part, names = adult.derive(text)
+    part, names = public_files.derive_census(text)
 
     dense = part.X.toarray()
     held = [{names[j] for j in np.flatnonzero(row)} for row in dense]
@@ -202,7 +202,7 @@ def test_adult_draws_rows_without_repetition_and_says_of_each_what_it_is():
     assert (part.y == 1).sum() == 1000
     assert 400 < (part.y[:1000] == 1).sum() < 600  # both halves have both classes
     expected = []
-    for j, attribute in enumerate(adult.ATTRIBUTES):
+    for j, attribute in enumerate(public_files.ADULT):
         column = [row[j] for row in found]
         if attribute.name == "fnlwgt":
             continue
@@ -226,27 +226,29 @@ def test_adult_needs_a_thousand_rows_of_each_class(n_above, n_below):
     below = [line for line in lines if line.endswith("<=50K")]
 
     with pytest.raises(DataError, match="fewer than 1000 rows of one class"):
-        adult.derive("\n".join(above[:n_above] + below[:n_below]))
-    part, _ = adult.derive("\n".join(above[:1000] + below[:1000]))
+        public_files.derive_census("\n".join(above[:n_above] + below[:n_below]))
+    part, _ = public_files.derive_census("\n".join(above[:1000] + below[:1000]))
     assert part.y.size == 2000
 
 
 def test_adult_skips_gaps_and_refuses_other_lines():
     good = adult_text(4)
     gap = good.splitlines()[0].replace(", ", ", ?, ", 1)
-    rows, labels = adult.parse_adult("|1x3 Cross validator\n" + good.replace("K\n", "K.\n") + gap)
+    rows, labels = public_files.parse_adult(
+        "|1x3 Cross validator\n" + good.replace("K\n", "K.\n") + gap
+    )
     assert len(rows) == 4
     assert set(labels) == {">50K", "<=50K"}
 
     with pytest.raises(DataError, match="adult: line 1: expected 14 fields"):
-        adult.parse_adult("39, State-gov")
+        public_files.parse_adult("39, State-gov")
 
 
 def test_a9a_column_names_agree_with_the_data(shared_data):
     from driftgames.datasets.libsvm import read_libsvm
 
     X, _ = read_libsvm(shared_data / "a9a" / "a9a.xz")
-    counts = dict(zip(adult.a9a_feature_names(), X.sum(axis=0).A1, strict=True))
+    counts = dict(zip(public_files.a9a_feature_names(), X.sum(axis=0).A1, strict=True))
 
     # known counts of UCI Adult
     assert counts["sex=Male"] == 21790
@@ -270,7 +272,7 @@ def test_mnist_is_reduced_and_binarised():
     images[1, :2, :2] = [[255, 0], [0, 0]]
     labels = np.tile([4, 9, 1, 0, 9], 10)
 
-    part, names = mnist.derive(idx(images), idx(labels))
+    part, names = public_files.derive_ocr49(idx(images), idx(labels))
 
     assert part.y.tolist() == [-1, 1, 1] * 10
     chosen = images[np.isin(labels, (4, 9))]
@@ -294,16 +296,16 @@ def test_mnist_takes_the_first_2000_fours_and_nines():
     images = np.zeros((labels.size, 28, 28))
     images[:, 0, 0] = np.arange(labels.size) % 251
 
-    part, _ = mnist.derive(idx(images), idx(labels))
+    part, _ = public_files.derive_ocr49(idx(images), idx(labels))
 
     assert part.y.tolist() == [1, -1] * 1000
 
 
 def test_mnist_refuses_other_shapes():
     with pytest.raises(DataError, match="expected 28 x 28 images with a label each"):
-        mnist.derive(idx(np.zeros((3, 28, 27))), idx(np.zeros(3)))
+        public_files.derive_ocr49(idx(np.zeros((3, 28, 27))), idx(np.zeros(3)))
     with pytest.raises(DataError, match="expected 28 x 28 images with a label each"):
-        mnist.derive(idx(np.zeros((3, 28, 28))), idx(np.zeros(2)))
+        public_files.derive_ocr49(idx(np.zeros((3, 28, 28))), idx(np.zeros(2)))
 
 
 @pytest.mark.parametrize(
@@ -312,4 +314,4 @@ def test_mnist_refuses_other_shapes():
 )
 def test_bad_idx_is_refused(data):
     with pytest.raises(DataError, match="labels: "):
-        mnist.parse_idx(data, "labels")
+        public_files.parse_idx(data, "labels")

@@ -1,7 +1,13 @@
 import numpy as np
+import pytest
 
-from driftgames.plots.boosting import plot_cumulative_margins, plot_zero_fractions
+from driftgames.plots.boosting import (
+    plot_cumulative_margins,
+    plot_importances,
+    plot_zero_fractions,
+)
 from driftgames.plots.regret import plot_time_per_round
+from driftgames.plots.shapes import plot_shapes
 
 
 def styles(ax):
@@ -54,3 +60,20 @@ def test_a_figure_can_be_drawn_on_given_axes():
     ax = drawing.add_subplot()
 
     assert plot_zero_fractions(np.ones(1), {"a": np.zeros(1)}, ax=ax) is drawing
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "values", "names", "message"),
+    [
+        ([[0.5]], [[1, 2]], ["a", "b"], "must be as many; got 1, 1 and 2"),
+        ([[0.5]], [[1]], ["a"], "a must have one value more than thresholds; got 1 values and 1"),
+    ],
+)
+def test_steps_that_do_not_match_are_named(thresholds, values, names, message):
+    with pytest.raises(ValueError, match=message):
+        plot_shapes(thresholds, values, names)
+
+
+def test_importances_must_have_names():
+    with pytest.raises(ValueError, match=r"one for each of 1 names; got shape \(2,\)"):
+        plot_importances([0.5, 0.5], ["a"])

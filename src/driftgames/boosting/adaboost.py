@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from driftgames._kernels.elementary import log_all
-from driftgames.boosting.base import BaseBooster, Run
+from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.chips import SUM_BITS, Chips
 from driftgames.boosting.training_set import Standing, TrainingSet
 from driftgames.certificates.margins import MarginCertificate, Margins
@@ -50,9 +50,9 @@ class AdaBoostClassifier(BaseBooster):
     def _start(self, training_set: TrainingSet) -> Chips:
         return ExponentialChips(training_set)
 
-    def _certify(self, run: Run) -> MarginCertificate:
+    def _certify(self, margins: Margins, error: float) -> MarginCertificate:
         return MarginCertificate.of_product(
-            "AdaBoost", run.margins, run.training_error, run.edges, run.vote_weights
+            "AdaBoost", margins, error, self.history_["edge"], self.estimator_weights_
         )
 
     def _errors_per_pair(self, n_classes: int) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -32,23 +32,6 @@ from driftgames.core.documents import atomic_write
 from driftgames.core.typing import Figure, FloatArray, Path
 from driftgames.plots.style import shown_name
 from driftgames.tables import Table
-
-
-@dataclass(frozen=True)
-class Run:
-    """The numbers of a fit from which its certificate follows."""
-
-    margins: Margins
-    training_error: float
-    edges: FloatArray
-    vote_weights: FloatArray
-
-    def certify(self, title: str, bound: Bound) -> MarginCertificate:
-        """Return the certificate that a bound on the epsilon-regret gives."""
-        mean = float(self.edges.mean())
-        return MarginCertificate.of_regret(
-            title, self.edges.size, self.margins, self.training_error, mean, bound
-        )
 
 
 class BaseBooster(BatchFit):
@@ -93,8 +76,16 @@ class BaseBooster(BatchFit):
     """
 
     @abstractmethod
-    def _certify(self, run: Run) -> MarginCertificate:
+    def _certify(self, margins: Margins, error: float) -> MarginCertificate:
         """Return the certificate of a fit with the settings ``self._settings``."""
+
+    def _certify_regret(
+        self, title: str, bound: Bound, margins: Margins, error: float
+    ) -> MarginCertificate:
+        """Return the certificate that a bound on the epsilon-regret gives."""
+        edges = self.history_["edge"]
+        mean = float(edges.mean())
+        return MarginCertificate.of_regret(title, edges.size, margins, error, mean, bound)
 
     @property
     def certificate_(self) -> MarginCertificate | None:
@@ -102,10 +93,7 @@ class BaseBooster(BatchFit):
         check_is_fitted(self)
         if self._margins is None:
             return None
-        error = float(self.history_["training_error"][-1])
-        certificate = self._certify(
-            Run(self._margins, error, self.history_["edge"], self.estimator_weights_)
-        )
+        certificate = self._certify(self._margins, float(self.history_["training_error"][-1]))
         n_classes = self.classes_.size
         if n_classes == 2:
             return certificate
@@ -123,7 +111,8 @@ class BaseBooster(BatchFit):
         check_is_fitted(self)
         if not (isinstance(self._tables, AdditiveModel) and self.n_iter_ and is_plain(X)):
             return self._votes(self._check_input(X))
-        return self._votes(self._check_input(X, finite=False), finite=True)  # looked for on the way
+        # the loop over the rows looks for infinities
+        return self._votes(self._check_input(X, finite=False), finite=True)
 
     def _votes(self, X: Any, **settings: Any) -> FloatArray:
         """Return the decision function of columns that the weak hypotheses ask about."""
@@ -214,12 +203,11 @@ class BaseBooster(BatchFit):
         votes = self.decision_function(X)
         if self.calibration_ is not None:
             return self.calibration_.probabilities(votes)
-        if votes.ndim == 2:
-            shares = (1.0 + votes) / 2.0
-            shares[~shares.any(axis=1)] = 1.0
-            return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-        for_second = (1.0 + votes) / 2.0
-        return np.column_stack([1.0 - for_second, for_second])
+        shares = (1.0 + votes) / 2.0
+        if votes.ndim == 1:
+            return np.column_stack([1.0 - shares, shares])
+        shares[~shares.any(axis=1)] = 1.0
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def margins(self, X: Any, y: Any) -> FloatArray:
         """Return ``y`` times the normalised vote: how clearly each example is right.
@@ -369,8 +357,9 @@ class BaseBooster(BatchFit):
         """Draw ``feature_importances_``, the largest first."""
         from driftgames.plots.boosting import plot_importances
 
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return plot_importances(self.feature_importances_, names, n_features=n_features)
+        shares = self.feature_importances_
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(shares.size)])
+        return plot_importances(shares, names, n_features=n_features)
 
     def plot_calibration(self, X: Any, y: Any, *, label: Any = None, n_bins: int = 10) -> Figure:
         """Draw how often a class comes true where it is given a probability.

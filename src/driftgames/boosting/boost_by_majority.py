@@ -9,11 +9,11 @@ import numpy as np
 
 from driftgames._kernels.elementary import exp_all, log_all
 from driftgames._kernels.sums import total
-from driftgames.boosting.base import BaseBooster, Run
+from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.chips import Chips
 from driftgames.boosting.potential_boost import CountedChips, MistakeWeights
 from driftgames.boosting.training_set import TrainingSet
-from driftgames.certificates.margins import MarginCertificate
+from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.core.checks import check_integer, is_real, shown
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -72,22 +72,18 @@ class BoostByMajorityClassifier(BaseBooster):
             )
         return CountedChips(MajorityWeights(horizon, self.edge), training_set)
 
-    def _certify(self, run: Run) -> MarginCertificate:
+    def _certify(self, margins: Margins, error: float) -> MarginCertificate:
         horizon, edge = self._settings["horizon"], self._settings["edge"]
-        least = float(run.edges.min())
-        if run.edges.size < horizon:
-            caveat = f"only {run.edges.size} of the {horizon} planned rounds were played"
+        least = float(self.history_["edge"].min())
+        if self.n_iter_ < horizon:
+            caveat = f"only {self.n_iter_} of the {horizon} planned rounds were played"
         elif least < edge:
             caveat = f"an edge of {least:.4g} was below the expected {edge:g}"
         else:
             caveat = ""
+        value = 1.0 if caveat else MajorityWeights(horizon, edge).game_value
         return MarginCertificate.of_game_value(
-            "Boost-by-majority",
-            run.edges.size,
-            run.margins,
-            run.training_error,
-            1.0 if caveat else MajorityWeights(horizon, edge).game_value,
-            caveat,
+            "Boost-by-majority", self.n_iter_, margins, error, value, caveat
         )
 
     def _binding_settings(self) -> dict[str, Any]:

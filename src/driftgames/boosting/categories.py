@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from driftgames.boosting.additive import Explanation, ShapeFunction
 from driftgames.boosting.frames import UNKNOWN, Categories, recode
 from driftgames.boosting.sample_weights import SampleWeights
-from driftgames.core.typing import FloatArray, IntArray
+from driftgames.core.typing import Content, FloatArray, IntArray
 
 RARE = 10
 """A category in which fewer examples of either class are expected has no rank."""
@@ -78,6 +78,17 @@ class CategoryColumn:
     def n_columns(self) -> int:
         """The number of columns that it becomes."""
         return len(self.categories) + self.missing + len(self.ranks)
+
+    def encode(self) -> Content:
+        """Return the feature as JSON."""
+        ranks = [list(each) for each in self.ranks]
+        return {"values": list(self.categories), "missing": self.missing, "ranks": ranks}
+
+    @classmethod
+    def decode(cls, content: Content) -> Self:
+        """Return the feature that `encode` describes."""
+        ranks = tuple(map(tuple, content["ranks"]))
+        return cls(tuple(content["values"]), content["missing"], ranks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,24 +241,20 @@ class CategoryEncoder:
         n_stored = sum(1 if each is None else 1 + len(each.ranks) for each in self.features)
         columns = np.empty((n_rows, n_stored), dtype=np.int32)
         values = np.empty((n_rows, n_stored))
-        e = 0
+        entries = iter(range(n_stored))  # of a row
         for j, feature in enumerate(self.features):
-            start, code = int(self.starts[j]), codes[:, j]
+            start, code, e = int(self.starts[j]), codes[:, j], next(entries)
             if feature is None:
                 columns[:, e], values[:, e] = start, code
-                e += 1
                 continue
             n = len(feature.categories)
             k = np.where(np.isnan(code), n if feature.missing else UNKNOWN, code).astype(np.int64)
             columns[:, e], values[:, e] = np.where(k >= 0, start + k, -1), 1.0
-            for r, ranks in enumerate(feature.ranks, start=1):
+            for column, ranks in enumerate(feature.ranks, start=start + n + feature.missing):
                 by_code = np.array([*ranks, 0, 0], dtype=np.float64)  # missing, unknown
                 by_code[by_code == 0] = np.nan
-                columns[:, e + r], values[:, e + r] = (
-                    start + n + feature.missing + r - 1,
-                    by_code[k],
-                )
-            e += 1 + len(feature.ranks)
+                e = next(entries)
+                columns[:, e], values[:, e] = column, by_code[k]
         stored = columns >= 0  # an unknown category stores nothing: every answer is "no"
         pointers = np.append(0, np.cumsum(np.count_nonzero(stored, axis=1)))
         shape = (n_rows, self.n_columns)
@@ -283,32 +290,14 @@ class CategoryEncoder:
             shapes[j] = CategoryVotes(j, feature.categories, np.array(known), missing, unknown)
         return shapes
 
-    def encode(self) -> list[dict[str, Any] | None]:
+    def encode(self) -> list[Content | None]:
         """Return the features as JSON."""
-        return [
-            None
-            if each is None
-            else {
-                "values": list(each.categories),
-                "missing": each.missing,
-                "ranks": [list(ranks) for ranks in each.ranks],
-            }
-            for each in self.features
-        ]
+        return [None if each is None else each.encode() for each in self.features]
 
     @classmethod
-    def decode(cls, content: list[dict[str, Any] | None]) -> Self:
+    def decode(cls, content: list[Content | None]) -> Self:
         """Return the encoder that `encode` describes."""
-        return cls(
-            tuple(
-                None
-                if each is None
-                else CategoryColumn(
-                    tuple(each["values"]), each["missing"], tuple(map(tuple, each["ranks"]))
-                )
-                for each in content
-            )
-        )
+        return cls(tuple(None if each is None else CategoryColumn.decode(each) for each in content))
 
 
 def _add_up(cells: IntArray, masses: IntArray, n_cells: int) -> IntArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,6 +138,7 @@ class Stage:
     model: Callable[[], BaseBooster]
 
 
+@dataclass
 class Watch:
     """Follows a fit and says when it stops.
 
@@ -145,17 +146,12 @@ class Watch:
     True. The set ``validation`` decides on early stopping.
     """
 
-    def __init__(
-        self,
-        sets: dict[str, EvaluationSet],
-        callbacks: Sequence[Callback],
-        stopping: Stopping | None = None,
-        validation: EvaluationSet | None = None,
-    ) -> None:
-        self.sets, self.stopping, self.validation = sets, stopping, validation
-        self._callbacks = callbacks
-        self.scores: list[float] = []
-        self.stopped = False
+    sets: dict[str, EvaluationSet]
+    callbacks: Sequence[Callback]
+    stopping: Stopping | None = None
+    validation: EvaluationSet | None = None
+    scores: list[float] = field(default_factory=list)
+    stopped: bool = False
 
     @property
     def evals_result(self) -> dict[str, dict[str, list[float]]]:
@@ -187,10 +183,10 @@ class Watch:
         if self.stopping is not None and self.validation is not None:
             self.scores.append(self.validation.score(self.stopping.scoring, model))
             self.stopped |= self.stopping.is_over(self.scores)
-        if told is not None and self._callbacks:
+        if told is not None and self.callbacks:
             numbers_of_round = played.edge, played.zero_fraction, played.training_error
             stage = Stage(told[1], *numbers_of_round, self.evals_result, model)
-            for callback in self._callbacks:
+            for callback in self.callbacks:
                 self.stopped |= bool(callback(told[0], stage) is True)
 
 

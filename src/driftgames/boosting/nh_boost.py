@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.normal_hedge import weigh_normal_hedge
-from driftgames.boosting.base import BaseBooster, Run
+from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.chips import Chips
 from driftgames.boosting.potential_boost import CountedChips, MistakeWeights
 from driftgames.boosting.training_set import TrainingSet
-from driftgames.certificates.margins import MarginCertificate
+from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.core.typing import FloatArray, IntArray
 from driftgames.potentials import NoBoundError
 
@@ -42,8 +42,8 @@ class NHBoostClassifier(BaseBooster):
     def _start(self, training_set: TrainingSet) -> Chips:
         return CountedChips(NormalHedgeWeights(), training_set)
 
-    def _certify(self, run: Run) -> MarginCertificate:
-        return run.certify("NH-Boost", _no_bound)
+    def _certify(self, margins: Margins, error: float) -> MarginCertificate:
+        return self._certify_regret("NH-Boost", _no_bound, margins, error)
 
 
 def _no_bound(horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> npt.ArrayLike:

@@ -154,7 +154,7 @@ def _encode_parameter(name: str, value: Any) -> Any:
     if name == "monotonic_cst":
         return plain_constraints(value)
     if name == "class_weight" and isinstance(value, Mapping):
-        return [[label, weight] for label, weight in value.items()]
+        value = [list(pair) for pair in value.items()]
     try:
         encoded = encode(value.tolist() if isinstance(value, np.ndarray) else value)
     except TypeError:

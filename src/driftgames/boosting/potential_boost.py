@@ -17,7 +17,7 @@ import numpy as np
 
 from driftgames._kernels.jit import kernel, specialise
 from driftgames._kernels.sums import dot
-from driftgames.boosting.base import BaseBooster, Run
+from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.chips import SUM_BITS, Chips
 from driftgames.boosting.stump_kernels import scale_weights
 from driftgames.boosting.training_set import AsksAhead, TrainingSet
@@ -187,8 +187,8 @@ class _PotentialBooster(BaseBooster):
     def _start(self, training_set: TrainingSet) -> Chips:
         return CountedChips(PotentialWeights(self._potential()), training_set)
 
-    def _certify(self, run: Run) -> MarginCertificate:
-        return run.certify(self._title(), self._potential().bound)
+    def _certify(self, margins: Margins, error: float) -> MarginCertificate:
+        return self._certify_regret(self._title(), self._potential().bound, margins, error)
 
 
 @dataclass(eq=False, repr=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from driftgames.datasets import adult, mnist, splice
-from driftgames.datasets.dataset import Split
+from driftgames.datasets import public_files
+from driftgames.datasets.public_files import Derived
 
-Derive = Callable[[Mapping[str, bytes]], tuple[Split, tuple[str, ...]]]
-"""From the downloaded files, by name, to all examples in order and the names of the columns."""
+Derive = Callable[[Mapping[str, bytes]], Derived]
+"""From the downloaded files, by name, to a set."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ _ENTRIES = (
         classes=("<=50K", ">50K"),
         files=_files("a9a", "a9a.t"),
         remotes=_remotes((_LIBSVM,), "a9a", "a9a.t"),
-        column_names=adult.a9a_feature_names,
+        column_names=public_files.a9a_feature_names,
     ),
     Entry(
         "census",
@@ -123,7 +123,7 @@ _ENTRIES = (
         files=_files("census131.labelled.svm"),
         features=_files("census131.features.txt")[0],
         remotes=_remotes((f"{_UCI}/adult",), "adult.data"),
-        derive=lambda files: adult.derive(files["adult.data"].decode()),
+        derive=lambda files: public_files.derive_census(files["adult.data"].decode()),
     ),
     Entry(
         "ocr49",
@@ -135,7 +135,7 @@ _ENTRIES = (
         files=_files("ocr49_403.labelled.svm"),
         features=_files("ocr49_403.features.txt")[0],
         remotes=_remotes(_MNIST, *_DIGITS),
-        derive=lambda files: mnist.derive(*(files[name] for name in _DIGITS)),
+        derive=lambda files: public_files.derive_ocr49(*(files[name] for name in _DIGITS)),
     ),
     Entry(
         "splice",
@@ -149,7 +149,7 @@ _ENTRIES = (
         remotes=_remotes(
             (f"{_UCI}/molecular-biology/splice-junction-gene-sequences",), "splice.data"
         ),
-        derive=lambda files: splice.derive(files["splice.data"].decode()),
+        derive=lambda files: public_files.derive_splice(files["splice.data"].decode()),
     ),
     Entry(
         "w8a",

@@ -93,25 +93,13 @@ def most_bytes() -> int:
 def read_checked(path: str | os.PathLike[str], sha256: str) -> bytes:
     """Return the decompressed content of a file whose sha256 must be the given one."""
     data = read_bytes(path)
-    check_sha256(data, sha256, os.fspath(path))
-    return data
-
-
-def check_sha256(data: bytes, sha256: str, name: str) -> None:
-    """Raise an error if ``data`` is not the content with this sha256.
-
-    >>> check_sha256(b"", "00" * 32, "empty.svm")
-    Traceback (most recent call last):
-    ...
-    driftgames.datasets.files.DataError: empty.svm: its sha256 is e3b0c44298fc..., where
-    000000000000... was expected; the content was changed or cut short
-    """
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:
         raise DataError(
-            f"{name}: its sha256 is {found[:12]}..., where {sha256[:12]}... was expected; "
-            "the content was changed or cut short"
+            f"{os.fspath(path)}: its sha256 is {found[:12]}..., where {sha256[:12]}... was "
+            "expected; the content was changed or cut short"
         )
+    return data
 
 
 def find_file(folder: Path, name: str) -> Path | None:

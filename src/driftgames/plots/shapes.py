@@ -49,7 +49,17 @@ def plot_shapes(
     check_integer("n_shapes", n_shapes, least=1)
     cuts = [as_floats("thresholds", each) for each in thresholds]
     votes = [as_floats("values", each) for each in values]
-    _check_shapes(cuts, votes, names)
+    if not len(cuts) == len(votes) == len(names):
+        raise ValueError(
+            "thresholds, values and names must be as many; "
+            f"got {len(cuts)}, {len(votes)} and {len(names)}"
+        )
+    for name, cut, vote in zip(names, cuts, votes, strict=True):
+        if vote.size != cut.size + 1:
+            raise ValueError(
+                f"{name} must have one value more than thresholds; "
+                f"got {vote.size} values and {cut.size} thresholds"
+            )
     order = sorted(range(len(votes)), key=lambda j: -float(np.ptp(votes[j])))[:n_shapes]
     across = min(4, max(1, len(order)))
     down = max(1, math.ceil(len(order) / across))
@@ -71,22 +81,6 @@ def plot_shapes(
         else:
             axes.set_ylabel(label, fontsize="small")
     return figure
-
-
-def _check_shapes(
-    cuts: Sequence[FloatArray], votes: Sequence[FloatArray], names: Sequence[str]
-) -> None:
-    if not len(cuts) == len(votes) == len(names):
-        raise ValueError(
-            "thresholds, values and names must be as many; "
-            f"got {len(cuts)}, {len(votes)} and {len(names)}"
-        )
-    for name, cut, vote in zip(names, cuts, votes, strict=True):
-        if vote.size != cut.size + 1:
-            raise ValueError(
-                f"{name} must have one value more than thresholds; "
-                f"got {vote.size} values and {cut.size} thresholds"
-            )
 
 
 def _draw(
