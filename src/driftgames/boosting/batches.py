@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from driftgames.boosting.assembly import begin_assembly
+from driftgames.boosting.assembly import begin_assembly, join
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array
 from driftgames.boosting.booster_input import find_classes
@@ -193,11 +193,7 @@ class BatchReader:
     def take_unseen(self) -> tuple[Any, Array, IntArray] | None:
         """Return the examples held out, and forget them."""
         parts, self.unseen = self.unseen, []
-        if not parts:
-            return None
-        X, y, weights = zip(*parts, strict=True)
-        rows = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
-        return rows, np.concatenate(y), np.concatenate(weights)
+        return join(parts)
 
     def expand(self, X: Any) -> Any:
         """Return the columns that stumps and trees ask about."""

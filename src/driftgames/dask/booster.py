@@ -15,6 +15,7 @@ from distributed import Client, default_client
 from sklearn.utils.validation import check_is_fitted
 
 import dask
+from driftgames.boosting.assembly import join
 from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.calibration import RowKeys, cross_fit
 from driftgames.boosting.monitoring import Callback, Stage, name_sets
@@ -24,10 +25,9 @@ from driftgames.boosting.rounds import lean_of
 from driftgames.boosting.shared_training_set import SharedTrainingSet
 from driftgames.boosting.warm_start import check_categories, check_continuation
 from driftgames.core.checks import check_integer, is_real, shown
-from driftgames.core.typing import BoolArray, FloatArray, IntArray, Path
+from driftgames.core.typing import BoolArray, FloatArray, Path
 from driftgames.dask import partitions
 from driftgames.dask.exchange import ActorExchange, ClusterWatch
-from driftgames.dask.partitions import Part, Plan
 from driftgames.dask.survey import Survey
 
 
@@ -181,7 +181,8 @@ class DaskBooster(BaseBooster):
         plan = replace(plan, encoder=encoder, shape=shape)
         cuts = survey.cuts(plan, max_bins)
         plan = replace(plan, cuts=cuts)
-        watch = local._watch(pairs, plan.classes, callbacks, stopping, _join(plan, unseen))
+        held_out = join([(plan.columns(part), part.y, plan.weigh(part)) for part in unseen])
+        watch = local._watch(pairs, plan.classes, callbacks, stopping, held_out)
         with ActorExchange(client, survey.parts, plan, self.timeout) as exchange:
             exchange.place(survey.release())
             shared = SharedTrainingSet(
@@ -300,16 +301,6 @@ class DaskBooster(BaseBooster):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "client": None}  # it belongs to this process
-
-
-def _join(plan: Plan, parts: list[Part]) -> tuple[Any, Any, IntArray] | None:
-    """Return the columns, labels and weights of all parts; None if there is none."""
-    if not parts:
-        return None
-    columns, y, weights = zip(
-        *((plan.columns(part), part.y, plan.weigh(part)) for part in parts), strict=True
-    )
-    return partitions.stack(columns), np.concatenate(y), np.concatenate(weights)
 
 
 def _predict(local: BaseBooster, method: str, part: Any, dtype: Any, width: tuple[int, ...]) -> Any:
