@@ -172,23 +172,20 @@ class BatchReader:
                     self._sizes[label] = self._sizes.get(label, 0) + n
         return summary.cuts()
 
-    def bin(
-        self, cuts: Cuts, **settings: Any
-    ) -> tuple[BinnedTrainingSet, IntArray | None, list[int]]:
-        """Read all batches again; return them in bins, their labels and the mass of each class.
+    def bin(self, cuts: Cuts, **settings: Any) -> tuple[BinnedTrainingSet, IntArray | None]:
+        """Read all batches again; return them in bins, and their labels.
 
         The labels number the classes; there are none of two classes.
         """
         sizes = [self._sizes.get(label, 0) for label in self.classes.tolist()]
-        masses, assembly = np.zeros(len(sizes), dtype=np.int64), None
+        assembly = None
         for X, labels, weights in self._training("binning"):
             columns = self.expand(X)
             assembly = assembly or begin_assembly(columns, cuts, sizes)
             assembly.add(columns, labels, weights)
-            np.add.at(masses, labels, weights)
         assert assembly is not None
         binned = assembly.finish(integer_weights=self.integer_weights, **settings)
-        return binned, assembly.labels, masses.tolist()
+        return binned, assembly.labels
 
     def take_unseen(self) -> tuple[Any, Array, IntArray] | None:
         """Return the examples held out, and forget them."""

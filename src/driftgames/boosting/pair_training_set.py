@@ -45,6 +45,11 @@ class PairTrainingSet(RowSet):
         copies = np.where(self.positive, n_classes - 1, 1)
         self.sample_weights = copies * np.repeat(example_weights, n_classes)
 
+    @property
+    def masses(self) -> list[int]:
+        """The mass of each class."""
+        return [int(self.example_weights[self.labels == k].sum()) for k in range(self.n_classes)]
+
     def count_mistakes(self) -> PairCounts:
         """Return one number of mistakes for each pair."""
         return PairCounts(self)

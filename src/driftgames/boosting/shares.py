@@ -151,12 +151,9 @@ class Share:
     ) -> None:
         self._set: RowSet
         self._divide: Callable[[Sequence[Question]], list[IntArray]] | None = None  # for trees
-        self._masses = np.array(data.masses)
         if labels is not None:
             self._set = pairs = PairShare(data, labels, n_classes, shape or TreeShape())
             self._divide = pairs.sum_left
-            self._masses = np.zeros(n_classes, dtype=np.int64)
-            np.add.at(self._masses, pairs.labels, pairs.example_weights)
         elif shape is None:
             self._set = SummedBins(**{f: getattr(data, f) for f in data.__dataclass_fields__})
         else:
@@ -170,7 +167,7 @@ class Share:
         if name == "counts":
             return self._counts
         if name == "masses":
-            return self._masses
+            return np.array(self._set.masses)
         if name == "divide" and self._divide is not None:
             return self._divide(*arguments)
         if name in ("count_mistakes", "add_votes"):

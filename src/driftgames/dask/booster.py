@@ -21,7 +21,6 @@ from driftgames.boosting.calibration import RowKeys, cross_fit
 from driftgames.boosting.monitoring import Callback, Stage, name_sets
 from driftgames.boosting.persistence import load_model
 from driftgames.boosting.registry import BOOSTERS
-from driftgames.boosting.rounds import lean_of
 from driftgames.boosting.shared_training_set import SharedTrainingSet
 from driftgames.boosting.warm_start import check_categories, check_continuation
 from driftgames.core.checks import check_integer, is_real, shown
@@ -193,13 +192,8 @@ class DaskBooster(BaseBooster):
                 shape=shape,
                 monotonic=monotonic,
             )
-            earlier = []
-            if goes_on:
-                of_trees = shape is not None or n_classes > 2
-                earlier = shared.to_bins(local.trees_ if of_trees else local.stumps_)
             begun = time.perf_counter()
-            lean = lean_of(shared.masses)
-            local._boost(shared, plan.classes, earlier, n_estimators, lean, watch)
+            local._boost(shared, plan.classes, n_estimators, watch, goes_on=goes_on)
             seconds = time.perf_counter() - begun
             waited = max(exchange.seconds - exchange.busiest(), 0.0)
             report = ExchangeReport(seconds, waited, exchange.n_asked, exchange.n_lost)
