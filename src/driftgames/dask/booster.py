@@ -138,7 +138,7 @@ class DaskBooster(BaseBooster):
                 return survey.vote(parts, held, fresh, stages)
 
             local._settle(cross_fit(local, keys, refit, local._stages))
-        self._take(local)
+        self._hand_over(local, self)
         self.exchange_ = report
         if self.checkpoint is not None:
             FilePath(self.checkpoint).unlink(missing_ok=True)
@@ -211,7 +211,7 @@ class DaskBooster(BaseBooster):
     def to_local(self) -> BaseBooster:
         """Return the ordinary classifier of this fit."""
         check_is_fitted(self)
-        return self._copy_to(self._new_local())
+        return self._hand_over(self, self._new_local())
 
     def decision_function(self, X: Any) -> Any:
         """Return the normalised vote; lazily, as a dask array, for a collection."""
@@ -271,18 +271,14 @@ class DaskBooster(BaseBooster):
                 )
             return saved
         if self.warm_start and self.__sklearn_is_fitted__():
-            self._copy_to(local)
+            self._hand_over(self, local)
         return local
 
-    def _take(self, local: BaseBooster) -> None:
-        """Take over what a local booster was fitted to."""
-        mine = self.get_params(deep=False)
-        self.__dict__.update({k: v for k, v in vars(local).items() if k not in mine})
-
-    def _copy_to(self, local: BaseBooster) -> BaseBooster:
-        mine = {*self.get_params(deep=False), "exchange_"}
-        local.__dict__.update({k: v for k, v in vars(self).items() if k not in mine})
-        return local
+    def _hand_over(self, fitted: BaseBooster, to: BaseBooster) -> BaseBooster:
+        """Let a booster take over what another one was fitted to."""
+        own = {*self.get_params(deep=False), "exchange_"}
+        to.__dict__.update({k: v for k, v in vars(fitted).items() if k not in own})
+        return to
 
     def _new_local(self) -> BaseBooster:
         """Return the ordinary classifier with these settings."""
