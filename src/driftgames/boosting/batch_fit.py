@@ -110,9 +110,7 @@ class BatchFit(BoostingRounds):
         reader.begin()
         stopping = self._stops(pairs, reader.count() if self.early_stopping else 0)
         if stopping is not None and not pairs:
-            keys, numbers = reader.keys(), np.arange(reader.classes.size)
-            held = stopping.hold_out(keys.hashes, keys.labels, reader.masses(), numbers)
-            reader.hold_out(held)
+            reader.hold_out(stopping)
         encoder = reader.encode(ranked=shape is not None and not shape.is_stump)
         if goes_on:
             check_categories(self, encoder)

@@ -28,6 +28,7 @@ from driftgames.boosting.cut_summary import CutSummary
 from driftgames.boosting.cuts import Cuts
 from driftgames.boosting.fingerprint import OTHER_ROWS, Fingerprint
 from driftgames.boosting.frames import UNKNOWN, Categories, FoundCategories, recode
+from driftgames.boosting.monitoring import Stopping
 from driftgames.boosting.row_sample import hash_rows
 from driftgames.boosting.sample_weights import (
     SampleWeights,
@@ -127,17 +128,16 @@ class BatchReader:
         assert self._expected is not None
         return self._expected.n_rows
 
-    def masses(self) -> IntArray:
-        """Return the weights of the examples that count."""
-        if self.weights is None:
-            return np.ones(sum(each.size for each in self._labels), dtype=np.int64)
-        return self.weights.of_each[self.weights.of_each > 0]
-
-    def hold_out(self, held: BoolArray) -> None:
-        """Train on the others from now on, and collect these in the pass for the cuts."""
-        self.held, self._expected = held, Fingerprint()
+    def hold_out(self, stopping: Stopping) -> None:
+        """Hold out examples from now on, and collect them in the pass for the cuts."""
+        keys, masses = self.keys(), np.ones(self.count(), dtype=np.int64)
+        if self.weights is not None:
+            masses = self.weights.of_each[self.weights.of_each > 0]
+        numbers = np.arange(self.classes.size)
+        self.held = stopping.hold_out(keys.hashes, keys.labels, masses, numbers)
         # what was seen so far says nothing of the order of rows, which decides who is held
-        self._expected.add(self._labels[0], self.masses(), self._hashes[0], held)
+        self._expected = Fingerprint()
+        self._expected.add(self.classes[keys.labels], masses, keys.hashes, self.held)
 
     def encode(self, *, ranked: bool) -> CategoryEncoder | None:
         """Read all batches if there are categories; return their encoder."""
