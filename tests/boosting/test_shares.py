@@ -8,7 +8,6 @@ from driftgames.boosting import BOOSTERS, tree_growth
 from driftgames.boosting.assembly import assemble
 from driftgames.boosting.binned_training_set import bin_examples
 from driftgames.boosting.leaf_tally import LeafTally
-from driftgames.boosting.rounds import lean_of
 from driftgames.boosting.sample_weights import SampleWeights
 from driftgames.boosting.shared_training_set import SharedTrainingSet
 from driftgames.boosting.shares import Share, combine
@@ -69,8 +68,7 @@ def _fit_shares(booster, weights, pieces, y=Y):
         shape=shape,
         monotonic=booster._directions(None),
     )
-    lean = lean_of(shared.masses)
-    booster._boost(shared, classes, [], booster.n_estimators, lean)
+    booster._boost(shared, classes, booster.n_estimators)
     return exchange
 
 

@@ -17,6 +17,7 @@ from driftgames.boosting.binned_training_set import (
 )
 from driftgames.boosting.bins import Array
 from driftgames.boosting.cuts import Cuts
+from driftgames.boosting.row_sample import stack_rows
 from driftgames.core.typing import BoolArray, IntArray
 
 
@@ -128,3 +129,11 @@ def assemble(
             assembly.add(*part)
         sets.append((assembly.finish(**settings), assembly.labels))
     return sets
+
+
+def join(parts: Sequence[tuple[Any, Array, IntArray]]) -> tuple[Any, Array, IntArray] | None:
+    """Return the rows, labels and weights of all parts; None if there is none."""
+    if not parts:
+        return None
+    X, y, weights = zip(*parts, strict=True)
+    return stack_rows(X), np.concatenate(y), np.concatenate(weights)

@@ -10,7 +10,7 @@ import numpy as np
 from driftgames.boosting.batches import BatchReader
 from driftgames.boosting.bins import Array
 from driftgames.boosting.monitoring import Callback, name_sets
-from driftgames.boosting.rounds import BoostingRounds, lean_of
+from driftgames.boosting.rounds import BoostingRounds
 from driftgames.boosting.sources import Asked, open_source
 from driftgames.boosting.warm_start import check_categories, check_continuation, check_names
 from driftgames.core.checks import check_integer
@@ -110,9 +110,7 @@ class BatchFit(BoostingRounds):
         reader.begin()
         stopping = self._stops(pairs, reader.count() if self.early_stopping else 0)
         if stopping is not None and not pairs:
-            keys, numbers = reader.keys(), np.arange(reader.classes.size)
-            held = stopping.hold_out(keys.hashes, keys.labels, reader.masses(), numbers)
-            reader.hold_out(held)
+            reader.hold_out(stopping)
         encoder = reader.encode(ranked=shape is not None and not shape.is_stump)
         if goes_on:
             check_categories(self, encoder)
@@ -125,13 +123,9 @@ class BatchFit(BoostingRounds):
             names = getattr(self, "feature_names_in_", None)
         monotonic = self._directions(names, classes.size)
         with self._threads() as (pool, n_threads):
-            binned, labels, masses = reader.bin(
-                cuts, monotonic=monotonic, pool=pool, n_shares=n_threads
-            )
-            training_set, earlier = self._on_bins(
-                binned, shape, labels, classes.size, goes_on=goes_on
-            )
+            binned, labels = reader.bin(cuts, monotonic=monotonic, pool=pool, n_shares=n_threads)
+            training_set = self._on_bins(binned, shape, labels, classes.size)
             if names is not None:
                 self.feature_names_in_ = names
             watch = self._watch(pairs, classes, callbacks, stopping, reader.take_unseen())
-            self._boost(training_set, classes, earlier, n_estimators, lean_of(masses), watch)
+            self._boost(training_set, classes, n_estimators, watch, goes_on=goes_on)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from driftgames.boosting.assembly import begin_assembly
+from driftgames.boosting.assembly import begin_assembly, join
 from driftgames.boosting.binned_training_set import BinnedTrainingSet
 from driftgames.boosting.bins import Array
 from driftgames.boosting.booster_input import find_classes
@@ -28,6 +28,7 @@ from driftgames.boosting.cut_summary import CutSummary
 from driftgames.boosting.cuts import Cuts
 from driftgames.boosting.fingerprint import OTHER_ROWS, Fingerprint
 from driftgames.boosting.frames import UNKNOWN, Categories, FoundCategories, recode
+from driftgames.boosting.monitoring import Stopping
 from driftgames.boosting.row_sample import hash_rows
 from driftgames.boosting.sample_weights import (
     SampleWeights,
@@ -127,17 +128,16 @@ class BatchReader:
         assert self._expected is not None
         return self._expected.n_rows
 
-    def masses(self) -> IntArray:
-        """Return the weights of the examples that count."""
-        if self.weights is None:
-            return np.ones(sum(each.size for each in self._labels), dtype=np.int64)
-        return self.weights.of_each[self.weights.of_each > 0]
-
-    def hold_out(self, held: BoolArray) -> None:
-        """Train on the others from now on, and collect these in the pass for the cuts."""
-        self.held, self._expected = held, Fingerprint()
+    def hold_out(self, stopping: Stopping) -> None:
+        """Hold out examples from now on, and collect them in the pass for the cuts."""
+        keys, masses = self.keys(), np.ones(self.count(), dtype=np.int64)
+        if self.weights is not None:
+            masses = self.weights.of_each[self.weights.of_each > 0]
+        numbers = np.arange(self.classes.size)
+        self.held = stopping.hold_out(keys.hashes, keys.labels, masses, numbers)
         # what was seen so far says nothing of the order of rows, which decides who is held
-        self._expected.add(self._labels[0], self.masses(), self._hashes[0], held)
+        self._expected = Fingerprint()
+        self._expected.add(self.classes[keys.labels], masses, keys.hashes, self.held)
 
     def encode(self, *, ranked: bool) -> CategoryEncoder | None:
         """Read all batches if there are categories; return their encoder."""
@@ -172,32 +172,25 @@ class BatchReader:
                     self._sizes[label] = self._sizes.get(label, 0) + n
         return summary.cuts()
 
-    def bin(
-        self, cuts: Cuts, **settings: Any
-    ) -> tuple[BinnedTrainingSet, IntArray | None, list[int]]:
-        """Read all batches again; return them in bins, their labels and the mass of each class.
+    def bin(self, cuts: Cuts, **settings: Any) -> tuple[BinnedTrainingSet, IntArray | None]:
+        """Read all batches again; return them in bins, and their labels.
 
         The labels number the classes; there are none of two classes.
         """
         sizes = [self._sizes.get(label, 0) for label in self.classes.tolist()]
-        masses, assembly = np.zeros(len(sizes), dtype=np.int64), None
+        assembly = None
         for X, labels, weights in self._training("binning"):
             columns = self.expand(X)
             assembly = assembly or begin_assembly(columns, cuts, sizes)
             assembly.add(columns, labels, weights)
-            np.add.at(masses, labels, weights)
         assert assembly is not None
         binned = assembly.finish(integer_weights=self.integer_weights, **settings)
-        return binned, assembly.labels, masses.tolist()
+        return binned, assembly.labels
 
     def take_unseen(self) -> tuple[Any, Array, IntArray] | None:
         """Return the examples held out, and forget them."""
         parts, self.unseen = self.unseen, []
-        if not parts:
-            return None
-        X, y, weights = zip(*parts, strict=True)
-        rows = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
-        return rows, np.concatenate(y), np.concatenate(weights)
+        return join(parts)
 
     def expand(self, X: Any) -> Any:
         """Return the columns that stumps and trees ask about."""

@@ -142,15 +142,9 @@ class BinnedTrainingSet(RowSet):
 
     def votes(self, stump: Stump) -> BitArray:
         """Return a stump's vote on every row: 1 for +1 and 0 for -1."""
-        j = stump[0]
         by_bin, rise = np.empty(256, dtype=np.uint8), np.empty(2, dtype=np.bool_)
         kernels.vote_by_bin(stump, self.feature_bins, by_bin, rise)
-        if isinstance(self.bins, DenseBins):
-            return np.asarray(by_bin[self.bins.columns[j]])
-        votes = np.full(self.n_rows, by_bin[self.implicit[j]])
-        mine = slice(*self.bins.list_starts[j : j + 2])
-        votes[self.bins.listed[mine]] = by_bin[self.bins.listed_bins[mine]]
-        return votes
+        return np.asarray(by_bin[self.column(stump[0])])
 
     def to_values(self, chosen: list[Stump]) -> Stumps:
         """Return stumps on bins as stumps on feature values."""

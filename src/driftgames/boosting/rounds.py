@@ -149,7 +149,6 @@ class BoostingRounds(BoosterInput):
             with self._threads() as (pool, n_threads):
                 # bin the examples
                 training_set: TrainingSet
-                earlier: list[Any] = []
                 if self.estimator is None:
                     binned = bin_examples(
                         X,
@@ -161,13 +160,9 @@ class BoostingRounds(BoosterInput):
                         pool=pool,
                         n_shares=n_threads,
                     )
-                    training_set, earlier = self._on_bins(
-                        binned, shape, labels, classes.size, goes_on=goes_on
-                    )
+                    training_set = self._on_bins(binned, shape, labels, classes.size)
                 else:
-                    if goes_on:
-                        earlier = self.estimators_
-                    seeds = draw_seeds(self.random_state, used=len(earlier))
+                    seeds = draw_seeds(self.random_state, used=self.n_iter_ if goes_on else 0)
                     if classes.size == 2:
                         training_set = EstimatorTrainingSet(
                             self.estimator, X, y, classes, *weights, seeds
@@ -176,10 +171,7 @@ class BoostingRounds(BoosterInput):
                         training_set = EstimatorPairs(
                             self.estimator, X, labels, classes.size, *weights, seeds
                         )
-                lean = lean_of(
-                    [int(weights.of_each[labels == k].sum()) for k in range(classes.size)]
-                )
-                self._boost(training_set, classes, earlier, n_estimators, lean, watch)
+                self._boost(training_set, classes, n_estimators, watch, goes_on=goes_on)
             if self._cross_fits:
                 self._settle(cross_fit_here(self, *given, categories, self._stages))
         return self
@@ -245,12 +237,10 @@ class BoostingRounds(BoosterInput):
         self,
         binned: BinnedTrainingSet,
         shape: TreeShape | None,
-        labels: IntArray | None = None,
-        n_classes: int = 2,
-        *,
-        goes_on: bool,
-    ) -> tuple[BinnedTrainingSet | TreeGrower | TreePairs, list[Any]]:
-        """Return the training set of stumps or trees, and the hypotheses of an earlier fit.
+        labels: IntArray | None,
+        n_classes: int,
+    ) -> TrainingSet:
+        """Return the training set of stumps or trees.
 
         ``labels``, which number the classes, are needed for more than two.
         """
@@ -258,26 +248,23 @@ class BoostingRounds(BoosterInput):
             shape = shape.fitted_to(n_classes, binned.n_rows)
         if n_classes > 2:
             assert labels is not None
-            pairs = TreePairs(binned, labels, n_classes, shape or TreeShape())
-            return pairs, pairs.to_bins(self.trees_) if goes_on else []
-        if shape is None or shape.is_stump:
-            return binned, binned.to_bins(self.stumps_) if goes_on else []
-        of_trees = TreeGrower(binned, shape)
-        return of_trees, of_trees.to_bins(self.trees_) if goes_on else []
+            return TreePairs(binned, labels, n_classes, shape or TreeShape())
+        return binned if shape is None or shape.is_stump else TreeGrower(binned, shape)
 
     def _boost(
         self,
         training_set: TrainingSet,
         classes: Array,
-        earlier: list[Any],
         n_estimators: int,
-        lean: FloatArray,
         watch: Watch | None = None,
+        *,
+        goes_on: bool = False,
     ) -> None:
-        """Weigh the examples, choose a hypothesis, move them; and again.
-
-        ``lean`` is the vote if there is no round.
-        """
+        """Weigh the examples, choose a hypothesis, move them; and again."""
+        earlier, lean = [], lean_of(training_set.masses)  # the vote if there is no round
+        if goes_on and self.n_iter_:
+            held = getattr(self, "estimators_", None) or self.trees_ or self.stumps_
+            earlier = training_set.to_bins(held)
         self._settings = self._binding_settings()
         chips = self._start(training_set)
         self.classes_ = classes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ class RowSample:
         rows, weights, hashes = rows[within], weights[within], hashes[within]
         if self.rows is not None:
             kept = self._hashes <= limit
-            rows = _stack(self.rows[kept], rows)
+            rows = stack_rows([self.rows[kept], rows])
             weights = np.concatenate([self.weights[kept], weights])
             hashes = np.concatenate([self._hashes[kept], hashes])
         if hashes.size > 2 * self.size:  # join the copies of each row
@@ -112,10 +113,11 @@ def last_of_equals(*keys: Array) -> IntArray:
     return np.flatnonzero(np.append(differ, True)[: keys[0].size])
 
 
-def _stack(above: Any, below: Any) -> Any:
-    if sp.issparse(above) or sp.issparse(below):
-        return sp.vstack([sp.csr_matrix(above), sp.csr_matrix(below)], format="csr")
-    return np.concatenate([above, below])
+def stack_rows(parts: Sequence[Any]) -> Any:
+    """Return the rows of all parts: an array, or a CSR matrix if any part is sparse."""
+    if any(map(sp.issparse, parts)):
+        return sp.vstack([sp.csr_matrix(part) for part in parts], format="csr")
+    return np.concatenate(parts)
 
 
 @scalar

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -137,39 +139,26 @@ class SharedCounts(AsksAhead):
 
 
 class SharedVotes:
-    """The `RowVotes` of all shares."""
+    """The `RowVotes` of all shares: the methods of this name ask all of them."""
+
+    heaviest: Callable[[float], float]
+    measure: Callable[[float, float], int]
+    value: Callable[[float, float, Any], tuple[int, int]]
+    add: Callable[[Any, float], Standing]
+    margins: Callable[[float], Margins]
 
     def __init__(self, training_set: SharedTrainingSet, exchange: Exchange) -> None:
         self._training_set = training_set
         self._exchange = exchange
         self._masses = exchange.ask("add_votes")
+        for name in ("heaviest", "measure", "value", "add", "margins"):
+            setattr(self, name, partial(exchange.ask, name))
 
     def masses(self) -> tuple[int, int]:
         """Return the number of copies of examples, and the sum of the sample weights."""
         n_copies, mass = self._masses
         return n_copies, mass
 
-    def heaviest(self, lowest: float) -> float:
-        """Return the largest weight."""
-        return float(self._exchange.ask("heaviest", lowest))
-
-    def measure(self, heaviest: float, unit: float) -> int:
-        """Return the sum of the weights, in units, each rounded down."""
-        return int(self._exchange.ask("measure", heaviest, unit))
-
     def best(self, heaviest: float, unit: float) -> tuple[int, int, Any]:
         """Return the best hypothesis for the sums of all shares."""
         return self._training_set.choose(self._exchange.ask("best", heaviest, unit))
-
-    def value(self, heaviest: float, unit: float, hypothesis: Any) -> tuple[int, int]:
-        """Return ``sum_i w_i y_i h(x_i)`` and ``sum_i w_i`` for this hypothesis."""
-        value, norm = self._exchange.ask("value", heaviest, unit, hypothesis)
-        return value, norm
-
-    def add(self, hypothesis: Any, alpha: float) -> Standing:
-        """Add the votes of a hypothesis; return where the examples stand."""
-        return Standing(*self._exchange.ask("add", hypothesis, alpha))
-
-    def margins(self, all_votes: float) -> Margins:
-        """Return the totals over ``all_votes``, rounded up to hundredths."""
-        return Margins(*self._exchange.ask("margins", all_votes))

@@ -123,18 +123,16 @@ class PairShare(TreePairs):
     def best(self, weights: IntArray) -> Any:
         """Begin a tree for these weights; return the sums of all rows.
 
-        The answer is what `PairRows` add up: parts of blocks of labels, with every bin.
+        The answer has parts of blocks of labels, with every bin.
         """
-        sums, totals = self._rows.begin(weights)
+        sums, totals = self.begin(weights)
         return list_all_bins(self._data, sums, lambda: totals)
 
-    def divide(self, questions: Sequence[Question]) -> list[IntArray]:
+    def sum_left(self, questions: Sequence[Question]) -> list[IntArray]:
         """Divide nodes; return the sums of the left side of each."""
-        answers = zip(questions, self._rows.divide(questions), strict=True)
-        totals = self._rows.totals
         return [
-            list_all_bins(self._data, sums, partial(totals, 2 * asked.node))
-            for asked, (sums, _) in answers
+            list_all_bins(self._data, sums, partial(self.totals, 2 * asked.node))
+            for asked, (sums, _) in zip(questions, self.divide(questions), strict=True)
         ]
 
 
@@ -153,12 +151,9 @@ class Share:
     ) -> None:
         self._set: RowSet
         self._divide: Callable[[Sequence[Question]], list[IntArray]] | None = None  # for trees
-        self._masses = np.array(data.masses)
         if labels is not None:
             self._set = pairs = PairShare(data, labels, n_classes, shape or TreeShape())
-            self._divide = pairs.divide
-            self._masses = np.zeros(n_classes, dtype=np.int64)
-            np.add.at(self._masses, pairs.labels, pairs.example_weights)
+            self._divide = pairs.sum_left
         elif shape is None:
             self._set = SummedBins(**{f: getattr(data, f) for f in data.__dataclass_fields__})
         else:
@@ -172,7 +167,7 @@ class Share:
         if name == "counts":
             return self._counts
         if name == "masses":
-            return self._masses
+            return np.array(self._set.masses)
         if name == "divide" and self._divide is not None:
             return self._divide(*arguments)
         if name in ("count_mistakes", "add_votes"):

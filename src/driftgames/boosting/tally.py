@@ -253,16 +253,11 @@ def _move_sparse(
                 m = np.uint64(0)
                 upto = min(stop, i + np.uint64(BLOCK))
                 while i < upto:
-                    gap = min(upto, np.uint64(listed[e])) if e < end else upto
-                    while i < gap:
-                        buffer[m] = i
-                        m += np.uint64(1)
-                        i += np.uint64(1)
-                    if i < upto:
-                        buffer[m] = i
-                        m += np.uint64(votes[listed_bins[e]] == wanted)
-                        e += np.uint64(1)
-                        i += np.uint64(1)
+                    buffer[m] = i
+                    lists = e < end and listed[e] == i
+                    m += np.uint64(not lists or votes[listed_bins[e]] == wanted)
+                    e += np.uint64(lists)
+                    i += np.uint64(1)
                 enter_sparse(buffer[:m], rise[c], starts, codes, counts, levels, tally[c])
         else:
             while e < end:

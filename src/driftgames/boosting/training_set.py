@@ -33,6 +33,10 @@ class TrainingSet(Protocol):
     def integer_weights(self) -> bool:
         """Whether the sample weights are exact, and not rounded fractions."""
 
+    @property
+    def masses(self) -> list[int]:
+        """The mass of each class."""
+
     def count_mistakes(self) -> MistakeCounts:
         """Return the counts before the first round."""
 
@@ -41,6 +45,9 @@ class TrainingSet(Protocol):
 
     def to_values(self, chosen: list[Any]) -> Any:
         """Return the hypotheses chosen as the model keeps them: `Stumps`, `Trees` or a list."""
+
+    def to_bins(self, hypotheses: Any) -> list[Any]:
+        """Return the hypotheses of a model as they were chosen."""
 
 
 class RowSet(ABC):
@@ -63,6 +70,16 @@ class RowSet(ABC):
     @abstractmethod
     def to_values(self, chosen: list[Any]) -> Any:
         """Return the hypotheses chosen as the model keeps them: `Stumps`, `Trees` or a list."""
+
+    def to_bins(self, hypotheses: Any) -> list[Any]:
+        """Return the hypotheses of a model as they were chosen."""
+        return list(hypotheses)
+
+    @property
+    def masses(self) -> list[int]:
+        """The mass of each class."""
+        heavy = int(self.sample_weights[self.positive].sum())
+        return [int(self.sample_weights.sum()) - heavy, heavy]
 
     def count_mistakes(self) -> MistakeCounts:
         """Return one number of mistakes for each example."""

@@ -164,17 +164,11 @@ class TreeGrower(TreesOnBins, RowSet):
         self._steps = steps.take_dense_steps if dense else steps.take_sparse_steps
         # with few rows a second thread costs more than it saves
         self._n_shares = 1 if data.bins.codes.size < _FEW_SUMS else data.n_shares
-        limits = [2**shape.max_depth if shape.max_depth is not None else _LEAVES, _LEAVES]
-        limits += [shape.most_leaves] if shape.most_leaves is not None else []
-        none = -1
-        numbers = [
-            none if shape.max_depth is None else shape.max_depth,
-            none if shape.most_leaves is None else shape.most_leaves,
-            shape.least_size(data),
-            CRITERIA[shape.criterion],
-        ]
+        depth, leaves = (-1 if n is None else n for n in (shape.max_depth, shape.most_leaves))
+        numbers = np.array([depth, leaves, shape.least_size(data), CRITERIA[shape.criterion]])
+        room = min(_LEAVES, *(n for n in (leaves, 2 ** max(depth, 0)) if n > 1))
         n_sums = 3 if shape.has_least_size else 2
-        self._growth = make_growth(data, np.array(numbers), n_sums, self._n_shares, min(limits))
+        self._growth = make_growth(data, numbers, n_sums, self._n_shares, room)
         self._weights = np.empty(0, dtype=np.int64)
         self._given = self._weights, _NO_TABLES, _NO_MISTAKES
         self._tree: Tree | None = None

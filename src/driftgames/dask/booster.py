@@ -16,18 +16,17 @@ from sklearn.utils.validation import check_is_fitted
 
 import dask
 from driftgames.boosting import BOOSTERS
+from driftgames.boosting.assembly import join
 from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.calibration import RowKeys, cross_fit
 from driftgames.boosting.monitoring import Callback, Stage, name_sets
 from driftgames.boosting.persistence import load_model
-from driftgames.boosting.rounds import lean_of
 from driftgames.boosting.shared_training_set import SharedTrainingSet
 from driftgames.boosting.warm_start import check_categories, check_continuation
 from driftgames.core.checks import check_integer, is_real, shown
-from driftgames.core.typing import BoolArray, FloatArray, IntArray, Path
+from driftgames.core.typing import BoolArray, FloatArray, Path
 from driftgames.dask import partitions
 from driftgames.dask.exchange import ActorExchange, ClusterWatch
-from driftgames.dask.partitions import Part, Plan
 from driftgames.dask.survey import Survey
 
 
@@ -139,7 +138,7 @@ class DaskBooster(BaseBooster):
                 return survey.vote(parts, held, fresh, stages)
 
             local._settle(cross_fit(local, keys, refit, local._stages))
-        self._take(local)
+        self._hand_over(local, self)
         self.exchange_ = report
         if self.checkpoint is not None:
             FilePath(self.checkpoint).unlink(missing_ok=True)
@@ -181,7 +180,8 @@ class DaskBooster(BaseBooster):
         plan = replace(plan, encoder=encoder, shape=shape)
         cuts = survey.cuts(plan, max_bins)
         plan = replace(plan, cuts=cuts)
-        watch = local._watch(pairs, plan.classes, callbacks, stopping, _join(plan, unseen))
+        held_out = join([(plan.columns(part), part.y, plan.weigh(part)) for part in unseen])
+        watch = local._watch(pairs, plan.classes, callbacks, stopping, held_out)
         with ActorExchange(client, survey.parts, plan, self.timeout) as exchange:
             exchange.place(survey.release())
             shared = SharedTrainingSet(
@@ -192,13 +192,8 @@ class DaskBooster(BaseBooster):
                 shape=shape,
                 monotonic=monotonic,
             )
-            earlier = []
-            if goes_on:
-                of_trees = shape is not None or n_classes > 2
-                earlier = shared.to_bins(local.trees_ if of_trees else local.stumps_)
             begun = time.perf_counter()
-            lean = lean_of(shared.masses)
-            local._boost(shared, plan.classes, earlier, n_estimators, lean, watch)
+            local._boost(shared, plan.classes, n_estimators, watch, goes_on=goes_on)
             seconds = time.perf_counter() - begun
             waited = max(exchange.seconds - exchange.busiest(), 0.0)
             report = ExchangeReport(seconds, waited, exchange.n_asked, exchange.n_lost)
@@ -216,7 +211,7 @@ class DaskBooster(BaseBooster):
     def to_local(self) -> BaseBooster:
         """Return the ordinary classifier of this fit."""
         check_is_fitted(self)
-        return self._copy_to(self._new_local())
+        return self._hand_over(self, self._new_local())
 
     def decision_function(self, X: Any) -> Any:
         """Return the normalised vote; lazily, as a dask array, for a collection."""
@@ -276,18 +271,14 @@ class DaskBooster(BaseBooster):
                 )
             return saved
         if self.warm_start and self.__sklearn_is_fitted__():
-            self._copy_to(local)
+            self._hand_over(self, local)
         return local
 
-    def _take(self, local: BaseBooster) -> None:
-        """Take over what a local booster was fitted to."""
-        mine = self.get_params(deep=False)
-        self.__dict__.update({k: v for k, v in vars(local).items() if k not in mine})
-
-    def _copy_to(self, local: BaseBooster) -> BaseBooster:
-        mine = {*self.get_params(deep=False), "exchange_"}
-        local.__dict__.update({k: v for k, v in vars(self).items() if k not in mine})
-        return local
+    def _hand_over(self, fitted: BaseBooster, to: BaseBooster) -> BaseBooster:
+        """Let a booster take over what another one was fitted to."""
+        own = {*self.get_params(deep=False), "exchange_"}
+        to.__dict__.update({k: v for k, v in vars(fitted).items() if k not in own})
+        return to
 
     def _new_local(self) -> BaseBooster:
         """Return the ordinary classifier with these settings."""
@@ -300,16 +291,6 @@ class DaskBooster(BaseBooster):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "client": None}  # it belongs to this process
-
-
-def _join(plan: Plan, parts: list[Part]) -> tuple[Any, Any, IntArray] | None:
-    """Return the columns, labels and weights of all parts; None if there is none."""
-    if not parts:
-        return None
-    columns, y, weights = zip(
-        *((plan.columns(part), part.y, plan.weigh(part)) for part in parts), strict=True
-    )
-    return partitions.stack(columns), np.concatenate(y), np.concatenate(weights)
 
 
 def _predict(local: BaseBooster, method: str, part: Any, dtype: Any, width: tuple[int, ...]) -> Any:

@@ -19,7 +19,7 @@ from driftgames.boosting.categories import CategoryCounts, CategoryEncoder
 from driftgames.boosting.cut_summary import CutSummary
 from driftgames.boosting.cuts import Cuts
 from driftgames.boosting.frames import Categories, FoundCategories, recode
-from driftgames.boosting.row_sample import hash_rows
+from driftgames.boosting.row_sample import hash_rows, stack_rows
 from driftgames.boosting.sample_weights import WeightScale, WeightTotals, exact_sum
 from driftgames.boosting.tree_growth import TreeShape
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
@@ -170,10 +170,8 @@ def stack(parts: Sequence[Any]) -> Any:
     """Return the rows of all parts: arrays, sparse matrices or data frames."""
     if len(parts) == 1:
         return parts[0]
-    if sp.issparse(parts[0]):
-        return sp.vstack(parts, format="csr")
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
+    if sp.issparse(parts[0]) or isinstance(parts[0], np.ndarray):
+        return stack_rows(parts)
     return nw.to_native(nw.concat([nw.from_native(p, allow_series=True) for p in parts]))
 
 

@@ -131,8 +131,7 @@ class Survey:
             self._client.submit(take, self._futures[k], some, pure=False)
             for k, some in mine.items()
         ]
-        self._watch.wait(unseen)
-        found: list[Part] = self._client.gather(unseen)
+        found: list[Part] = self._gather(unseen)
         rest = {k: ~some for k, some in mine.items() if not some.all()}
         self.parts = {k: dask.delayed(take, pure=False)(self.parts[k], rest[k]) for k in rest}
         self._futures = {
@@ -189,16 +188,19 @@ class Survey:
         futures = self._client.compute(
             [task(parts[k], some, model, stages) for k, some in mine.items()]
         )
-        self._watch.wait(futures)
-        return np.concatenate(self._client.gather(futures), axis=1)
+        return np.concatenate(self._gather(futures), axis=1)
 
     def _map(self, task: Callable[..., Any], futures: list[Any], *arguments: Any) -> list[Any]:
         """Return the results of a task for each partition."""
         answers = [self._client.submit(task, each, *arguments, pure=False) for each in futures]
-        self._watch.wait(answers)
-        found: list[Any] = self._client.gather(answers)
+        found = self._gather(answers)
         for answer in answers:
             answer.release()
+        return found
+
+    def _gather(self, futures: list[Any]) -> list[Any]:
+        self._watch.wait(futures)
+        found: list[Any] = self._client.gather(futures)
         return found
 
 
