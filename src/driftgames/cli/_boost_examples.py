@@ -18,7 +18,7 @@ MOST_CELLS = 2**26
 """Parquet files with more cells than that are fitted in batches: half a GiB of numbers."""
 
 
-class Reading(NamedTuple):
+class ExampleReading(NamedTuple):
     """The options that say how tables are read."""
 
     label: Annotated[
@@ -39,7 +39,7 @@ class Reading(NamedTuple):
         return read_examples(data, **self._asdict(), **columns)
 
 
-def read_labelled(data: str, reading: Reading, booster: Any) -> Examples:
+def read_labelled(data: str, reading: ExampleReading, booster: Any) -> Examples:
     """Read examples for a booster, and say how they were read; all of them have labels."""
     from driftgames.cli._boost_report import feature_name
 
@@ -59,7 +59,7 @@ def read_labelled(data: str, reading: Reading, booster: Any) -> Examples:
     return examples.labelled()
 
 
-def read_valid(valid: str, reading: Reading, like: Examples) -> Examples:
+def read_valid(valid: str, reading: ExampleReading, like: Examples) -> Examples:
     """Read examples with the columns of others; all of them have labels."""
     n_features = like.X.shape[1]
     columns = {"names": like.names, "categories": like.categories}

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from driftgames.cli._boost_examples import Reading, is_large, read_labelled, read_valid
+from driftgames.cli._boost_examples import ExampleReading, is_large, read_labelled, read_valid
 from driftgames.cli._boost_model import (
     Settings,
     columns_of,
@@ -81,11 +81,10 @@ def fit(
     model: Model,
     *,
     settings: Settings,
-    reading: Reading,
+    reading: ExampleReading,
     valid: Annotated[
         str | None,
         typer.Option(
-            "--valid",
             metavar="FILE",
             help="Examples that score the model after each round; it is not fitted to them.",
         ),
@@ -93,7 +92,6 @@ def fit(
     patience: Annotated[
         int | None,
         typer.Option(
-            "--patience",
             min=1,
             metavar="ROUNDS",
             help="With --valid: stop when the log-loss has not fallen for so many rounds.",
@@ -110,7 +108,6 @@ def fit(
     save_every: Annotated[
         int,
         typer.Option(
-            "--save-every",
             min=1,
             metavar="ROUNDS",
             help="Write the model after so many rounds, or after a quarter of the rounds done if "
@@ -167,11 +164,11 @@ def fit(
 @grouped
 def cv(
     data: Annotated[str, typer.Argument(metavar="TRAIN", help="LIBSVM text, or tables.")],
-    folds: Annotated[int, typer.Option("--folds", min=2, help="How many parts.")] = 5,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the deal of the examples.")] = 0,
+    folds: Annotated[int, typer.Option(min=2, help="How many parts.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Of the deal of the examples.")] = 0,
     *,
     settings: Settings,
-    reading: Reading,
+    reading: ExampleReading,
     json: JsonFile = None,
     jobs: Jobs = 1,
 ) -> None:
@@ -200,24 +197,21 @@ def predict(
     data: Annotated[str, typer.Argument(metavar="TEST", help="LIBSVM text, or a table.")],
     model: Model,
     *,
-    reading: Reading,
+    reading: ExampleReading,
     what: Annotated[
         Output,
         typer.Option(
-            "--what",
             help="The label, the vote in [-1, 1], or the probability of the second class. With "
             "more than two classes votes and probabilities have a column for each.",
         ),
     ] = Output.LABEL,
     output: Annotated[
         Path | None,
-        typer.Option("--output", metavar="FILE", help="The file. Default: standard output."),
+        typer.Option(metavar="FILE", help="The file. Default: standard output."),
     ] = None,
     json: Annotated[
         Path | None,
-        typer.Option(
-            "--json", metavar="FILE", help="Write labels, votes and probabilities to this file."
-        ),
+        typer.Option(metavar="FILE", help="Write labels, votes and probabilities to this file."),
     ] = None,
     imported: ImportedFile = None,
     jobs: Jobs = 1,
@@ -264,18 +258,17 @@ def inspect(
     data: Annotated[
         str | None,
         typer.Option(
-            "--data",
             metavar="FILE",
             help="Examples whose margins are shown, and whose density --plot draws.",
         ),
     ] = None,
     *,
-    reading: Reading,
-    top: Annotated[int, typer.Option("--top", min=1, help="How many features to show.")] = 10,
+    reading: ExampleReading,
+    top: Annotated[int, typer.Option(min=1, help="How many features to show.")] = 10,
     plot: Annotated[Path | None, plot_of("what the features vote")] = None,
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="OUT.html", help="Write the scorecard of stumps as a page."),
+        typer.Option(metavar="OUT.html", help="Write the scorecard of stumps as a page."),
     ] = None,
     json: JsonFile = None,
     imported: ImportedFile = None,
