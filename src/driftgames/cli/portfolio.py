@@ -181,21 +181,7 @@ def portfolio(
         periods = market.relatives.shape[0]
         heading = f"{counted(periods, 'period')}, {n_assets} assets"
         heading += f", after {begun:,} before" * bool(begun)
-        with_costs = bool(strategies[0].cost)
-        rows: list[Row] = []
-        if not begun:
-            unknown = (None,) * (1 + with_costs)
-            money = _money(best.log_wealth, periods)
-            rows.append(("best constant rebalanced", *money, *unknown, 0.0, None))
-        rows += [
-            _row(run, strategy, best, market, fresh=not begun)
-            for strategy, run in zip(strategies, runs, strict=True)
-        ]
-        forms = {"wealth": ",.4f", "per period": "+.3%", "turnover": ".2%"}
-        forms |= {"costs": ".2%"} if with_costs else {}
-        forms |= {"regret": ".3f", "bound": ".2f"}
-        columns = (Column("strategy"), *(Column(name, form) for name, form in forms.items()))
-        results = Table(heading, columns, tuple(rows))
+        results = _results(heading, strategies, runs, best, market)
         if json is not None:
             held_now = dict(zip(market.assets, strategies[0].predict().tolist(), strict=True))
             sizes = {"periods": periods, "periods_before": begun}
@@ -227,24 +213,36 @@ def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
     raise DocumentError(f"{path}: holds a {found!r}, which is not a portfolio strategy")
 
 
-def _row(
-    run: PortfolioRun,
-    strategy: PortfolioStrategy,
+def _results(
+    heading: str,
+    strategies: list[PortfolioStrategy],
+    runs: list[PortfolioRun],
     best: BestConstantRebalanced,
     market: Market,
-    *,
-    fresh: bool,
-) -> Row:
+) -> Table:
+    """Return a row per strategy; without regrets if they have traded before this market."""
     from driftgames.portfolio.report import promised_regret
 
-    log_wealth = float(run.log_wealth[-1])
-    costs = (run.cost_of_all,) if strategy.cost else ()
-    traded = (*_money(log_wealth, strategy.t), float(run.turnover.mean()), *costs)
-    if not fresh:
-        return (run.title, *traded, None, None)
-    bound = promised_regret(strategy, best, market.relatives)
-    regret = best.log_wealth - log_wealth
-    return (run.title, *traded, regret, None if math.isnan(bound) else bound)
+    rows: list[Row] = []
+    periods = market.relatives.shape[0]
+    fresh = strategies[0].t == periods
+    if fresh:
+        money = _money(best.log_wealth, periods)
+        rows.append(("best constant rebalanced", *money, None, None, 0.0, None))
+    for strategy, run in zip(strategies, runs, strict=True):
+        log_wealth = float(run.log_wealth[-1])
+        spent = (float(run.turnover.mean()), run.cost_of_all)
+        regret = bound = None
+        if fresh:
+            regret = best.log_wealth - log_wealth
+            bound = promised_regret(strategy, best, market.relatives)
+            bound = None if math.isnan(bound) else bound
+        rows.append((run.title, *_money(log_wealth, strategy.t), *spent, regret, bound))
+    forms = {"wealth": ",.4f", "per period": "+.3%", "turnover": ".2%", "costs": ".2%"}
+    forms |= {"regret": ".3f", "bound": ".2f"}
+    columns = (Column("strategy"), *(Column(name, form) for name, form in forms.items()))
+    table = Table(heading, columns, tuple(rows))
+    return table if strategies[0].cost else table.without({"costs"})
 
 
 def _money(log_wealth: float, periods: int) -> tuple[float, float]:
