@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from driftgames import __version__
@@ -38,6 +39,14 @@ def test_names_that_are_written_out_are_those_of_the_registries():
         run("reproduce", "--help").output.split()
     )
     assert {"exp", "2-norm", "normalhedge.dt"} <= set(POTENTIALS)
+
+
+def test_every_option_of_every_command_is_described():
+    top = typer.main.get_command(app).commands
+    groups = [top[name].commands for name in ("boost", "datasets")]
+    for name, command in {**top, **groups[0], **groups[1]}.items():
+        unsaid = [each.name for each in command.params if not each.help]
+        assert not unsaid, (name, unsaid)
 
 
 @pytest.mark.parametrize("group", ["boost", "datasets"])

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
-
-import typer
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from driftgames.cli._boost_model import columns_of, is_fitted
-from driftgames.cli._options import Header, LeftOut, Separator
+from driftgames.cli._options import Reading
 from driftgames.cli._output import fail, say
 
 if TYPE_CHECKING:
@@ -19,24 +17,20 @@ MOST_CELLS = 2**26
 
 
 class ExampleReading(NamedTuple):
-    """The options that say how tables are read."""
+    """The options that say how tables are read.
 
-    label: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The label column: its name, or its number from 1. Default: the last column.",
-        ),
-    ] = None
-    sep: Separator = None
-    header: Header = None
-    leave_out: LeftOut = None
+    Options:
+        label (COLUMN): The label column: its name, or its number from 1. Default: the last column.
+    """
+
+    label: str | None = None
+    table: Reading = Reading()
 
     def read(self, data: str, **columns: Any) -> Examples:
         """Read examples; ``columns`` are those that `read_examples` must find."""
         from driftgames.cli._examples import read_examples
 
-        return read_examples(data, **self._asdict(), **columns)
+        return read_examples(data, label=self.label, **self.table._asdict(), **columns)
 
 
 def read_labelled(data: str, reading: ExampleReading, booster: Any) -> Examples:

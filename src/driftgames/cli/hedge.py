@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from driftgames.cli._options import (
+    Count,
     ImportedFile,
     JsonFile,
+    OptionalCount,
     Reading,
     check_kept,
+    described,
     first_round_of,
     fractions,
-    grouped,
     keeps,
     numbers,
     one_of,
@@ -34,34 +36,23 @@ DEFAULT = next(iter(LEARNERS))
 
 
 class _Asked(NamedTuple):
-    """The learner that the options ask for; None where they leave it open."""
+    """The learner that the options ask for; None where they leave it open.
 
-    algorithm: Annotated[
-        str | None,
-        one_of(
-            LEARNERS,
-            "Which learner plays: {}, or the name of a potential that --import defines. Default: "
-            f"{DEFAULT}.",
-        ),
-    ] = None
+    Options:
+        algorithm (NAME): Which learner plays: {0}, or the name of a potential that --import
+            defines. Default: {1}.
+        horizon (T): For exp: the number of rounds it is tuned to.
+        prior (P,P): The share of each action, as in 0.5,0.3,0.2. Default: equal.
+        loss_range (LOW,HIGH): Where losses lie, as in 0,100. Default: 0,1.
+        gains: Whether the cells are gains or losses.
+    """
+
+    algorithm: Annotated[str | None, one_of(LEARNERS)] = None
     imported: ImportedFile = None
-    horizon: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="T", help="For exp: the number of rounds it is tuned to."),
-    ] = None
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            metavar="P,P", help="The share of each action, as in 0.5,0.3,0.2. Default: equal."
-        ),
-    ] = None
-    loss_range: Annotated[
-        str | None,
-        typer.Option(metavar="LOW,HIGH", help="Where losses lie, as in 0,100. Default: 0,1."),
-    ] = None
-    gains: Annotated[
-        bool | None, typer.Option("--gains/--losses", help="Whether the cells are gains or losses.")
-    ] = None
+    horizon: OptionalCount = None
+    prior: str | None = None
+    loss_range: str | None = None
+    gains: Annotated[bool | None, typer.Option("--gains/--losses")] = None
 
     def start(
         self,
@@ -100,50 +91,20 @@ class _Asked(NamedTuple):
         return saved
 
 
-@grouped
+@described
 def hedge(
-    losses: Annotated[
-        str,
-        typer.Argument(
-            metavar="LOSSES",
-            help="A table, with a row per round and a column per action; or - for lines from "
-            "standard input.",
-        ),
-    ],
+    losses: Annotated[str, typer.Argument()],
     *,
     asked: _Asked,
     reading: Reading,
-    epsilon: Annotated[
-        str | None,
-        typer.Option(metavar="E,E", help="The lines of the regret table, as in 0.01,0.1."),
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many actions are shown.")] = 10,
+    epsilon: str | None = None,
+    top: Count = 10,
     plot: Annotated[Path | None, plot_of("regret and weights over time")] = None,
     json: JsonFile = None,
     state: Annotated[Path | None, keeps("learner")] = None,
-    first_round: Annotated[
-        str,
-        typer.Option(
-            metavar="ROUND",
-            help="With --state: the number of the round that the input begins with. 1: the input "
-            "is the whole one; counted rounds are skipped and must be the same. next: the input "
-            "goes on where the state ends. Another number: rounds before the end of the state are "
-            "skipped.",
-        ),
-    ] = "1",
-    every: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="With --state or --live: how many rounds are taken between two writes of the "
-            "state. Default: 1 on standard input.",
-        ),
-    ] = None,
-    live: Annotated[
-        bool,
-        typer.Option("--live", help="Add the next distribution to every acknowledgement (p=...)."),
-    ] = False,
+    first_round: str = "1",
+    every: OptionalCount = None,
+    live: bool = False,
 ) -> None:
     """Learn from losses, round by round; show how far behind the best it is.
 
@@ -165,6 +126,19 @@ def hedge(
     Example: driftgames hedge losses.csv --epsilon 0.01,0.1 --plot regret.svg
 
     Example: tail -n +1 -f losses.csv | driftgames hedge - --state s.json
+
+    Options:
+        losses (LOSSES): A table, with a row per round and a column per action; or - for lines from
+            standard input.
+        epsilon (E,E): The lines of the regret table, as in 0.01,0.1.
+        top (N): How many actions are shown.
+        first_round (ROUND): With --state: the number of the round that the input begins with. 1:
+            the input is the whole one; counted rounds are skipped and must be the same. next: the
+            input goes on where the state ends. Another number: rounds before the end of the state
+            are skipped.
+        every (N): With --state or --live: how many rounds are taken between two writes of the
+            state. Default: 1 on standard input.
+        live: Add the next distribution to every acknowledgement (p=...).
     """
     from driftgames.cli._hedge_report import History, as_json, draw, show
     from driftgames.cli._hedge_stream import StreamState, chain, new_rounds

@@ -12,7 +12,7 @@ from driftgames.cli._options import (
     JsonFile,
     Reading,
     check_kept,
-    grouped,
+    described,
     one_of,
     plot_of,
     running,
@@ -35,22 +35,18 @@ SPANNED = "normalhedge.dt"
 
 
 class _Wanted(NamedTuple):
-    """The settings of a strategy; None if an option is absent."""
+    """The settings of a strategy; None if an option is absent.
 
-    cost: Annotated[
-        float | None,
-        typer.Option(help="What trading costs, as a share of the value traded. Default: 0."),
-    ] = None
-    span: Annotated[
-        float | None,
-        typer.Option(
-            help="For normalhedge.dt: in no period is the best asset's relative more than "
-            "exp(SPAN) times the worst's. Default: 0.7."
-        ),
-    ] = None
-    seed: Annotated[
-        int | None, typer.Option(help="Of the points and of the demo market. Default: 0.")
-    ] = None
+    Options:
+        cost: What trading costs, as a share of the value traded. Default: 0.
+        span: For normalhedge.dt: in no period is the best asset's relative more than exp(SPAN)
+            times the worst's. Default: 0.7.
+        seed: Of the points and of the demo market. Default: 0.
+    """
+
+    cost: float | None = None
+    span: float | None = None
+    seed: int | None = None
 
     def begin(self, name: str, n_assets: int) -> PortfolioStrategy:
         """Return a new strategy."""
@@ -79,54 +75,18 @@ class _Wanted(NamedTuple):
         return strategy
 
 
-@grouped
+@described
 def portfolio(
-    prices: Annotated[
-        str | None,
-        typer.Argument(
-            help="A table, with a row per period (a day, a month) and a column per asset; or - "
-            "for standard input. A column of dates tells the order."
-        ),
-    ] = None,
+    prices: Annotated[str | None, typer.Argument()] = None,
     *,
     reading: Reading,
-    algorithm: Annotated[
-        list[str] | None,
-        one_of(
-            STRATEGIES,
-            "Which strategy: {}; may be given several times. Default: all but "
-            f"{SPANNED}; with --resume, that of the state. Today's weights are those of the first.",
-            "--algorithm",
-            "-a",
-        ),
-    ] = None,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Trade on a market that the command makes up itself.")
-    ] = False,
-    from_one: Annotated[
-        bool,
-        typer.Option(
-            "--from-one",
-            help="Prices began at 1 before the first line (as in NYSE(O)), so that line is a "
-            "period of trading too.",
-        ),
-    ] = False,
-    relatives: Annotated[
-        bool,
-        typer.Option("--relatives", help="The table holds price relatives rather than prices."),
-    ] = False,
+    algorithm: Annotated[list[str] | None, one_of(STRATEGIES, "--algorithm", "-a")] = None,
+    demo: bool = False,
+    from_one: bool = False,
+    relatives: bool = False,
     wanted: _Wanted,
-    resume: Annotated[
-        Path | None,
-        typer.Option(
-            help="Go on from this state, saved by --save, with the table that follows; its "
-            "first line may be the last line before or the next one. Its columns are matched by "
-            "name."
-        ),
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option(help="Write the first strategy's state here, for --resume.")
-    ] = None,
+    resume: Path | None = None,
+    save: Path | None = None,
     plot: Annotated[Path | None, plot_of("wealth over time")] = None,
     json: JsonFile = None,
 ) -> None:
@@ -137,6 +97,20 @@ def portfolio(
     traded per period, as a share of wealth. Costs are what trading took of the final wealth.
 
     Example: driftgames portfolio stocks.csv --cost 0.001 --plot wealth.svg
+
+    Options:
+        prices: A table, with a row per period (a day, a month) and a column per asset; or - for
+            standard input. A column of dates tells the order.
+        algorithm (NAME): Which strategy: {0}; may be given several times. Default: all but
+            normalhedge.dt; with --resume, that of the state. Today's weights are those of the
+            first.
+        demo: Trade on a market that the command makes up itself.
+        from_one: Prices began at 1 before the first line (as in NYSE(O)), so that line is a period
+            of trading too.
+        relatives: The table holds price relatives rather than prices.
+        resume: Go on from this state, saved by --save, with the table that follows; its first line
+            may be the last line before or the next one. Its columns are matched by name.
+        save: Write the first strategy's state here, for --resume.
     """
     from driftgames.cli._prices import read_prices
     from driftgames.portfolio import best_constant_rebalanced
