@@ -136,20 +136,6 @@ class Reading(NamedTuple):
     leave_out: str | None = None
 
 
-def plot_of(what: str) -> Any:
-    """Return the option of the file that a figure is written to."""
-    return typer.Option("--plot", metavar="FILE", help=f"Draw {what} to this .svg, .pdf or .png.")
-
-
-def keeps(what: str) -> Any:
-    """Return the option of the file that holds a state."""
-    return typer.Option(
-        "--state",
-        metavar="FILE",
-        help=f"Keep the {what} in this file, and go on from it when it exists.",
-    )
-
-
 def numbers(option: str, text: str) -> list[float]:
     """Return the numbers of an option such as ``0.1,0.5``."""
     try:

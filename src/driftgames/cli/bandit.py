@@ -20,7 +20,6 @@ from driftgames.cli._options import (
     fractions,
     one_of,
     pair,
-    plot_of,
     running,
 )
 from driftgames.cli._output import console
@@ -48,7 +47,7 @@ def bandit(
     loss_range: str | None = None,
     gains: Annotated[bool, typer.Option("--gains/--losses")] = False,
     epsilon: str | None = None,
-    plot: Annotated[Path | None, plot_of("regret over time")] = None,
+    plot: Path | None = None,
     json: JsonFile = None,
 ) -> None:
     """Let bandit policies play, and compare their losses.
@@ -89,6 +88,7 @@ def bandit(
         gains: Whether the cells are gains or losses.
         epsilon (E,E): Show the regret to all but the best fraction E of the arms too, as in
             0.1,0.5.
+        plot (FILE): Draw regret over time to this .svg, .pdf or .png.
     """
     from driftgames.bandit import compare
 

@@ -30,7 +30,6 @@ from driftgames.cli._options import (
     Natural,
     OptionalCount,
     described,
-    plot_of,
     running,
 )
 from driftgames.cli._output import console, fail, say
@@ -237,7 +236,7 @@ def inspect(
     *,
     reading: ExampleReading,
     top: Count = 10,
-    plot: Annotated[Path | None, plot_of("what the features vote")] = None,
+    plot: Path | None = None,
     html: Path | None = None,
     json: JsonFile = None,
     imported: ImportedFile = None,
@@ -250,6 +249,7 @@ def inspect(
         model (M.json): The model file.
         data (FILE): Examples whose margins are shown, and whose density --plot draws.
         top: How many features to show.
+        plot (FILE): Draw what the features vote to this .svg, .pdf or .png.
         html (OUT.html): Write the scorecard of stumps as a page.
     """
     from driftgames.boosting.persistence import load_model

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from driftgames.cli._options import ImportedFile, JsonFile, described, one_of, plot_of, running
+from driftgames.cli._options import ImportedFile, JsonFile, described, one_of, running
 from driftgames.cli._output import console
 from driftgames.tables import Column, Table, as_records, draw_table, write_json
 
@@ -27,7 +27,7 @@ def game(
     chips: int = 10,
     rounds: int = 200,
     seed: int = 0,
-    plot: Annotated[Path | None, plot_of("regret over the rounds")] = None,
+    plot: Path | None = None,
     json: JsonFile = None,
 ) -> None:
     """Play a drifting game and print where the regret stands beside its bound.
@@ -43,6 +43,7 @@ def game(
         chips: How many chips.
         rounds: How many rounds.
         seed: Same seed, same game.
+        plot (FILE): Draw regret over the rounds to this .svg, .pdf or .png.
     """
     import numpy as np
 

@@ -17,11 +17,9 @@ from driftgames.cli._options import (
     described,
     first_round_of,
     fractions,
-    keeps,
     numbers,
     one_of,
     pair,
-    plot_of,
     running,
 )
 from driftgames.cli._output import console
@@ -99,9 +97,9 @@ def hedge(
     reading: Reading,
     epsilon: str | None = None,
     top: Count = 10,
-    plot: Annotated[Path | None, plot_of("regret and weights over time")] = None,
+    plot: Path | None = None,
     json: JsonFile = None,
-    state: Annotated[Path | None, keeps("learner")] = None,
+    state: Path | None = None,
     first_round: str = "1",
     every: OptionalCount = None,
     live: bool = False,
@@ -132,6 +130,8 @@ def hedge(
             standard input.
         epsilon (E,E): The lines of the regret table, as in 0.01,0.1.
         top (N): How many actions are shown.
+        plot (FILE): Draw regret and weights over time to this .svg, .pdf or .png.
+        state (FILE): Keep the learner in this file, and go on from it when it exists.
         first_round (ROUND): With --state: the number of the round that the input begins with. 1:
             the input is the whole one; counted rounds are skipped and must be the same. next: the
             input goes on where the state ends. Another number: rounds before the end of the state

@@ -14,9 +14,7 @@ from driftgames.cli._options import (
     check_kept,
     described,
     first_round_of,
-    keeps,
     one_of,
-    plot_of,
     running,
 )
 from driftgames.cli._output import console
@@ -40,9 +38,9 @@ def mix(
     *,
     reading: Reading,
     top: Count = 10,
-    plot: Annotated[Path | None, plot_of("the weights over time")] = None,
+    plot: Path | None = None,
     json: JsonFile = None,
-    state: Annotated[Path | None, keeps("mixture")] = None,
+    state: Path | None = None,
     first_round: str = "1",
     live: bool = False,
 ) -> None:
@@ -70,6 +68,8 @@ def mix(
         quantile (Q): For pinball: which quantile. Default: 0.5.
         linearise: Compete with the best convex combination (the default), or with the best expert.
         top (N): How many experts are shown.
+        plot (FILE): Draw the weights over time to this .svg, .pdf or .png.
+        state (FILE): Keep the mixture in this file, and go on from it when it exists.
         first_round (ROUND): With --state: the number of the round that the input begins with, or
             next. Rounds that are counted are skipped.
         live: On standard input: print each prediction as it is made.

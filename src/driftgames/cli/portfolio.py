@@ -14,7 +14,6 @@ from driftgames.cli._options import (
     check_kept,
     described,
     one_of,
-    plot_of,
     running,
 )
 from driftgames.cli._output import console
@@ -87,7 +86,7 @@ def portfolio(
     wanted: _Wanted,
     resume: Path | None = None,
     save: Path | None = None,
-    plot: Annotated[Path | None, plot_of("wealth over time")] = None,
+    plot: Path | None = None,
     json: JsonFile = None,
 ) -> None:
     """Run portfolio strategies over a table of prices and print wealth, regret and weights.
@@ -111,6 +110,7 @@ def portfolio(
         resume: Go on from this state, saved by --save, with the table that follows; its first line
             may be the last line before or the next one. Its columns are matched by name.
         save: Write the first strategy's state here, for --resume.
+        plot (FILE): Draw wealth over time to this .svg, .pdf or .png.
     """
     from driftgames.cli._prices import read_prices
     from driftgames.portfolio import best_constant_rebalanced
