@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from driftgames.core.lazy import lazy_names
 
-_find, _, __all__ = lazy_names(__name__, __file__)
+_find, _, __all__ = lazy_names(__name__)
 
 
 def __getattr__(name: str) -> object:

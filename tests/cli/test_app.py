@@ -5,9 +5,11 @@ import subprocess
 import sys
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from driftgames import __version__
+from driftgames.boosting import BOOSTERS
 from driftgames.cli import reproduce
 from driftgames.cli._options import SETS
 from driftgames.cli.app import SUMMARIES, app
@@ -38,6 +40,23 @@ def test_names_that_are_written_out_are_those_of_the_registries():
         run("reproduce", "--help").output.split()
     )
     assert {"exp", "2-norm", "normalhedge.dt"} <= set(POTENTIALS)
+
+
+def test_names_of_boosters_are_read_from_their_registry():
+    first, *others, _ = BOOSTERS
+    shown = "".join(run("boost", "fit", "--help").output.split())
+    assert f"Thebooster:{','.join([first, *others])},or" in shown
+    assert f"defines.Default:{first}.--import" in shown
+
+
+def test_every_option_of_every_command_is_described():
+    top = typer.main.get_command(app).commands
+    groups = [top[name].commands for name in ("boost", "datasets")]
+    commands = [*top.values(), *groups[0].values(), *groups[1].values()]
+    options = [each for command in commands for each in command.params]
+    assert [each.name for each in options if not each.help or "{" in each.help] == []
+    opposites = {opposite for each in options for opposite in each.secondary_opts}
+    assert opposites == {"--no-header", "--losses", "--best-expert"}
 
 
 @pytest.mark.parametrize("group", ["boost", "datasets"])

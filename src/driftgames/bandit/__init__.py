@@ -17,4 +17,4 @@ Names are imported from their modules when first used, so that `POLICIES` is qui
 
 from driftgames.core.lazy import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -11,4 +11,4 @@ hypotheses are trees, grown on the same integers (`driftgames.boosting.tree_grow
 
 from driftgames.core.lazy import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

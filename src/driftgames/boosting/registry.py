@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from driftgames import boosting
@@ -10,12 +10,12 @@ from driftgames import boosting
 if TYPE_CHECKING:
     from driftgames.boosting import BaseBooster
 
-_CLASSES = {
-    "nh-boost.dt": "NHBoostDTClassifier",
-    "nh-boost": "NHBoostClassifier",
-    "adaboost": "AdaBoostClassifier",
-    "boost-by-majority": "BoostByMajorityClassifier",
-    "potential boost": "PotentialBoostClassifier",
+_CLASSES: dict[str, Callable[[], type[BaseBooster]]] = {
+    "nh-boost.dt": lambda: boosting.NHBoostDTClassifier,
+    "nh-boost": lambda: boosting.NHBoostClassifier,
+    "adaboost": lambda: boosting.AdaBoostClassifier,
+    "boost-by-majority": lambda: boosting.BoostByMajorityClassifier,
+    "potential boost": lambda: boosting.PotentialBoostClassifier,
 }
 
 
@@ -23,8 +23,7 @@ class _Boosters(Mapping[str, "type[BaseBooster]"]):
     """Name to class; a class is imported when it is asked for."""
 
     def __getitem__(self, name: str) -> type[BaseBooster]:
-        found: type[BaseBooster] = getattr(boosting, _CLASSES[name])
-        return found
+        return _CLASSES[name]()
 
     def __iter__(self) -> Iterator[str]:
         return iter(_CLASSES)

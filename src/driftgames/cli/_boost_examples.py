@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
-
-import typer
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from driftgames.cli._boost_model import columns_of, is_fitted
-from driftgames.cli._options import Header, LeftOut, Separator
+from driftgames.cli._options import Reading
 from driftgames.cli._output import fail, say
 
 if TYPE_CHECKING:
@@ -18,28 +16,24 @@ MOST_CELLS = 2**26
 """Parquet files with more cells than that are fitted in batches: half a GiB of numbers."""
 
 
-class Reading(NamedTuple):
-    """The options that say how tables are read."""
+class ExampleReading(NamedTuple):
+    """The options that say how tables are read.
 
-    label: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The label column: its name, or its number from 1. Default: the last column.",
-        ),
-    ] = None
-    sep: Separator = None
-    header: Header = None
-    leave_out: LeftOut = None
+    Options:
+        label (COLUMN): The label column: its name, or its number from 1. Default: the last column.
+    """
+
+    label: str | None = None
+    table: Reading = Reading()
 
     def read(self, data: str, **columns: Any) -> Examples:
         """Read examples; ``columns`` are those that `read_examples` must find."""
         from driftgames.cli._examples import read_examples
 
-        return read_examples(data, **self._asdict(), **columns)
+        return read_examples(data, label=self.label, **self.table._asdict(), **columns)
 
 
-def read_labelled(data: str, reading: Reading, booster: Any) -> Examples:
+def read_labelled(data: str, reading: ExampleReading, booster: Any) -> Examples:
     """Read examples for a booster, and say how they were read; all of them have labels."""
     from driftgames.cli._boost_report import feature_name
 
@@ -59,7 +53,7 @@ def read_labelled(data: str, reading: Reading, booster: Any) -> Examples:
     return examples.labelled()
 
 
-def read_valid(valid: str, reading: Reading, like: Examples) -> Examples:
+def read_valid(valid: str, reading: ExampleReading, like: Examples) -> Examples:
     """Read examples with the columns of others; all of them have labels."""
     n_features = like.X.shape[1]
     columns = {"names": like.names, "categories": like.categories}

@@ -9,7 +9,7 @@ import typer
 
 from driftgames.boosting.registry import BOOSTERS
 from driftgames.cli import INTERRUPTED
-from driftgames.cli._options import ImportedFile, one_of
+from driftgames.cli._options import Count, ImportedFile, OptionalCount, one_of
 from driftgames.cli._output import fail, say
 from driftgames.core.registry import choose
 
@@ -21,30 +21,25 @@ ALGORITHMS = tuple(name for name in BOOSTERS if name != "potential boost")
 
 
 class Settings(NamedTuple):
-    """The booster that the options ask for; None where they leave it open."""
+    """The booster that the options ask for; None where they leave it open.
 
-    algorithm: Annotated[
-        str | None,
-        one_of(
-            ALGORITHMS,
-            "The booster: {}, or the name of a potential that --import defines. Default: "
-            f"{ALGORITHMS[0]}.",
-        ),
-    ] = None
+    Options:
+        algorithm (NAME): The booster: {0}, or the name of a potential that --import defines.
+            Default: {1}.
+        rounds: How many stumps or trees vote.
+        d: The constant of nh-boost.dt. Default: 3.
+        edge: The edge that boost-by-majority counts on.
+        bins: Most bins per numeric feature. Default: 255.
+        depth: Most questions on the way to a vote. Default: 1, for stumps.
+    """
+
+    algorithm: Annotated[str | None, one_of(ALGORITHMS)] = None
     imported: ImportedFile = None
-    rounds: Annotated[int, typer.Option(min=1, help="How many stumps or trees vote.")] = 200
-    d: Annotated[float | None, typer.Option(help="The constant of nh-boost.dt. Default: 3.")] = None
-    edge: Annotated[
-        float | None, typer.Option(help="The edge that boost-by-majority counts on.")
-    ] = None
-    bins: Annotated[
-        int | None,
-        typer.Option(min=2, max=255, help="Most bins per numeric feature. Default: 255."),
-    ] = None
-    depth: Annotated[
-        int | None,
-        typer.Option(min=1, help="Most questions on the way to a vote. Default: 1, for stumps."),
-    ] = None
+    rounds: Count = 200
+    d: float | None = None
+    edge: float | None = None
+    bins: Annotated[int | None, typer.Option(min=2, max=255)] = None
+    depth: OptionalCount = None
 
     def _given(self) -> dict[str, Any]:
         """Return the parameters of the booster that are not left open."""

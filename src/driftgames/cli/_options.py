@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import importlib.util
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_origin, get_type_hints
 
 import typer
 
@@ -33,49 +35,72 @@ def completes(*names: str) -> Callable[[str], list[str]]:
     return complete
 
 
-def one_of(names: Iterable[str], words: str, *flags: str, metavar: str | None = "NAME") -> Any:
-    """Return the option of a name; ``{}`` in the words of its help stands for all names."""
-    return typer.Option(
-        *flags,
-        metavar=metavar,
-        autocompletion=completes(*names),
-        help=words.format(", ".join(names)),
-    )
+def one_of(names: Iterable[str], *flags: str) -> Any:
+    """Return the option of a name, which a shell completes; its help names all."""
+    return typer.Option(*flags, autocompletion=completes(*names), help=", ".join(names))
 
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with one option for each field of a parameter that is a `NamedTuple`.
+def described(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose options typer shows as the docstring describes them.
+
+    Below ``Options:`` stands ``name (METAVAR): help`` for each. In the help of `one_of`, ``{0}``
+    stands for all names and ``{1}`` for the first. A parameter that is a `NamedTuple` is one option
+    for each of its fields, which its own docstring describes.
 
     >>> class Size(NamedTuple):
     ...     rows: int = 3
     ...     columns: int = 2
-    >>> @grouped
+    >>> @described
     ... def draw(name: str, size: Size) -> None:
     ...     print(name, size)
     >>> draw(name="box", rows=1, columns=2)
     box Size(rows=1, columns=2)
     """
-    options: list[inspect.Parameter] = []
-    groups: dict[str, Any] = {}
-    for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        option, kind = parameter.replace(kind=parameter.KEYWORD_ONLY), parameter.annotation
-        if not hasattr(kind, "_fields"):
-            options.append(option)
-            continue
-        groups[option.name] = kind
-        for name, annotation in get_type_hints(kind, include_extras=True).items():
-            default = kind._field_defaults.get(name, option.empty)
-            options.append(option.replace(name=name, default=default, annotation=annotation))
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        for name, kind in groups.items():
-            given[name] = kind(*(given.pop(field) for field in kind._fields))
-        command(**given)
+        _call(command, given)
 
+    options = list(_options_of(command))
     run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     run.__annotations__ = {option.name: option.annotation for option in options}
+    run.__doc__ = inspect.cleandoc(command.__doc__ or "").partition("\n\nOptions:\n")[0]
     return run
+
+
+def _call(thing: Callable[..., Any], given: dict[str, Any]) -> Any:
+    """Call a command, or make a group, with those of the options that are its own."""
+    hints = get_type_hints(thing)
+    hints.pop("return", None)
+    return thing(
+        **{
+            name: _call(hint, given) if hasattr(hint, "_fields") else given[name]
+            for name, hint in hints.items()
+        }
+    )
+
+
+def _options_of(thing: Callable[..., Any]) -> Iterator[inspect.Parameter]:
+    """Yield the options of a command or of a group."""
+    section = inspect.cleandoc(thing.__doc__ or "").partition("\n\nOptions:\n")[2]
+    entries = re.findall(r"^ {4}(\w+)(?: \((\S+)\))?: (.*(?:\n {8}.*)*)", section, re.MULTILINE)
+    texts = {name: (metavar or None, " ".join(text.split())) for name, metavar, text in entries}
+    hints = get_type_hints(thing, include_extras=True)
+    for name, parameter in inspect.signature(thing).parameters.items():
+        hint = hints[name]
+        if hasattr(hint, "_fields"):
+            yield from _options_of(hint)
+            continue
+        if name in texts:
+            kind, info = hint, typer.Option()
+            if get_origin(hint) is Annotated:
+                kind, info = hint.__origin__, copy.copy(hint.__metadata__[0])
+            names, (info.metavar, text) = info.help or "", texts[name]
+            info.help = text.format(names, names.partition(",")[0])
+            if hint is bool:  # a flag, which nothing turns off
+                info.param_decls = (f"--{name.replace('_', '-')}",)
+            hint = Annotated[kind, info]
+        yield parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=hint)
 
 
 READING = (
@@ -87,55 +112,28 @@ READING = (
 )
 """How every command reads a table, in short."""
 
-Separator = Annotated[
-    str | None,
-    typer.Option(
-        "--sep",
-        metavar="CHAR",
-        help="What stands between cells: a character, or tab. Default: seen from the first line.",
-    ),
-]
+Count = Annotated[int, typer.Option(min=1)]
+OptionalCount = Annotated[int | None, typer.Option(min=1)]
+Natural = Annotated[int, typer.Option(min=0)]
 JsonFile = Annotated[
     Path | None,
     typer.Option("--json", metavar="FILE", help="Write the raw numbers to this file as JSON."),
 ]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Whether the first line names the columns. Default: it does if it has no number.",
-    ),
-]
-LeftOut = Annotated[
-    str | None,
-    typer.Option(
-        "--leave-out",
-        metavar="NAME,NAME",
-        help="Columns that are not read: names, or numbers from 1.",
-    ),
-]
 
 
 class Reading(NamedTuple):
-    """The options that say how a table is read; those of `open_table`."""
+    """How a table is read; the settings of `open_table`.
 
-    sep: Separator = None
-    header: Header = None
-    leave_out: LeftOut = None
+    Options:
+        sep (CHAR): What stands between cells: a character, or tab. Default: seen from the first
+            line.
+        header: Whether the first line names the columns. Default: it does if it has no number.
+        leave_out (NAME,NAME): Columns that are not read: names, or numbers from 1.
+    """
 
-
-def plot_of(what: str) -> Any:
-    """Return the option of the file that a figure is written to."""
-    return typer.Option("--plot", metavar="FILE", help=f"Draw {what} to this .svg, .pdf or .png.")
-
-
-def keeps(what: str) -> Any:
-    """Return the option of the file that holds a state."""
-    return typer.Option(
-        "--state",
-        metavar="FILE",
-        help=f"Keep the {what} in this file, and go on from it when it exists.",
-    )
+    sep: str | None = None
+    header: bool | None = None
+    leave_out: str | None = None
 
 
 def numbers(option: str, text: str) -> list[float]:

@@ -10,13 +10,16 @@ import typer
 
 from driftgames.bandit.registry import ENVIRONMENTS, POLICIES, REACTING
 from driftgames.cli._options import (
+    Count,
     ImportedFile,
     JsonFile,
+    Natural,
+    OptionalCount,
     Reading,
+    described,
     fractions,
     one_of,
     pair,
-    plot_of,
     running,
 )
 from driftgames.cli._output import console
@@ -29,76 +32,22 @@ if TYPE_CHECKING:
     from driftgames.core.typing import FloatArray
 
 
+@described
 def bandit(
-    losses: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[LOSSES]",
-            help="A table, with a row per round and a column per arm; or - for standard input. "
-            "Default: an adversary makes the losses.",
-        ),
-    ] = None,
-    adversary: Annotated[
-        str | None,
-        one_of(ENVIRONMENTS, "The adversary that makes the losses: {}. Default: stochastic."),
-    ] = None,
-    policies: Annotated[
-        str | None,
-        one_of(
-            POLICIES,
-            "The policies that play: {}, or the name of a potential that --import defines. "
-            "Default: all.",
-            metavar="NAME,NAME",
-        ),
-    ] = None,
+    losses: Annotated[str | None, typer.Argument()] = None,
+    adversary: Annotated[str | None, one_of(ENVIRONMENTS)] = None,
+    policies: Annotated[str | None, one_of(POLICIES)] = None,
     imported: ImportedFile = None,
-    arms: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="K", help="The number of arms of an adversary. Default: 10."),
-    ] = None,
-    horizon: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="T", help="The number of rounds against an adversary. Default: 20000."
-        ),
-    ] = None,
-    gap: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=0.5,
-            metavar="D",
-            help="The mean loss of the other arms less that of the best arm (stochastic, moody, "
-            "switching). Default: 0.1.",
-        ),
-    ] = None,
-    delay: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="A loss comes after N further pulls (not with spiteful and lure).",
-        ),
-    ] = 0,
-    games: Annotated[
-        int, typer.Option(min=1, metavar="N", help="The number of games, with other draws each.")
-    ] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same games.")] = 0,
-    loss_range: Annotated[
-        str | None,
-        typer.Option(metavar="LOW,HIGH", help="The range of the cells of LOSSES. Default: 0,1."),
-    ] = None,
-    gains: Annotated[
-        bool, typer.Option("--gains/--losses", help="Whether the cells are gains or losses.")
-    ] = False,
-    epsilon: Annotated[
-        str | None,
-        typer.Option(
-            metavar="E,E",
-            help="Show the regret to all but the best fraction E of the arms too, as in 0.1,0.5.",
-        ),
-    ] = None,
-    plot: Annotated[Path | None, plot_of("regret over time")] = None,
+    arms: OptionalCount = None,
+    horizon: OptionalCount = None,
+    gap: Annotated[float | None, typer.Option(min=0.0, max=0.5)] = None,
+    delay: Natural = 0,
+    games: Count = 20,
+    seed: Natural = 0,
+    loss_range: str | None = None,
+    gains: Annotated[bool, typer.Option("--gains/--losses")] = False,
+    epsilon: str | None = None,
+    plot: Path | None = None,
     json: JsonFile = None,
 ) -> None:
     """Let bandit policies play, and compare their losses.
@@ -121,6 +70,25 @@ def bandit(
     Example: driftgames bandit stocks.relatives.csv --gains --loss-range 0,2
 
     Example: driftgames bandit --policies exp3,tsallis-inf --delay 100
+
+    Options:
+        losses ([LOSSES]): A table, with a row per round and a column per arm; or - for standard
+            input. Default: an adversary makes the losses.
+        adversary (NAME): The adversary that makes the losses: {0}. Default: stochastic.
+        policies (NAME,NAME): The policies that play: {0}, or the name of a potential that --import
+            defines. Default: all.
+        arms (K): The number of arms of an adversary. Default: 10.
+        horizon (T): The number of rounds against an adversary. Default: 20000.
+        gap (D): The mean loss of the other arms less that of the best arm (stochastic, moody,
+            switching). Default: 0.1.
+        delay (N): A loss comes after N further pulls (not with spiteful and lure).
+        games (N): The number of games, with other draws each.
+        seed: The same seed gives the same games.
+        loss_range (LOW,HIGH): The range of the cells of LOSSES. Default: 0,1.
+        gains: Whether the cells are gains or losses.
+        epsilon (E,E): Show the regret to all but the best fraction E of the arms too, as in
+            0.1,0.5.
+        plot (FILE): Draw regret over time to this .svg, .pdf or .png.
     """
     from driftgames.bandit import compare
 

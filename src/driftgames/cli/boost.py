@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from driftgames.cli._boost_examples import Reading, is_large, read_labelled, read_valid
+from driftgames.cli._boost_examples import ExampleReading, is_large, read_labelled, read_valid
 from driftgames.cli._boost_model import (
     Settings,
     columns_of,
@@ -24,10 +24,12 @@ from driftgames.cli._boost_model import (
 )
 from driftgames.cli._options import (
     READING,
+    Count,
     ImportedFile,
     JsonFile,
-    grouped,
-    plot_of,
+    Natural,
+    OptionalCount,
+    described,
     running,
 )
 from driftgames.cli._output import console, fail, say
@@ -68,55 +70,17 @@ Model = Annotated[Path, typer.Option("--model", metavar="M.json", help="The mode
 
 
 @app.command(epilog=READING)
-@grouped
+@described
 def fit(
-    data: Annotated[
-        str,
-        typer.Argument(
-            metavar="TRAIN",
-            help="LIBSVM text, a table, or a pattern of tables such as 'data/*.csv'. Large "
-            ".parquet files of numbers need not fit in memory.",
-        ),
-    ],
+    data: Annotated[str, typer.Argument()],
     model: Model,
     *,
     settings: Settings,
-    reading: Reading,
-    valid: Annotated[
-        str | None,
-        typer.Option(
-            "--valid",
-            metavar="FILE",
-            help="Examples that score the model after each round; it is not fitted to them.",
-        ),
-    ] = None,
-    patience: Annotated[
-        int | None,
-        typer.Option(
-            "--patience",
-            min=1,
-            metavar="ROUNDS",
-            help="With --valid: stop when the log-loss has not fallen for so many rounds.",
-        ),
-    ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Go on from the model file, with its settings, up to --rounds. Other settings and "
-            "fewer rounds are refused. Without a file, begin a new one.",
-        ),
-    ] = False,
-    save_every: Annotated[
-        int,
-        typer.Option(
-            "--save-every",
-            min=1,
-            metavar="ROUNDS",
-            help="Write the model after so many rounds, or after a quarter of the rounds done if "
-            "that is more.",
-        ),
-    ] = 100,
+    reading: ExampleReading,
+    valid: str | None = None,
+    patience: OptionalCount = None,
+    resume: bool = False,
+    save_every: Count = 100,
     jobs: Jobs = 1,
 ) -> None:
     """Fit a booster and write it to a file.
@@ -132,6 +96,16 @@ def fit(
     Example: driftgames boost fit a.csv --valid b.csv --patience 9 --model m.json
 
     Example: driftgames boost fit 'data/*.parquet' --label sold --model m.json
+
+    Options:
+        data (TRAIN): LIBSVM text, a table, or a pattern of tables such as 'data/*.csv'. Large
+            .parquet files of numbers need not fit in memory.
+        valid (FILE): Examples that score the model after each round; it is not fitted to them.
+        patience (ROUNDS): With --valid: stop when the log-loss has not fallen for so many rounds.
+        resume: Go on from the model file, with its settings, up to --rounds. Other settings and
+            fewer rounds are refused. Without a file, begin a new one.
+        save_every (ROUNDS): Write the model after so many rounds, or after a quarter of the rounds
+            done if that is more.
     """
     from driftgames.cli._boost_report import say_best_round, say_scores
 
@@ -164,14 +138,14 @@ def fit(
 
 
 @app.command(epilog=READING)
-@grouped
+@described
 def cv(
-    data: Annotated[str, typer.Argument(metavar="TRAIN", help="LIBSVM text, or tables.")],
-    folds: Annotated[int, typer.Option("--folds", min=2, help="How many parts.")] = 5,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the deal of the examples.")] = 0,
+    data: Annotated[str, typer.Argument()],
+    folds: Annotated[int, typer.Option(min=2)] = 5,
+    seed: Natural = 0,
     *,
     settings: Settings,
-    reading: Reading,
+    reading: ExampleReading,
     json: JsonFile = None,
     jobs: Jobs = 1,
 ) -> None:
@@ -181,6 +155,11 @@ def cv(
     standard deviations.
 
     Example: driftgames boost cv breast_cancer.train.csv --folds 3 --json cv.json
+
+    Options:
+        data (TRAIN): LIBSVM text, or tables.
+        folds: How many parts.
+        seed: Of the deal of the examples.
     """
     from driftgames.cli._boost_report import cross_validate
 
@@ -195,30 +174,15 @@ def cv(
 
 
 @app.command(short_help="Predict: one line per example.", epilog=READING)
-@grouped
+@described
 def predict(
-    data: Annotated[str, typer.Argument(metavar="TEST", help="LIBSVM text, or a table.")],
+    data: Annotated[str, typer.Argument()],
     model: Model,
     *,
-    reading: Reading,
-    what: Annotated[
-        Output,
-        typer.Option(
-            "--what",
-            help="The label, the vote in [-1, 1], or the probability of the second class. With "
-            "more than two classes votes and probabilities have a column for each.",
-        ),
-    ] = Output.LABEL,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", metavar="FILE", help="The file. Default: standard output."),
-    ] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option(
-            "--json", metavar="FILE", help="Write labels, votes and probabilities to this file."
-        ),
-    ] = None,
+    reading: ExampleReading,
+    what: Output = Output.LABEL,
+    output: Path | None = None,
+    json: Path | None = None,
     imported: ImportedFile = None,
     jobs: Jobs = 1,
 ) -> None:
@@ -227,6 +191,13 @@ def predict(
     Example: driftgames boost predict breast_cancer.test.csv --model m.json
 
     Example: driftgames boost predict new.csv --model m.json --what probability
+
+    Options:
+        data (TEST): LIBSVM text, or a table.
+        what: The label, the vote in [-1, 1], or the probability of the second class. With more than
+            two classes votes and probabilities have a column for each.
+        output (FILE): The file. Default: standard output.
+        json (FILE): Write labels, votes and probabilities to this file.
     """
     from driftgames.boosting.persistence import load_model
     from driftgames.cli._boost_report import line_of, predictions_of, say_scores
@@ -258,31 +229,28 @@ def predict(
 
 
 @app.command(short_help="Show what a model is made of.", epilog=READING)
-@grouped
+@described
 def inspect(
-    model: Annotated[Path, typer.Argument(metavar="M.json", help="The model file.")],
-    data: Annotated[
-        str | None,
-        typer.Option(
-            "--data",
-            metavar="FILE",
-            help="Examples whose margins are shown, and whose density --plot draws.",
-        ),
-    ] = None,
+    model: Annotated[Path, typer.Argument()],
+    data: str | None = None,
     *,
-    reading: Reading,
-    top: Annotated[int, typer.Option("--top", min=1, help="How many features to show.")] = 10,
-    plot: Annotated[Path | None, plot_of("what the features vote")] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="OUT.html", help="Write the scorecard of stumps as a page."),
-    ] = None,
+    reading: ExampleReading,
+    top: Count = 10,
+    plot: Path | None = None,
+    html: Path | None = None,
     json: JsonFile = None,
     imported: ImportedFile = None,
 ) -> None:
     """Show what a model is made of: rounds, features, margins and its certificate.
 
     Example: driftgames boost inspect m.json --plot shapes.svg --html points.html
+
+    Options:
+        model (M.json): The model file.
+        data (FILE): Examples whose margins are shown, and whose density --plot draws.
+        top: How many features to show.
+        plot (FILE): Draw what the features vote to this .svg, .pdf or .png.
+        html (OUT.html): Write the scorecard of stumps as a page.
     """
     from driftgames.boosting.persistence import load_model
     from driftgames.cli._boost_report import facts_of, features_of, margins_on, summary_of

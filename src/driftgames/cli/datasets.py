@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from driftgames.cli._options import SETS, JsonFile, completes, running
+from driftgames.cli._options import SETS, JsonFile, Natural, completes, described, running
 from driftgames.cli._output import clear_errors, console, fail, reason
 from driftgames.tables import Column, Row, Table, as_records, draw_table, write_json
 
@@ -21,15 +21,17 @@ app = typer.Typer(
 
 
 @app.command("list")
+@described
 def list_sets(
-    data: Annotated[
-        Path | None, typer.Option("--data", help="A folder that is searched first.", metavar="DIR")
-    ] = None,
+    data: Path | None = None,
     json: JsonFile = None,
 ) -> None:
     """Show every set and where it is; nothing is downloaded.
 
     Example: driftgames datasets list
+
+    Options:
+        data (DIR): A folder that is searched first.
     """
     from driftgames.datasets import CATALOGUE, status
 
@@ -55,17 +57,13 @@ def list_sets(
 
 
 @app.command("export")
+@described
 def export_sets(
     names: Annotated[
         list[str],
-        typer.Argument(
-            help="Sets of the paper, breast_cancer, digits49, or stocks.",
-            autocompletion=completes(*SETS, "breast_cancer", "digits49", "stocks"),
-        ),
+        typer.Argument(autocompletion=completes(*SETS, "breast_cancer", "digits49", "stocks")),
     ],
-    folder: Annotated[
-        Path, typer.Option(help="Where the files are written.", metavar="DIR")
-    ] = Path(),
+    folder: Path = Path(),
 ) -> None:
     """Write sets as CSV files that the other commands read.
 
@@ -74,6 +72,10 @@ def export_sets(
     monthly prices of five companies and two indexes from 1990 to 2022.
 
     Example: driftgames datasets export breast_cancer stocks
+
+    Options:
+        names: Sets of the paper, breast_cancer, digits49, or stocks.
+        folder (DIR): Where the files are written.
     """
     from driftgames.datasets import export
 
@@ -86,23 +88,22 @@ def export_sets(
 
 
 @app.command(short_help="Download sets to your cache.")
+@described
 def fetch(
-    names: Annotated[
-        list[str],
-        typer.Argument(help="Sets of the paper, or 'all'.", autocompletion=completes(*SETS, "all")),
-    ],
-    timeout: Annotated[
-        float, typer.Option(help="Seconds that a server may stay silent.", min=0.1)
-    ] = 30.0,
-    retries: Annotated[
-        int, typer.Option(help="How often a broken download is tried again.", min=0)
-    ] = 2,
+    names: Annotated[list[str], typer.Argument(autocompletion=completes(*SETS, "all"))],
+    timeout: Annotated[float, typer.Option(min=0.1)] = 30.0,
+    retries: Natural = 2,
 ) -> None:
     """Download sets to your cache, check them, and binarise them if they are raw.
 
     A file that is there already is not downloaded again.
 
     Example: driftgames datasets fetch a9a w8a
+
+    Options:
+        names: Sets of the paper, or 'all'.
+        timeout: Seconds that a server may stay silent.
+        retries: How often a broken download is tried again.
     """
     from driftgames.datasets import CATALOGUE, DataError
     from driftgames.datasets import fetch as fetch_set

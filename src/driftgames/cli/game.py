@@ -6,9 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from driftgames.cli._options import ImportedFile, JsonFile, one_of, plot_of, running
+from driftgames.cli._options import ImportedFile, JsonFile, described, one_of, running
 from driftgames.cli._output import console
 from driftgames.tables import Column, Table, as_records, draw_table, write_json
 
@@ -21,17 +19,15 @@ class Foe(StrEnum):
     GREEDY = "greedy"
 
 
+@described
 def game(
-    potential: Annotated[
-        str,
-        one_of(("exp", "2-norm", "normalhedge.dt"), "Who weighs them: {}.", metavar=None),
-    ] = "normalhedge.dt",
+    potential: Annotated[str, one_of(("exp", "2-norm", "normalhedge.dt"))] = "normalhedge.dt",
     imported: ImportedFile = None,
-    adversary: Annotated[Foe, typer.Option(help="Who moves them.")] = Foe.GREEDY,
-    chips: Annotated[int, typer.Option(help="How many chips.")] = 10,
-    rounds: Annotated[int, typer.Option(help="How many rounds.")] = 200,
-    seed: Annotated[int, typer.Option(help="Same seed, same game.")] = 0,
-    plot: Annotated[Path | None, plot_of("regret over the rounds")] = None,
+    adversary: Foe = Foe.GREEDY,
+    chips: int = 10,
+    rounds: int = 200,
+    seed: int = 0,
+    plot: Path | None = None,
     json: JsonFile = None,
 ) -> None:
     """Play a drifting game and print where the regret stands beside its bound.
@@ -40,6 +36,14 @@ def game(
     The average potential never rises against any adversary: that is the guarantee.
 
     Example: driftgames game --potential 2-norm --adversary stochastic
+
+    Options:
+        potential: Who weighs them: {0}.
+        adversary: Who moves them.
+        chips: How many chips.
+        rounds: How many rounds.
+        seed: Same seed, same game.
+        plot (FILE): Draw regret over the rounds to this .svg, .pdf or .png.
     """
     import numpy as np
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from driftgames.cli._options import (
+    Count,
     ImportedFile,
     JsonFile,
+    OptionalCount,
     Reading,
     check_kept,
+    described,
     first_round_of,
     fractions,
-    grouped,
-    keeps,
     numbers,
     one_of,
     pair,
-    plot_of,
     running,
 )
 from driftgames.cli._output import console
@@ -34,75 +33,76 @@ if TYPE_CHECKING:
 DEFAULT = next(iter(LEARNERS))
 
 
-@grouped
+class _Asked(NamedTuple):
+    """The learner that the options ask for; None where they leave it open.
+
+    Options:
+        algorithm (NAME): Which learner plays: {0}, or the name of a potential that --import
+            defines. Default: {1}.
+        horizon (T): For exp: the number of rounds it is tuned to.
+        prior (P,P): The share of each action, as in 0.5,0.3,0.2. Default: equal.
+        loss_range (LOW,HIGH): Where losses lie, as in 0,100. Default: 0,1.
+        gains: Whether the cells are gains or losses.
+    """
+
+    algorithm: Annotated[str | None, one_of(LEARNERS)] = None
+    imported: ImportedFile = None
+    horizon: OptionalCount = None
+    prior: str | None = None
+    loss_range: str | None = None
+    gains: Annotated[bool | None, typer.Option("--gains/--losses")] = None
+
+    def start(
+        self,
+        source: NumberFile,
+        ends: tuple[float, float] | None,
+        shares: list[float] | None,
+        saved: StreamState | None,
+    ) -> StreamState:
+        """Return a new learner, or the saved one; name the option that differs from it."""
+        from driftgames.cli._hedge_stream import StreamState
+
+        if saved is None:
+            name = self.algorithm or DEFAULT
+            if name == "exp" and self.horizon is None:
+                raise ValueError("exp is tuned to the number of rounds: give it as --horizon")
+            learner = make_learner(
+                name,
+                len(source.columns),
+                horizon=self.horizon,
+                prior=shares,
+                loss_range=ends or (0.0, 1.0),
+                gains=bool(self.gains),
+                names=source.names,
+            )
+            return StreamState(name, learner, self.horizon)
+        learner = saved.learner
+        check_kept(
+            ("--algorithm", self.algorithm, saved.algorithm),
+            ("--horizon", self.horizon, saved.horizon),
+            ("--loss-range", ends, learner.loss_range),
+            ("--gains", self.gains, learner.gains),
+            ("--prior", shares, None if learner.prior is None else learner.prior.tolist()),
+            ("the number of actions", len(source.columns), learner.n_actions),
+            ("the header", source.names, learner.names),
+        )
+        return saved
+
+
+@described
 def hedge(
-    losses: Annotated[
-        str,
-        typer.Argument(
-            metavar="LOSSES",
-            help="A table, with a row per round and a column per action; or - for lines from "
-            "standard input.",
-        ),
-    ],
-    algorithm: Annotated[
-        str | None,
-        one_of(
-            LEARNERS,
-            "Which learner plays: {}, or the name of a potential that --import defines. Default: "
-            f"{DEFAULT}.",
-        ),
-    ] = None,
-    imported: ImportedFile = None,
-    horizon: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="T", help="For exp: the number of rounds it is tuned to."),
-    ] = None,
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            metavar="P,P", help="The share of each action, as in 0.5,0.3,0.2. Default: equal."
-        ),
-    ] = None,
-    loss_range: Annotated[
-        str | None,
-        typer.Option(metavar="LOW,HIGH", help="Where losses lie, as in 0,100. Default: 0,1."),
-    ] = None,
-    gains: Annotated[
-        bool | None, typer.Option("--gains/--losses", help="Whether the cells are gains or losses.")
-    ] = None,
+    losses: Annotated[str, typer.Argument()],
     *,
+    asked: _Asked,
     reading: Reading,
-    epsilon: Annotated[
-        str | None,
-        typer.Option(metavar="E,E", help="The lines of the regret table, as in 0.01,0.1."),
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many actions are shown.")] = 10,
-    plot: Annotated[Path | None, plot_of("regret and weights over time")] = None,
+    epsilon: str | None = None,
+    top: Count = 10,
+    plot: Path | None = None,
     json: JsonFile = None,
-    state: Annotated[Path | None, keeps("learner")] = None,
-    first_round: Annotated[
-        str,
-        typer.Option(
-            metavar="ROUND",
-            help="With --state: the number of the round that the input begins with. 1: the input "
-            "is the whole one; counted rounds are skipped and must be the same. next: the input "
-            "goes on where the state ends. Another number: rounds before the end of the state are "
-            "skipped.",
-        ),
-    ] = "1",
-    every: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="With --state or --live: how many rounds are taken between two writes of the "
-            "state. Default: 1 on standard input.",
-        ),
-    ] = None,
-    live: Annotated[
-        bool,
-        typer.Option("--live", help="Add the next distribution to every acknowledgement (p=...)."),
-    ] = False,
+    state: Path | None = None,
+    first_round: str = "1",
+    every: OptionalCount = None,
+    live: bool = False,
 ) -> None:
     """Learn from losses, round by round; show how far behind the best it is.
 
@@ -124,16 +124,30 @@ def hedge(
     Example: driftgames hedge losses.csv --epsilon 0.01,0.1 --plot regret.svg
 
     Example: tail -n +1 -f losses.csv | driftgames hedge - --state s.json
+
+    Options:
+        losses (LOSSES): A table, with a row per round and a column per action; or - for lines from
+            standard input.
+        epsilon (E,E): The lines of the regret table, as in 0.01,0.1.
+        top (N): How many actions are shown.
+        plot (FILE): Draw regret and weights over time to this .svg, .pdf or .png.
+        state (FILE): Keep the learner in this file, and go on from it when it exists.
+        first_round (ROUND): With --state: the number of the round that the input begins with. 1:
+            the input is the whole one; counted rounds are skipped and must be the same. next: the
+            input goes on where the state ends. Another number: rounds before the end of the state
+            are skipped.
+        every (N): With --state or --live: how many rounds are taken between two writes of the
+            state. Default: 1 on standard input.
+        live: Add the next distribution to every acknowledgement (p=...).
     """
     from driftgames.cli._hedge_report import History, as_json, draw, show
     from driftgames.cli._hedge_stream import StreamState, chain, new_rounds
     from driftgames.cli._numbers import open_numbers, say_left_out
 
-    with running(imported, locked=state, plot=plot, state=state, json=json):
+    with running(asked.imported, locked=state, plot=plot, state=state, json=json):
         epsilons, begin = fractions("--epsilon", epsilon), first_round_of(first_round)
-        shares = None if prior is None else numbers("--prior", prior)
-        ends = pair("--loss-range", loss_range)
-        asked = _LearnerOptions(algorithm, horizon, ends, gains, shares)
+        shares = None if asked.prior is None else numbers("--prior", asked.prior)
+        ends = pair("--loss-range", asked.loss_range)
         streaming = losses == "-"
         saved = StreamState.load(state) if state is not None and state.exists() else None
         if streaming and saved is not None:
@@ -143,7 +157,7 @@ def hedge(
         whole = state is not None
         with open_numbers(losses, reading, rows=size, whole_lines=whole) as source:
             say_left_out(source)
-            current = asked.begin(source) if saved is None else asked.go_on(source, saved)
+            current = asked.start(source, ends, shares, saved)
             learner = current.learner
             history = None if plot is None else History()
             blocks = source.checked(*learner.loss_range)
@@ -164,51 +178,6 @@ def hedge(
             write_json(as_json(learner, epsilons), json)
         if plot is not None and history is not None:
             draw(learner, history, plot)
-
-
-@dataclass(frozen=True)
-class _LearnerOptions:
-    """The learner that the options ask for; None where they leave it open."""
-
-    algorithm: str | None
-    horizon: int | None
-    loss_range: tuple[float, float] | None
-    gains: bool | None
-    prior: list[float] | None
-
-    def begin(self, source: NumberFile) -> StreamState:
-        """Return a new learner for these actions."""
-        from driftgames.cli._hedge_stream import StreamState
-
-        name = self.algorithm or DEFAULT
-        if name == "exp" and self.horizon is None:
-            raise ValueError("exp is tuned to the number of rounds: give it as --horizon")
-        learner = make_learner(
-            name,
-            len(source.columns),
-            horizon=self.horizon,
-            prior=self.prior,
-            loss_range=self.loss_range or (0.0, 1.0),
-            gains=bool(self.gains),
-            names=source.names,
-        )
-        return StreamState(name, learner, self.horizon)
-
-    def go_on(self, source: NumberFile, saved: StreamState) -> StreamState:
-        """Return the saved learner, or name the option that differs from it."""
-        learner = saved.learner
-        prior = None if learner.prior is None else learner.prior.tolist()
-        names = learner.names if source.names is not None else None
-        check_kept(
-            ("--algorithm", self.algorithm, saved.algorithm),
-            ("--horizon", self.horizon, saved.horizon),
-            ("--loss-range", self.loss_range, learner.loss_range),
-            ("--gains", self.gains, learner.gains),
-            ("--prior", self.prior, prior),
-            ("the number of actions", len(source.columns), learner.n_actions),
-            ("the header", source.names, names),
-        )
-        return saved
 
 
 def _acknowledge(current: StreamState, live: bool) -> None:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from driftgames.cli._options import (
+    Count,
     JsonFile,
     Reading,
     check_kept,
+    described,
     first_round_of,
-    grouped,
-    keeps,
     one_of,
-    plot_of,
     running,
 )
 from driftgames.cli._output import console
@@ -29,47 +28,21 @@ if TYPE_CHECKING:
 LOSSES = ("square", "absolute", "pinball", "log")
 
 
-@grouped
+@described
 def mix(
-    forecasts: Annotated[
-        str,
-        typer.Argument(
-            metavar="FORECASTS",
-            help="A table, with a row per round, a column per expert, and one of outcomes; or - "
-            "for lines from standard input.",
-        ),
-    ],
-    target: Annotated[
-        str, typer.Option(metavar="COLUMN", help="The column of the outcomes: name, or number.")
-    ],
-    loss: Annotated[str | None, one_of(LOSSES, "{}. Default: square.")] = None,
-    quantile: Annotated[
-        float | None, typer.Option(metavar="Q", help="For pinball: which quantile. Default: 0.5.")
-    ] = None,
-    linearise: Annotated[
-        bool | None,
-        typer.Option(
-            "--linearise/--best-expert",
-            help="Compete with the best convex combination (the default), or with the best expert.",
-        ),
-    ] = None,
+    forecasts: Annotated[str, typer.Argument()],
+    target: str,
+    loss: Annotated[str | None, one_of(LOSSES)] = None,
+    quantile: float | None = None,
+    linearise: Annotated[bool | None, typer.Option("--linearise/--best-expert")] = None,
     *,
     reading: Reading,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many experts are shown.")] = 10,
-    plot: Annotated[Path | None, plot_of("the weights over time")] = None,
+    top: Count = 10,
+    plot: Path | None = None,
     json: JsonFile = None,
-    state: Annotated[Path | None, keeps("mixture")] = None,
-    first_round: Annotated[
-        str,
-        typer.Option(
-            metavar="ROUND",
-            help="With --state: the number of the round that the input begins with, or next. "
-            "Rounds that are counted are skipped.",
-        ),
-    ] = "1",
-    live: Annotated[
-        bool, typer.Option("--live", help="On standard input: print each prediction as it is made.")
-    ] = False,
+    state: Path | None = None,
+    first_round: str = "1",
+    live: bool = False,
 ) -> None:
     """Mix forecasts, each round's before its outcome is seen; show how good.
 
@@ -86,6 +59,20 @@ def mix(
     Example: driftgames mix stocks.forecasts.csv --target 'S&P 500' --plot w.svg
 
     Example: driftgames mix new.csv --target y --state s.json --first-round next
+
+    Options:
+        forecasts (FORECASTS): A table, with a row per round, a column per expert, and one of
+            outcomes; or - for lines from standard input.
+        target (COLUMN): The column of the outcomes: name, or number.
+        loss (NAME): {0}. Default: square.
+        quantile (Q): For pinball: which quantile. Default: 0.5.
+        linearise: Compete with the best convex combination (the default), or with the best expert.
+        top (N): How many experts are shown.
+        plot (FILE): Draw the weights over time to this .svg, .pdf or .png.
+        state (FILE): Keep the mixture in this file, and go on from it when it exists.
+        first_round (ROUND): With --state: the number of the round that the input begins with, or
+            next. Rounds that are counted are skipped.
+        live: On standard input: print each prediction as it is made.
     """
     import numpy as np
 

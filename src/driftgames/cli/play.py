@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from driftgames.cli._options import running
+from driftgames.cli._options import described, running
 from driftgames.cli._output import say
 
 
+@described
 def play(
-    output: Annotated[Path, typer.Option(help="The file to write.", metavar="FILE")] = Path(
-        "driftgames-play.html"
-    ),
-    no_open: Annotated[
-        bool, typer.Option("--no-open", help="Write the page and do not open it.")
-    ] = False,
+    output: Path = Path("driftgames-play.html"),
+    no_open: bool = False,
 ) -> None:
     """Write a page to play with and open it in the browser.
 
@@ -25,6 +21,10 @@ def play(
     you draw points and watch NH-Boost.DT learn them round by round.
 
     Example: driftgames play --output game.html --no-open
+
+    Options:
+        output (FILE): The file to write.
+        no_open: Write the page and do not open it.
     """
     import webbrowser
 

@@ -12,9 +12,8 @@ from driftgames.cli._options import (
     JsonFile,
     Reading,
     check_kept,
-    grouped,
+    described,
     one_of,
-    plot_of,
     running,
 )
 from driftgames.cli._output import console
@@ -35,22 +34,18 @@ SPANNED = "normalhedge.dt"
 
 
 class _Wanted(NamedTuple):
-    """The settings of a strategy; None if an option is absent."""
+    """The settings of a strategy; None if an option is absent.
 
-    cost: Annotated[
-        float | None,
-        typer.Option(help="What trading costs, as a share of the value traded. Default: 0."),
-    ] = None
-    span: Annotated[
-        float | None,
-        typer.Option(
-            help="For normalhedge.dt: in no period is the best asset's relative more than "
-            "exp(SPAN) times the worst's. Default: 0.7."
-        ),
-    ] = None
-    seed: Annotated[
-        int | None, typer.Option(help="Of the points and of the demo market. Default: 0.")
-    ] = None
+    Options:
+        cost: What trading costs, as a share of the value traded. Default: 0.
+        span: For normalhedge.dt: in no period is the best asset's relative more than exp(SPAN)
+            times the worst's. Default: 0.7.
+        seed: Of the points and of the demo market. Default: 0.
+    """
+
+    cost: float | None = None
+    span: float | None = None
+    seed: int | None = None
 
     def begin(self, name: str, n_assets: int) -> PortfolioStrategy:
         """Return a new strategy."""
@@ -79,55 +74,19 @@ class _Wanted(NamedTuple):
         return strategy
 
 
-@grouped
+@described
 def portfolio(
-    prices: Annotated[
-        str | None,
-        typer.Argument(
-            help="A table, with a row per period (a day, a month) and a column per asset; or - "
-            "for standard input. A column of dates tells the order."
-        ),
-    ] = None,
+    prices: Annotated[str | None, typer.Argument()] = None,
     *,
     reading: Reading,
-    algorithm: Annotated[
-        list[str] | None,
-        one_of(
-            STRATEGIES,
-            "Which strategy: {}; may be given several times. Default: all but "
-            f"{SPANNED}; with --resume, that of the state. Today's weights are those of the first.",
-            "--algorithm",
-            "-a",
-        ),
-    ] = None,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Trade on a market that the command makes up itself.")
-    ] = False,
-    from_one: Annotated[
-        bool,
-        typer.Option(
-            "--from-one",
-            help="Prices began at 1 before the first line (as in NYSE(O)), so that line is a "
-            "period of trading too.",
-        ),
-    ] = False,
-    relatives: Annotated[
-        bool,
-        typer.Option("--relatives", help="The table holds price relatives rather than prices."),
-    ] = False,
+    algorithm: Annotated[list[str] | None, one_of(STRATEGIES, "--algorithm", "-a")] = None,
+    demo: bool = False,
+    from_one: bool = False,
+    relatives: bool = False,
     wanted: _Wanted,
-    resume: Annotated[
-        Path | None,
-        typer.Option(
-            help="Go on from this state, saved by --save, with the table that follows; its "
-            "first line may be the last line before or the next one. Its columns are matched by "
-            "name."
-        ),
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option(help="Write the first strategy's state here, for --resume.")
-    ] = None,
-    plot: Annotated[Path | None, plot_of("wealth over time")] = None,
+    resume: Path | None = None,
+    save: Path | None = None,
+    plot: Path | None = None,
     json: JsonFile = None,
 ) -> None:
     """Run portfolio strategies over a table of prices and print wealth, regret and weights.
@@ -137,6 +96,21 @@ def portfolio(
     traded per period, as a share of wealth. Costs are what trading took of the final wealth.
 
     Example: driftgames portfolio stocks.csv --cost 0.001 --plot wealth.svg
+
+    Options:
+        prices: A table, with a row per period (a day, a month) and a column per asset; or - for
+            standard input. A column of dates tells the order.
+        algorithm (NAME): Which strategy: {0}; may be given several times. Default: all but
+            normalhedge.dt; with --resume, that of the state. Today's weights are those of the
+            first.
+        demo: Trade on a market that the command makes up itself.
+        from_one: Prices began at 1 before the first line (as in NYSE(O)), so that line is a period
+            of trading too.
+        relatives: The table holds price relatives rather than prices.
+        resume: Go on from this state, saved by --save, with the table that follows; its first line
+            may be the last line before or the next one. Its columns are matched by name.
+        save: Write the first strategy's state here, for --resume.
+        plot (FILE): Draw wealth over time to this .svg, .pdf or .png.
     """
     from driftgames.cli._prices import read_prices
     from driftgames.portfolio import best_constant_rebalanced
@@ -181,18 +155,7 @@ def portfolio(
         periods = market.relatives.shape[0]
         heading = f"{counted(periods, 'period')}, {n_assets} assets"
         heading += f", after {begun:,} before" * bool(begun)
-        with_costs = bool(strategies[0].cost)
-        rows: list[Row] = []
-        if not begun:
-            unknown = (None,) * (1 + with_costs)
-            money = _money(best.log_wealth, periods)
-            rows.append(("best constant rebalanced", *money, *unknown, 0.0, None))
-        rows += [_row(run, best) for run in runs]
-        forms = {"wealth": ",.4f", "per period": "+.3%", "turnover": ".2%"}
-        forms |= {"costs": ".2%"} if with_costs else {}
-        forms |= {"regret": ".3f", "bound": ".2f"}
-        columns = (Column("strategy"), *(Column(name, form) for name, form in forms.items()))
-        results = Table(heading, columns, tuple(rows))
+        results = _results(heading, runs, best)
         if json is not None:
             held_now = dict(zip(market.assets, strategies[0].predict().tolist(), strict=True))
             sizes = {"periods": periods, "periods_before": begun}
@@ -224,14 +187,25 @@ def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
     raise DocumentError(f"{path}: holds a {found!r}, which is not a portfolio strategy")
 
 
-def _row(run: PortfolioRun, best: BestConstantRebalanced) -> Row:
-    strategy, log_wealth = run.strategy, float(run.log_wealth[-1])
-    costs = (run.cost_of_all,) if strategy.cost else ()
-    traded = (*_money(log_wealth, strategy.t), float(run.turnover.mean()), *costs)
-    if run.first_round > 1:
-        return (run.title, *traded, None, None)
-    certificate = strategy.certificate(best)
-    return (run.title, *traded, certificate.regret, certificate.promised)
+def _results(heading: str, runs: list[PortfolioRun], best: BestConstantRebalanced) -> Table:
+    """Return a row per strategy; without regrets if they have traded before this market."""
+    rows: list[Row] = []
+    if runs[0].first_round == 1:
+        money = _money(best.log_wealth, best.horizon)
+        rows.append(("best constant rebalanced", *money, None, None, 0.0, None))
+    for run in runs:
+        strategy, log_wealth = run.strategy, float(run.log_wealth[-1])
+        spent = (float(run.turnover.mean()), run.cost_of_all)
+        regret = bound = None
+        if run.first_round == 1:
+            certificate = strategy.certificate(best)
+            regret, bound = certificate.regret, certificate.promised
+        rows.append((run.title, *_money(log_wealth, strategy.t), *spent, regret, bound))
+    forms = {"wealth": ",.4f", "per period": "+.3%", "turnover": ".2%", "costs": ".2%"}
+    forms |= {"regret": ".3f", "bound": ".2f"}
+    columns = (Column("strategy"), *(Column(name, form) for name, form in forms.items()))
+    table = Table(heading, columns, tuple(rows))
+    return table if runs[0].strategy.cost else table.without({"costs"})
 
 
 def _money(log_wealth: float, periods: int) -> tuple[float, float]:

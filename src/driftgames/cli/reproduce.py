@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from driftgames.cli import INTERRUPTED
-from driftgames.cli._options import SETS, one_of
+from driftgames.cli._options import SETS, Count, Natural, described, one_of
 from driftgames.cli._output import clear_errors, console, say
 from driftgames.tables import write_json
 
@@ -17,40 +17,17 @@ EXPERIMENTS = ("table2", "table3", "figure1", "figure2", "hedge", "long", "noise
 """The names of `paper.experiment.EXPERIMENTS`, written out to keep --help quick."""
 
 
+@described
 def reproduce(
-    only: Annotated[
-        str | None,
-        one_of(
-            EXPERIMENTS,
-            f"Experiments, with commas: {', '.join(EXPERIMENTS[:5])}, and beyond the paper "
-            f"{', '.join(EXPERIMENTS[5:])}. Default: those of the paper.",
-            metavar="NAMES",
-        ),
-    ] = None,
-    full: Annotated[
-        bool,
-        typer.Option("--full", help="Run long, noise and peers too."),
-    ] = False,
-    sets: Annotated[
-        str | None,
-        one_of(
-            (*SETS, "w8a-honest", "digits49", "breast_cancer"),
-            "Sets, with commas: {}. Default: all sets of the paper that are here or can be "
-            "downloaded.",
-            metavar="NAMES",
-        ),
-    ] = None,
-    rounds: Annotated[int, typer.Option(help="Rounds of boosting.", min=1)] = 200,
-    seed: Annotated[int, typer.Option(help="The seed of all random numbers.", min=0)] = 0,
-    data: Annotated[
-        Path | None,
-        typer.Option(help="A folder with data sets. It is searched first.", metavar="DIR"),
-    ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Download nothing.")] = False,
-    out: Annotated[
-        Path, typer.Option(help="The folder of the report and of finished tasks.")
-    ] = Path("report"),
-    fresh: Annotated[bool, typer.Option("--fresh", help="Do finished tasks again.")] = False,
+    only: Annotated[str | None, one_of(EXPERIMENTS)] = None,
+    full: bool = False,
+    sets: Annotated[str | None, one_of((*SETS, "w8a-honest", "digits49", "breast_cancer"))] = None,
+    rounds: Count = 200,
+    seed: Natural = 0,
+    data: Path | None = None,
+    offline: bool = False,
+    out: Path = Path("report"),
+    fresh: bool = False,
 ) -> None:
     """Run the paper's experiments and write a report that opens in any browser.
 
@@ -58,6 +35,19 @@ def reproduce(
     stopped goes on where it was when the same command is given again.
 
     Example: driftgames reproduce --only table3 --sets breast_cancer
+
+    Options:
+        only (NAMES): Experiments, with commas: table2, table3, figure1, figure2, hedge, and beyond
+            the paper long, noise, peers. Default: those of the paper.
+        full: Run long, noise and peers too.
+        sets (NAMES): Sets, with commas: {0}. Default: all sets of the paper that are here or can be
+            downloaded.
+        rounds: Rounds of boosting.
+        seed: The seed of all random numbers.
+        data (DIR): A folder with data sets. It is searched first.
+        offline: Download nothing.
+        out: The folder of the report and of finished tasks.
+        fresh: Do finished tasks again.
     """
     from driftgames.paper import reproduce as runner
     from driftgames.paper.experiment import Setting

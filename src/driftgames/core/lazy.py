@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # `typing` takes long to import
+    from typing import Any
+
 
 def lazy_names(
-    package: str, file: str
+    package: str,
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package with this ``__file__``.
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
 
     The stub beside it, ``__init__.pyi``, says what type checkers see and what is found here: each
     name in a line ``from module import name as name``, or below it in brackets.
     """
     homes: dict[str, str] = {}
     module = ""
-    with open(f"{file.rpartition('.')[0]}.pyi", encoding="utf-8") as stub:
-        for line in stub:
-            words = line.replace(",", "").split()
-            if words[:1] == ["from"]:
-                module = words[1]
-            if "as" in words:
-                homes[words[-1]] = module
+    spec: Any = sys.modules[package].__spec__
+    stub = spec.loader.get_data(f"{spec.origin.rpartition('.')[0]}.pyi")  # from an archive too
+    for line in stub.decode().splitlines():
+        words = line.replace(",", "").split()
+        if words[:1] == ["from"]:
+            module = words[1]
+        if "as" in words:
+            homes[words[-1]] = module
 
     def find(name: str) -> object:
         if name not in homes:

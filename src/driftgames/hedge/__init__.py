@@ -13,4 +13,4 @@ behind the interface of scikit-learn, and `best_combination` is what it is measu
 
 from driftgames.core.lazy import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from driftgames.hedge import ExpertLearner, Hedge
 
 Factory = Callable[..., "ExpertLearner"]
+Kind = Callable[[], "type[ExpertLearner]"]
 
 
 def _hedge(potential: str) -> Factory:
@@ -28,7 +29,7 @@ def _hedge(potential: str) -> Factory:
     return factory
 
 
-def _without_horizon(learner: str, tracker: str | None = None) -> Factory:
+def _without_horizon(learner: Kind, tracker: Kind | None = None) -> Factory:
     def factory(
         n_actions: int, horizon: int | None = None, *, tracking: bool = False, **settings: Any
     ) -> ExpertLearner:
@@ -37,22 +38,23 @@ def _without_horizon(learner: str, tracker: str | None = None) -> Factory:
         chosen = tracker if check_flag("tracking", tracking) else learner
         if chosen is None:
             raise ValueError(
-                f"the theory of {learner} has no bound that shrinks with an interval, so "
-                "there is no tracking; that of AdaNormalHedge has"
+                f"the theory of {learner().__name__} has no bound that shrinks with an interval, "
+                "so there is no tracking; that of AdaNormalHedge has"
             )
-        made: ExpertLearner = getattr(hedge, chosen)(n_actions, **settings)
-        return made
+        return chosen()(n_actions, **settings)
 
     return factory
 
 
 LEARNERS: dict[str, Factory] = {
     **{name: _hedge(name) for name in ("normalhedge.dt", "exp", "2-norm")},
-    "normalhedge": _without_horizon("NormalHedge"),
-    "adanormalhedge": _without_horizon("AdaNormalHedge", "AdaNormalHedgeTV"),
-    "adahedge": _without_horizon("AdaHedge"),
-    "squint": _without_horizon("Squint"),
-    "adanormalhedge.tv": _without_horizon("AdaNormalHedgeTV"),
+    "normalhedge": _without_horizon(lambda: hedge.NormalHedge),
+    "adanormalhedge": _without_horizon(
+        lambda: hedge.AdaNormalHedge, lambda: hedge.AdaNormalHedgeTV
+    ),
+    "adahedge": _without_horizon(lambda: hedge.AdaHedge),
+    "squint": _without_horizon(lambda: hedge.Squint),
+    "adanormalhedge.tv": _without_horizon(lambda: hedge.AdaNormalHedgeTV),
     "fixed-share": lambda n, horizon=None, **settings: hedge.FixedShare.for_horizon(
         n, horizon, **settings
     ),
@@ -72,7 +74,7 @@ def all_learners() -> dict[str, Factory]:
     from driftgames.potentials import POTENTIALS
 
     others = {name: _hedge(name) for name in POTENTIALS if name not in LEARNERS}
-    return {**LEARNERS, "two-experts": _without_horizon("TwoExperts"), **others}
+    return {**LEARNERS, "two-experts": _without_horizon(lambda: hedge.TwoExperts), **others}
 
 
 LearnerChoice = str | Factory | None

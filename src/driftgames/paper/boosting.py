@@ -6,11 +6,13 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from driftgames import boosting
 from driftgames.core.checks import check_between, check_integer
 from driftgames.datasets import Dataset
 from driftgames.potentials import NormalHedgeDT
@@ -71,19 +73,12 @@ def boosters() -> dict[str, Callable[[int], Any]]:
 
     NH-Boost.DT is there twice: as the theorem has it, and as the published numbers were made.
     """
-    from driftgames.boosting import (
-        AdaBoostClassifier,
-        NHBoostClassifier,
-        NHBoostDTClassifier,
-        PotentialBoostClassifier,
-    )
-
     return {
-        "AdaBoost": lambda rounds: AdaBoostClassifier(n_estimators=rounds, calibrate=False),
-        "NH-Boost": lambda rounds: NHBoostClassifier(n_estimators=rounds, calibrate=False),
-        AS_PROVED: lambda rounds: NHBoostDTClassifier(n_estimators=rounds, calibrate=False),
-        AS_PUBLISHED: lambda rounds: PotentialBoostClassifier(
-            NormalHedgeDT(d=4, lag=1), n_estimators=rounds, calibrate=False
+        "AdaBoost": partial(boosting.AdaBoostClassifier, calibrate=False),
+        "NH-Boost": partial(boosting.NHBoostClassifier, calibrate=False),
+        AS_PROVED: partial(boosting.NHBoostDTClassifier, calibrate=False),
+        AS_PUBLISHED: partial(
+            boosting.PotentialBoostClassifier, NormalHedgeDT(d=4, lag=1), calibrate=False
         ),
     }
 
@@ -98,15 +93,13 @@ def fit(data: Dataset, algorithm: str, rounds: int, *, noise: float = 0.0, seed:
     ``noise`` is the share of training labels that are flipped, drawn with ``seed``; errors and
     margins are then measured against the true labels.
     """
-    from driftgames.boosting import NoEdgeWarning
-
     check_integer("rounds", rounds, least=1)
     check_between("noise", noise, 0.0, 1.0)
     make = boosters()[algorithm]
     X, y = data.train
     given = flip(y, noise, seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoEdgeWarning)  # the table's notes say it
+        warnings.simplefilter("ignore", boosting.NoEdgeWarning)  # the table's notes say it
         model, seconds = best_of_turns(lambda: make(rounds).fit(X, given), once=noise > 0)
     zero_fractions = [float(z) for z in model.history_["zero_fraction"]]
     equal_votes = model.stumps_.add_up(n_features=X.shape[1])

@@ -5,4 +5,4 @@ Matplotlib is imported when the first figure is drawn.
 
 from driftgames.core.lazy import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -8,4 +8,4 @@ turnover and costs. [LS14, Sec. 4]
 
 from driftgames.core.lazy import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

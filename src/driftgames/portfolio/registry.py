@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 Factory = Callable[..., "PortfolioStrategy"]
 
 
-def _without_points(strategy: str) -> Factory:
+def _without_points(kind: Callable[[], Factory]) -> Factory:
     def factory(n_assets: int, *, random_state: int = 0, **settings: Any) -> PortfolioStrategy:
-        made: PortfolioStrategy = getattr(portfolio, strategy)(n_assets, **settings)
-        return made
+        return kind()(n_assets, **settings)
 
     return factory
 
@@ -30,11 +29,11 @@ def _normal_hedge_dt(n_assets: int, **settings: Any) -> UniversalPortfolio:
 
 STRATEGIES: dict[str, Factory] = {
     "universal": lambda n_assets, **settings: portfolio.UniversalPortfolio(n_assets, **settings),
-    "uniform": _without_points("UniformRebalancing"),
-    "hold": _without_points("BuyAndHold"),
-    "eg": _without_points("ExponentiatedGradient"),
-    "ons": _without_points("OnlineNewtonStep"),
-    "soft-bayes": _without_points("SoftBayes"),
+    "uniform": _without_points(lambda: portfolio.UniformRebalancing),
+    "hold": _without_points(lambda: portfolio.BuyAndHold),
+    "eg": _without_points(lambda: portfolio.ExponentiatedGradient),
+    "ons": _without_points(lambda: portfolio.OnlineNewtonStep),
+    "soft-bayes": _without_points(lambda: portfolio.SoftBayes),
     "normalhedge.dt": _normal_hedge_dt,
 }
 """Name to ``factory(n_assets, cost=0.0, random_state=0, **settings)``.
