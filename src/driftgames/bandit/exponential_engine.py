@@ -263,16 +263,11 @@ class ExponentialEngine(Engine):
 
     def bind(self) -> None:
         """Lay the state out in one buffer, build the tree and bind the kernels to them."""
-        n_arms = self.estimates.size
-        arms_changed = self.numbers[ARMS] != n_arms
-        self.numbers[ARMS] = n_arms
+        n_arms = self.numbers[ARMS] = self.estimates.size
         tree = np.zeros(2 * capacity(n_arms))
         buffer = np.concatenate([self.numbers, self.estimates, tree])
         self.numbers, self.estimates, self._scratch = views_of(buffer)
-        if arms_changed:  # the old base may be far from the new estimates
-            build(self.estimates, self._scratch, self.numbers)
-        else:
-            self.refresh()
+        build(self.estimates, self._scratch, self.numbers)  # the old base may be far away
         self.draw = partial(draw, buffer)
         self.learn = partial(learn, buffer)
 
