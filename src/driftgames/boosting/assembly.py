@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,8 @@ from driftgames.core.typing import BoolArray, IntArray
 class _Assembly:
     """The labels of the parts: of two classes they become the order of the rows."""
 
-    def __init__(self, n_classes: int) -> None:
-        self._two = n_classes == 2
+    def __init__(self, cuts: Cuts, n_classes: int) -> None:
+        self._cuts, self._two = cuts, n_classes == 2
         self._labels: list[IntArray] = []
 
     @property
@@ -42,45 +41,41 @@ class _Assembly:
 
 
 class DenseAssembly(_Assembly):
-    """Parts of an array, binned into their places: one byte a cell, and another in the end.
+    """Parts of an array, binned: one byte a cell, and another in the end."""
 
-    ``sizes`` are the numbers of examples of each class in all parts.
-    """
-
-    def __init__(self, cuts: Cuts, sizes: Sequence[int]) -> None:
-        super().__init__(len(sizes))
-        self._cuts = cuts
-        self._split = sizes[0] if self._two else sum(sizes)
-        self._columns = np.empty((cuts.missing.size, sum(sizes)), dtype=np.uint8)
-        self._weights = np.empty(sum(sizes), dtype=np.int64)
-        self._next = [0, self._split]
+    def __init__(self, cuts: Cuts, n_classes: int) -> None:
+        super().__init__(cuts, n_classes)
+        self._columns: list[Array] = []
+        self._weights: list[Array] = []
+        self._splits: list[int] = []
 
     def add(self, X: Array, labels: IntArray, sample_weights: IntArray) -> None:
         """Bin the examples of one part, whose classes have these numbers."""
         positive = self._take(labels)
         order = np.argsort(positive, kind="stable")
-        columns = bin_columns(X, order, self._cuts)
-        begin = 0
-        for c, size in enumerate([X.shape[0] - np.count_nonzero(positive), order.size]):
-            to = slice(self._next[c], self._next[c] + size - begin)
-            self._columns[:, to] = columns[:, begin:size]
-            self._weights[to] = sample_weights[order[begin:size]]
-            self._next[c], begin = to.stop, size
+        self._columns.append(bin_columns(X, order, self._cuts))
+        self._weights.append(sample_weights[order])
+        self._splits.append(int(np.count_nonzero(~positive)))
 
     def finish(self, **settings: Any) -> BinnedTrainingSet:
         """Return the training set; ``settings`` are its last parameters."""
-        columns = self.__dict__.pop("_columns")
-        order = None if self._two else np.arange(self._weights.size)
-        layout = lay_out_dense(columns, order, self._split, self._weights, self._cuts)
+        weights, columns = self._join(self._weights), self._join(self._columns)
+        order = None if self._two else np.arange(weights.size)
+        layout = lay_out_dense(columns, order, sum(self._splits), weights, self._cuts)
         return BinnedTrainingSet(self._cuts, *layout, **settings)
+
+    def _join(self, parts: list[Array]) -> Array:
+        """Return the rows before the split of each part, then the others; forget the parts."""
+        halves = [np.split(part, [k], axis=-1) for part, k in zip(parts, self._splits, strict=True)]
+        parts.clear()
+        return np.concatenate([each[c] for c in (0, 1) for each in halves], axis=-1)
 
 
 class SparseAssembly(_Assembly):
     """Parts of a CSR matrix: the codes of their stored entries, laid out in the end."""
 
     def __init__(self, cuts: Cuts, n_classes: int) -> None:
-        super().__init__(n_classes)
-        self._cuts = cuts
+        super().__init__(cuts, n_classes)
         self._counts = np.zeros((2, cuts.offsets[-1]), dtype=np.int64)
         self._parts: list[tuple[Array, Array, Array, BoolArray, IntArray]] = []
 
@@ -106,9 +101,9 @@ class SparseAssembly(_Assembly):
         return BinnedTrainingSet(self._cuts, *layout, **settings)
 
 
-def begin_assembly(X: Any, cuts: Cuts, sizes: Sequence[int]) -> DenseAssembly | SparseAssembly:
-    """Return the assembly of parts like ``X``; ``sizes`` are the examples of each class."""
-    return SparseAssembly(cuts, len(sizes)) if sp.issparse(X) else DenseAssembly(cuts, sizes)
+def begin_assembly(X: Any, cuts: Cuts, n_classes: int) -> DenseAssembly | SparseAssembly:
+    """Return the assembly of parts like ``X``."""
+    return (SparseAssembly if sp.issparse(X) else DenseAssembly)(cuts, n_classes)
 
 
 def assemble(
@@ -123,8 +118,7 @@ def assemble(
         mine = [part for part in parts if sp.issparse(part[0]) == sparse and part[1].size]
         if not mine:
             continue
-        sizes = sum(np.bincount(labels, minlength=n_classes) for _, labels, _ in mine)
-        assembly = begin_assembly(mine[0][0], cuts, np.asarray(sizes).tolist())
+        assembly = begin_assembly(mine[0][0], cuts, n_classes)
         for part in mine:
             assembly.add(*part)
         sets.append((assembly.finish(**settings), assembly.labels))

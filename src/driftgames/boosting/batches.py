@@ -85,7 +85,6 @@ class BatchReader:
     _expected: Fingerprint | None = None
     _hashes: list[Array] = field(default_factory=list)
     _labels: list[Array] = field(default_factory=list)
-    _sizes: dict[Any, int] = field(default_factory=dict)
 
     def begin(self) -> None:
         """Read the first batch, and all of them if they have weights or categories."""
@@ -167,9 +166,6 @@ class BatchReader:
             if y.size:
                 plain = hashes if self.encoder is None else None
                 summary.add(self.expand(X), weights, plain)
-                labels, counts = np.unique(y, return_counts=True)
-                for label, n in zip(labels.tolist(), counts.tolist(), strict=True):
-                    self._sizes[label] = self._sizes.get(label, 0) + n
         return summary.cuts()
 
     def bin(self, cuts: Cuts, **settings: Any) -> tuple[BinnedTrainingSet, IntArray | None]:
@@ -177,11 +173,10 @@ class BatchReader:
 
         The labels number the classes; there are none of two classes.
         """
-        sizes = [self._sizes.get(label, 0) for label in self.classes.tolist()]
         assembly = None
         for X, labels, weights in self._training("binning"):
             columns = self.expand(X)
-            assembly = assembly or begin_assembly(columns, cuts, sizes)
+            assembly = assembly or begin_assembly(columns, cuts, self.classes.size)
             assembly.add(columns, labels, weights)
         assert assembly is not None
         binned = assembly.finish(integer_weights=self.integer_weights, **settings)

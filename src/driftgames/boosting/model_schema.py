@@ -118,12 +118,11 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
 def _masses(n_margins: int) -> Requirement:
     """Require as many masses as margins; an int64 holds their sum."""
     masses = list_of(n_margins, integer(1))
-
-    def allows(value: Any) -> bool:
-        integers = masses.allows(value) and all(type(each) is int for each in value)
-        return sum(value) < 2**62 if integers else masses.allows(value)
-
-    return Requirement(f"{masses.words} with a sum below 2**62", allows, masses.entry)
+    return Requirement(
+        f"{masses.words} with a sum below 2**62",
+        lambda v: masses.allows(v) and sum(each for each in v if type(each) is int) < 2**62,
+        masses.entry,
+    )
 
 
 def _tree_schema(

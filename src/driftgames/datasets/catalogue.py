@@ -53,14 +53,14 @@ class Entry:
     note: str = ""
 
     @property
-    def published_files(self) -> tuple[tuple[str, str], ...]:
-        """All files of the published content, and their sha256."""
-        return self.files if self.features is None else (*self.files, self.features)
+    def published_files(self) -> dict[str, str]:
+        """The sha256 of each file of the published content; the names of the columns come last."""
+        return dict(self.files if self.features is None else (*self.files, self.features))
 
     @property
-    def likewise_files(self) -> tuple[str, str]:
+    def likewise_files(self) -> dict[str, None]:
         """The files of a set that was made likewise from other rows: examples and features."""
-        return f"{self.name}.likewise.svm", f"{self.name}.likewise.features.txt"
+        return {f"{self.name}.likewise.svm": None, f"{self.name}.likewise.features.txt": None}
 
 
 _LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,19 +87,19 @@ def load(
         return entry.load()
     looked = search_path(directory)
     for location in looked:
-        if _holds_published(entry, location.folder):
-            return _read_published(entry, location)
+        if _holds(location.folder / entry.name, entry.published_files):
+            return _read(entry, location, published=True)
     own = cache()
-    if not _holds_likewise(entry, own.folder):
+    if not _holds(own.folder / entry.name, entry.likewise_files):
         if not allow_download:
             raise MissingDataError(_not_here(entry, looked))
         try:
             fetch(name, timeout=timeout, deadline=deadline, retries=retries)
         except DownloadError as error:
             raise MissingDataError(f"{_not_here(entry, looked)} ({error})") from error
-        if _holds_published(entry, own.folder):
-            return _read_published(entry, own)
-    return _read_likewise(entry, own)
+        if _holds(own.folder / entry.name, entry.published_files):
+            return _read(entry, own, published=True)
+    return _read(entry, own, published=False)
 
 
 def fetch(
@@ -139,9 +140,10 @@ def status(directory: str | os.PathLike[str] | None = None) -> list[Status]:
     found: list[Status] = []
     looked = search_path(directory)
     for entry in CATALOGUE.values():
-        held = [str(each) for each in looked if _holds_published(entry, each.folder)]
+        files = entry.published_files
+        held = [str(each) for each in looked if _holds(each.folder / entry.name, files)]
         where = held[0] if held else None
-        if where is None and _holds_likewise(entry, cache().folder):
+        if where is None and _holds(cache().folder / entry.name, entry.likewise_files):
             where = str(cache())
         found.append(Status(entry.name, entry.title, where, published=bool(held)))
     return found + [Status(name, each.title, each.package, False) for name, each in BUNDLED.items()]
@@ -155,13 +157,8 @@ def _not_here(entry: Entry, looked: list[Location]) -> str:
     )
 
 
-def _holds_published(entry: Entry, folder: Path) -> bool:
-    files = entry.published_files
-    return all(find_file(folder / entry.name, file) is not None for file, _ in files)
-
-
-def _holds_likewise(entry: Entry, folder: Path) -> bool:
-    return all(os.path.isfile(folder / entry.name / file) for file in entry.likewise_files)
+def _holds(folder: Path, files: Iterable[str]) -> bool:
+    return all(find_file(folder, file) is not None for file in files)
 
 
 def _has_content(path: Path, sha256: str) -> bool:
@@ -170,20 +167,20 @@ def _has_content(path: Path, sha256: str) -> bool:
 
 def _has_published(entry: Entry, folder: Path) -> bool:
     try:
-        _published_content(entry, folder)
+        _content(folder, entry.published_files)
     except DataError:
         return False
     return True
 
 
-def _published_content(entry: Entry, folder: Path) -> dict[str, bytes]:
-    """Return the published files of a set by name, each checked against its sha256."""
+def _content(folder: Path, files: Mapping[str, str | None]) -> dict[str, bytes]:
+    """Return the content of files by name; where a sha256 is given, it is checked."""
     content = {}
-    for file, sha256 in entry.published_files:
+    for file, sha256 in files.items():
         path = find_file(folder, file)
         if path is None:
             raise DataError(f"{folder / file} is not there")
-        content[file] = read_checked(path, sha256)
+        content[file] = read_bytes(path) if sha256 is None else read_checked(path, sha256)
     return content
 
 
@@ -192,40 +189,26 @@ def _write_derived(entry: Entry, folder: Path, split: Split, names: tuple[str, .
     text = format_libsvm(split.X, split.y)
     examples, features = entry.likewise_files
     if hashlib.sha256(text).hexdigest() == entry.files[0][1]:
-        examples, features = (file for file, _ in entry.published_files)
+        examples, features = entry.published_files
     lines = "".join(f"{number} {name}\n" for number, name in enumerate(names, start=1))
     for file, content in ((features, lines.encode()), (examples, text)):
         with atomic_write(folder / file) as stream:
             stream.write(content)
 
 
-def _read_published(entry: Entry, location: Location) -> Dataset:
+def _read(entry: Entry, location: Location, *, published: bool) -> Dataset:
+    """Return the published set, or else the one made likewise; a single file holds both splits."""
     folder = location.folder / entry.name
-    content = _published_content(entry, folder)
-    names = entry.column_names()
+    content = _content(folder, entry.published_files if published else entry.likewise_files)
+    names, note = entry.column_names(), entry.note
     if entry.features is not None:
-        names = _feature_names(content[entry.features[0]])
-    texts = {str(folder / file): content[file] for file, _ in entry.files}
-    return _dataset(entry, location, texts, names, True, entry.note)
-
-
-def _read_likewise(entry: Entry, location: Location) -> Dataset:
-    examples, features = (location.folder / entry.name / file for file in entry.likewise_files)
-    names = _feature_names(read_bytes(features))
-    note = "Made from the public file as the published set was, from other rows."
-    return _dataset(entry, location, {str(examples): read_bytes(examples)}, names, False, note)
-
-
-def _dataset(
-    entry: Entry,
-    location: Location,
-    texts: dict[str, bytes],
-    names: tuple[str, ...],
-    published: bool,
-    note: str,
-) -> Dataset:
-    """Return the set of two texts by the names of their files, or of one that holds both splits."""
-    splits = [parse_libsvm(text, file, n_features=len(names)) for file, text in texts.items()]
+        names = _feature_names(content.popitem()[1])
+    if not published:
+        note = "Made from the public file as the published set was, from other rows."
+    splits = [
+        parse_libsvm(text, str(folder / file), n_features=len(names))
+        for file, text in content.items()
+    ]
     if len(splits) == 1:
         X, y = splits[0]
         half = y.size // 2
