@@ -65,7 +65,7 @@ def first_from(values: Array, begin: Any, end: Any, x: Any) -> Any:
     """Return the first index from ``begin`` on whose value is not below ``x``, or ``end``."""
     left = end - begin
     while left > 0:
-        half = (left + 1) // 2
+        half = (left + 1) >> 1
         begin += half if values[begin + half - 1] < x else 0
         left -= half
     return begin

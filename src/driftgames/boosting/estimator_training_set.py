@@ -68,8 +68,11 @@ class EstimatorTrainingSet(RowSet):
         """Return the sums for the classifier fitted to the examples of nonzero weight."""
         heavy = np.flatnonzero(weights)
         seed = next(self._seeds)  # one for each round, so that a continued fit draws the same
-        both = np.ptp(self.positive[heavy].astype(np.int8)) > 0
-        fitted = self._seeded(seed) if both else ConstantVote(strategy="most_frequent")
+        fitted: Any = ConstantVote(strategy="most_frequent")
+        if np.ptp(self.positive[heavy].astype(np.int8)) > 0:  # both classes have weight
+            fitted = clone(self._estimator)
+            if "random_state" in fitted.get_params():
+                fitted.set_params(random_state=seed)
         norm = int(weights.sum())
         share = weights[heavy] / norm
         fitted.fit(self._X[heavy], self._y[heavy], sample_weight=share)
@@ -81,16 +84,6 @@ class EstimatorTrainingSet(RowSet):
         if self._last is None or self._last[0] is not hypothesis:
             self._last = hypothesis, votes_of(hypothesis, self._X, self._classes)
         return self._last[1]
-
-    def to_values(self, chosen: list[Any]) -> list[Any]:
-        """Return the fitted classifiers."""
-        return chosen
-
-    def _seeded(self, seed: int) -> Any:
-        fresh = clone(self._estimator)
-        if "random_state" in fresh.get_params():
-            fresh.set_params(random_state=seed)
-        return fresh
 
 
 class EstimatorPairs(PairTrainingSet):
@@ -136,10 +129,6 @@ class EstimatorPairs(PairTrainingSet):
         """Return the votes of the clones of a round on every pair."""
         each = zip(self._of_label, hypothesis, strict=True)
         return np.stack([one.votes(fitted) for one, fitted in each], axis=1).reshape(-1)
-
-    def to_values(self, chosen: list[Any]) -> list[Any]:
-        """Return the hypotheses as they are."""
-        return chosen
 
 
 def votes_of(hypothesis: Any, X: Any, classes: Array) -> BitArray:

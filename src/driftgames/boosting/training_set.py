@@ -67,9 +67,9 @@ class RowSet(ABC):
     def votes(self, hypothesis: Any) -> BitArray:
         """Return the vote on every example: 1 for +1 and 0 for -1."""
 
-    @abstractmethod
     def to_values(self, chosen: list[Any]) -> Any:
         """Return the hypotheses chosen as the model keeps them: `Stumps`, `Trees` or a list."""
+        return chosen
 
     def to_bins(self, hypotheses: Any) -> list[Any]:
         """Return the hypotheses of a model as they were chosen."""

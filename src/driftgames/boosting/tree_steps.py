@@ -39,9 +39,7 @@ SHARED = (BEGIN, FIND, DIVIDE, FOLLOW)
 
 
 add_rows: Callable[..., None] = NotImplemented  # names for `specialise` to bind
-column_of: Callable[..., Any] = NotImplemented
 sum_node: Callable[..., None] = NotImplemented
-ask: Callable[..., None] = NotImplemented
 
 
 def _take_steps(
@@ -90,7 +88,7 @@ def _take_steps(
         elif step == CHOOSE:
             step = _choose(examples, growth)
         elif step == ASK:
-            ask(examples, growth)
+            _ask(examples, growth)
             step = DIVIDE
         elif step == DIVIDE:
             _divide(p, examples, growth)
@@ -100,9 +98,10 @@ def _take_steps(
                     _n_rows(growth.bounds[p], left) > _n_rows(growth.bounds[p], left + 1)
                 )
                 sum_node(p, smaller, growth.slots[left], examples, growth, weights)
-                _subtract(
-                    growth.sums[p], growth.slots[left], growth.slots[left + 1], smaller == left
-                )
+                if smaller > left or growth.fresh[1] >= 0:
+                    _subtract(
+                        growth.sums[p], growth.slots[left], growth.slots[left + 1], smaller == left
+                    )
             step = FIND
         else:
             _divide(p, examples, growth)
@@ -261,11 +260,12 @@ def _constrain(examples: Examples, growth: Growth, node: int) -> Any:
     return upper
 
 
+@inner_kernel
 def _ask(examples: Examples, growth: Growth) -> None:
     """Look up which rows the question of the node asked sends left."""
     node = growth.at[ASKED]
     feature, cut = growth.questions[node, 0], growth.questions[node, 1]
-    growth.at[SLOT] = column_of(examples, feature)
+    growth.at[SLOT] = _column_of(examples, feature)
     for b in range(256):
         growth.goes_left[b] = b <= cut
     if examples.bins.missing[feature]:
@@ -299,10 +299,12 @@ def _subtract(sums: Array, taken: int, held: int, of_left: bool) -> None:
     """
     for c in range(sums.shape[1]):
         for b in range(sums.shape[2]):
-            one = sums[taken, c, b]
-            other = sums[held, c, b] - one
-            sums[taken, c, b] = one if of_left else other
-            sums[held, c, b] = other if of_left else one
+            other = sums[held, c, b] - sums[taken, c, b]
+            if of_left:
+                sums[held, c, b] = other
+            else:
+                sums[held, c, b] = sums[taken, c, b]
+                sums[taken, c, b] = other
 
 
 @kernel
@@ -359,13 +361,7 @@ def _sum_node(
 
 
 @inner_kernel
-def _own_column(examples: Examples, feature: int) -> Any:
-    """Return the column that holds a feature where every feature has its own."""
-    return feature
-
-
-@inner_kernel
-def _kept_column(examples: Examples, feature: int) -> Any:
+def _column_of(examples: Examples, feature: int) -> Any:
     """Return the column that holds a feature; if none does, the oldest is written over."""
     slot = examples.slot_of[feature]
     if slot >= 0:
@@ -427,17 +423,13 @@ def _give_back(growth: Growth, node: int) -> None:
     growth.at[N_FREE] += 1
 
 
-def _compile(add: Callable[..., None], column: Callable[..., Any]) -> Callable[..., int]:
-    return specialise(
-        _take_steps,
-        kernel,
-        sum_node=specialise(_sum_node, inner_kernel, add_rows=add),
-        ask=specialise(_ask, inner_kernel, column_of=column),
-    )
+def _compile(add: Callable[..., None]) -> Callable[..., int]:
+    summing = specialise(_sum_node, inner_kernel, add_rows=add)
+    return specialise(_take_steps, kernel, sum_node=summing)
 
 
-take_dense_steps = _compile(kernels.sum_dense, _own_column)
+take_dense_steps = _compile(kernels.sum_dense)
 """`_take_steps` for rows that hold a code for every feature."""
 
-take_sparse_steps = _compile(kernels.sum_sparse, _kept_column)
+take_sparse_steps = _compile(kernels.sum_sparse)
 """The same for rows that list codes."""
