@@ -25,7 +25,7 @@ from driftgames.boosting import (
 )
 from driftgames.boosting.persistence import encode_model, load_model
 from driftgames.boosting.potential_boost import CountedChips
-from driftgames.cli._boost_model import ALGORITHMS
+from driftgames.cli._boost_options import ALGORITHMS
 from driftgames.cli.boost import app
 from driftgames.datasets.libsvm import format_libsvm
 
@@ -435,7 +435,7 @@ def test_several_classes_are_fitted_predicted_and_inspected(tmp_path):
 
 @pytest.mark.parametrize("most_cells", [359, 360], ids=["in batches", "at once"])
 def test_parquet_files_are_fitted_in_batches_if_they_are_large(tmp_path, monkeypatch, most_cells):
-    monkeypatch.setattr("driftgames.cli._boost_examples.MOST_CELLS", most_cells)
+    monkeypatch.setattr("driftgames.cli._boost_model.MOST_CELLS", most_cells)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
     frame["label"] = np.where(frame.a + frame.b > 0, "up", "down")

@@ -1,90 +1,67 @@
-"""How ``driftgames boost`` makes, fits and writes its models."""
+"""How ``driftgames boost`` reads examples, fits its models and writes them."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
+import warnings
+from pathlib import Path, PurePath
+from typing import Any, NoReturn
 
+import numpy as np
 import typer
 
-from driftgames.boosting.registry import BOOSTERS
+from driftgames.boosting import NoEdgeWarning
+from driftgames.boosting.persistence import save_model
+from driftgames.boosting.rounds import heaviest
+from driftgames.boosting.sources import open_parquet
 from driftgames.cli import INTERRUPTED
-from driftgames.cli._options import Count, ImportedFile, OptionalCount, one_of
+from driftgames.cli._boost_options import ExampleReading
+from driftgames.cli._boost_report import feature_name
+from driftgames.cli._examples import Examples
 from driftgames.cli._output import fail, say
-from driftgames.core.registry import choose
+from driftgames.core.progress import progress
+from driftgames.datasets.files import DataError
 
-if TYPE_CHECKING:
-    from driftgames.cli._examples import Examples
-
-ALGORITHMS = tuple(name for name in BOOSTERS if name != "potential boost")
-"""The boosters that need no potential."""
+MOST_CELLS = 2**26
+"""Parquet files with more cells than that are fitted in batches: half a GiB of numbers."""
 
 
-class Settings(NamedTuple):
-    """The booster that the options ask for; None where they leave it open.
+def read_labelled(data: str, reading: ExampleReading, booster: Any) -> Examples:
+    """Read examples for a booster, and say how they were read; all of them have labels."""
+    columns = columns_of(booster) if is_fitted(booster) else {}
+    examples = reading.read(data, **columns)
+    if examples.y is None:
+        fail(f"{data}: has no labels, which are needed here")
+    if not columns and examples.categories:
+        booster.set_params(categorical_features=list(examples.categories))
+    for kind, found in (("categories", examples.categories), ("dates", examples.dates)):
+        if found and not columns:
+            names = ", ".join(feature_name(examples.names, j) for j in found)
+            say(f"{data}: read as {kind}: {names}", err=True)
+    n_lost = examples.X.shape[0] - examples.y.size
+    if n_lost:
+        say(f"{data}: {n_lost:,} rows without a label are left out", err=True)
+    return examples.labelled()
 
-    Options:
-        algorithm (NAME): The booster: {0}, or the name of a potential that --import defines.
-            Default: {1}.
-        rounds: How many stumps or trees vote.
-        d: The constant of nh-boost.dt. Default: 3.
-        edge: The edge that boost-by-majority counts on.
-        bins: Most bins per numeric feature. Default: 255.
-        depth: Most questions on the way to a vote. Default: 1, for stumps.
-    """
 
-    algorithm: Annotated[str | None, one_of(ALGORITHMS)] = None
-    imported: ImportedFile = None
-    rounds: Count = 200
-    d: float | None = None
-    edge: float | None = None
-    bins: Annotated[int | None, typer.Option(min=2, max=255)] = None
-    depth: OptionalCount = None
+def read_valid(valid: str, reading: ExampleReading, like: Examples) -> Examples:
+    """Read examples with the columns of others; all of them have labels."""
+    n_features = like.X.shape[1]
+    columns = {"names": like.names, "categories": like.categories}
+    examples = reading.read(valid, n_features=n_features, **columns)
+    if examples.y is None:
+        fail(f"{valid}: has no labels, which are needed here")
+    return examples.labelled()
 
-    def _given(self) -> dict[str, Any]:
-        """Return the parameters of the booster that are not left open."""
-        named = {"d": self.d, "edge": self.edge, "max_bins": self.bins, "max_depth": self.depth}
-        return {name: value for name, value in named.items() if value is not None}
 
-    def begin(self) -> Any:
-        """Return a new booster."""
-        from driftgames.potentials import POTENTIALS
-
-        algorithm = ALGORITHMS[0] if self.algorithm is None else self.algorithm
-        given = {"n_estimators": self.rounds, **self._given()}
-        if algorithm in POTENTIALS and algorithm not in ALGORITHMS:
-            kind = BOOSTERS["potential boost"]
-            given["potential"] = POTENTIALS[algorithm](self.rounds, 0.5)  # half of the votes
-        else:
-            kind = choose("--algorithm", algorithm, {name: BOOSTERS[name] for name in ALGORITHMS})
-        if "d" in given and algorithm != "nh-boost.dt":
-            fail(f"--d belongs to nh-boost.dt; got {algorithm}")
-        if ("edge" in given) != (algorithm == "boost-by-majority"):
-            fail("--edge belongs to boost-by-majority, which needs it")
-        if "edge" in given:
-            given["horizon"] = self.rounds
-        return kind(**given)
-
-    def go_on(self, path: Path) -> Any:
-        """Return the booster of a file; refuse other settings, and more rounds than asked for."""
-        from driftgames.boosting.persistence import load_model
-
-        booster = load_model(path)
-        name = next(name for name, kind in BOOSTERS.items() if type(booster) is kind)
-        if name == "potential boost":
-            name = str(type(booster.potential).registry_name)
-        if self.algorithm not in (None, name):
-            fail(f"--algorithm is {self.algorithm}, but {path} was made with {name}")
-        made = booster.get_params()
-        for parameter, asked in self._given().items():
-            option = f"--{parameter.removeprefix('max_')}"
-            if parameter not in made:
-                fail(f"{option} is {asked}, but {path} was made with {name}, which has no {option}")
-            if asked != made[parameter]:
-                fail(f"{option} is {asked}, but {path} was made with {made[parameter]}")
-        if self.rounds < booster.n_iter_:
-            fail(f"--rounds is {self.rounds}, but {path} has {booster.n_iter_} rounds already")
-        return booster.set_params(n_estimators=self.rounds)
+def is_large(data: str) -> bool:
+    """Whether parquet files have too many cells to be held at once."""
+    if PurePath(data).suffix.lower() not in {".parquet", ".pq"}:
+        return False
+    try:
+        source = open_parquet(data)
+    except (ImportError, OSError, ValueError):  # the reader of tables says what is wrong
+        return False
+    return int(source.count_rows()) * len(source.schema.names) > MOST_CELLS
 
 
 def fit_with_checkpoints(
@@ -95,12 +72,6 @@ def fit_with_checkpoints(
     path: Path,
 ) -> None:
     """Fit, and write the model after so many rounds and at the end."""
-    import warnings
-
-    from driftgames.boosting import NoEdgeWarning
-    from driftgames.boosting.rounds import heaviest
-    from driftgames.core.progress import progress
-
     rounds = booster.n_estimators
     done = saved = booster.n_iter_ if is_fitted(booster) else 0
     if done == rounds and (booster.calibration_ is not None or not booster.calibrate):
@@ -143,17 +114,12 @@ def fit_with_checkpoints(
 
 def fit_batches(booster: Any, data: str, label: str | None, names: list[str] | None) -> None:
     """Fit parquet files in batches; the label is the last column if no other is named."""
-    from driftgames.boosting.sources import open_parquet
-    from driftgames.datasets.files import DataError
-
     source = open_parquet(data)
     titles = source.schema.names
     if label is not None and label not in titles:
         raise DataError(f"{data}: there is no column {label!r}; it has {', '.join(titles)}")
     goes_on = is_fitted(booster)
     if goes_on and names is not None:
-        import numpy as np
-
         booster.feature_names_in_ = np.array(names, dtype=object)
     booster.set_params(warm_start=goes_on, verbose=1)
     booster.fit_batches(source, label=titles[-1] if label is None else label, columns=names)
@@ -179,10 +145,6 @@ def _stop(path: Path, done: int) -> NoReturn:
 
 def write_booster(booster: Any, names: list[str] | None, path: Path) -> None:
     """Write the model as if it had been fitted at once, on columns with these names."""
-    import numpy as np
-
-    from driftgames.boosting.persistence import save_model
-
     booster.set_params(warm_start=False)
     if names is not None:
         booster.feature_names_in_ = np.array(names, dtype=object)

@@ -104,16 +104,14 @@ def bandit(
             if delay and chosen in REACTING:
                 raise ValueError(f"--delay is for losses that do not react; {chosen} reacts")
             source: Any = make(arms or 10, 0.1 if gap is None else gap)
-            rounds, title = horizon or 20_000, chosen
+            horizon, title = horizon or 20_000, chosen
         else:
             made = {"--adversary": adversary, "--arms": arms, "--horizon": horizon, "--gap": gap}
-            for option, value in made.items():
+            for option, value in made.items():  # the number of rounds is that of the losses
                 if value is not None:
                     raise ValueError(f"{option} is for games without LOSSES")
             source = _read(losses, ends)
             title = "standard input" if losses == "-" else Path(losses).name
-            rounds = len(source)
-        horizon = None if losses is not None else rounds
         series = compare(
             source, horizon, policies=factories, n_games=games, seed=seed, delays=delay
         )

@@ -12,16 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from driftgames.cli._boost_examples import ExampleReading, is_large, read_labelled, read_valid
-from driftgames.cli._boost_model import (
-    Settings,
-    columns_of,
-    fit_batches,
-    fit_with_checkpoints,
-    say_error,
-    take_names,
-    write_booster,
-)
+from driftgames.cli._boost_options import ExampleReading, Settings
 from driftgames.cli._options import (
     READING,
     Count,
@@ -107,6 +98,7 @@ def fit(
         save_every (ROUNDS): Write the model after so many rounds, or after a quarter of the rounds
             done if that is more.
     """
+    from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import say_best_round, say_scores
 
     with running(settings.imported, locked=model, model=model):
@@ -117,21 +109,21 @@ def fit(
         booster.set_params(n_jobs=jobs)
         if patience is not None:
             booster.set_params(early_stopping=True, n_iter_no_change=patience)
-        if is_large(data):
+        if models.is_large(data):
             if valid is not None:
                 fail(f"{data}: is fitted in batches, which --valid does not go with")
-            titles = take_names(booster) if goes_on else None
-            fit_batches(booster, data, reading.label, titles)
-            write_booster(booster, None, model)
+            titles = models.take_names(booster) if goes_on else None
+            models.fit_batches(booster, data, reading.label, titles)
+            models.write_booster(booster, None, model)
         else:
-            examples = read_labelled(data, reading, booster)
-            held_out = None if valid is None else read_valid(valid, reading, examples)
+            examples = models.read_labelled(data, reading, booster)
+            held_out = None if valid is None else models.read_valid(valid, reading, examples)
             try:
-                fit_with_checkpoints(booster, examples, held_out, save_every, model)
+                models.fit_with_checkpoints(booster, examples, held_out, save_every, model)
             except MemoryError as lack:
                 rows, columns = examples.X.shape
                 fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
-        say_error(model, booster)
+        models.say_error(model, booster)
         if valid is not None and held_out is not None:
             say_scores(f"{valid}: ", booster, held_out.X, held_out.y)
             say_best_round(valid, booster)
@@ -161,11 +153,12 @@ def cv(
         folds: How many parts.
         seed: Of the deal of the examples.
     """
+    from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import cross_validate
 
     with running(settings.imported, json=json):
         booster = settings.begin().set_params(n_jobs=jobs)
-        examples = read_labelled(data, reading, booster)
+        examples = models.read_labelled(data, reading, booster)
         table = cross_validate(booster, examples, folds, seed, data)
         console().print(draw_table(table))
         if json is not None:
@@ -200,12 +193,13 @@ def predict(
         json (FILE): Write labels, votes and probabilities to this file.
     """
     from driftgames.boosting.persistence import load_model
+    from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import line_of, predictions_of, say_scores
     from driftgames.core.documents import atomic_write
 
     with running(imported, output=output, json=json):
         booster = load_model(model).set_params(n_jobs=jobs)
-        examples = reading.read(data, **columns_of(booster))
+        examples = reading.read(data, **models.columns_of(booster))
         X = examples.X
         if what is Output.SCORE:
             answers = booster.decision_function(X)
@@ -253,6 +247,7 @@ def inspect(
         html (OUT.html): Write the scorecard of stumps as a page.
     """
     from driftgames.boosting.persistence import load_model
+    from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import facts_of, features_of, margins_on, summary_of
     from driftgames.cli._scorecard_page import render_scorecard
     from driftgames.core.documents import atomic_write
@@ -272,7 +267,7 @@ def inspect(
             fail("--plot draws the votes of stumps; the features of trees vote together")
         examples, nameless = None, copy(booster)
         if data is not None:
-            examples = read_labelled(data, reading, nameless)
+            examples = models.read_labelled(data, reading, nameless)
         out = console()
         facts, features = facts_of(booster), features_of(booster, top)
         out.print(draw_table(summary_of(model, facts)))

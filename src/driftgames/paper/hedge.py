@@ -18,6 +18,9 @@ from typing import Any
 import numpy as np
 
 from driftgames.core.typing import Content, FloatArray
+from driftgames.games import GreedyAdversary, HedgeAsPlayer, play
+from driftgames.games.adversaries import ENUMERATED
+from driftgames.hedge import Hedge, NormalHedge
 from driftgames.paper.results import Figure, Panel, listed
 from driftgames.plots.regret import frame_of
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
@@ -75,8 +78,6 @@ class HedgeRun:
 
 def make_learner(name: str, n_actions: int, horizon: int) -> Any:
     """Return one of `LEARNERS`, new."""
-    from driftgames.hedge import Hedge, NormalHedge
-
     if name == "NormalHedge":
         return NormalHedge(n_actions)
     return Hedge(n_actions, potential=POTENTIALS[name](n_actions, horizon))
@@ -84,8 +85,6 @@ def make_learner(name: str, n_actions: int, horizon: int) -> Any:
 
 def hedge_run(kind: str, learner: str, n_actions: int, horizon: int, seed: int) -> HedgeRun:
     """Play one learner against one kind of losses and return its regret."""
-    from driftgames.games import GreedyAdversary, HedgeAsPlayer, play
-
     player = make_learner(learner, n_actions, horizon)
     if kind == "greedy":
         adversary = GreedyAdversary(POTENTIALS[learner](n_actions, horizon))
@@ -258,8 +257,6 @@ def _outside(panels: Sequence[Panel]) -> list[str]:
 
 
 def _greedy_note(n_actions: int) -> str:
-    from driftgames.games.adversaries import ENUMERATED
-
     if 2**n_actions <= ENUMERATED:
         tried = "all losses of 0 and 1"
     else:
