@@ -4,7 +4,7 @@ import pytest
 from driftgames.datasets import public_files
 from driftgames.datasets.binarise import (
     Attribute,
-    Column,
+    BinaryColumn,
     binarise,
     make_columns,
     quantise,
@@ -35,7 +35,7 @@ def parse_columns(attributes, names):
     for name in names:
         relation = ">=" if name.partition(">=")[0] in places else "="
         attribute, _, value = name.partition(relation)
-        columns.append(Column(places[attribute], relation, value, name))
+        columns.append(BinaryColumn(places[attribute], relation, value, name))
     return columns
 
 

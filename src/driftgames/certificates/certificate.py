@@ -46,7 +46,7 @@ def align(header: Sequence[str], rows: Iterable[Sequence[float]]) -> str:
     return "\n".join("  ".join(f"{cell:>{width}}" for cell in line) for line in lines)
 
 
-class Row(NamedTuple):
+class RegretRow(NamedTuple):
     """One line of a certificate."""
 
     epsilon: float
@@ -138,16 +138,16 @@ class Certificate(Comparable):
         """
         return bool(np.all(self.realised <= self.promised + self.rounding))
 
-    def at(self, epsilon: float) -> Row:
+    def at(self, epsilon: float) -> RegretRow:
         """Return the line for one epsilon in (0, 1]."""
         fraction = check_fraction("epsilon", epsilon)
         # the first curve point that reaches epsilon; rounding must not skip k/N itself
         where = int(np.searchsorted(self.epsilons, fraction * (1 - 1e-12)))
         where = min(where, self.epsilons.size - 1)
         realised, promised = float(self.realised[where]), float(self.promised[where])
-        return Row(fraction, realised, promised, promised - realised)
+        return RegretRow(fraction, realised, promised, promised - realised)
 
-    def rows(self, epsilons: Sequence[float] = SHOWN) -> Iterator[Row]:
+    def rows(self, epsilons: Sequence[float] = SHOWN) -> Iterator[RegretRow]:
         """Yield a line for each epsilon that this many actions can tell apart."""
         finest = float(self.epsilons[0])
         seen = [e for e in epsilons if e >= finest * (1 - 1e-12)]
@@ -156,7 +156,7 @@ class Certificate(Comparable):
 
     def table(self, epsilons: Sequence[float] = SHOWN) -> str:
         """Return the lines for these epsilons as text."""
-        return align(Row._fields, self.rows(epsilons))
+        return align(RegretRow._fields, self.rows(epsilons))
 
     @property
     def verdict(self) -> str:

@@ -53,7 +53,7 @@ class Margins(NamedTuple):
         return np.asarray(below[np.searchsorted(self.values, theta, side="right")] / below[-1])
 
 
-class Row(NamedTuple):
+class MarginRow(NamedTuple):
     """One line of a certificate."""
 
     theta: float
@@ -201,7 +201,7 @@ class MarginCertificate(Comparable):
             return "nothing is promised" if self.caveat else "nothing is promised yet"
         return "every bound holds" if self.holds else "A BOUND IS BROKEN"
 
-    def at(self, theta: float) -> Row:
+    def at(self, theta: float) -> MarginRow:
         """Return the line for one theta in [-1, 1].
 
         Between two margins of the curve the promise of the upper one holds.
@@ -211,9 +211,9 @@ class MarginCertificate(Comparable):
         above = int(np.searchsorted(self.thetas, asked))
         realised = float(self.realised[below]) if below >= 0 else 0.0
         promised = float(self.promised[above]) if above < self.thetas.size else 1.0
-        return Row(asked, realised, promised)
+        return MarginRow(asked, realised, promised)
 
-    def rows(self, thetas: Sequence[float] = SHOWN) -> Iterator[Row]:
+    def rows(self, thetas: Sequence[float] = SHOWN) -> Iterator[MarginRow]:
         """Yield a line for each theta at which there is something to read.
 
         Nothing is where all margins lie on one side of theta and the promise is 0 or 1 too.
@@ -226,7 +226,7 @@ class MarginCertificate(Comparable):
 
     def table(self, thetas: Sequence[float] = SHOWN) -> str:
         """Return the lines for these thetas as text."""
-        return align(Row._fields, self.rows(thetas))
+        return align(MarginRow._fields, self.rows(thetas))
 
     def __str__(self) -> str:
         note = f" ({self.caveat})" if self.caveat else ""

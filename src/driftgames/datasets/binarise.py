@@ -30,7 +30,7 @@ class Attribute:
 
 
 @dataclass(frozen=True)
-class Column:
+class BinaryColumn:
     """One binary column: whether attribute number ``attribute`` is, or reaches, ``value``."""
 
     attribute: int
@@ -39,7 +39,7 @@ class Column:
     name: str
 
 
-def make_columns(attributes: Sequence[Attribute], rows: Sequence[Row]) -> tuple[Column, ...]:
+def make_columns(attributes: Sequence[Attribute], rows: Sequence[Row]) -> tuple[BinaryColumn, ...]:
     """Return the columns that the rule gives for these rows, in attribute order.
 
     A discrete value that no row holds gets no column.
@@ -49,19 +49,19 @@ def make_columns(attributes: Sequence[Attribute], rows: Sequence[Row]) -> tuple[
     >>> [column.name for column in make_columns(attributes, rows)]
     ['age>=2', 'age>=3', 'base=A', 'base=C']
     """
-    columns: list[Column] = []
+    columns: list[BinaryColumn] = []
     for j, attribute in enumerate(attributes):
         seen = {row[j] for row in rows}
         if attribute.values is None:
             by_size = sorted(seen, key=float)
-            columns += [Column(j, ">=", v, f"{attribute.name}>={v}") for v in by_size[1:]]
+            columns += [BinaryColumn(j, ">=", v, f"{attribute.name}>={v}") for v in by_size[1:]]
         else:
             there = (v for v in attribute.values if v in seen)
-            columns += [Column(j, "=", v, f"{attribute.name}={v}") for v in there]
+            columns += [BinaryColumn(j, "=", v, f"{attribute.name}={v}") for v in there]
     return tuple(columns)
 
 
-def binarise(rows: Sequence[Row], columns: Sequence[Column]) -> csr_matrix:
+def binarise(rows: Sequence[Row], columns: Sequence[BinaryColumn]) -> csr_matrix:
     """Return one sparse row of zeros and ones per raw row.
 
     >>> rows = [("3", "A"), ("1", "C"), ("2", "A")]
