@@ -153,13 +153,8 @@ class BinnedTrainingSet(RowSet):
 
     def to_bins(self, stumps: Stumps) -> list[Stump]:
         """Return stumps on feature values as stumps on bins."""
-        rows = zip(
-            stumps.feature.tolist(),
-            stumps.threshold.tolist(),
-            stumps.left_vote.tolist(),
-            stumps.missing_vote.tolist(),
-            strict=True,
-        )
+        columns = stumps.feature, stumps.threshold, stumps.left_vote, stumps.missing_vote
+        rows = zip(*(column.tolist() for column in columns), strict=True)
         index = self.cuts.index
         return [(j, index(j, theta), left, missing) for j, theta, left, missing in rows]
 

@@ -44,7 +44,7 @@ class LeafCounts(MistakeCounts):
         self._grower = grower
         self._mistakes = np.zeros(data.n_rows, dtype=np.uint32)
         self._masses = np.zeros((2, 2), dtype=np.int64)
-        self._masses[:, 0] = data.counts[:, data.offsets[0] : data.offsets[1]].sum(axis=1)
+        self._masses[:, 0] = data.masses
 
     @classmethod
     def after(cls, tally: LeafTally) -> LeafCounts:

@@ -12,7 +12,7 @@ A booster whose votes differ in weight needs to know the total of each example,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,37 +23,17 @@ from driftgames.certificates.margins import Margins
 from driftgames.core.typing import BoolArray, IntArray
 
 if TYPE_CHECKING:
-    from driftgames.boosting.shared_training_set import SharedVotes
+    from driftgames.boosting.shared_training_set import SharedTrainingSet
 
-
-class TrainingSet(Protocol):
-    """Examples and a weak learner for them: what a booster needs."""
-
-    @property
-    def integer_weights(self) -> bool:
-        """Whether the sample weights are exact, and not rounded fractions."""
-
-    @property
-    def masses(self) -> list[int]:
-        """The mass of each class."""
-
-    def count_mistakes(self) -> MistakeCounts:
-        """Return the counts before the first round."""
-
-    def add_votes(self) -> RowVotes | SharedVotes:
-        """Return the votes on the examples before the first round: none."""
-
-    def to_values(self, chosen: list[Any]) -> Any:
-        """Return the hypotheses chosen as the model keeps them: `Stumps`, `Trees` or a list."""
-
-    def to_bins(self, hypotheses: Any) -> list[Any]:
-        """Return the hypotheses of a model as they were chosen."""
+TrainingSet: TypeAlias = "RowSet | SharedTrainingSet"
+"""Examples and a weak learner for them: what a booster needs."""
 
 
 class RowSet(ABC):
     """Examples that are at hand one by one, and a weak learner for them."""
 
     integer_weights: bool
+    """Whether the sample weights are exact, and not rounded fractions."""
     positive: BoolArray
     """Which examples are of class 1."""
     sample_weights: IntArray

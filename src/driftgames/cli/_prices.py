@@ -15,14 +15,15 @@ from driftgames.datasets.files import DataError
 from driftgames.portfolio import PortfolioStrategy, Quote, price_relatives
 from driftgames.portfolio.relatives import check_relatives
 
+NO_QUOTE = Quote(None, "", ())
+
 
 class Market(NamedTuple):
-    """Relatives with a row per period, the names of the assets, and notes on how they were read."""
+    """Relatives with a row per period, the last quote, and notes on how they were read."""
 
     relatives: FloatArray
-    assets: list[str]
-    quote: Quote | None = None
-    notes: tuple[str, ...] = ()
+    quote: Quote
+    notes: list[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +46,7 @@ class Prices:
         Other assets are refused. A strategy that does not know their names takes them in the
         order of the table.
         """
-        quote = strategy.quote
-        names = quote.assets if quote is not None else ()
+        names = (strategy.quote or NO_QUOTE).assets
         if not names:
             check_kept(("the number of assets", len(self.assets), strategy.n_assets))
             return self
@@ -75,57 +75,51 @@ class Prices:
         that has traded the periods before: its prices begin the first period.
         """
         notes = ["The newest line is the first: the table is read from its end."][: self.was_turned]
-        quote = after.quote if after is not None and after.t > 0 else None
+        traded = None if after is None or after.t == 0 else after
+        quote = NO_QUOTE if traded is None else traded.quote or NO_QUOTE
         date, names = self.dates[-1] if self.dates else "", tuple(self.assets)
         if relatives:
             line = self._line_of_date(quote)
             values = check_relatives(self.values if line is None else self.values[line + 1 :])
-            if quote is not None and line is not None:
+            if line is not None:
                 notes.append(f"Lines up to {quote.date} are left out: they were traded.")
-            return Market(values, self.assets, Quote(None, date, names), tuple(notes))
+            return Market(values, Quote(None, date, names), notes)
         values, before = self.values, np.ones(len(self.assets)) if from_one else None
-        if after is not None and after.t > 0:
+        if traded is not None:
             if from_one:
                 raise ValueError("--from-one is for the first table; a state goes on after it")
             start = self._line_of(quote)
-            if start is not None and quote is not None:
+            if start is not None:
                 values = values[start:]
                 if start > 0:
                     notes.append(f"Lines before {quote.date} are left out: they were traded.")
-            elif quote is None or quote.prices is None:
+            elif quote.prices is None:
                 notes.append("The state has no prices: the time up to the first line is left out.")
             else:
                 before = quote.prices
                 notes.append("The first period begins with the last prices of the state.")
         made = price_relatives(values, before=before)
-        last = Quote(values[-1].copy(), date, names)
-        return Market(made, self.assets, last, tuple(notes))
+        return Market(made, Quote(values[-1].copy(), date, names), notes)
 
-    def _line_of(self, quote: Quote | None) -> int | None:
+    def _line_of(self, quote: Quote) -> int | None:
         """Return which line of prices is the last of a state; None if the table begins after it."""
-        if quote is None:
-            return None
         prices = quote.prices
         if not (quote.date and self.dates):
             return 0 if prices is not None and np.array_equal(self.values[0], prices) else None
         line = self._line_of_date(quote)
-        if (
-            line is not None
-            and prices is not None
-            and not np.array_equal(self.values[line], prices)
-        ):
-            raise ValueError(
-                f"{self.source}: has other prices at {quote.date} than the state ended with"
-            )
-        return line
+        if line is None or prices is None or np.array_equal(self.values[line], prices):
+            return line
+        raise ValueError(
+            f"{self.source}: has other prices at {quote.date} than the state ended with"
+        )
 
-    def _line_of_date(self, quote: Quote | None) -> int | None:
+    def _line_of_date(self, quote: Quote) -> int | None:
         """Return which line has the last date of a state; None if the table begins after it.
 
         A table that begins before that date without containing it is refused, and so is one
         that ends with it. Tables without dates, or without readable ones, begin after it.
         """
-        if quote is None or not (quote.date and self.dates):
+        if not (quote.date and self.dates):
             return None
         if quote.date not in self.dates:
             self._check_begins_after(quote.date)

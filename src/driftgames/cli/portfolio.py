@@ -157,7 +157,7 @@ def portfolio(
         heading += f", after {begun:,} before" * bool(begun)
         results = _results(heading, runs, best)
         if json is not None:
-            held_now = dict(zip(market.assets, strategies[0].predict().tolist(), strict=True))
+            held_now = dict(zip(table.assets, strategies[0].predict().tolist(), strict=True))
             sizes = {"periods": periods, "periods_before": begun}
             write_json({**sizes, "strategies": as_records(results), "to_hold": held_now}, json)
 
@@ -165,7 +165,7 @@ def portfolio(
     for note in market.notes:
         out.print(note)
     out.print(draw_table(results))
-    out.print(draw_table(_weights_table(strategies[0], market.assets)))
+    out.print(draw_table(_weights_table(strategies[0], table.assets)))
 
 
 def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
