@@ -18,7 +18,7 @@ from driftgames.portfolio.relatives import check_relatives
 NO_QUOTE = Quote(None, "", ())
 
 
-class Market(NamedTuple):
+class ReadMarket(NamedTuple):
     """Relatives with a row per period, the last quote, and notes on how they were read."""
 
     relatives: FloatArray
@@ -68,7 +68,7 @@ class Prices:
 
     def market(
         self, *, from_one: bool, relatives: bool, after: PortfolioStrategy | None = None
-    ) -> Market:
+    ) -> ReadMarket:
         """Return the market of a table of prices, or of ``relatives``.
 
         ``from_one`` says that prices began at 1 before the first line. ``after`` is a strategy
@@ -83,7 +83,7 @@ class Prices:
             values = check_relatives(self.values if line is None else self.values[line + 1 :])
             if line is not None:
                 notes.append(f"Lines up to {quote.date} are left out: they were traded.")
-            return Market(values, Quote(None, date, names), notes)
+            return ReadMarket(values, Quote(None, date, names), notes)
         values, before = self.values, np.ones(len(self.assets)) if from_one else None
         if traded is not None:
             if from_one:
@@ -99,7 +99,7 @@ class Prices:
                 before = quote.prices
                 notes.append("The first period begins with the last prices of the state.")
         made = price_relatives(values, before=before)
-        return Market(made, Quote(values[-1].copy(), date, names), notes)
+        return ReadMarket(made, Quote(values[-1].copy(), date, names), notes)
 
     def _line_of(self, quote: Quote) -> int | None:
         """Return which line of prices is the last of a state; None if the table begins after it."""
