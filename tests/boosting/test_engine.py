@@ -317,6 +317,17 @@ def test_rows_are_listed_when_less_than_half_lies_outside_the_commonest_bins(out
     assert isinstance(table.bins, kind)
 
 
+def test_listed_rows_move_with_the_commonest_bin_if_they_have_its_vote():
+    """The mistakes of class 1 are zeros, which are not listed, and values below, which are."""
+    x = np.repeat([-1.0, 0.0, -1.0, 0.0, 1.0], [10, 60, 4, 6, 20])
+    table = bin_examples(x[:, None], np.arange(100) >= 70, ones(100), 20)
+    assert isinstance(table.bins, SparseBins)
+    rule = RULES["NH-Boost.DT"]
+    tallied, summed = counted(rule, Tally(table)), counted(rule, RowCounts(table))
+    assert play(tallied, 9) == play(summed, 9)
+    assert tallied.training_error == 0.1
+
+
 SHAPES = [TreeShape(max_depth=3), TreeShape(max_depth=None, max_leaves=5)]
 
 

@@ -418,7 +418,7 @@ def _n_rows(bounds: Array, node: int) -> Any:
 
 @inner_kernel
 def _give_back(growth: Growth, node: int) -> None:
-    """Make the slot of a node free."""
+    """Make the slot of a node free: the next leaf takes it while it is in the cache."""
     growth.free[growth.at[N_FREE]] = growth.slots[node]
     growth.at[N_FREE] += 1
 
