@@ -14,7 +14,7 @@ from driftgames.boosting import Stumps, leaf_tally, tree_growth
 from driftgames.boosting.adaboost import ExponentialChips
 from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
 from driftgames.boosting.bins import DenseBins, SparseBins
-from driftgames.boosting.chips import SUM_BITS
+from driftgames.boosting.example_chips import SUM_BITS
 from driftgames.boosting.leaf_tally import LeafCounts, LeafTally
 from driftgames.boosting.nh_boost import NormalHedgeWeights
 from driftgames.boosting.potential_boost import CountedChips, PotentialWeights

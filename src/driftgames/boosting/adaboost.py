@@ -10,7 +10,7 @@ import numpy as np
 
 from driftgames._kernels.elementary import log_all
 from driftgames.boosting.base import BaseBooster
-from driftgames.boosting.chips import SUM_BITS, Chips
+from driftgames.boosting.example_chips import SUM_BITS, ExampleChips
 from driftgames.boosting.training_set import Standing, TrainingSet
 from driftgames.certificates.margins import MarginCertificate, Margins
 
@@ -47,7 +47,7 @@ class AdaBoostClassifier(BaseBooster):
 
     n_estimators: int = 200
 
-    def _start(self, training_set: TrainingSet) -> Chips:
+    def _start(self, training_set: TrainingSet) -> ExampleChips:
         return ExponentialChips(training_set)
 
     def _certify(self, margins: Margins, error: float) -> MarginCertificate:
@@ -59,7 +59,7 @@ class AdaBoostClassifier(BaseBooster):
         return math.sqrt(n_classes - 1)
 
 
-class ExponentialChips(Chips):
+class ExponentialChips(ExampleChips):
     r"""Examples that weigh :math:`e^{-F_i}`, where each vote adds to or takes from ``F_i``.
 
     .. math:: F_i = \sum_t \alpha_t y_i h_t(x_i), \qquad

@@ -10,7 +10,7 @@ import numpy as np
 from driftgames._kernels.elementary import exp_all, log_all
 from driftgames._kernels.sums import total
 from driftgames.boosting.base import BaseBooster
-from driftgames.boosting.chips import Chips
+from driftgames.boosting.example_chips import ExampleChips
 from driftgames.boosting.potential_boost import CountedChips, MistakeWeights
 from driftgames.boosting.training_set import TrainingSet
 from driftgames.certificates.margins import MarginCertificate, Margins
@@ -60,7 +60,7 @@ class BoostByMajorityClassifier(BaseBooster):
     _: KW_ONLY
     horizon: int | None = None
 
-    def _start(self, training_set: TrainingSet) -> Chips:
+    def _start(self, training_set: TrainingSet) -> ExampleChips:
         if not (is_real(self.edge) and 0 < self.edge < 0.5):
             raise ValueError(f"edge must lie in (0, 0.5); got {shown(self.edge)}")
         if self.horizon is None and self.warm_start and self.__sklearn_is_fitted__():

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from driftgames.boosting.categories import CategoryEncoder
-from driftgames.boosting.chips import COLUMNS
 from driftgames.boosting.cuts import MOST_BINS
+from driftgames.boosting.example_chips import COLUMNS
 from driftgames.boosting.parameters import SharedParameters
 from driftgames.boosting.tree_growth import CRITERIA
 from driftgames.core.checks import is_real

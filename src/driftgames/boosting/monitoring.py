@@ -12,8 +12,8 @@ from sklearn.metrics import check_scoring
 
 from driftgames.boosting.bins import Array
 from driftgames.boosting.calibration import Calibration
-from driftgames.boosting.chips import Round
 from driftgames.boosting.estimator_training_set import IS_LABEL, votes_of
+from driftgames.boosting.example_chips import Round
 from driftgames.boosting.folds import deal_ranks, hold_out
 from driftgames.boosting.sigmoids import fit_sigmoid
 from driftgames.boosting.stumps import Stumps

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from driftgames._kernels.normal_hedge import weigh_normal_hedge
 from driftgames.boosting.base import BaseBooster
-from driftgames.boosting.chips import Chips
+from driftgames.boosting.example_chips import ExampleChips
 from driftgames.boosting.potential_boost import CountedChips, MistakeWeights
 from driftgames.boosting.training_set import TrainingSet
 from driftgames.certificates.margins import MarginCertificate, Margins
@@ -39,7 +39,7 @@ class NHBoostClassifier(BaseBooster):
 
     n_estimators: int = 200
 
-    def _start(self, training_set: TrainingSet) -> Chips:
+    def _start(self, training_set: TrainingSet) -> ExampleChips:
         return CountedChips(NormalHedgeWeights(), training_set)
 
     def _certify(self, margins: Margins, error: float) -> MarginCertificate:

@@ -19,7 +19,7 @@ from driftgames.boosting.base import BaseBooster
 from driftgames.boosting.bins import Array
 from driftgames.boosting.calibration import Calibration
 from driftgames.boosting.categories import CategoryEncoder
-from driftgames.boosting.chips import COLUMNS
+from driftgames.boosting.example_chips import COLUMNS
 from driftgames.boosting.model_schema import LEFT_OUT, check_model
 from driftgames.boosting.monotonic import plain_constraints
 from driftgames.boosting.stumps import Stumps

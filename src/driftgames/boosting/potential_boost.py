@@ -18,7 +18,7 @@ import numpy as np
 from driftgames._kernels.jit import kernel, specialise
 from driftgames._kernels.sums import dot
 from driftgames.boosting.base import BaseBooster
-from driftgames.boosting.chips import SUM_BITS, Chips
+from driftgames.boosting.example_chips import SUM_BITS, ExampleChips
 from driftgames.boosting.stump_kernels import scale_weights
 from driftgames.boosting.training_set import AsksAhead, TrainingSet
 from driftgames.certificates.margins import MarginCertificate, Margins
@@ -51,7 +51,7 @@ class MistakeWeights(ABC):
         """
 
 
-class CountedChips(Chips):
+class CountedChips(ExampleChips):
     """Examples that weigh by their number of mistakes; every vote weighs 1."""
 
     def __init__(self, rule: MistakeWeights, training_set: TrainingSet) -> None:
@@ -184,7 +184,7 @@ class _PotentialBooster(BaseBooster):
     def _title(self) -> str:
         return type(self._potential()).__name__
 
-    def _start(self, training_set: TrainingSet) -> Chips:
+    def _start(self, training_set: TrainingSet) -> ExampleChips:
         return CountedChips(PotentialWeights(self._potential()), training_set)
 
     def _certify(self, margins: Margins, error: float) -> MarginCertificate:

@@ -16,12 +16,12 @@ from driftgames.boosting.bins import Array
 from driftgames.boosting.booster_input import BoosterInput, find_classes
 from driftgames.boosting.calibration import Calibration, CrossFit, cross_fit_here, stages_of
 from driftgames.boosting.categories import CategoryEncoder
-from driftgames.boosting.chips import COLUMNS, Chips, History, Round
 from driftgames.boosting.estimator_training_set import (
     EstimatorPairs,
     EstimatorTrainingSet,
     draw_seeds,
 )
+from driftgames.boosting.example_chips import COLUMNS, ExampleChips, History, Round
 from driftgames.boosting.monitoring import Callback, EvaluationSet, Stopping, Watch, name_sets
 from driftgames.boosting.pair_training_set import TreePairs
 from driftgames.boosting.row_sample import hash_rows
@@ -65,7 +65,7 @@ class BoostingRounds(BoosterInput):
     _tables: AdditiveModel | TreeModel | PairModel | None  # None after a fit with an `estimator`
 
     @abstractmethod
-    def _start(self, training_set: TrainingSet) -> Chips:
+    def _start(self, training_set: TrainingSet) -> ExampleChips:
         """Return the examples as chips before the first round."""
 
     def fit(
@@ -303,7 +303,7 @@ class BoostingRounds(BoosterInput):
             self.validation_score_ = np.array(watch.scores)
 
     def _keep(
-        self, training_set: TrainingSet, chips: Chips, rounds: list[Round], lean: FloatArray
+        self, training_set: TrainingSet, chips: ExampleChips, rounds: list[Round], lean: FloatArray
     ) -> None:
         """Keep what predictions and certificates need of these rounds."""
         self.n_iter_ = len(rounds)
@@ -362,7 +362,7 @@ class BoostingRounds(BoosterInput):
 
     def _play(
         self,
-        chips: Chips,
+        chips: ExampleChips,
         earlier: list[Any],
         n_rounds: int,
         training_set: TrainingSet,

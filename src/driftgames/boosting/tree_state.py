@@ -21,7 +21,7 @@ NONE = np.empty(0, dtype=np.int64)
 """Stands for an array that is not needed."""
 
 
-class Examples(NamedTuple):
+class BinnedRows(NamedTuple):
     """Binned rows as the loops see them."""
 
     split: int
@@ -84,7 +84,7 @@ class Growth(NamedTuple):
     """The slots that hold nothing."""
 
 
-def as_examples(data: BinnedTrainingSet, sizes: IntArray) -> Examples:
+def as_examples(data: BinnedTrainingSet, sizes: IntArray) -> BinnedRows:
     """Return binned rows of these sizes as the loops see them."""
     n_features, n_rows, bins = data.implicit.size, data.n_rows, data.bins
     shared = data.split, sizes, data.sample_weights, data.feature_bins
@@ -92,10 +92,10 @@ def as_examples(data: BinnedTrainingSet, sizes: IntArray) -> Examples:
         every = np.arange(n_features)
         lists = NONE, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint8)
         codes = bins.codes.reshape(-1)
-        return Examples(*shared, data.offsets, codes, bins.columns, every, every, *lists)
+        return BinnedRows(*shared, data.offsets, codes, bins.columns, every, every, *lists)
     # columns take no more memory than the rows themselves, but there is room for one large tree
     n_columns = min(max((bins.codes.nbytes + 2**20) // max(n_rows, 1), 1), n_features)
-    return Examples(
+    return BinnedRows(
         *shared,
         bins.starts,
         bins.codes,

@@ -27,7 +27,7 @@ from driftgames.boosting.tree_state import (
     N_WAITING,
     SLOT,
     SUMMED,
-    Examples,
+    BinnedRows,
     Growth,
 )
 
@@ -46,7 +46,7 @@ def _take_steps(
     step: int,
     alone: bool,
     p: int,
-    examples: Examples,
+    examples: BinnedRows,
     growth: Growth,
     weights: Array,
     tables: Array,
@@ -113,7 +113,7 @@ def _take_steps(
 
 @inner_kernel
 def _begin(
-    p: int, examples: Examples, growth: Growth, weights: Array, tables: Array, mistakes: Array
+    p: int, examples: BinnedRows, growth: Growth, weights: Array, tables: Array, mistakes: Array
 ) -> None:
     """List the rows of a share.
 
@@ -176,7 +176,7 @@ def _plant(growth: Growth) -> None:
 
 
 @inner_kernel
-def _choose(examples: Examples, growth: Growth) -> int:
+def _choose(examples: BinnedRows, growth: Growth) -> int:
     """Choose the next leaf to be split and make its two sides."""
     at = growth.at
     for k in range(2):
@@ -238,7 +238,7 @@ def _choose(examples: Examples, growth: Growth) -> int:
 
 
 @inner_kernel
-def _constrain(examples: Examples, growth: Growth, node: int) -> Any:
+def _constrain(examples: BinnedRows, growth: Growth, node: int) -> Any:
     """Fix the vote of one side of a monotonic question; return that side, or -1.
 
     Either all leaves of the lower side vote -1, or all of the upper side +1: no vote steps the
@@ -261,7 +261,7 @@ def _constrain(examples: Examples, growth: Growth, node: int) -> Any:
 
 
 @inner_kernel
-def _ask(examples: Examples, growth: Growth) -> None:
+def _ask(examples: BinnedRows, growth: Growth) -> None:
     """Look up which rows the question of the node asked sends left."""
     node = growth.at[ASKED]
     feature, cut = growth.questions[node, 0], growth.questions[node, 1]
@@ -274,7 +274,7 @@ def _ask(examples: Examples, growth: Growth) -> None:
 
 
 @inner_kernel
-def _divide(p: int, examples: Examples, growth: Growth) -> None:
+def _divide(p: int, examples: BinnedRows, growth: Growth) -> None:
     """Divide the rows of a share by the question of the node asked."""
     node = growth.at[ASKED]
     left = growth.questions[node, 3]
@@ -345,7 +345,7 @@ def count_mistakes(
 
 
 def _sum_node(
-    p: int, node: int, slot: int, examples: Examples, growth: Growth, weights: Array
+    p: int, node: int, slot: int, examples: BinnedRows, growth: Growth, weights: Array
 ) -> None:
     """Write the sums of a share and a node to a slot."""
     sums = growth.sums[p, slot]
@@ -361,7 +361,7 @@ def _sum_node(
 
 
 @inner_kernel
-def _column_of(examples: Examples, feature: int) -> Any:
+def _column_of(examples: BinnedRows, feature: int) -> Any:
     """Return the column that holds a feature; if none does, the oldest is written over."""
     slot = examples.slot_of[feature]
     if slot >= 0:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from driftgames.boosting.bins import Array
-from driftgames.boosting.chips import COLUMNS, History, Round
+from driftgames.boosting.example_chips import COLUMNS, History, Round
 from driftgames.core.checks import shown
 
 if TYPE_CHECKING:
     from driftgames.boosting.categories import CategoryEncoder
-    from driftgames.boosting.chips import Chips
+    from driftgames.boosting.example_chips import ExampleChips
     from driftgames.boosting.rounds import BoostingRounds
 
 _ROUNDING = 1e-9  # the difference between edges that are added up in different orders
@@ -68,7 +68,7 @@ def check_settings(booster: BoostingRounds) -> None:
             )
 
 
-def replay(chips: Chips, hypotheses: Sequence[Any], history: History) -> list[Round]:
+def replay(chips: ExampleChips, hypotheses: Sequence[Any], history: History) -> list[Round]:
     """Play the rounds of an earlier fit again; raise ValueError if they come out differently.
 
     The chips end where they stood, so that the next round is the same as in a fit without a

@@ -17,7 +17,9 @@ def lazy_names(
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
 
     The stub beside it, ``__init__.pyi``, says what type checkers see and what is found here: each
-    name in a line ``from module import name as name``, or below it in brackets.
+    name in a line ``from module import name as name``, or below it in brackets. SPEC 1 of
+    Scientific Python proposes such stubs. Its ``lazy_loader`` imports ``ast`` and ``inspect``,
+    which take longer than the rest of ``import driftgames``.
     """
     homes: dict[str, str] = {}
     module = ""

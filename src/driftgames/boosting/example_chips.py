@@ -17,7 +17,7 @@ SUM_BITS = 61
 """The number of bits in the sum of the weights of all examples."""
 
 
-class Chips(ABC):
+class ExampleChips(ABC):
     """The examples during a fit: their positions, their weights and the next hypothesis."""
 
     n_rounds: int = 0
