@@ -165,7 +165,6 @@ class BanditPolicy(ArmPuller):
             title=self.title,
             first_round=played + 1,
             checkpoints=recorder.checkpoints,
-            regret_over_time=learner_totals - arm_totals.min(axis=1),
             bound=bound,
             smallest_epsilon=1.0 / self._n_arms,
             arms=self.arms,

@@ -38,8 +38,6 @@ class BanditRun(RegretRun):
         The 1-based number of the first round. It is above 1 if the policy had played before.
     checkpoints : array of int, shape (C,)
         The rounds of the curves and totals, counted from the start of the run; the last is T.
-    regret_over_time : array of shape (C,)
-        At each checkpoint, the player's loss less that of the best arm so far.
     bound : callable
         ``bound(horizon, epsilon)`` of the policy after the run; epsilon is a fraction of the
         arms. A policy that had played before has none.
@@ -70,6 +68,11 @@ class BanditRun(RegretRun):
     def n_rounds(self) -> int:
         """T."""
         return self.drawn.size
+
+    @property
+    def regret_over_time(self) -> FloatArray:
+        """At each checkpoint, the player's loss less that of the best arm so far."""
+        return np.asarray(self.learner_totals - self.arm_totals.min(axis=1))
 
     @property
     def learner_loss(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,6 @@ class RegretRun(Run[Certificate]):
     ----------
     checkpoints : array of int, shape (C,)
         The rounds after which the regret is known; the last is the last of the run.
-    regret_over_time : array of shape (C,)
-        After each of these rounds, the learner's loss less that of the best action so far.
     bound : callable
         ``bound(horizon, epsilon)`` of the learner.
     smallest_epsilon : float
@@ -31,11 +29,16 @@ class RegretRun(Run[Certificate]):
     """
 
     checkpoints: IntArray
-    regret_over_time: npt.NDArray[np.floating[Any]]
     bound: Bound
     smallest_epsilon: float
 
     _bound_name: ClassVar[str] = "bound"
+
+    if TYPE_CHECKING:  # a field of some runs, and computed by others
+
+        @property
+        def regret_over_time(self) -> npt.NDArray[np.floating[Any]]:
+            """After each checkpoint, the learner's loss less that of the best action so far."""
 
     @property
     def promised_over_time(self) -> FloatArray:

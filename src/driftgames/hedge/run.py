@@ -28,9 +28,6 @@ class ExpertRun(RegretRun):
         The 1-based number of the first row. It is above 1 if the learner had played before.
     checkpoints : array of int, shape (T,)
         All rounds.
-    regret_over_time : array of shape (T,)
-        After each round, the learner's total loss less that of the best action so far, both
-        from the learner's first round on.
     bound : callable
         ``bound(horizon, epsilon)`` of the learner.
     smallest_epsilon : float
@@ -41,6 +38,9 @@ class ExpertRun(RegretRun):
         The names of the actions, if there are any.
     learner_losses : array of shape (T,)
         The learner's loss in each round.
+    regret_over_time : array of shape (T,)
+        After each round, the learner's total loss less that of the best action so far, both
+        from the learner's first round on.
     distributions : array of shape (T, N), or None
         The distribution of each round, if ``distributions=True`` was given.
     """
@@ -48,6 +48,7 @@ class ExpertRun(RegretRun):
     learner: ExpertLearner
     names: tuple[str, ...] | None
     learner_losses: npt.NDArray[np.floating[Any]]
+    regret_over_time: npt.NDArray[np.floating[Any]]
     distributions: npt.NDArray[np.floating[Any]] | None
 
     # the bound of a certificate is for one run, and may be lower
