@@ -1,10 +1,12 @@
-"""The certificate of one regret: that to the best decision in hindsight."""
+"""The certificate of one regret, that to the best decision in hindsight, and runs that have one."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
+from driftgames.core.run import Run
 from driftgames.tables import counted
 
 
@@ -54,3 +56,33 @@ class RegretCertificate:
             return f"{begin}; nothing is promised: {self.caveat}"
         verdict = "the bound holds" if self.holds else "THE BOUND IS BROKEN"
         return f"{begin}, at most {self.promised:.3f}: {verdict}"
+
+
+class OneRegret(Protocol):
+    """A certificate of one regret."""
+
+    @property
+    def regret(self) -> float:
+        """The regret."""
+
+    @property
+    def promised(self) -> float:
+        """The bound on it."""
+
+
+OneRegretT = TypeVar("OneRegretT", bound=OneRegret)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OneRegretRun(Run[OneRegretT]):
+    """A run whose certificate is of one regret."""
+
+    @property
+    def regret(self) -> float:
+        """The regret after the last round."""
+        return self.certificate().regret
+
+    @property
+    def promised(self) -> float:
+        """The bound on `regret`; infinite if nothing is promised."""
+        return self.certificate().promised

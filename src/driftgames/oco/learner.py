@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from driftgames.certificates import RegretCertificate
+from driftgames.certificates.regret_certificate import OneRegretRun, RegretCertificate
 from driftgames.core.checks import check_number, shown
-from driftgames.core.run import Run
 from driftgames.core.schema import NUMBER, Schema, made_as
 from driftgames.core.state import Stateful, check_clock
 from driftgames.core.typing import Content, FloatArray
@@ -23,7 +22,7 @@ CertificateT = TypeVar("CertificateT", ContinuousCertificate, RegretCertificate)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ConvexRun(Run[CertificateT]):
+class ConvexRun(OneRegretRun[CertificateT]):
     """The rounds that one call of `run` played.
 
     Parameters
@@ -50,16 +49,6 @@ class ConvexRun(Run[CertificateT]):
         """Return the certificate after the last round, counted from the learner's first round."""
         self._check_current(self.learner.t)
         return self.learner.certificate()
-
-    @property
-    def regret(self) -> float:
-        """The regret after the last round."""
-        return self.certificate().regret
-
-    @property
-    def promised(self) -> float:
-        """The bound on `regret`."""
-        return self.certificate().promised
 
 
 class ConvexLearner(Stateful, Generic[LossT, CertificateT]):

@@ -9,8 +9,7 @@ import numpy as np
 
 from driftgames._kernels.elementary import exp_all, log_all
 from driftgames._kernels.sums import total
-from driftgames.certificates import RegretCertificate
-from driftgames.core.run import Run
+from driftgames.certificates.regret_certificate import OneRegretRun, RegretCertificate
 from driftgames.core.typing import FloatArray
 from driftgames.portfolio.best_in_hindsight import best_constant_rebalanced
 from driftgames.tables import counted
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PortfolioRun(Run[RegretCertificate]):
+class PortfolioRun(OneRegretRun[RegretCertificate]):
     """The days that one call of `run` traded.
 
     Parameters
@@ -68,16 +67,6 @@ class PortfolioRun(Run[RegretCertificate]):
                 f"{counted(self.first_round - 1, 'day')} before this run"
             )
         return self.strategy.certificate(best_constant_rebalanced(self.relatives))
-
-    @property
-    def regret(self) -> float:
-        """The regret in log-wealth to the best constant rebalanced portfolio."""
-        return self.certificate().regret
-
-    @property
-    def promised(self) -> float:
-        """The bound on `regret`; infinite if nothing is promised."""
-        return self.certificate().promised
 
     @property
     def costs(self) -> FloatArray:
