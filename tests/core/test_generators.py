@@ -29,5 +29,6 @@ def test_a_random_state_that_is_no_seed_is_refused(make, random_state):
 @players
 def test_a_seed_a_generator_and_nothing_are_random_states(make):
     assert make(5) == make(5) != make(6)
-    assert make(np.random.default_rng(3)) == make(np.random.default_rng(3))
+    one, same, other = (make(np.random.default_rng(seed)) for seed in (3, 3, 4))
+    assert one == same != other
     assert make(None) != make(None)
