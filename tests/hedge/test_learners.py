@@ -533,6 +533,8 @@ def test_an_empty_matrix_is_no_round(name):
     assert run.regret_over_time.shape == (0,)
     assert run.distributions.shape == (0, 3)
     assert run.promised_over_time.shape == (0,)
+    with pytest.raises(ValueError, match="a run of no rounds has no regret"):
+        _ = run.regret
 
 
 @pytest.mark.parametrize("n_actions", [0, -1, 2.0, True, "3"])
