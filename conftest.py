@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-_ADAPTERS = {"onnx": "boosting/onnx_export.py", "skfolio": "portfolio/skfolio.py"}
+_ADAPTERS = {"onnx": "boosting/model/onnx_export.py", "skfolio": "portfolio/skfolio.py"}
 
 collect_ignore = [
     f"src/driftgames/{file}" for library, file in _ADAPTERS.items() if not find_spec(library)

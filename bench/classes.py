@@ -24,7 +24,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from bench.sets import folds
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier, NoEdgeWarning
-from driftgames.boosting.cuts import cut_dense
+from driftgames.boosting.data.cuts import cut_dense
 
 DEPTHS = (1, 2, 3)
 SETS: dict[str, Callable[[], Any]] = {

@@ -22,9 +22,9 @@ from bench.boosting import first_fit, make_dense
 from bench.harness import Tell, best_of, peak_memory, silent, why_absent
 from driftgames import datasets
 from driftgames.boosting import NHBoostDTClassifier
-from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
-from driftgames.boosting.potential_boost import CountedChips, PotentialWeights
-from driftgames.boosting.tree_growth import TreeGrower, TreeShape
+from driftgames.boosting.data.binned_training_set import BinnedTrainingSet, bin_examples
+from driftgames.boosting.estimators.potential_boost import CountedChips, PotentialWeights
+from driftgames.boosting.growth.tree_growth import TreeGrower, TreeShape
 from driftgames.cli._output import console
 from driftgames.plots import save_figure
 from driftgames.plots.style import new_axes, with_styles

@@ -21,5 +21,5 @@ def test_an_update_of_hedge_passes_at_most_four_files():
 
 def test_a_fit_of_a_booster_passes_at_most_ten_files():
     visited = _walk().boosting_fit()
-    assert visited[0] == "boosting/rounds.py"
+    assert visited[0] == "boosting/fit/rounds.py"
     assert len(set(visited)) <= 10

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftgames.boosting import NHBoostDTClassifier
-from driftgames.boosting.stumps import Stumps
+from driftgames.boosting.model.stumps import Stumps
 
 N_FEATURES = 7
 

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
-from driftgames.boosting.cut_summary import CutSummary
-from driftgames.boosting.cuts import cut_dense, cut_sparse
+from driftgames.boosting.data.cut_summary import CutSummary
+from driftgames.boosting.data.cuts import cut_dense, cut_sparse
 
 RNG = np.random.default_rng(3)
 N = 400
@@ -138,8 +138,8 @@ def _take(rows, at):
 def test_whatever_fit_does_batches_do_byte_for_byte(way, tmp_path, monkeypatch):
     rows, labels, weights, settings = WAYS[way]
     if weights is not None:  # one fold instead of ten
-        monkeypatch.setattr("driftgames.boosting.calibration.SMALL", 100)
-        monkeypatch.setattr("driftgames.boosting.calibration.LARGE", 100)
+        monkeypatch.setattr("driftgames.boosting.fit.calibration.SMALL", 100)
+        monkeypatch.setattr("driftgames.boosting.fit.calibration.LARGE", 100)
     kind = AdaBoostClassifier if weights is REALS else NHBoostDTClassifier
     settings = {"n_estimators": 4, "max_bins": 16, "calibrate": False, **settings}
     whole = kind(**settings).fit(rows, labels, weights)
@@ -322,7 +322,7 @@ def test_estimators_and_columns_of_other_sources_are_refused():
 @pytest.mark.parametrize("max_bins", [3, 200])
 def test_the_summary_gives_the_cuts_of_all_rows_in_either_layout(max_bins, monkeypatch):
     for module in ("cuts", "cut_summary"):
-        monkeypatch.setattr(f"driftgames.boosting.{module}.SAMPLE", 100)
+        monkeypatch.setattr(f"driftgames.boosting.data.{module}.SAMPLE", 100)
     weights = RNG.integers(1, 3, N)
     S = sp.csr_matrix(X)
     parts = [CutSummary(max_bins) for _ in range(3)]

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from driftgames.boosting import BoostByMajorityClassifier
-from driftgames.boosting.boost_by_majority import MajorityWeights
+from driftgames.boosting.estimators.boost_by_majority import MajorityWeights
 from driftgames.potentials import MinimaxPotential
 
 

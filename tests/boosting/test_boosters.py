@@ -20,9 +20,9 @@ from driftgames.boosting import (
     NHBoostDTClassifier,
     NoEdgeWarning,
     PotentialBoostClassifier,
-    rounds,
 )
-from driftgames.boosting.potential_boost import CountedChips
+from driftgames.boosting.estimators.potential_boost import CountedChips
+from driftgames.boosting.fit import rounds
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, RecipePotential, TwoNorm
 
 SETTINGS = {

@@ -11,12 +11,13 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier
 
-from driftgames.boosting import BOOSTERS, NHBoostDTClassifier, calibration
-from driftgames.boosting.calibration import Calibration, stages_of
-from driftgames.boosting.folds import deal_ranks, hold_out
-from driftgames.boosting.persistence import load_model
-from driftgames.boosting.row_sample import hash_rows
-from driftgames.boosting.sigmoids import fit_sigmoid, fit_softmax
+from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
+from driftgames.boosting.data.folds import deal_ranks, hold_out
+from driftgames.boosting.data.row_sample import hash_rows
+from driftgames.boosting.fit import calibration
+from driftgames.boosting.fit.calibration import Calibration, stages_of
+from driftgames.boosting.model.persistence import load_model
+from driftgames.boosting.model.sigmoids import fit_sigmoid, fit_softmax
 from driftgames.potentials import TwoNorm
 
 

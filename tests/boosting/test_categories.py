@@ -13,9 +13,9 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
-from driftgames.boosting.categories import RARE, CategoryColumn, CategoryEncoder, CategoryVotes
-from driftgames.boosting.persistence import encode_model
-from driftgames.boosting.sample_weights import SampleWeights
+from driftgames.boosting.data.categories import RARE, CategoryColumn, CategoryEncoder, CategoryVotes
+from driftgames.boosting.data.sample_weights import SampleWeights
+from driftgames.boosting.model.persistence import encode_model
 from driftgames.core.documents import DocumentError
 from driftgames.datasets.binarise import Attribute, binarise, make_columns
 from driftgames.datasets.libsvm import read_libsvm

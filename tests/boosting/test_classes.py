@@ -15,7 +15,7 @@ from driftgames.boosting import (
     NHBoostDTClassifier,
     PotentialBoostClassifier,
 )
-from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model
+from driftgames.boosting.model.persistence import FORMAT, VERSION, encode_model, load_model
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
 from driftgames.core.documents import DocumentError, write_document
@@ -54,8 +54,8 @@ def stumps(data):
 @pytest.mark.parametrize("kind", BOOSTERS.values())
 def test_rows_threads_sparse_and_parts_give_the_same_file(kind, shape, data, tmp_path, monkeypatch):
     if shape != "stumps":  # one fold instead of ten
-        monkeypatch.setattr("driftgames.boosting.calibration.SMALL", 100)
-        monkeypatch.setattr("driftgames.boosting.calibration.LARGE", 100)
+        monkeypatch.setattr("driftgames.boosting.fit.calibration.SMALL", 100)
+        monkeypatch.setattr("driftgames.boosting.fit.calibration.LARGE", 100)
     X, y = data
     settings = {"calibrate": kind is NHBoostDTClassifier, **SHAPES[shape]}
     one = make(kind, **settings).fit(X, y)

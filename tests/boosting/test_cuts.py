@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from driftgames.boosting.cuts import cut_dense, cut_sparse, midpoints, quantile_cuts
+from driftgames.boosting.data.cuts import cut_dense, cut_sparse, midpoints, quantile_cuts
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -28,7 +28,7 @@ def ones(n):
 
 
 def test_a_column_of_which_the_sample_knows_nothing_is_not_cut(monkeypatch):
-    monkeypatch.setattr("driftgames.boosting.cuts.SAMPLE", 5)
+    monkeypatch.setattr("driftgames.boosting.data.cuts.SAMPLE", 5)
     X = np.column_stack([np.full(400, np.nan), np.arange(400.0)])
     X[:4, 0] = np.arange(4.0)
     assert cut_dense(X, ones(400), 2).n_bins.size == 2
@@ -124,7 +124,7 @@ def test_large_tables_are_cut_by_a_sample_that_knows_no_order(monkeypatch):
     X[::7, 1] = np.nan
     mass = ones(3000)
     exact = cut_dense(X, mass, 16)
-    monkeypatch.setattr("driftgames.boosting.cuts.SAMPLE", 1000)
+    monkeypatch.setattr("driftgames.boosting.data.cuts.SAMPLE", 1000)
     one = cut_dense(X, mass, 16)
     other = cut_dense(np.asfortranarray(X[::-1]), mass, 16)
     np.testing.assert_array_equal(one.thresholds, other.thresholds)
@@ -137,7 +137,7 @@ def test_large_tables_are_cut_by_a_sample_that_knows_no_order(monkeypatch):
 def test_a_sample_takes_a_row_with_all_its_copies(monkeypatch, sample):
     rng = np.random.default_rng(3)
     X, copies = rng.normal(size=(1000, 2)), rng.integers(1, 4, size=1000)
-    monkeypatch.setattr("driftgames.boosting.cuts.SAMPLE", sample)
+    monkeypatch.setattr("driftgames.boosting.data.cuts.SAMPLE", sample)
     weighted = cut_dense(X, copies, 16)
     repeated = cut_dense(np.repeat(X, copies, axis=0), ones(copies.sum()), 16)
     np.testing.assert_array_equal(weighted.thresholds, repeated.thresholds)

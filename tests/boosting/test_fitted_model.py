@@ -20,7 +20,7 @@ from driftgames.boosting import (
     PotentialBoostClassifier,
     Stumps,
 )
-from driftgames.boosting.estimator_training_set import ConstantVote
+from driftgames.boosting.growth.estimator_training_set import ConstantVote
 from driftgames.certificates.margins import Margins
 from driftgames.potentials import Exponential, TwoNorm
 

@@ -11,10 +11,10 @@ from driftgames.boosting import (
     NHBoostDTClassifier,
     NoEdgeWarning,
 )
-from driftgames.boosting.adaboost import ExponentialChips
-from driftgames.boosting.binned_training_set import BinnedTrainingSet, bin_examples
-from driftgames.boosting.sample_weights import SampleWeights
-from driftgames.boosting.stump_kernels import scale_weights
+from driftgames.boosting.data.binned_training_set import BinnedTrainingSet, bin_examples
+from driftgames.boosting.data.sample_weights import SampleWeights
+from driftgames.boosting.estimators.adaboost import ExponentialChips
+from driftgames.boosting.growth.stump_kernels import scale_weights
 
 LAST_EDGE = 0.5 - 2.0**-54
 

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from driftgames.boosting import NHBoostDTClassifier
-from driftgames.boosting.frames import UNKNOWN, code_columns
+from driftgames.boosting.data.frames import UNKNOWN, code_columns
 
 N = 40
 LETTERS = ["a", "b", "c", "d"] * 10

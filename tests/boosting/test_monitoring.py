@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from driftgames.boosting import AdaBoostClassifier, BoostByMajorityClassifier, NHBoostDTClassifier
-from driftgames.boosting.monitoring import Stopping
-from driftgames.boosting.persistence import encode_model, load_model
+from driftgames.boosting.fit.monitoring import Stopping
+from driftgames.boosting.model.persistence import encode_model, load_model
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_auto_stops_early_on_many_examples_only(data, monkeypatch):
     booster = NHBoostDTClassifier(80, early_stopping="auto", calibrate=False)
     assert booster.fit(*data).n_iter_ == 80
     assert clone(booster).set_params(early_stopping=np.False_).fit(*data).n_iter_ == 80
-    monkeypatch.setattr("driftgames.boosting.monitoring.MANY", 299)
+    monkeypatch.setattr("driftgames.boosting.fit.monitoring.MANY", 299)
     assert booster.fit(*data).n_iter_ < 80
 
 

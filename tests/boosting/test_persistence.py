@@ -20,7 +20,14 @@ from driftgames.boosting import (
     NoEdgeWarning,
     PotentialBoostClassifier,
 )
-from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model, save_model
+from driftgames.boosting.estimators.potential_boost import CountedChips
+from driftgames.boosting.model.persistence import (
+    FORMAT,
+    VERSION,
+    encode_model,
+    load_model,
+    save_model,
+)
 from driftgames.core.description import Describable
 from driftgames.core.documents import DocumentError, write_document
 from driftgames.potentials import Exponential, NormalHedgeDT, RecipePotential, TwoNorm
@@ -141,7 +148,7 @@ def test_an_interrupted_fit_leaves_the_loaded_model_as_it_was(data, tmp_path, mo
     def interrupt(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("driftgames.boosting.potential_boost.CountedChips.choose", interrupt)
+    monkeypatch.setattr(CountedChips, "choose", interrupt)
     with pytest.raises(KeyboardInterrupt):
         loaded.fit(X, y)
     assert encode_model(loaded) == before

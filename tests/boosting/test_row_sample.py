@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
-from driftgames.boosting.cuts import cut_dense, cut_sparse
-from driftgames.boosting.row_sample import RowSample
+from driftgames.boosting.data.cuts import cut_dense, cut_sparse
+from driftgames.boosting.data.row_sample import RowSample
 
 
 def make_rows(n_rows=900):
@@ -130,7 +130,7 @@ def test_hashes_are_even_over_alike_rows():
 
 @pytest.mark.parametrize("sample", [300, 2000])
 def test_dense_and_sparse_input_give_one_model_beyond_the_sample(monkeypatch, sample):
-    monkeypatch.setattr("driftgames.boosting.cuts.SAMPLE", sample)
+    monkeypatch.setattr("driftgames.boosting.data.cuts.SAMPLE", sample)
     X, weights = make_rows(1200)
     X[:, 3] = np.sign(X[:, 3])
     stored = sp.csr_matrix(X)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from driftgames.boosting import NHBoostDTClassifier
-from driftgames.boosting.sample_weights import SampleWeights, exact_sum
+from driftgames.boosting.data.sample_weights import SampleWeights, exact_sum
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
-from driftgames.boosting.scorecard import BASE, MISSING, OTHER
+from driftgames.boosting.model.scorecard import BASE, MISSING, OTHER
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,7 @@ def test_scikit_learn_checks(estimator, check, monkeypatch):
     # from one small fold an intercept may move the likelier class off the vote
     if check.func.__name__ != "check_classifiers_train":
         for size in ("SMALL", "LARGE"):
-            monkeypatch.setattr(f"driftgames.boosting.calibration.{size}", 0)
+            monkeypatch.setattr(f"driftgames.boosting.fit.calibration.{size}", 0)
     check(estimator)
 
 

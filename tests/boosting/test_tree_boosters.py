@@ -13,10 +13,10 @@ from driftgames.boosting import (
     NoEdgeWarning,
     Stumps,
     Trees,
-    tree_growth,
 )
-from driftgames.boosting.persistence import encode_model
-from driftgames.boosting.tree_growth import TreeShape
+from driftgames.boosting.growth import tree_growth
+from driftgames.boosting.growth.tree_growth import TreeShape
+from driftgames.boosting.model.persistence import encode_model
 
 SETTINGS = {"boost-by-majority": {"edge": 0.05, "horizon": 40}}
 SHAPES = {

@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from driftgames.boosting import binned_training_set, tree_growth
-from driftgames.boosting.binned_training_set import bin_examples
-from driftgames.boosting.bins import DenseBins, SparseBins
-from driftgames.boosting.sample_weights import SampleWeights
-from driftgames.boosting.tree_growth import CRITERIA, TreeGrower, TreeShape
-from driftgames.boosting.tree_kernels import same_shares
-from driftgames.boosting.tree_state import BLOCK
+from driftgames.boosting.data import binned_training_set
+from driftgames.boosting.data.binned_training_set import bin_examples
+from driftgames.boosting.data.bins import DenseBins, SparseBins
+from driftgames.boosting.data.sample_weights import SampleWeights
+from driftgames.boosting.growth import tree_growth
+from driftgames.boosting.growth.tree_growth import CRITERIA, TreeGrower, TreeShape
+from driftgames.boosting.growth.tree_kernels import same_shares
+from driftgames.boosting.growth.tree_state import BLOCK
 
 
 def score(weights, y, criterion):

@@ -17,8 +17,8 @@ from distributed.utils import get_mp_context  # noqa: E402
 
 import driftgames.dask as on_dask  # noqa: E402
 from driftgames.boosting import BOOSTERS  # noqa: E402
-from driftgames.boosting.cut_summary import CutSummary  # noqa: E402
-from driftgames.boosting.shared_training_set import SharedTrainingSet  # noqa: E402
+from driftgames.boosting.data.cut_summary import CutSummary  # noqa: E402
+from driftgames.boosting.growth.shared_training_set import SharedTrainingSet  # noqa: E402
 from driftgames.dask import partitions  # noqa: E402
 from driftgames.dask.exchange import ActorExchange, ClusterWatch  # noqa: E402
 from driftgames.dask.survey import Survey  # noqa: E402
@@ -167,8 +167,8 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_whatever_fit_does_a_cluster_does_byte_for_byte(way, client, tmp_path, monkeypatch):
-    monkeypatch.setattr("driftgames.boosting.calibration.SMALL", 100)
-    monkeypatch.setattr("driftgames.boosting.calibration.LARGE", 200)
+    monkeypatch.setattr("driftgames.boosting.fit.calibration.SMALL", 100)
+    monkeypatch.setattr("driftgames.boosting.fit.calibration.LARGE", 200)
     name, rows, y, weights, settings = WAYS[way]
     settings = {"n_estimators": 4, "max_bins": 16, "calibrate": False, **settings}
     local = BOOSTERS[name](**settings).fit(rows, y, weights)
@@ -238,7 +238,7 @@ def test_rows_with_many_copies_have_the_cuts_of_a_fit_in_memory(client, monkeypa
 
 
 def test_a_summary_that_kept_too_few_rows_chooses_no_cuts(monkeypatch):
-    monkeypatch.setattr("driftgames.boosting.cut_summary.SAMPLE", 200)
+    monkeypatch.setattr("driftgames.boosting.data.cut_summary.SAMPLE", 200)
     X, weights = np.arange(10_000.0)[:, None], np.ones(10_000, dtype=np.int64)
     for rows, enough in ((X, True), (X % 150, False)):
         whole, foreseen = CutSummary(16), CutSummary(16, n_expected=10_000)

@@ -2,11 +2,17 @@
 
 A round weighs the examples by their positions, finds the weak hypothesis of largest edge under
 these weights, and moves each example to the right if the hypothesis is right on it, else to the
-left (`driftgames.boosting.rounds`). With one vote per round an example's position is its number of
-mistakes, so the exhaustive stump is found by counting: integers, a small table of weights, and only
-the examples that change position are touched. Stumps add up to one step function per feature: the
-model predicts with it, and it explains the predictions. With ``max_depth`` above 1 the weak
-hypotheses are trees, grown on the same integers (`driftgames.boosting.tree_growth`).
+left. With one vote per round an example's position is its number of mistakes, so weights and sums
+of them are integers: neither the order of rows nor the number of threads changes a bit.
+
+The rooms, read from the data to the classifier:
+
+data        what comes in: frames, categories, weights, cuts and bins
+growth      choose and move: the engine that grows stumps and trees, and moves the examples
+weights     weigh: examples are chips
+model       what comes out: hypotheses, votes, explanations, files and exports
+fit         how: the steps of a fit
+estimators  the classifiers that scikit-learn knows
 """
 
 from driftgames.core.lazy import lazy_names

@@ -10,9 +10,9 @@ import numpy as np
 import typer
 
 from driftgames.boosting import NoEdgeWarning
-from driftgames.boosting.persistence import save_model
-from driftgames.boosting.rounds import heaviest
-from driftgames.boosting.sources import open_parquet
+from driftgames.boosting.data.sources import open_parquet
+from driftgames.boosting.fit.rounds import heaviest
+from driftgames.boosting.model.persistence import save_model
 from driftgames.cli import INTERRUPTED
 from driftgames.cli._boost_options import ExampleReading
 from driftgames.cli._boost_report import feature_name

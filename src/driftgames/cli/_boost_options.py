@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from driftgames.boosting.registry import BOOSTERS
+from driftgames.boosting.estimators.registry import BOOSTERS
 from driftgames.cli._options import Count, ImportedFile, OptionalCount, Reading, one_of
 from driftgames.cli._output import fail
 from driftgames.core.registry import choose
@@ -66,7 +66,7 @@ class Settings(NamedTuple):
 
     def go_on(self, path: Path) -> Any:
         """Return the booster of a file; refuse other settings, and more rounds than asked for."""
-        from driftgames.boosting.persistence import load_model
+        from driftgames.boosting.model.persistence import load_model
 
         booster = load_model(path)
         name = next(name for name, kind in BOOSTERS.items() if type(booster) is kind)

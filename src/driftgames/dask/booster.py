@@ -16,13 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 
 import dask
 from driftgames.boosting import BOOSTERS
-from driftgames.boosting.assembly import join
-from driftgames.boosting.base import BaseBooster
-from driftgames.boosting.calibration import RowKeys, cross_fit
-from driftgames.boosting.monitoring import Callback, Stage, name_sets
-from driftgames.boosting.persistence import load_model
-from driftgames.boosting.shared_training_set import SharedTrainingSet
-from driftgames.boosting.warm_start import check_categories, check_continuation
+from driftgames.boosting.estimators.base import BaseBooster
+from driftgames.boosting.fit.assembly import join
+from driftgames.boosting.fit.calibration import RowKeys, cross_fit
+from driftgames.boosting.fit.monitoring import Callback, Stage, name_sets
+from driftgames.boosting.fit.warm_start import check_categories, check_continuation
+from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
+from driftgames.boosting.model.persistence import load_model
 from driftgames.core.checks import check_integer, is_real, shown
 from driftgames.core.typing import BoolArray, FloatArray, Path
 from driftgames.dask import partitions

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from distributed import get_worker
 
-from driftgames.boosting.assembly import assemble
-from driftgames.boosting.cuts import Cuts
-from driftgames.boosting.shares import Command, Share, combine
+from driftgames.boosting.data.cuts import Cuts
+from driftgames.boosting.fit.assembly import assemble
+from driftgames.boosting.growth.shares import Command, Share, combine
 from driftgames.dask.partitions import Part, Plan
 
 

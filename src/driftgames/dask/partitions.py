@@ -12,16 +12,16 @@ import numpy as np
 import scipy.sparse as sp
 
 import dask
-from driftgames.boosting.base import BaseBooster
-from driftgames.boosting.bins import Array
-from driftgames.boosting.calibration import RowKeys
-from driftgames.boosting.categories import CategoryCounts, CategoryEncoder
-from driftgames.boosting.cut_summary import CutSummary
-from driftgames.boosting.cuts import Cuts
-from driftgames.boosting.frames import Categories, FoundCategories, recode
-from driftgames.boosting.row_sample import hash_rows, stack_rows
-from driftgames.boosting.sample_weights import WeightScale, WeightTotals, exact_sum
-from driftgames.boosting.tree_growth import TreeShape
+from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.categories import CategoryCounts, CategoryEncoder
+from driftgames.boosting.data.cut_summary import CutSummary
+from driftgames.boosting.data.cuts import Cuts
+from driftgames.boosting.data.frames import Categories, FoundCategories, recode
+from driftgames.boosting.data.row_sample import hash_rows, stack_rows
+from driftgames.boosting.data.sample_weights import WeightScale, WeightTotals, exact_sum
+from driftgames.boosting.estimators.base import BaseBooster
+from driftgames.boosting.fit.calibration import RowKeys
+from driftgames.boosting.growth.tree_growth import TreeShape
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 

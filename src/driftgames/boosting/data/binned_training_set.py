@@ -1,0 +1,386 @@
+"""The training set of the stump boosters: bins instead of values, rows sorted by class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from driftgames.boosting.data.bins import Array, BitArray, DenseBins, FeatureBins, SparseBins, Stump
+from driftgames.boosting.data.cuts import Cuts, cut_dense, cut_sparse
+from driftgames.boosting.growth import stump_kernels as kernels
+from driftgames.boosting.growth.tally import Tally
+from driftgames.boosting.growth.training_set import MistakeCounts, RowCounts, RowSet
+from driftgames.boosting.model.stumps import Stumps
+from driftgames.core.checks import as_read_only
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
+
+T = TypeVar("T")
+
+_BLOCK = 1024  # rows binned together; their values stay in cache
+_SPARSE_BELOW = 0.5  # the share of entries outside their feature's commonest bin
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedTrainingSet(RowSet):
+    """Rows of bins, class 0 before class 1, and the exhaustive stump as their weak learner.
+
+    A ``pool`` works on the shares of the rows side by side.
+    """
+
+    cuts: Cuts
+    bins: DenseBins | SparseBins
+    order: IntArray | None  # the number of the example in each row; None if they came in parts
+    split: int  # the number of rows of class 0
+    sample_weights: IntArray
+    implicit: IntArray  # the bin of each feature that rows do not list, or -1
+    counts: IntArray  # the mass of each class in each bin, of shape (2, n_bins)
+    integer_weights: bool = True
+    monotonic: IntArray | None = None  # the sign of the vote's step on each feature, 0 for any
+    pool: Executor | None = None
+    n_shares: int = 1
+
+    @cached_property
+    def offsets(self) -> IntArray:
+        """Where the bins of each feature begin, numbered over all features, and their end."""
+        return self.cuts.offsets
+
+    @cached_property
+    def directions(self) -> IntArray:
+        """The constraint of each feature: -1, 0 or 1."""
+        free = np.zeros(self.implicit.size, dtype=np.int64)
+        return free if self.monotonic is None else self.monotonic
+
+    @cached_property
+    def feature_bins(self) -> FeatureBins:
+        """What the loops know of the bins of each feature."""
+        of_each = self.implicit, self.cuts.missing, self.directions
+        return FeatureBins(self.offsets, *of_each, self.counts)
+
+    @cached_property
+    def positive(self) -> BoolArray:  # type: ignore[override]  # a frozen field, found when asked
+        """Which rows are of class 1."""
+        return np.arange(self.n_rows) >= self.split
+
+    @property
+    def masses(self) -> list[int]:
+        """The mass of each class."""
+        held: list[int] = self.counts[:, : self.offsets[1]].sum(axis=1).tolist()
+        return held
+
+    @cached_property
+    def n_codes(self) -> int:
+        """How many bins there are that rows may list."""
+        return int(self.offsets[-1] - np.count_nonzero(self.implicit >= 0))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of examples."""
+        return int(self.sample_weights.size)
+
+    def run(self, task: Callable[[int], T]) -> list[T]:
+        """Run a task for every share of the rows, side by side if there is a pool."""
+        return run_shares(task, self.pool, self.n_shares)
+
+    def count_mistakes(self) -> MistakeCounts:
+        """Return a tally as long as it is cheaper than one number for each row."""
+        # the counts that cost as much to add up as the weights of all rows
+        most_counts = 2 * self.bins.codes.size + 20 * self.n_rows
+        if self.integer_weights and 2 * self.n_codes < most_counts:
+            return Tally(self, most_counts)
+        return RowCounts(self)
+
+    def best(self, weights: IntArray) -> tuple[int, int, Stump]:
+        """Return the largest ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the best stump."""
+        ends = [k * self.n_rows // self.n_shares for k in range(self.n_shares + 1)]
+
+        def add(p: int) -> IntArray:
+            sums = np.zeros(self.n_codes + 2, dtype=np.int64)
+            self.add_weights(weights, ends[p], ends[p + 1], sums)
+            return sums
+
+        first, *others = self.run(add)
+        return self.best_stump(sum(others, start=first))
+
+    def add_weights(self, weights: IntArray, begin: int, end: int, sums: IntArray) -> None:
+        """Add ``w_i y_i`` of rows ``begin`` to ``end`` to each bin.
+
+        Behind the bins come the sum over these rows and ``sum_i w_i``.
+        """
+        split = min(max(self.split - begin, 0), end - begin)
+        mine = weights[begin:end]
+        if isinstance(self.bins, DenseBins):
+            codes = self.bins.codes[begin:end]
+            kernels.weigh_dense(mine, split, self.offsets, codes, sums)
+        else:
+            starts = self.bins.starts[begin : end + 1]
+            kernels.weigh_sparse(mine, split, starts, self.bins.codes, sums)
+
+    def best_stump(self, sums: IntArray) -> tuple[int, int, Stump]:
+        """Return the same as `best` for the sums that `add_weights` gives.
+
+        Ties go to the lowest feature, then to the lowest threshold. A vote that makes no
+        difference is +1 on the left; missing values then vote with the side of more mass.
+        """
+        mine, found = np.empty(256, dtype=np.int64), np.empty(5, dtype=np.int64)
+        kernels.best_stump(sums, self.feature_bins, mine, found)
+        value, feature, cut, left_vote, missing_vote = found.tolist()
+        return value, int(sums[-1]), (feature, cut, left_vote, missing_vote)
+
+    def column(self, feature: int) -> BitArray:
+        """Return the bin of a feature in every row."""
+        if isinstance(self.bins, DenseBins):
+            return np.asarray(self.bins.columns[feature])
+        column: BitArray = np.full(self.n_rows, self.implicit[feature], dtype=np.uint8)
+        mine = slice(*self.bins.list_starts[feature : feature + 2])
+        column[self.bins.listed[mine]] = self.bins.listed_bins[mine]
+        return column
+
+    def votes(self, stump: Stump) -> BitArray:
+        """Return a stump's vote on every row: 1 for +1 and 0 for -1."""
+        by_bin, rise = np.empty(256, dtype=np.uint8), np.empty(2, dtype=np.bool_)
+        kernels.vote_by_bin(stump, self.feature_bins, by_bin, rise)
+        return np.asarray(by_bin[self.column(stump[0])])
+
+    def to_values(self, chosen: list[Stump]) -> Stumps:
+        """Return stumps on bins as stumps on feature values."""
+        features, cut, left, missing = np.array(chosen, dtype=np.int64).reshape(-1, 4).T
+        return Stumps(features, self.cuts.values(features, cut), left, missing)  # type: ignore[arg-type]
+
+    def to_bins(self, stumps: Stumps) -> list[Stump]:
+        """Return stumps on feature values as stumps on bins."""
+        columns = stumps.feature, stumps.threshold, stumps.left_vote, stumps.missing_vote
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        index = self.cuts.index
+        return [(j, index(j, theta), left, missing) for j, theta, left, missing in rows]
+
+
+def run_shares(task: Callable[[int], T], pool: Executor | None, n_shares: int) -> list[T]:
+    """Run a task for every share: the first one here, the others in the pool."""
+    if pool is None:
+        return list(map(task, range(n_shares)))
+    others = [pool.submit(task, p) for p in range(1, n_shares)]
+    return [task(0), *(other.result() for other in others)]
+
+
+def bin_examples(
+    X: Any,
+    positive: BoolArray,
+    sample_weights: IntArray,
+    max_bins: int,
+    *,
+    pool: Executor | None = None,
+    n_shares: int = 1,
+    **settings: Any,
+) -> BinnedTrainingSet:
+    """Bin ``X``, an array or a CSR matrix, whose rows ``positive`` are of class 1.
+
+    The last parameters are those of `BinnedTrainingSet`.
+    """
+    settings |= {"pool": pool, "n_shares": n_shares}
+    if hasattr(X, "indptr"):
+        if not X.has_canonical_format:  # an entry that is stored twice is the sum of both
+            X = X.copy()
+            X.sum_duplicates()
+        cuts = cut_sparse(X, sample_weights, max_bins)
+        counts = np.zeros((2, cuts.offsets[-1]), dtype=np.int64)
+        stored = code_stored(X, positive, sample_weights, cuts, counts)
+        rows = X.indptr, X.indices, stored, positive, sample_weights
+        return BinnedTrainingSet(cuts, *lay_out_stored(*rows, cuts, counts), **settings)
+    cuts = cut_dense(X, sample_weights, max_bins, map if pool is None else pool.map)
+
+    def run(task: Callable[[int, int], None], size: int) -> None:
+        ends = np.linspace(0, size, n_shares + 1).astype(np.int64).tolist()
+        run_shares(lambda p: task(ends[p], ends[p + 1]), pool, n_shares)
+
+    order, split = np.argsort(positive, kind="stable"), int(np.count_nonzero(~positive))
+    columns = bin_columns(X, order, cuts, run)
+    layout = lay_out_dense(columns, order, split, sample_weights[order], cuts, run)
+    return BinnedTrainingSet(cuts, *layout, **settings)
+
+
+Layout = tuple[DenseBins | SparseBins, IntArray | None, int, IntArray, IntArray, IntArray]
+"""Bins, order, split, sample weights, implicit bins and counts of a `BinnedTrainingSet`."""
+
+
+RunShares = Callable[[Callable[[int, int], None], int], None]
+"""It runs a task on shares of so many rows or columns. The task takes their begin and end."""
+
+
+def _at_once(task: Callable[[int, int], None], size: int) -> None:
+    task(0, size)
+
+
+def bin_columns(X: Array, order: IntArray, cuts: Cuts, run: RunShares = _at_once) -> BitArray:
+    """Return the bin of every feature, one row of bytes for each, for the rows ``order``."""
+    columns, X = np.empty(X.shape[::-1], dtype=np.uint8), as_read_only(X)
+    padded, missing_bins = _padded(cuts), (cuts.n_bins - 1).astype(np.uint8)
+
+    def bin_rows(begin: int, end: int) -> None:
+        buffers = np.empty(_BLOCK), np.empty(_BLOCK, dtype=np.uint32)
+        kernels.bin_dense(X, order, padded, missing_bins, begin, end, columns, *buffers)
+
+    run(bin_rows, order.size)
+    return columns
+
+
+def lay_out_dense(
+    columns: BitArray,
+    order: IntArray | None,
+    split: int,
+    weights: IntArray,
+    cuts: Cuts,
+    run: RunShares = _at_once,
+) -> Layout:
+    """Return the layout of rows whose bins are known, class 0 first: dense or sparse."""
+    offsets = cuts.offsets
+    counts = np.zeros((2, offsets[-1]), dtype=np.int64)
+    rows = np.empty(columns.shape[::-1], dtype=np.uint8)
+
+    def count(begin: int, end: int) -> None:
+        mine = offsets[begin : end + 1]
+        kernels.count_bins(columns[begin:end], split, weights, mine, counts)
+
+    def turn(begin: int, end: int) -> None:
+        rows[begin:end] = columns[:, begin:end].T
+
+    run(count, len(columns))
+    run(turn, len(rows))
+    commonest = _commonest(counts, offsets)
+    inside = int(counts.sum(axis=0)[offsets[:-1] + commonest].sum())
+    if inside <= (1 - _SPARSE_BELOW) * weights.sum() * len(columns):
+        implicit = np.full(len(columns), -1, dtype=np.int64)
+        return DenseBins(rows, columns), order, split, weights, implicit, counts
+    sizes = np.empty(weights.size, dtype=np.int64)
+    kernels.measure_dense(rows, commonest, sizes)
+    again = _by_class_and_size(np.arange(weights.size) >= split, sizes)
+    bins = _sparse_bins(
+        sizes[again],
+        offsets,
+        commonest,
+        lambda codes: kernels.list_dense(rows, commonest, offsets, again, codes),
+    )
+    order = None if order is None else order[again]
+    return bins, order, split, weights[again], commonest, counts
+
+
+def code_stored(
+    X: Any, positive: BoolArray, sample_weights: IntArray, cuts: Cuts, counts: IntArray
+) -> Array:
+    """Return the code of every stored entry of a CSR matrix; add its weight to ``counts``."""
+    offsets = cuts.offsets
+    stored = np.empty(X.nnz, dtype=_code_type(offsets))
+    kernels.code_stored(
+        X.indptr,
+        X.indices,
+        X.data,
+        cuts.thresholds,
+        cuts.starts,
+        cuts.n_bins - 1,
+        offsets,
+        positive,
+        sample_weights,
+        stored,
+        counts,
+    )
+    return stored
+
+
+def lay_out_stored(
+    indptr: Array,
+    indices: Array,
+    stored: Array,
+    positive: BoolArray,
+    sample_weights: IntArray,
+    cuts: Cuts,
+    counts: IntArray,
+) -> Layout:
+    """Return the layout of rows whose stored entries have these codes; complete ``counts``."""
+    offsets = cuts.offsets
+    below = np.concatenate([[0], np.cumsum(cuts.thresholds < 0)])
+    at_zero = offsets[:-1] + np.diff(below[cuts.starts])
+    masses = np.array([[sample_weights[~positive].sum()], [sample_weights[positive].sum()]])
+    counts[:, at_zero] += masses - np.add.reduceat(counts, offsets[:-1], axis=1)
+    commonest = _commonest(counts, offsets)
+    implicit = offsets[:-1] + commonest
+
+    sizes = np.empty(positive.size, dtype=np.int64)
+    kernels.measure_stored(indptr, indices, stored, implicit, at_zero, sizes)
+    order = _by_class_and_size(positive, sizes)
+    bins = _sparse_bins(
+        sizes[order],
+        offsets,
+        commonest,
+        lambda codes: kernels.list_stored(
+            indptr,
+            indices,
+            stored,
+            implicit,
+            at_zero,
+            order,
+            np.flatnonzero(implicit != at_zero),
+            np.full(implicit.size, -1),
+            codes,
+        ),
+    )
+    split = int(np.count_nonzero(~positive))
+    return bins, order, split, sample_weights[order], commonest, counts
+
+
+def _sparse_bins(
+    sizes: IntArray,
+    offsets: IntArray,
+    implicit: IntArray,
+    write: Callable[[Array], None],
+) -> SparseBins:
+    """Lay out rows of these ``sizes``; ``write`` writes the codes that they list."""
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    written = np.empty(starts[-1] + 1, dtype=_code_type(offsets))  # see `kernels.list_stored`
+    write(written)
+    codes = written[:-1]
+    n_bins = np.diff(offsets)
+    listed_ever = np.ones(offsets[-1], dtype=bool)
+    listed_ever[offsets[:-1] + implicit] = False
+    feature_of = np.repeat(np.arange(n_bins.size), n_bins)[listed_ever]
+    bin_of = (np.arange(offsets[-1]) - np.repeat(offsets[:-1], n_bins))[listed_ever]
+    by_feature = np.zeros(n_bins.size, dtype=np.int64)
+    np.add.at(by_feature, feature_of, np.bincount(codes, minlength=feature_of.size))
+    list_starts = np.concatenate([[0], np.cumsum(by_feature)])
+    listed = np.empty(codes.size, dtype=np.uint32)
+    listed_bins = np.empty(codes.size, dtype=np.uint8)
+    kernels.list_features(
+        starts, codes, feature_of, bin_of, list_starts[:-1].copy(), listed, listed_bins
+    )
+    return SparseBins(starts, codes, list_starts, listed, listed_bins)
+
+
+def _by_class_and_size(positive: BoolArray, sizes: IntArray) -> IntArray:
+    # rows of one length stand together: the processor then predicts the loop over a row
+    key = np.minimum(sizes, 2**15 - 1).astype(np.uint16) + (positive.astype(np.uint16) << 15)
+    return np.argsort(key, kind="stable")
+
+
+def _commonest(counts: IntArray, offsets: IntArray) -> IntArray:
+    """Return the bin of each feature that holds most mass, the first of equals."""
+    both = counts.sum(axis=0)
+    most = np.repeat(np.maximum.reduceat(both, offsets[:-1]), np.diff(offsets))
+    first = np.flatnonzero(both == most)
+    return first[np.searchsorted(first, offsets[:-1])] - offsets[:-1]
+
+
+def _padded(cuts: Cuts) -> FloatArray:
+    sizes = np.diff(cuts.starts)
+    width = 1
+    while width < sizes.max(initial=0):
+        width = 2 * width + 1
+    padded = np.full((sizes.size, width), np.inf)
+    padded[np.arange(width) < sizes[:, None]] = cuts.thresholds
+    return padded
+
+
+def _code_type(offsets: IntArray) -> type[np.unsignedinteger[Any]]:
+    return np.uint16 if offsets[-1] <= 2**16 else np.uint32

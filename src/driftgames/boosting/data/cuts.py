@@ -1,0 +1,300 @@
+"""Cut points: the thresholds that stumps may use, chosen once before the first round."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from driftgames._kernels.jit import kernel
+from driftgames.boosting.data.bins import Array, first_from
+from driftgames.boosting.data.row_sample import SAMPLE, RowSample, hash_rows, last_of_equals
+from driftgames.core.checks import as_read_only, shown
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
+
+MOST_BINS = 255
+"""The largest number of bins of known values: one byte also holds the bin of missing values."""
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """The thresholds that stumps on each feature may use.
+
+    Feature ``j`` has ``thresholds[starts[j]:starts[j + 1]]``, ascending. A value is in bin
+    ``b`` when ``b`` of them lie below it; where ``missing[j]``, one more bin holds NaN.
+    """
+
+    thresholds: FloatArray
+    starts: IntArray
+    missing: BoolArray
+
+    @classmethod
+    def gather(cls, parts: list[FloatArray], missing: BoolArray) -> Cuts:
+        """Return the cuts whose features have these thresholds."""
+        starts = np.concatenate([[0], np.cumsum([part.size for part in parts], dtype=np.int64)])
+        return cls(np.concatenate([*parts, np.empty(0)]), starts, missing)
+
+    def of(self, feature: int) -> FloatArray:
+        """Return the thresholds of one feature."""
+        return self.thresholds[self.starts[feature] : self.starts[feature + 1]]
+
+    def values(self, features: IntArray, at: IntArray) -> FloatArray:
+        """Return the thresholds of cuts; the cut after the last of a feature is infinity.
+
+        That cut asks whether a value is missing. `index` is the way back.
+        """
+        places = self.starts[features] + at
+        beyond = places == self.starts[features + 1]
+        return np.append(self.thresholds, np.inf)[np.where(beyond, -1, places)]
+
+    def index(self, feature: int, threshold: float) -> int:
+        """Return which cut of ``feature`` this threshold is; infinity comes after the last.
+
+        Raises `ValueError` for another threshold: it was chosen on other data.
+        """
+        mine = self.of(feature)
+        at = int(np.searchsorted(mine, threshold))
+        known = mine[at] == threshold if at < mine.size else np.isposinf(threshold)
+        if not known:
+            raise ValueError(
+                f"the threshold {shown(threshold)} of feature {feature} does not separate this "
+                "data: a fit goes on (warm_start) only with the data and max_bins it was begun with"
+            )
+        return at
+
+    @property
+    def n_bins(self) -> IntArray:
+        """The number of bins of each feature."""
+        return np.diff(self.starts) + 1 + self.missing
+
+    @property
+    def offsets(self) -> IntArray:
+        """Where the bins of each feature begin when all are numbered together, and their end."""
+        return np.concatenate([[0], np.cumsum(self.n_bins)])
+
+
+def cut_dense(
+    X: Array, sample_weights: IntArray, max_bins: int, each: Callable[..., Any] = map
+) -> Cuts:
+    """Choose the cuts of an array: between any two values, if they are few, else by quantiles.
+
+    A row of weight 2 counts as two rows. The order of the rows does not matter: beyond `SAMPLE`
+    rows the quantiles are those of a `RowSample`, which is drawn by the contents of the rows.
+    ``each`` applies a function to the columns.
+
+    >>> X = np.array([[1.0, 0.0], [2.0, 0.0], [4.0, np.nan]])
+    >>> cut_dense(X, np.ones(3, dtype=np.int64), max_bins=255).thresholds
+    array([1.5, 3. ])
+    """
+    n_features = X.shape[1]
+    values = np.empty((n_features, max_bins + 1))
+    sizes = np.zeros(n_features, dtype=np.int64)
+    distinct_values(as_read_only(X), values, sizes)
+    many = np.flatnonzero(sizes > max_bins)
+    parts = [midpoints(values[j, : sizes[j]]) for j in range(n_features)]
+    if many.size:
+        rows, weights = _sample(X, sample_weights)
+        columns = np.ascontiguousarray(rows[:, many].T)
+        found = each(lambda x: quantile_cuts(*count_values(x, weights), max_bins), columns)
+        for j, part in zip(many.tolist(), found, strict=True):
+            parts[j] = part
+    return Cuts.gather(parts, missing_columns(X))
+
+
+def cut_sparse(X: Any, sample_weights: IntArray, max_bins: int) -> Cuts:
+    """Do the same as `cut_dense` for a CSR matrix, whose other entries are zeros."""
+    n_features = X.shape[1]
+    low, high = np.full(n_features, np.inf), np.full(n_features, -np.inf)
+    known, lost = np.zeros((2, n_features), dtype=np.int64)
+    _column_spans(X.indptr, X.indices, X.data, sample_weights, low, high, known, lost)
+    zeros = sample_weights.sum() - known - lost
+    # most columns of sparse data store one value only: these are cut all at once
+    binary = (low == high) & (low != 0) & (zeros > 0)
+    pairs = np.stack([np.minimum(low[binary], 0.0), np.maximum(high[binary], 0.0)])
+    cuts = midpoints(pairs)[0]
+    several = np.flatnonzero(low < high)
+    if not several.size:
+        return Cuts(cuts, np.concatenate([[0], np.cumsum(binary)]), lost > 0)
+    parts = [np.empty(0)] * n_features
+    for j, cut in zip(np.flatnonzero(binary), cuts, strict=True):
+        parts[j] = np.array([cut])
+    values, masses, spans = count_stored(X[:, several], sample_weights)
+    between = midpoints(values)  # also across columns, where they are not used
+    for j, (begin, end) in zip(several, spans.tolist(), strict=True):
+        parts[j] = between[begin : end - 1]
+    large = np.diff(spans)[:, 0] > max_bins
+    many, spans = several[large], spans[large]
+    if many.size and X.shape[0] > SAMPLE:
+        rows, weights = _sample(X, sample_weights)
+        values, masses, spans = count_stored(rows[:, many], weights)
+    for j, (begin, end) in zip(many, spans.tolist(), strict=True):
+        parts[j] = quantile_cuts(values[begin:end], masses[begin:end], max_bins)
+    return Cuts.gather(parts, lost > 0)
+
+
+def midpoints(values: FloatArray) -> FloatArray:
+    """Return a threshold between each two neighbours of ascending values.
+
+    It lies at or above the lower and below the upper one, however close they are.
+    """
+    low, high = values[:-1], values[1:]
+    middle = low / 2 + high / 2  # halves first: the sum of two large values overflows
+    return np.where((low <= middle) & (middle < high), middle, low)
+
+
+def quantile_cuts(values: FloatArray, masses: IntArray, max_bins: int) -> FloatArray:
+    """Return thresholds that cut ascending values into at most ``max_bins`` bins of like mass.
+
+    A value of more mass than a bin's share counts as one share. The other bins share the other
+    values.
+
+    >>> quantile_cuts(np.arange(5.0), np.array([5, 1, 1, 1, 1]), max_bins=3)
+    array([0.5, 2.5])
+    >>> quantile_cuts(np.arange(5.0), np.array([1, 1, 1, 1, 5]), max_bins=3)
+    array([1.5, 3.5])
+    """
+    if values.size <= max_bins:
+        return midpoints(values)
+    # the mass below each cut, and the whole mass at the end
+    below = np.cumsum(np.minimum(masses, _share(masses, max_bins))).tolist()
+    cuts: list[int] = []
+    at, done = -1, 0.0
+    for left in range(max_bins, 1, -1):
+        target = done + (below[-1] - done) / left
+        after = bisect_left(below, target)
+        before = max(after - 1, 0)
+        # the nearer one; the second if rounding alone tells them apart
+        nearer = target - below[before] < (below[after] - target) * (1 - 1e-9)
+        at = max(at + 1, before if nearer else after)
+        if at >= len(below) - 1:
+            break
+        cuts.append(at)
+        done = below[at]
+    return np.asarray(midpoints(np.stack([values[cuts], values[np.add(cuts, 1)]]))[0])
+
+
+def _share(masses: IntArray, max_bins: int) -> float:
+    """Return the mass of a bin where a heavier value counts as one bin.
+
+    >>> _share(np.array([5, 1, 1, 1, 1]), 3)
+    2.0
+    """
+    share, n_heavy = int(masses.sum()) / max_bins, 0
+    while (light := masses[masses < share]).size < masses.size - n_heavy:
+        n_heavy = masses.size - light.size
+        share = int(light.sum()) / (max_bins - n_heavy)
+    return share
+
+
+def count_values(column: Array, weights: IntArray) -> tuple[FloatArray, IntArray]:
+    """Return the distinct values of a column, ascending, and the mass at each, without NaN."""
+    known = column.size - np.count_nonzero(np.isnan(column))
+    if (weights == weights[0]).all():  # sorting is much cheaper than finding the order
+        ordered = np.sort(column)[:known]
+        below = weights[0] * np.arange(1, known + 1)
+    else:
+        order = np.argsort(column, kind="stable")[:known]
+        ordered = column[order]
+        below = np.cumsum(weights[order])
+    last = last_of_equals(ordered)
+    return ordered[last].astype(np.float64), np.diff(below[last], prepend=0)
+
+
+def count_stored(X: Any, weights: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
+    """Do the same as `count_values` for the columns of a CSR matrix, one behind the other.
+
+    The last array returned tells where each column begins and ends.
+    """
+    columns = X.tocsc()
+    masses = weights[columns.indices]
+    stored = np.diff(np.append(0, np.cumsum(masses))[columns.indptr])
+    column = np.repeat(np.arange(stored.size), np.diff(columns.indptr))
+    # the zeros that are not stored are one more value of their column
+    zeros = weights.sum() - stored
+    known, with_zeros = ~np.isnan(columns.data), np.flatnonzero(zeros)
+    column = np.append(column[known], with_zeros)
+    values = np.append(columns.data[known], np.zeros(with_zeros.size)).astype(np.float64)
+    masses = np.append(masses[known], zeros[with_zeros])
+    order = np.lexsort((values, column))
+    last = last_of_equals(column[order], values[order])
+    below, order = np.cumsum(masses[order])[last], order[last]
+    starts = np.searchsorted(column[order], np.arange(stored.size + 1))
+    spans = np.column_stack([starts[:-1], starts[1:]])
+    return values[order], np.diff(below, prepend=0), spans
+
+
+def _sample(X: Any, sample_weights: IntArray) -> tuple[Any, IntArray]:
+    """Return the rows from which quantiles are found, and their weights."""
+    if X.shape[0] <= SAMPLE:
+        return X, sample_weights
+    hashes = hash_rows(X)
+    for n_expected in (X.shape[0], None):  # all rows only if too few differ
+        drawn = RowSample(SAMPLE, n_expected)
+        drawn.add(X, sample_weights, hashes)
+        if drawn.enough:
+            break
+    return drawn.rows, drawn.weights
+
+
+def missing_columns(X: Array) -> BoolArray:
+    """Return which columns of an array have missing values."""
+    if not np.issubdtype(X.dtype, np.floating):
+        return np.zeros(X.shape[1], dtype=bool)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = X.sum(axis=0)
+    return np.asarray([not np.isfinite(s) and np.isnan(X[:, j]).any() for j, s in enumerate(total)])
+
+
+@kernel
+def distinct_values(X: Array, values: Array, sizes: Array) -> None:
+    """Collect the distinct values of each column, ascending, as long as they are few.
+
+    ``sizes[j]`` becomes the number of values, or the length of ``values[j]`` if there are more.
+    NaN is left out.
+    """
+    most = values.shape[1]
+    n_open = X.shape[1]  # the columns that have few values so far
+    for i in range(X.shape[0]):
+        if n_open == 0:
+            break
+        for j in range(X.shape[1]):
+            size = sizes[j]
+            x = np.float64(X[i, j])
+            if size < most and not np.isnan(x):
+                at = first_from(values[j], 0, size, x)
+                if at == size or values[j, at] != x:
+                    for b in range(size, at, -1):
+                        values[j, b] = values[j, b - 1]
+                    values[j, at] = x
+                    sizes[j] = size + 1
+                    n_open -= size + 1 == most
+
+
+@kernel
+def _column_spans(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    sample_weights: Array,
+    low: Array,
+    high: Array,
+    known: Array,
+    lost: Array,
+) -> None:
+    """Find the least and largest value stored in each column of a CSR matrix, and their mass.
+
+    ``lost`` adds up the sample weights of the stored NaN, and ``known`` those of the other entries.
+    """
+    for i in range(indptr.size - 1):
+        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            j = np.uint64(indices[e])
+            x = np.float64(data[e])
+            if np.isnan(x):
+                lost[j] += sample_weights[i]
+            else:
+                low[j] = min(low[j], x)
+                high[j] = max(high[j], x)
+                known[j] += sample_weights[i]

@@ -1,0 +1,141 @@
+"""Boost-by-majority: the minimax booster for a known edge."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from driftgames._kernels.elementary import exp_all, log_all
+from driftgames._kernels.sums import total
+from driftgames.boosting.estimators.base import BaseBooster
+from driftgames.boosting.estimators.potential_boost import CountedChips, MistakeWeights
+from driftgames.boosting.growth.training_set import TrainingSet
+from driftgames.boosting.weights.example_chips import ExampleChips
+from driftgames.certificates.margins import MarginCertificate, Margins
+from driftgames.core.checks import check_integer, is_real, shown
+from driftgames.core.typing import FloatArray, IntArray
+
+
+@dataclass(eq=False, repr=False)
+class BoostByMajorityClassifier(BaseBooster):
+    r"""Boost-by-majority: the best booster where the rounds and the edge are known beforehand.
+
+    .. math:: \Phi_T(s) = 1\{s \le 0\}, \qquad
+              \Phi_{t-1}(s) = \frac{1+\beta}{2}\Phi_t(s+1) + \frac{1-\beta}{2}\Phi_t(s-1),
+              \qquad \beta = 2\gamma
+
+    where :math:`s` is the number of right votes less the wrong ones, and examples weigh
+    :math:`\frac12(\Phi_t(s-1) - \Phi_t(s+1))`: most if the vote is still open, and zero once it
+    is decided. These weights are binomial probabilities and are computed as such, without a table
+    of the game. [LS14, Sec. 2, Eq. (1)]
+
+    Parameters
+    ----------
+    edge : float
+        The least edge :math:`\gamma` that every weak hypothesis is expected to have, in (0, 1/2).
+    horizon : int, optional
+        The planned number of rounds. Default: ``n_estimators``. A fit in parts (``warm_start``)
+        must give it, as the weights of the first round depend on it.
+
+    Notes
+    -----
+    An example whose vote can no longer be won weighs zero. With a small ``edge``, such as 0.02,
+    this makes the booster robust to wrong labels (``docs/noise.md``).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> booster = BoostByMajorityClassifier(51).fit(X, y)
+    >>> booster.history_["edge"][:3].round(3)
+    array([0.421, 0.414, 0.391])
+    >>> booster.score(X, y)
+    1.0
+    """
+
+    n_estimators: int = 200
+    edge: float = 0.1
+    _: KW_ONLY
+    horizon: int | None = None
+
+    def _start(self, training_set: TrainingSet) -> ExampleChips:
+        if not (is_real(self.edge) and 0 < self.edge < 0.5):
+            raise ValueError(f"edge must lie in (0, 0.5); got {shown(self.edge)}")
+        if self.horizon is None and self.warm_start and self.__sklearn_is_fitted__():
+            raise ValueError("horizon must be given for a fit that goes on (warm_start)")
+        horizon = check_integer("horizon", self._settings["horizon"], least=1)
+        if self.n_estimators > horizon:
+            raise ValueError(
+                f"n_estimators must be at most horizon={horizon}; got {self.n_estimators}"
+            )
+        return CountedChips(MajorityWeights(horizon, self.edge), training_set)
+
+    def _certify(self, margins: Margins, error: float) -> MarginCertificate:
+        horizon, edge = self._settings["horizon"], self._settings["edge"]
+        least = float(self.history_["edge"].min())
+        if self.n_iter_ < horizon:
+            caveat = f"only {self.n_iter_} of the {horizon} planned rounds were played"
+        elif least < edge:
+            caveat = f"an edge of {least:.4g} was below the expected {edge:g}"
+        else:
+            caveat = ""
+        value = 1.0 if caveat else MajorityWeights(horizon, edge).game_value
+        return MarginCertificate.of_game_value(
+            "Boost-by-majority", self.n_iter_, margins, error, value, caveat
+        )
+
+    def _binding_settings(self) -> dict[str, Any]:
+        horizon = self.n_estimators if self.horizon is None else self.horizon
+        return {**super()._binding_settings(), "horizon": horizon}
+
+
+@dataclass(frozen=True)
+class MajorityWeights(MistakeWeights):
+    r"""The weights of boost-by-majority: the chance that the vote will hang on this round.
+
+    .. math:: w = \binom{T-t}{h} \bigl(\tfrac12 + \gamma\bigr)^h
+              \bigl(\tfrac12 - \gamma\bigr)^{T-t-h}, \qquad
+              h = \lfloor T/2 \rfloor - (t - 1 - k)
+
+    where ``h`` right votes in the rounds after this one leave the decision to it. This is what
+    the potentials of the minimax game with moves ``-1, +1`` come to at :math:`s = (t-1) - 2k`.
+    [LS14, Eq. (1)]
+    """
+
+    horizon: int
+    edge: float
+
+    @property
+    def game_value(self) -> float:
+        """The largest share of examples that err in the end if every edge is at least `edge`."""
+        # from the likeliest number of right votes outwards: the largest terms have the least error
+        middle = round(self.horizon * (0.5 + self.edge))
+        steps = self._log_steps(self.horizon, np.arange(1, self.horizon + 1))
+        below = -np.cumsum(steps[:middle][::-1])[::-1]
+        chances = exp_all(np.concatenate([below, [0.0], np.cumsum(steps[middle:])]))
+        return total(chances[: self.horizon // 2 + 1]) / total(chances)
+
+    def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
+        """Return the weights relative to the largest that an example may have."""
+        left = self.horizon - t
+        wanted = self.horizon // 2 - (t - 1) + mistakes
+        open_still = (wanted >= 0) & (wanted <= left)
+        weights = np.zeros(mistakes.size)
+        if not masses[open_still].any():
+            return weights
+        logs = np.append(0.0, np.cumsum(self._log_steps(left, wanted[open_still][1:])))
+        highest = logs[masses[open_still] > 0].max()
+        # a level without examples may be higher; its weight is not used
+        weights[open_still] = exp_all(np.minimum(logs - highest, 0.0))
+        return weights
+
+    def _log_steps(self, left: int, h: IntArray) -> FloatArray:
+        """Return ``log(w(h) / w(h - 1))`` for ``left`` rounds after this one.
+
+        Neighbours differ by a simple factor, and logarithms stay in the range of floats. NumPy
+        computes running sums of them in order, on every machine.
+        """
+        odds = (0.5 + self.edge) / (0.5 - self.edge)
+        return log_all((left - h + 1) / h * odds)

@@ -1,0 +1,131 @@
+"""Fits in batches: what `BatchReader` reads goes through the rounds of every fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.sources import Asked, open_source
+from driftgames.boosting.fit.batches import BatchReader
+from driftgames.boosting.fit.monitoring import Callback, name_sets
+from driftgames.boosting.fit.rounds import BoostingRounds
+from driftgames.boosting.fit.warm_start import check_categories, check_continuation, check_names
+from driftgames.core.checks import check_integer
+
+BATCH_ROWS = 65_536
+"""The number of rows that `fit_batches` works on at a time."""
+
+
+class BatchFit(BoostingRounds):
+    """A classifier that is also fitted to examples in batches."""
+
+    def fit_batches(
+        self,
+        source: Any,
+        *,
+        label: str | None = None,
+        weight: str | None = None,
+        columns: Sequence[str] | None = None,
+        filter: Any = None,  # noqa: A002  # pyarrow's word
+        batch_rows: int = BATCH_ROWS,
+        eval_set: Any = None,
+        eval_names: Sequence[str] | None = None,
+        callbacks: Sequence[Callback] = (),
+    ) -> Self:
+        """Fit the booster to examples that come in batches, and need not fit in memory.
+
+        The model is that of `fit` on all rows, to the bit, for any size and order of the batches.
+        The source is read twice: once for the cuts, once for the bins, two bytes for each value.
+        Weights, categories, examples held out and calibration need more passes: docs/scale.md has
+        them, and figures. ``calibrate=False`` saves the time of calibration.
+
+        Parameters
+        ----------
+        source : function, list, str, pyarrow Dataset or polars LazyFrame
+            A function that returns an iterator over batches, or a list of batches. A batch is
+            ``(X, y)`` or ``(X, y, sample_weight)``, of what `fit` takes, memory maps or names of
+            ``.npy`` files. Or parquet files: a name, a pattern such as ``"data/*.parquet"`` or a
+            list of names.
+        label, weight : str, optional
+            The columns of the labels and of the sample weights, in parquet files, a Dataset or a
+            LazyFrame.
+        columns : list of str, optional
+            The columns of the features. Default: all others.
+        filter : expression, optional
+            The rows to take: an expression of pyarrow, or of polars for a LazyFrame.
+        batch_rows : int
+            The largest number of rows that are worked on at a time.
+        eval_set, eval_names, callbacks
+            As in `fit`; evaluation sets are in memory.
+
+        Returns
+        -------
+        self
+            An error or an interruption leaves the booster as it was.
+        """
+        batch_rows = check_integer("batch_rows", batch_rows, least=1)
+        with self._kept_on_error():
+            self._check_built_in("fit_batches")
+            goes_on = self._check_settings()[-1]
+            pairs = name_sets(eval_set, eval_names)
+            by_type = isinstance(self.categorical_features, str) or not self.categorical_features
+            asked = Asked(batch_rows, label, weight, columns, filter, frames=not by_type)
+            opened = open_source(source, asked)
+            names = None if opened.names is None else np.array(opened.names, dtype=object)
+            if names is not None and goes_on:
+                check_names(getattr(self, "feature_names_in_", None), names.tolist())
+
+            def check(X: Any, y: Any, first: bool) -> Any:
+                if names is not None and isinstance(X, np.ndarray):
+                    self.__dict__.pop("feature_names_in_", None)
+                return self._check_examples(X, y, reset=first and not goes_on)
+
+            holds_out = bool(self.early_stopping) and not pairs
+            reader = BatchReader(
+                opened,
+                check,
+                self.class_weight,
+                self._cross_fits or holds_out,
+                show=bool(self.verbose),
+            )
+            self._fit_batches(reader, names, pairs, callbacks)
+            if self._cross_fits:
+                self._settle(reader.cross_fit(self, self._stages))
+            if names is not None:
+                self.feature_names_in_ = names
+        return self
+
+    def _fit_batches(
+        self,
+        reader: BatchReader,
+        names: Array | None,
+        pairs: dict[str, tuple[Any, Any]],
+        callbacks: Sequence[Callback],
+    ) -> None:
+        """Fit the booster to what a reader reads, but for its calibration."""
+        n_estimators, max_bins, shape, goes_on = self._check_settings()
+        reader.begin()
+        stopping = self._stops(pairs, reader.count() if self.early_stopping else 0)
+        if stopping is not None and not pairs:
+            reader.hold_out(stopping)
+        encoder = reader.encode(ranked=shape is not None and not shape.is_stump)
+        if goes_on:
+            check_categories(self, encoder)
+        self.encoder_ = encoder
+        cuts = reader.summarise(max_bins)
+        classes = reader.classes
+        if goes_on:
+            check_continuation(self, classes, n_estimators)
+        if names is None:
+            names = getattr(self, "feature_names_in_", None)
+        monotonic = self._directions(names, classes.size)
+        with self._threads() as (pool, n_threads):
+            binned, labels = reader.bin(cuts, monotonic=monotonic, pool=pool, n_shares=n_threads)
+            training_set = self._on_bins(binned, shape, labels, classes.size)
+            if names is not None:
+                self.feature_names_in_ = names
+            watch = self._watch(pairs, classes, callbacks, stopping, reader.take_unseen())
+            self._boost(training_set, classes, n_estimators, watch, goes_on=goes_on)

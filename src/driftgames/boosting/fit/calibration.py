@@ -1,0 +1,242 @@
+r"""Probabilities from votes: a sigmoid whose two numbers are fitted to votes on held-out examples.
+
+.. math:: P(y = 1 \mid x) = \frac{1}{1 + e^{-(a v(x) + b)}}
+
+where :math:`v` is the normalised vote (Platt, 1999). Of more than two classes, class :math:`k` has
+a share of :math:`e^{a v_k(x)}`. The votes on the training examples are too
+good to calibrate with. So boosters are fitted again to a part of the examples, and vote on the
+rest: below `SMALL` examples on each of ten parts in turn, below `LARGE` on each of five, and from
+there on one part of five. That costs nine, four and 0.8 fits more.
+
+The same votes tell how many rounds are enough: ``early_stopping="cv"`` keeps the largest number of
+rounds whose log-loss is within two standard errors of the least.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from driftgames._kernels.elementary import exp_all, log_all
+from driftgames._kernels.sums import dot, row_dots
+from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.folds import deal_ranks
+from driftgames.boosting.data.frames import Categories
+from driftgames.boosting.data.monotonic import directions
+from driftgames.boosting.data.row_sample import hash_rows
+from driftgames.boosting.data.sample_weights import SampleWeights
+from driftgames.boosting.model.sigmoids import fit_sigmoid, fit_softmax, sigmoid
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from driftgames.boosting.estimators.base import BaseBooster
+
+SMALL = 10_000
+"""Below so many examples there are ten parts."""
+
+LARGE = 50_000
+"""From so many examples on, only one of five parts is held out."""
+
+_QUARTERS = (1.0, 0.841, 0.707, 0.595)  # powers of the fourth root of 1/2
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """A sigmoid of the vote.
+
+    With more than two classes the probabilities are in proportion to ``exp(slope * vote)``. All
+    classes share the slope, so that the likeliest class is that of most votes.
+
+    Parameters
+    ----------
+    slope, intercept : float
+        The numbers of the sigmoid. A slope is at least 0. The intercept is 0 with more than two
+        classes.
+    """
+
+    slope: float
+    intercept: float
+
+    @classmethod
+    def fit(
+        cls, votes: FloatArray, labels: IntArray, masses: IntArray, scale: float = 1.0
+    ) -> Calibration:
+        """Fit the sigmoids to votes, a column for each class if there are more than two.
+
+        ``labels`` number the classes. ``scale`` times the integer ``masses`` are the numbers of
+        examples that the prior sees.
+        """
+        if votes.ndim == 1:
+            return cls(*fit_sigmoid(votes, labels == 1, masses, scale)[:2])
+        return cls(fit_softmax(votes, labels, masses, scale), 0.0)
+
+    def losses(self, votes: FloatArray, labels: IntArray) -> FloatArray:
+        """Return the log-loss of the probabilities of each vote."""
+        return -log_all(self.probabilities(votes)[np.arange(labels.size), labels])
+
+    def log_loss(self, votes: FloatArray, labels: IntArray, masses: IntArray) -> float:
+        """Return the mean log-loss of the probabilities of votes."""
+        losses = self.losses(votes, labels)
+        return dot(masses.astype(np.float64), losses) / int(masses.sum())
+
+    def probabilities(self, votes: FloatArray) -> FloatArray:
+        """Return the probability of every class.
+
+        >>> Calibration(4.0, 0.0).probabilities(np.array([0.0, 1.0]))
+        array([[0.5       , 0.5       ],
+               [0.01798621, 0.98201379]])
+        """
+        if votes.ndim == 1:
+            z = self.slope * votes + self.intercept
+            return np.column_stack([sigmoid(-z), sigmoid(z)])
+        shares = exp_all(self.slope * (votes - votes.max(axis=1, keepdims=True)))
+        return np.asarray(shares / row_dots(shares, np.ones_like(shares))[:, None])
+
+
+class RowKeys(NamedTuple):
+    """The examples of positive weight by what folds are made of.
+
+    ``hashes`` are of their contents, categories as codes; ``labels`` number the classes, and
+    ``sample_weight`` is None if all count the same.
+    """
+
+    hashes: Array
+    labels: Array
+    sample_weight: FloatArray | None
+
+
+Refit = Callable[["BaseBooster", BoolArray, Sequence[int]], FloatArray]
+"""``refit(fresh, held, stages)`` fits a booster to the examples that are not held.
+
+It returns its votes on those that are, after so many rounds as each of the ``stages`` says.
+"""
+
+
+class CrossFit(NamedTuple):
+    """What votes on examples held out say about a booster."""
+
+    calibration: Calibration
+    n_rounds: int
+    """The largest number of rounds whose log-loss is within two standard errors of the least."""
+
+
+def stages_of(n_rounds: int) -> list[int]:
+    """Return the numbers of rounds that are tried: four between one and its double.
+
+    >>> stages_of(20)
+    [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20]
+    """
+    halves = range(n_rounds.bit_length())
+    return sorted({round(n_rounds * f * 0.5**k) for k in halves for f in _QUARTERS} - {0})
+
+
+def cross_fit(booster: BaseBooster, keys: RowKeys, refit: Refit, stages: Sequence[int]) -> CrossFit:
+    """Return the calibration of a fitted booster from votes on examples held out.
+
+    The ``stages`` are the numbers of rounds to choose from. Where a class has one example only,
+    none of it can be held out: the votes on the training examples and the prior have to do. Then
+    ``refit`` is called with the fitted booster itself, which only votes, after all its rounds.
+    """
+    labels, given = keys.labels, keys.sample_weight
+    weights = SampleWeights(np.ones(labels.size, np.int64), True)
+    if given is not None:
+        weights = SampleWeights.of(given)
+    scale = 1.0 if weights.integer_weights else labels.size / int(weights.of_each.sum())
+    ranks, least = deal_ranks(keys.hashes, labels, None if given is None else weights.of_each)
+    if least < 2 or booster.n_iter_ == 0:
+        votes = refit(booster, np.ones(labels.size, dtype=bool), [booster.n_iter_])[0]
+        return CrossFit(Calibration.fit(votes, labels, weights.of_each, scale), booster.n_iter_)
+    n_parts = 10 if labels.size < SMALL else 5
+    parts = ranks % n_parts
+    found, mine = [], []
+    for part in range(n_parts if labels.size < LARGE else 1):
+        held = parts == part
+        if not held.any():
+            continue
+        fresh = _fresh(booster, int(np.count_nonzero(~held)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit itself has said it
+            found.append(refit(fresh, held, stages))
+        mine.append(np.flatnonzero(held))
+    at = np.concatenate(mine)
+    labels, masses = labels[at], weights.of_each[at]
+    held_out = np.concatenate(found, axis=1)
+    fitted = [Calibration.fit(votes, labels, masses, scale) for votes in held_out]
+    chosen = 0
+    if len(stages) > 1:
+        each = zip(fitted, held_out, strict=True)
+        chosen = _choose([one.losses(votes, labels) for one, votes in each], masses)
+    return CrossFit(fitted[chosen], stages[chosen])
+
+
+def _choose(losses: Sequence[FloatArray], masses: IntArray) -> int:
+    """Return the last of these whose mean is within two standard errors of the least.
+
+    Sums are rounded once, so that the order of the examples does not matter.
+    """
+    total = int(masses.sum())
+
+    def mean(values: FloatArray) -> float:
+        return math.fsum((masses * values).tolist()) / total
+
+    means = [mean(each) for each in losses]
+    best = means.index(min(means))
+    for at in range(len(losses) - 1, best, -1):
+        more = losses[at] - losses[best]
+        away = mean(more)
+        if away <= 2.0 * math.sqrt(mean((more - away) ** 2) / more.size):
+            return at
+    return best
+
+
+def cross_fit_here(
+    booster: BaseBooster,
+    X: Any,
+    y: Array,
+    sample_weight: FloatArray | None,
+    categories: tuple[Categories | None, ...] | None,
+    stages: Sequence[int],
+) -> CrossFit:
+    """Do the same as `cross_fit` for examples in memory, with codes of these categories."""
+    if sample_weight is not None:
+        heavy = sample_weight > 0
+        X, y, sample_weight = X[heavy], y[heavy], sample_weight[heavy]
+
+    def refit(fresh: BaseBooster, held: BoolArray, stages: Sequence[int]) -> FloatArray:
+        if fresh is booster:
+            return booster._votes_after(booster._expand_codes(X, categories), stages)
+        fresh.fit(X[~held], y[~held], None if sample_weight is None else sample_weight[~held])
+        return fresh._votes_after(fresh._check_input(X[held]), stages)
+
+    labels = np.searchsorted(booster.classes_, y)
+    return cross_fit(booster, RowKeys(hash_rows(X), labels, sample_weight), refit, stages)
+
+
+def _fresh(booster: BaseBooster, n_examples: int) -> BaseBooster:
+    """Return an unfitted booster that plays as many rounds on fewer examples."""
+    settings = {
+        **booster._settings,
+        "n_estimators": booster.n_iter_,
+        "calibrate": False,
+        "early_stopping": False,
+        "verbose": 0,
+        "warm_start": False,
+    }
+    # the examples have no names here
+    names = getattr(booster, "feature_names_in_", None)
+    if booster.monotonic_cst is not None:
+        found = directions(booster.monotonic_cst, booster.n_features_in_, names)
+        settings["monotonic_cst"] = found.tolist()
+    if booster.encoder_ is not None:
+        settings["categorical_features"] = [each is not None for each in booster.encoder_.features]
+    fresh: BaseBooster = clone(booster).set_params(**settings)
+    if isinstance(fresh.max_leaves, int):
+        fresh.max_leaves = min(fresh.max_leaves, n_examples)
+    fresh.min_samples_leaf = max(1, min(fresh.min_samples_leaf, n_examples // 2))
+    return fresh

@@ -1,0 +1,229 @@
+"""What is watched while a booster is fitted: evaluation sets, early stopping and callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.metrics import check_scoring
+
+from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.folds import deal_ranks, hold_out
+from driftgames.boosting.fit.calibration import Calibration
+from driftgames.boosting.growth.estimator_training_set import IS_LABEL, votes_of
+from driftgames.boosting.model.sigmoids import fit_sigmoid
+from driftgames.boosting.model.stumps import Stumps
+from driftgames.boosting.model.tree_model import PairModel, TreeModel
+from driftgames.boosting.model.trees import Trees
+from driftgames.boosting.weights.example_chips import Round
+from driftgames.core.checks import shown
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from driftgames.boosting.estimators.base import BaseBooster
+
+MANY = 10_000
+"""Beyond so many examples ``early_stopping="auto"`` stops early, as in scikit-learn."""
+
+Callback = Callable[[int, "Stage"], Any]
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When a fit stops early: the meanings are those of HistGradientBoostingClassifier."""
+
+    validation_fraction: float | int | None
+    n_iter_no_change: int
+    scoring: Any
+    tol: float
+
+    @classmethod
+    def of(cls, booster: BaseBooster, n_examples: int) -> Stopping | None:
+        """Return the settings of a booster with ``early_stopping``; None if none is held out."""
+        early = booster.early_stopping
+        if early == "cv" or (early == "auto" and n_examples <= MANY):
+            return None
+        return cls(
+            booster.validation_fraction, booster.n_iter_no_change, booster.scoring, booster.tol
+        )
+
+    def hold_out(self, hashes: Array, y: Array, masses: IntArray, classes: Array) -> BoolArray:
+        """Return which examples are held out; every class keeps examples to train on."""
+        share = self.validation_fraction or 0.0
+        share = share if share < 1 else share / y.size  # a number of examples
+        held = hold_out(deal_ranks(hashes, y, masses)[0], share)
+        if not np.array_equal(np.unique(y[~held]), classes) or not held.any():
+            raise ValueError(
+                f"validation_fraction={shown(self.validation_fraction)} of {y.size} examples must "
+                "leave examples of each class to train on, and one to hold out"
+            )
+        return held
+
+    def is_over(self, scores: Sequence[float]) -> bool:
+        """Whether none of the last scores is better than the one before them, beyond ``tol``."""
+        n = self.n_iter_no_change
+        return len(scores) > n and max(scores[-n:]) <= scores[-n - 1] + self.tol
+
+
+class EvaluationSet:
+    """Examples on which the vote is followed round by round.
+
+    The ``log_loss`` of a round is that of the best sigmoid of the vote on these examples, and
+    ``error`` is the share that the vote gets wrong.
+    """
+
+    def __init__(self, X: Any, y: Array, classes: Array, masses: IntArray | None = None) -> None:
+        self.X, self.y, self._classes = X, y, classes
+        self.masses = np.ones(y.size, dtype=np.int64) if masses is None else masses
+        self._labels = np.searchsorted(classes, y)
+        self._columns = X.tocsc() if scipy.sparse.issparse(X) else X  # a stump reads one column
+        self._votes = np.zeros(y.size if classes.size == 2 else (y.size, classes.size))
+        self._total = 0.0
+        self._scale = y.size / int(self.masses.sum())
+        self.result: dict[str, list[float]] = {"log_loss": [], "error": []}
+
+    def add(self, hypothesis: Any, weight: float) -> None:
+        """Add the votes of a round."""
+        rows = self._columns if isinstance(hypothesis, Stumps) else self.X
+        self._votes += weight * cast_votes(hypothesis, rows, self._classes)
+        self._total += weight
+        self.result["log_loss"].append(self.log_loss())
+        wrong = self.masses[winners(self._votes) != self._labels].sum()
+        self.result["error"].append(int(wrong) / int(self.masses.sum()))
+
+    def log_loss(self) -> float:
+        """Return the log-loss after the rounds so far."""
+        votes = self._votes / (self._total or 1.0)
+        if votes.ndim == 1:
+            return fit_sigmoid(votes, self._labels == 1, self.masses, self._scale)[2]
+        best = Calibration.fit(votes, self._labels, self.masses, self._scale)
+        return best.log_loss(votes, self._labels, self.masses)
+
+    def score(self, scoring: Any, model: Callable[[], BaseBooster]) -> float:
+        """Return the score after the rounds so far: the higher, the better."""
+        if isinstance(scoring, str) and scoring == "loss":
+            return -self.log_loss()
+        fitted = model()
+        # the examples are columns without names here, and categories are encoded
+        fitted.__dict__.pop("feature_names_in_", None)
+        fitted.encoder_, fitted.n_features_in_ = None, self.X.shape[1]
+        weights = {"sample_weight": self.masses} if np.ptp(self.masses) else {}
+        return float(check_scoring(fitted, scoring)(fitted, self.X, self.y, **weights))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a callback sees of a fit after a round.
+
+    Parameters
+    ----------
+    n_estimators : int
+        The number of rounds planned.
+    edge, zero_fraction, training_error : float
+        The numbers of the round, as in ``history_``.
+    evals_result : dict
+        The numbers of each evaluation set up to this round, as in ``evals_result_``.
+    model : callable
+        Returns a booster of the rounds so far, to predict with or to save. It is not calibrated.
+    """
+
+    n_estimators: int
+    edge: float
+    zero_fraction: float
+    training_error: float
+    evals_result: dict[str, dict[str, list[float]]]
+    model: Callable[[], BaseBooster]
+
+
+@dataclass
+class Watch:
+    """Follows a fit and says when it stops.
+
+    Callbacks are called with the number of the round and a `Stage`; a fit stops where one returns
+    True. The set ``validation`` decides on early stopping.
+    """
+
+    sets: dict[str, EvaluationSet]
+    callbacks: Sequence[Callback]
+    stopping: Stopping | None = None
+    validation: EvaluationSet | None = None
+    scores: list[float] = field(default_factory=list)
+    stopped: bool = False
+
+    @property
+    def evals_result(self) -> dict[str, dict[str, list[float]]]:
+        """The numbers of each evaluation set, one for each round."""
+        return {name: each.result for name, each in self.sets.items()}
+
+    def begin(self, model: Callable[[], BaseBooster]) -> None:
+        """Score the vote before the first round."""
+        if self.stopping is not None and self.validation is not None:
+            self.scores.append(self.validation.score(self.stopping.scoring, model))
+
+    def see(
+        self,
+        hypothesis: Callable[[], Any],
+        played: Round,
+        model: Callable[[], BaseBooster],
+        *,
+        told: tuple[int, int] | None,
+    ) -> None:
+        """Follow a round; ``told`` is its number and that of all rounds for the callbacks."""
+        sets = list(self.sets.values())
+        if self.validation is not None and self.validation not in sets:
+            sets.append(self.validation)
+        if sets:
+            kept = hypothesis()
+            cast = kept[0] if isinstance(kept, list) else kept
+            for each in sets:
+                each.add(cast, played.vote_weight)
+        if self.stopping is not None and self.validation is not None:
+            self.scores.append(self.validation.score(self.stopping.scoring, model))
+            self.stopped |= self.stopping.is_over(self.scores)
+        if told is not None and self.callbacks:
+            numbers_of_round = played.edge, played.zero_fraction, played.training_error
+            stage = Stage(told[1], *numbers_of_round, self.evals_result, model)
+            for callback in self.callbacks:
+                self.stopped |= bool(callback(told[0], stage) is True)
+
+
+def cast_votes(hypothesis: Any, X: Any, classes: Array, *, n_threads: int = 1) -> FloatArray:
+    """Return the votes of one weak hypothesis: -1 or +1 on each row.
+
+    With more than two classes there is a column for each.
+    """
+    if isinstance(hypothesis, Stumps):
+        return hypothesis.votes(X)[:, 0].astype(np.float64)
+    if isinstance(hypothesis, Trees):
+        given = hypothesis, [1.0], X.shape[1]
+        several = classes.size > 2
+        tree = PairModel(*given, classes.size) if several else TreeModel(*given)
+        return tree.scores(X, n_threads=n_threads).astype(np.float64)
+    if isinstance(hypothesis, list):
+        up: Array = np.column_stack([votes_of(each, X, IS_LABEL) for each in hypothesis])
+    else:
+        up = votes_of(hypothesis, X, classes)
+    return np.where(up, 1.0, -1.0)
+
+
+def winners(votes: FloatArray) -> Array:
+    """Return the number of the class that the votes on each row are for; a tie is for the first."""
+    return (votes > 0).astype(np.intp) if votes.ndim == 1 else votes.argmax(axis=1)
+
+
+def name_sets(eval_set: Any, eval_names: Sequence[str] | None) -> dict[str, tuple[Any, Any]]:
+    """Return the pairs of an ``eval_set`` by name: one pair, or a sequence of them."""
+    if eval_set is None:
+        return {}
+    pairs = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else list(eval_set)
+    if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
+        raise ValueError("eval_set must be a pair (X, y) or a list of such pairs")
+    names = [f"valid_{k}" for k in range(len(pairs))] if eval_names is None else list(eval_names)
+    if len(names) != len(pairs) or len(set(names)) != len(names):
+        raise ValueError(
+            f"eval_names must be {len(pairs)} different names, one for each set; got {shown(names)}"
+        )
+    return dict(zip(names, pairs, strict=True))

@@ -1,0 +1,91 @@
+"""Fits that go on (``warm_start``): with the same examples and settings, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from driftgames.boosting.data.bins import Array
+from driftgames.boosting.weights.example_chips import COLUMNS, History, Round
+from driftgames.core.checks import shown
+
+if TYPE_CHECKING:
+    from driftgames.boosting.data.categories import CategoryEncoder
+    from driftgames.boosting.fit.rounds import BoostingRounds
+    from driftgames.boosting.weights.example_chips import ExampleChips
+
+_ROUNDING = 1e-9  # the difference between edges that are added up in different orders
+
+
+def check_continuation(booster: BoostingRounds, classes: Array, n_estimators: int) -> None:
+    """Raise ValueError unless a fitted booster can go on with these classes and settings."""
+    if not np.array_equal(classes, booster.classes_):
+        raise ValueError(
+            f"warm_start goes on with the classes {booster.classes_.tolist()}; "
+            f"got {classes.tolist()}"
+        )
+    if n_estimators < booster.n_iter_:
+        raise ValueError(
+            f"n_estimators must be at least {booster.n_iter_}, the rounds played already, "
+            f"with warm_start; got {n_estimators}"
+        )
+    of_stumps = not hasattr(booster, "estimators_")
+    if of_stumps != (booster.estimator is None):
+        began = "the built-in stump" if of_stumps else "an estimator"
+        raise ValueError(
+            f"warm_start goes on with {began}, as it began; got "
+            f"estimator={shown(booster.estimator)}"
+        )
+    check_settings(booster)
+
+
+def check_categories(booster: BoostingRounds, encoder: CategoryEncoder | None) -> None:
+    """Raise ValueError if the examples have other categories than those of the earlier fit."""
+    if encoder != booster.encoder_:
+        raise ValueError(
+            "warm_start goes on with the examples of the earlier fit: these have other categories, "
+            "or other labels for them"
+        )
+
+
+def check_names(was: Array | None, now: Sequence[str]) -> None:
+    """Raise ValueError if the features of an earlier fit had other names, or none."""
+    if was is None or was.tolist() != list(now):
+        before = "no names" if was is None else f"the names {was.tolist()}"
+        raise ValueError(f"warm_start goes on with the same features; they had {before}; got {now}")
+
+
+def check_settings(booster: BoostingRounds) -> None:
+    """Raise ValueError if the rounds played already were played with other settings."""
+    for name, now in booster._binding_settings().items():
+        was = booster._settings[name]
+        if not (now is was or now == was):
+            raise ValueError(
+                f"{name} was {shown(was)} in the rounds played already, and they depend on it; "
+                f"got {shown(now)}"
+            )
+
+
+def replay(chips: ExampleChips, hypotheses: Sequence[Any], history: History) -> list[Round]:
+    """Play the rounds of an earlier fit again; raise ValueError if they come out differently.
+
+    The chips end where they stood, so that the next round is the same as in a fit without a
+    break. On other examples edges or errors differ, and the certificate would be invalid.
+    """
+    rounds = []
+    for t, hypothesis in enumerate(hypotheses):
+        edge = float(history["edge"][t])
+        vote, found = chips.move_again(hypothesis, edge)
+        played = Round(hypothesis, edge, vote, chips.zero_fraction, chips.training_error)
+        for name in COLUMNS:
+            was = float(history[name][t])
+            now, tolerance = (found, _ROUNDING) if name == "edge" else (getattr(played, name), 0.0)
+            if abs(now - was) > tolerance:
+                raise ValueError(
+                    "warm_start goes on with the examples of the earlier fit: after round "
+                    f"{t + 1} the {name} was {was:g} there and is {now:g} here"
+                )
+        rounds.append(played)
+    return rounds

@@ -1,0 +1,1 @@
+"""Choose and move: the engine that finds weak hypotheses and moves the examples."""

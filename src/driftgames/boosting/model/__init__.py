@@ -1,0 +1,1 @@
+"""What comes out: weak hypotheses, their votes, and what predicts with them."""

@@ -1,0 +1,260 @@
+"""The schema of a model file: one requirement for each member, as docs/model_format.md says.
+
+A member of a member has a dotted name, such as ``stumps.feature``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from driftgames.boosting.data.categories import CategoryEncoder
+from driftgames.boosting.data.cuts import MOST_BINS
+from driftgames.boosting.estimators.parameters import SharedParameters
+from driftgames.boosting.growth.tree_growth import CRITERIA
+from driftgames.boosting.weights.example_chips import COLUMNS
+from driftgames.core.checks import is_real
+from driftgames.core.description import is_described
+from driftgames.core.schema import (
+    LARGEST,
+    LIST,
+    NULL,
+    POSITIVE,
+    SHARE,
+    STRING,
+    Requirement,
+    between,
+    dotted,
+    integer,
+    list_of,
+    one_of,
+)
+from driftgames.core.typing import Content
+
+_ALWAYS = {"estimator", "max_bins", "n_jobs", "random_state", "verbose", "warm_start"}
+LEFT_OUT: dict[str, Any] = {
+    each.name: each.default for each in fields(SharedParameters) if each.name not in _ALWAYS
+}
+"""The parameters that a file leaves out at these defaults: the first files did not have them."""
+
+_MOST_FEATURES = 2**31 - 1  # what the stumps' feature numbers can hold
+_MOST_BYTES = 2**20  # of a label: a file must not ask for more memory than it is long
+
+
+def check_model(content: Content, estimators: Mapping[str, Iterable[str]]) -> None:
+    """Raise `ValueError` for the first member of a model that is missing, unknown or wrong.
+
+    ``estimators`` gives the names of the parameters of each class that a file can hold.
+    """
+    members = dotted(content)
+    # the other requirements depend on these
+    one_of(*estimators).check("estimator", members.get("estimator"))
+    _FEATURES.check("n_features_in", members.get("n_features_in"))
+    if "categories" in members:
+        list_of(members["n_features_in"], _CATEGORIES).check("categories", members["categories"])
+    for name in ("trees.n_nodes", "trees.feature") if "trees" in content else ("stumps.feature",):
+        LIST.check(name, members.get(name))
+    parameters = estimators[members["estimator"]]
+    schema = _schema(members) | {f"parameters.{name}": _PARAMETERS[name] for name in parameters}
+    optional = {"categories", *(f"parameters.{name}" for name in LEFT_OUT)}
+    for name in schema:
+        if name not in members and name not in optional:
+            raise ValueError(f"{name} is missing")
+    for name, value in members.items():
+        if name not in schema:
+            raise ValueError(f"{name} is not a member of such a model")
+        schema[name].check(name, value)
+
+
+def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
+    """Return the requirements on all members but the parameters."""
+    n_features, labels = members["n_features_in"], members.get("classes.values")
+    n_classes = len(labels) if isinstance(labels, list) else 2
+    n_columns = n_features  # that stumps and trees may ask about
+    if "categories" in members:
+        n_columns = CategoryEncoder.decode(members["categories"]).n_columns
+    if "trees.n_nodes" in members:
+        n_rounds, n_nodes = len(members["trees.n_nodes"]), len(members["trees.feature"])
+        hypotheses = _tree_schema(n_rounds, n_nodes, n_columns, n_classes)
+    else:
+        if n_classes > 2:  # stumps have one vote
+            list_of(0, _LABEL).check("stumps.feature", members["stumps.feature"])
+        n_rounds = len(members["stumps.feature"])
+        hypotheses = {
+            "stumps.feature": list_of(n_rounds, integer(0, n_columns - 1)),
+            "stumps.threshold": list_of(n_rounds, _THRESHOLD),
+            "stumps.left_vote": list_of(n_rounds, one_of(1, -1)),
+            "stumps.missing_vote": list_of(n_rounds, one_of(1, -1)),
+        }
+    margins = members.get("margins.values")
+    n_margins = len(margins) if isinstance(margins, list) else 0
+    vote_weight = _WEIGHT if members["estimator"] == "AdaBoostClassifier" else _UNIT
+    return {
+        "estimator": STRING,
+        "classes.dtype": _LABEL_TYPE,
+        "classes.values": _LABELS,
+        "n_features_in": _FEATURES,
+        "feature_names_in": list_of(n_features, STRING).or_null,
+        "categories": list_of(n_features, _CATEGORIES),
+        **hypotheses,
+        "estimator_weights": list_of(n_rounds, vote_weight),
+        **{f"history.{name}": list_of(n_rounds, SHARE) for name in COLUMNS},
+        "history.edge": list_of(n_rounds, _EDGE),
+        "ended_early": one_of(True, False),
+        "default_vote": list_of(1 if n_classes == 2 else n_classes, between(-1, 1)),
+        **({"calibration": NULL} if "calibration" in members else _SIGMOID),
+        **(
+            {"margins.values": _MARGINS, "margins.masses": _masses(n_margins)}
+            if n_rounds
+            else {"margins": NULL}
+        ),
+    }
+
+
+def _masses(n_margins: int) -> Requirement:
+    """Require as many masses as margins; an int64 holds their sum."""
+    masses = list_of(n_margins, integer(1))
+    return Requirement(
+        f"{masses.words} with a sum below 2**62",
+        lambda v: masses.allows(v) and sum(each for each in v if type(each) is int) < 2**62,
+        masses.entry,
+    )
+
+
+def _tree_schema(
+    n_rounds: int, n_nodes: int, n_columns: int, n_classes: int
+) -> dict[str, Requirement]:
+    """Return the requirements on each node; `Trees` checks that nodes make up trees."""
+    return {
+        "trees.n_nodes": list_of(n_rounds, integer(1, n_nodes)),
+        "trees.feature": list_of(n_nodes, integer(-1, n_columns - 1)),
+        "trees.threshold": list_of(n_nodes, _THRESHOLD),
+        "trees.missing_left": list_of(n_nodes, one_of(0, 1)),
+        "trees.left": list_of(n_nodes, integer(0, n_nodes)),
+        "trees.vote": list_of(n_nodes, one_of(0, 1, -1) if n_classes == 2 else _votes(n_classes)),
+        "trees.gain": list_of(n_nodes, SHARE),
+    }
+
+
+def _votes(n_classes: int) -> Requirement:
+    """Return the requirement on the vote of a node where there are more than two classes."""
+    question, votes = one_of(0), list_of(n_classes, one_of(1, -1))
+    return Requirement(
+        f"0 or {votes.words} votes of 1 or -1",
+        lambda v: question.allows(v) or (votes.allows(v) and all(map(one_of(1, -1).allows, v))),
+    )
+
+
+def _is_label_type(value: Any) -> bool:
+    try:
+        dtype = np.dtype(value)
+    except TypeError:
+        return False
+    return isinstance(value, str) and dtype.kind in "biufUO" and dtype.itemsize <= _MOST_BYTES
+
+
+def _is_class_weight(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) != 2 or not _LABEL.allows(value[0]):
+        return False
+    return POSITIVE.allows(value[1])
+
+
+def _is_ascending(value: Any) -> bool:
+    if not isinstance(value, list) or not value or not all(map(is_real, value)):
+        return False
+    return value[0] >= -1 and value[-1] <= 1 and all(x < y for x, y in pairwise(value))
+
+
+def _is_category_column(value: Any) -> bool:
+    """Whether the types are right; `CategoryColumn` checks what values and ranks must be."""
+    if not isinstance(value, dict) or set(value) != {"values", "missing", "ranks"}:
+        return False
+    lists = [value["values"], value["ranks"], *(value["ranks"] or ())]
+    if not all(isinstance(each, list) for each in lists):
+        return False
+    return (
+        all(isinstance(each, str | bool) or is_real(each) for each in value["values"])
+        and type(value["missing"]) is bool
+        and all(type(rank) is int for ranks in value["ranks"] for rank in ranks)
+    )
+
+
+_LABEL = Requirement(
+    "a number, a string, true or false", lambda v: isinstance(v, (int, float, str))
+)
+_LABELS = Requirement(
+    "a list of two labels or more", lambda v: isinstance(v, list) and len(v) > 1, _LABEL
+)
+_LABEL_TYPE = Requirement("the NumPy type of numbers or of strings", _is_label_type)
+_FEATURES = integer(1, _MOST_FEATURES)
+_MARGINS = Requirement("a list of ascending numbers in [-1, 1]", _is_ascending)
+_EDGE = Requirement("a number in (0, 0.5]", lambda v: is_real(v) and 0 < v <= 0.5)
+_UNIT = Requirement("1", lambda v: is_real(v) and v == 1)
+_WEIGHT = Requirement("a number in (0, 2**53]", lambda v: is_real(v) and 0 < v <= 2**53)
+_THRESHOLD = Requirement(
+    'a finite number or "inf"',
+    lambda v: v == "inf" or (is_real(v) and -LARGEST <= v <= LARGEST),
+)
+_CATEGORIES = Requirement("an object of values, missing and ranks", _is_category_column).or_null
+_SIGMOID = {
+    "calibration.slope": between(0, LARGEST),
+    "calibration.intercept": between(-LARGEST, LARGEST),
+}
+_PARAMETERS = {
+    "calibrate": one_of(True, False),
+    "categorical_features": Requirement(
+        "a string or a list of names, positions or truth values",
+        lambda v: (
+            isinstance(v, str)
+            or (isinstance(v, list) and all(isinstance(each, (str, int)) for each in v))
+        ),
+    ).or_null,
+    "class_weight": Requirement(
+        '"balanced", or a list of pairs of a label and a number',
+        lambda v: v == "balanced" or (isinstance(v, list) and all(map(_is_class_weight, v))),
+    ).or_null,
+    "criterion": one_of(*CRITERIA),
+    "d": POSITIVE,
+    "early_stopping": Requirement(
+        'true, false, "auto" or "cv"',
+        lambda v: v in (True, False, "auto", "cv") and type(v) in (bool, str),
+    ),
+    "edge": Requirement("a number in (0, 0.5)", lambda v: is_real(v) and 0 < v < 0.5),
+    "estimator": NULL,
+    "horizon": integer(1).or_null,
+    "max_bins": integer(2, MOST_BINS),
+    "max_depth": integer(1).or_null,
+    "max_leaves": Requirement(
+        'an integer from 2, "auto" or null',
+        lambda v: v is None or v == "auto" or (type(v) is int and v >= 2),
+    ),
+    "min_samples_leaf": integer(1),
+    "min_weight_fraction_leaf": between(0, 0.5),
+    "monotonic_cst": Requirement(
+        "a list, or an object by feature names, of -1, 0 and 1",
+        lambda v: (
+            isinstance(v, (list, dict))
+            and all(
+                type(each) is int and each in (-1, 0, 1)
+                for each in (v.values() if isinstance(v, dict) else v)
+            )
+        ),
+    ).or_null,
+    "n_estimators": integer(1),
+    "n_iter_no_change": integer(1),
+    "n_jobs": Requirement("an integer other than 0", lambda v: type(v) is int and v != 0).or_null,
+    "potential": Requirement("a potential", is_described).or_null,
+    "random_state": integer(0).or_null,
+    "scoring": STRING.or_null,
+    "tol": between(0, LARGEST),
+    "validation_fraction": Requirement(
+        "a number in (0, 1) or an integer from 1",
+        lambda v: is_real(v) and (0 < v < 1 or (type(v) is int and v >= 1)),
+    ).or_null,
+    "verbose": Requirement("an integer, true or false", lambda v: isinstance(v, int)),
+    "warm_start": Requirement("true or false", lambda v: v in (True, False)),
+}

@@ -1,0 +1,94 @@
+r"""Scorecards: the votes of stumps as points for each interval of each feature.
+
+.. math:: \sum_t \alpha_t h_t(x) = \text{base} + \sum_j \text{points}_j(x_j)
+
+All :math:`\alpha_t` of [LS14, Alg. 6] are 1, so its points are whole numbers, and a person can add
+them up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from driftgames.boosting.data.categories import CategoryVotes
+from driftgames.boosting.model.stumps import exact_weights
+from driftgames.core.typing import FloatArray
+from driftgames.tables import Cell, Column, Row, Table
+
+if TYPE_CHECKING:
+    from driftgames.boosting.estimators.base import BaseBooster
+
+MISSING, OTHER, BASE = "missing", "any other", "(base)"
+"""The rows of a scorecard for a missing value, for a new category and for the base of a class."""
+
+
+def make_scorecard(booster: BaseBooster) -> Table:
+    """Return the points of every feature, those of the widest spread first."""
+    shapes = booster.shape_functions_
+    weights, whole = exact_weights(booster.estimator_weights_, booster.n_iter_)
+    total = float(np.abs(weights).sum())
+    labels = [str(label) for label in booster.classes_.tolist()]
+    columns = (*map(Column, ("feature", "value", "above", "up to")), Column("points", "+.4f"))
+    if len(labels) == 2:
+        words = (
+            f"Add up the points of one line for each feature. Above 0 the vote is for {labels[1]}, "
+            f"else for {labels[0]}."
+        )
+        rows = _rows(shapes.values(), total, whole)
+        return Table("Scorecard", columns, tuple(rows), (words,), "scorecard")
+    lines: list[Row] = []
+    for k, of_class in enumerate(shapes.values()):
+        base = float(booster._tables.of_class(k)._worth[booster.trees_.starts[:-1]].sum())  # type: ignore[union-attr]
+        first: Row = (BASE, "", None, None, _points(base, whole))
+        lines += [(labels[k], *row) for row in [first, *_rows(of_class.values(), total, whole)]]
+    words = (
+        "For each class, add up its base and the points of one line for each feature. The vote is "
+        "for the class of most points."
+    )
+    return Table("Scorecard", (Column("class"), *columns), tuple(lines), (words,), "scorecard")
+
+
+def _rows(shapes: Any, total: float, whole: bool) -> list[Row]:
+    found: list[Row] = []
+    for shape in sorted(shapes, key=lambda each: -float(np.ptp([*each.values, each.missing]))):
+        name = f"x{shape.feature}" if shape.name is None else shape.name
+        lines: list[tuple[str, float | None, float | None, float]] = []
+        if isinstance(shape, CategoryVotes):
+            votes = zip(shape.categories, shape.values.tolist(), strict=True)
+            lines += [(str(each), None, None, vote) for each, vote in votes]
+            lines.append((OTHER, None, None, shape.unknown))
+        else:
+            lines += _intervals(shape.thresholds, shape.values)
+        lines.append((MISSING, None, None, shape.missing))
+        found += [(name, *line[:3], _points(line[3] * total, whole)) for line in lines]
+    return found
+
+
+def _points(votes: float, whole: bool) -> Cell:
+    return round(votes) if whole else votes
+
+
+def _intervals(
+    thresholds: FloatArray, values: FloatArray
+) -> list[tuple[str, float | None, float | None, float]]:
+    """Return text, lower end, upper end and vote of each interval; equal neighbours are one.
+
+    >>> _intervals(np.array([1.0, 2.0, np.inf]), np.array([-0.5, -0.5, 0.5, 0.0]))
+    [('up to 2', None, 2.0, -0.5), ('above 2', 2.0, None, 0.5)]
+    """
+    ends = thresholds[np.isfinite(thresholds)]
+    votes = values[: ends.size + 1]  # what lies above infinity is missing
+    steps = np.flatnonzero(votes[1:] != votes[:-1])
+    cuts = [None, *ends[steps].tolist(), None]
+    found = []
+    for low, high, vote in zip(
+        cuts, cuts[1:], votes[np.append(0, steps + 1)].tolist(), strict=False
+    ):
+        if low is None:
+            text = "any number" if high is None else f"up to {high:.6g}"
+        else:
+            text = f"above {low:.6g}" if high is None else f"{low:.6g} to {high:.6g}"
+        found.append((text, low, high, vote))
+    return found

@@ -1,0 +1,258 @@
+"""Trees: the weak hypotheses of a tree booster, kept as arrays of nodes in the order chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from driftgames.boosting.data.binned_training_set import BinnedTrainingSet
+
+VoteArray = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    r"""Trees :math:`h_1, \dots, h_n` of questions, each with a vote of -1 or +1 in every leaf.
+
+    An example starts at the root, which is the first node of its tree. At a question it goes to
+    node ``left`` of the tree if :math:`x_j \le \theta`, and to node ``left + 1`` if
+    :math:`x_j > \theta`. A missing value goes where ``missing_left`` says. A threshold of
+    infinity asks whether the value is missing.
+
+    Parameters
+    ----------
+    n_nodes : array of int64, one for each tree
+        How many of the nodes belong to each tree. The other arrays have one entry for each node.
+    feature : array of int32
+        The column asked about; -1 in a leaf.
+    threshold : array of float64
+        Values at most this go left; never NaN.
+    missing_left : array of int8
+        1 if missing values go left, else 0.
+    left : array of int32
+        The number of the left node in the tree, counted from its root; 0 in a leaf.
+    vote : array of int8
+        +1 or -1 in a leaf, and 0 in a question. With more than two classes, an array of one column
+        for each class.
+    gain : array of float64
+        What a question gained by the criterion, relative to the weight of all examples.
+
+    Examples
+    --------
+    >>> tree = Trees(
+    ...     n_nodes=[5],
+    ...     feature=[0, -1, 1, -1, -1],
+    ...     threshold=[1.5, 0.0, 4.0, 0.0, 0.0],
+    ...     missing_left=[1, 0, 0, 0, 0],
+    ...     left=[1, 0, 3, 0, 0],
+    ...     vote=[0, -1, 0, 1, -1],
+    ...     gain=[0.4, 0.0, 0.2, 0.0, 0.0],
+    ... )
+    >>> tree.votes([[1.0, 0.0], [2.0, 3.0], [2.0, 5.0], [float("nan"), 3.0]])
+    array([[-1],
+           [ 1],
+           [-1],
+           [-1]], dtype=int8)
+    """
+
+    n_nodes: IntArray
+    feature: npt.NDArray[np.int32]
+    threshold: FloatArray
+    missing_left: VoteArray
+    left: npt.NDArray[np.int32]
+    vote: VoteArray
+    gain: FloatArray
+
+    def __post_init__(self) -> None:
+        for name, dtype in DTYPES.items():
+            column = np.array(getattr(self, name), dtype=dtype)
+            column.flags.writeable = False
+            object.__setattr__(self, name, column)
+        sizes = {name: getattr(self, name).shape for name in DTYPES if name != "n_nodes"}
+        total = int(self.n_nodes.sum())
+        of_nodes = {size for name, size in sizes.items() if name != "vote"} | {sizes["vote"][:1]}
+        if self.n_nodes.ndim != 1 or of_nodes != {(total,)} or self.vote.ndim > 2:
+            raise ValueError(f"the arrays of trees must have {total} entries each; got {sizes}")
+        if np.isnan(self.threshold).any():
+            raise ValueError("the threshold of a question must not be NaN")
+        self._check_nodes()
+
+    def _check_nodes(self) -> None:
+        """Raise ValueError unless every node but the root of a tree is below one question."""
+        n_trees, left = self.n_nodes.size, self.left.astype(np.int64)
+        trees = np.repeat(np.arange(n_trees), self.n_nodes)
+        begin, asks = self.starts[trees], left > 0
+
+        def of_trees(nodes: BoolArray) -> IntArray:
+            return np.bincount(trees[nodes], minlength=n_trees)
+
+        # the left nodes of the questions of a tree of n nodes are 1, 3, ..., n - 2 in some order
+        fits = asks & (left % 2 == 1) & (left < self.n_nodes[trees] - 1)
+        fits &= left > np.arange(trees.size) - begin
+        fits[fits] = np.bincount(begin[fits] + left[fits])[begin[fits] + left[fits]] == 1
+        broken = of_trees((left != 0) & ~fits) + (self.n_nodes != 2 * of_trees(asks) + 1)
+        votes = np.where(asks, 0, 1) != np.abs(self.vote).T
+        voting = of_trees(np.asarray(np.atleast_2d(votes).any(axis=0)))
+        asking = of_trees(((self.feature >= 0) != asks) | (self.feature < -1))
+        for t in np.flatnonzero(broken + voting + asking)[:1].tolist():
+            mine = slice(self.starts[t], self.starts[t + 1])
+            if broken[t]:
+                raise ValueError(
+                    f"left must join the nodes of tree {t} to a tree; got {left[mine].tolist()}"
+                )
+            if voting[t]:
+                raise ValueError(
+                    f"vote must be +1 or -1 in the leaves of tree {t} and 0 in its questions; "
+                    f"got {self.vote[mine].tolist()}"
+                )
+            raise ValueError(
+                f"feature must be >= 0 in the questions of tree {t} and -1 in its leaves; "
+                f"got {self.feature[mine].tolist()}"
+            )
+
+    @classmethod
+    def none(cls) -> Trees:
+        """Return the trees of a booster that has none."""
+        return cls(*(np.empty(0, dtype) for dtype in DTYPES.values()))
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """Where the nodes of each tree begin, and one end."""
+        return np.concatenate([[0], np.cumsum(self.n_nodes)])
+
+    @cached_property
+    def depths(self) -> IntArray:
+        """How many questions are above each node."""
+        depths = np.zeros(self.feature.size, dtype=np.int64)
+        for begin, end in self._ends():
+            for n in range(begin, end):  # a node comes after the one above it
+                if self.left[n]:
+                    below = begin + self.left[n]
+                    depths[below : below + 2] = depths[n] + 1
+        return depths
+
+    def __len__(self) -> int:
+        return int(self.n_nodes.size)
+
+    def __getitem__(self, rounds: slice) -> Trees:
+        """Return the trees of a slice of consecutive rounds, counted from 0."""
+        first, last, step = rounds.indices(len(self))
+        if step != 1:
+            raise ValueError(f"trees are sliced with a step of 1; got {step}")
+        last = max(first, last)
+        begin, end = self.starts[first], self.starts[last]
+        nodes = (getattr(self, name)[begin:end] for name in DTYPES if name != "n_nodes")
+        return Trees(self.n_nodes[first:last], *nodes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Trees):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, n), getattr(other, n)) for n in DTYPES)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def votes(self, X: Any) -> VoteArray:
+        """Return the vote of every tree on every row, of shape ``(n_rows, n_trees)``.
+
+        With more than two classes there is a third axis for the classes.
+
+        The plain definition, for tests and small data. ``X`` is an array or a SciPy sparse matrix.
+        """
+        return np.asarray(self.vote[self.leaves(X) + self.starts[:-1]])
+
+    def leaves(self, X: Any) -> IntArray:
+        """Return the leaf of every row in every tree, as its number in the tree."""
+        rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        answer = np.empty((rows.shape[0], len(self)), dtype=np.int64)
+        for t, (begin, _) in enumerate(self._ends()):
+            at = np.full(rows.shape[0], begin)
+            while (asks := self.left[at] > 0).any():
+                x = rows[asks, self.feature[at[asks]]]
+                left = np.where(
+                    np.isnan(x), self.missing_left[at[asks]] == 1, x <= self.threshold[at[asks]]
+                )
+                at[asks] = begin + self.left[at[asks]] + np.where(left, 0, 1)
+            answer[:, t] = at - begin
+        return answer
+
+    def _ends(self) -> list[tuple[int, int]]:
+        starts = self.starts.tolist()
+        return list(pairwise(starts))
+
+
+DTYPES = {
+    "n_nodes": np.int64,
+    "feature": np.int32,
+    "threshold": np.float64,
+    "missing_left": np.int8,
+    "left": np.int32,
+    "vote": np.int8,
+    "gain": np.float64,
+}
+"""The arrays of `Trees` and their types."""
+
+NO_TREES = Trees.none()
+"""The trees of a booster of stumps."""
+
+
+class Node(NamedTuple):
+    """A node of a tree on bins.
+
+    A question has ``left > 0``: bins up to ``cut`` go to node ``left``, others to ``left + 1``.
+    A leaf has ``left == 0`` and a vote; with more than two classes, a tuple of one for each.
+    """
+
+    feature: int = -1
+    cut: int = 0
+    missing_left: int = 0
+    left: int = 0
+    vote: Any = 0
+    gain: float = 0.0
+
+
+Tree = tuple[Node, ...]
+"""A tree on bins: the root first, and two nodes more for each question in the order of growing."""
+
+
+class TreesOnBins:
+    """What grows trees on the bins of ``_data``: it knows them by their bins and by values."""
+
+    _data: BinnedTrainingSet
+
+    def to_values(self, chosen: list[Tree]) -> Trees:
+        """Return trees on bins as trees on feature values."""
+        if not chosen:
+            return NO_TREES
+        nodes = [node for tree in chosen for node in tree]
+        feature, cut, missing_left, left = np.array([node[:4] for node in nodes]).T
+        threshold, asks = np.zeros(len(nodes)), left > 0
+        threshold[asks] = self._data.cuts.values(feature[asks], cut[asks])
+        votes = np.array([node.vote for node in nodes if not node.left])
+        vote = np.zeros((len(nodes), *votes.shape[1:]))
+        vote[~asks] = votes
+        sizes = np.array([len(tree) for tree in chosen])
+        gain = np.array([node.gain for node in nodes])
+        return Trees(sizes, feature, threshold, missing_left, left, vote, gain)
+
+    def to_bins(self, trees: Trees) -> list[Tree]:
+        """Return trees on feature values as trees on bins."""
+        index = self._data.cuts.index
+
+        def node(
+            j: int, theta: float, missing_left: int, left: int, vote: int | list[int], gain: float
+        ) -> Node:
+            if left:
+                return Node(j, index(j, theta), missing_left, left, gain=gain)
+            return Node(vote=tuple(vote) if isinstance(vote, list) else vote)
+
+        names = ("feature", "threshold", "missing_left", "left", "vote", "gain")
+        nodes = list(map(node, *(getattr(trees, name).tolist() for name in names)))
+        return [tuple(nodes[begin:end]) for begin, end in trees._ends()]
