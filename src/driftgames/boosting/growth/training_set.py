@@ -61,8 +61,8 @@ class RowSet(ABC):
         heavy = int(self.sample_weights[self.positive].sum())
         return [int(self.sample_weights.sum()) - heavy, heavy]
 
-    def count_mistakes(self) -> MistakeCounts:
-        """Return one number of mistakes for each example."""
+    def count_mistakes(self, n_rounds: int) -> MistakeCounts:
+        """Return one number of mistakes for each example; ``n_rounds`` are planned."""
         return RowCounts(self)
 
     def add_votes(self) -> RowVotes:
