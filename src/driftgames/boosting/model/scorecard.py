@@ -40,7 +40,7 @@ def make_scorecard(booster: BaseBooster) -> Table:
         return Table("Scorecard", columns, tuple(rows), (words,), "scorecard")
     lines: list[Row] = []
     for k, of_class in enumerate(shapes.values()):
-        base = float(booster._tables.of_class(k)._worth[booster.trees_.starts[:-1]].sum())  # type: ignore[union-attr]
+        base = booster._tables.of_class(k).base  # type: ignore[union-attr]
         first: Row = (BASE, "", None, None, _points(base, whole))
         lines += [(labels[k], *row) for row in [first, *_rows(of_class.values(), total, whole)]]
     words = (
