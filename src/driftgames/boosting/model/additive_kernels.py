@@ -31,7 +31,7 @@ def has_infinity(flat: npt.NDArray[Any], begin: int, end: int) -> bool:
     infinite = first(0)
     for i in range(begin, end, LANES):
         infinite = infinite | (magnitude(load(flat, i, 0.0)) == np.inf)
-    return any_of(infinite)
+    return bool(any_of(infinite))
 
 
 @kernel
