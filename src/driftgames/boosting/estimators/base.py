@@ -13,6 +13,7 @@ from driftgames.boosting.estimators.explaining import Explaining
 from driftgames.boosting.estimators.input_checks import count_threads, is_plain
 from driftgames.boosting.fit.batch_fit import BatchFit
 from driftgames.boosting.fit.calibration import votes_after
+from driftgames.boosting.model.row_scores import CHUNK
 from driftgames.boosting.model.votes import winners
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, Margins
@@ -100,16 +101,20 @@ class BaseBooster(BatchFit, Explaining):
 
         With more than two classes there is a column of votes for each class.
         """
-        model, n_threads = self.model_, count_threads(self.n_jobs)
+        model = self.model_
         # the loop over the rows of a plain array looks for infinities itself
         searches = model.searches_infinities and is_plain(X)
         columns = self._check_input(X, finite=not searches)
-        return model.votes(columns, n_threads=n_threads, finite=searches)
+        return model.votes(columns, n_threads=self._count_threads(columns), finite=searches)
+
+    def _count_threads(self, columns: Any) -> int:
+        """Return the number of threads for these rows; few rows are one task."""
+        return count_threads(self.n_jobs) if columns.shape[0] > CHUNK else 1
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Yield the normalised vote after 1, 2, ... rounds."""
         model, columns = self.model_, self._check_input(X)
-        yield from model.staged_votes(columns, n_threads=count_threads(self.n_jobs))
+        yield from model.staged_votes(columns, n_threads=self._count_threads(columns))
 
     def predict(self, X: Any) -> Array:
         """Return the label that the vote is for; a tie is for the first of the tied labels."""

@@ -41,6 +41,7 @@ from driftgames.boosting.growth.training_set import TrainingSet
 from driftgames.boosting.growth.tree_growth import TreeGrower, TreeShape
 from driftgames.boosting.model.fitted_model import FittedModel, expand_for
 from driftgames.boosting.model.training_record import COLUMNS, Fitted, TrainingRecord
+from driftgames.boosting.model.trees import Trees
 from driftgames.boosting.weights.example_chips import ExampleChips, Round
 from driftgames.certificates.margins import Margins
 from driftgames.core.checks import check_flag, float_errors, shown
@@ -252,7 +253,8 @@ class BoostingRounds(BoosterInput):
 
         rounds, margins_after = self._play(chips, earlier, n_estimators, training_set, watch, stage)
         model, record = fitted_to(rounds)
-        if len(model.trees) and not model.trees.left.any():
+        trees = model.hypotheses
+        if rounds and isinstance(trees, Trees) and not trees.left.any():
             rounds = []  # constant votes for one class and the other
             model, record = fitted_to(rounds)
         stopped = chips.finished or (watch is not None and watch.stopped)
