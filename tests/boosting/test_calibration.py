@@ -1,5 +1,7 @@
 """Calibrated probabilities: what they are fitted to, what they reach and what they depend on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -14,9 +16,10 @@ from sklearn.tree import DecisionTreeClassifier
 from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
 from driftgames.boosting.data.folds import deal_ranks, hold_out
 from driftgames.boosting.data.row_sample import hash_rows
+from driftgames.boosting.estimators.persistence import load_model
 from driftgames.boosting.fit import calibration
-from driftgames.boosting.fit.calibration import Calibration, stages_of
-from driftgames.boosting.model.persistence import load_model
+from driftgames.boosting.fit.calibration import stages_of
+from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.sigmoids import fit_sigmoid, fit_softmax
 from driftgames.potentials import TwoNorm
 
@@ -259,7 +262,8 @@ def test_rounds_are_chosen_without_calibration_and_never_below_those_of_an_earli
     again = NHBoostDTClassifier(n + 5, **settings)
     again.early_stopping = False
     again.fit(X, noisy)
-    again._settings["early_stopping"] = again.early_stopping = "cv"
+    record, again.early_stopping = again.record_, "cv"
+    again.adopt(again.model_, replace(record, settings={**record.settings, "early_stopping": "cv"}))
     assert again.set_params(n_estimators=40).fit(X, noisy).n_iter_ >= n + 5
 
 

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.data.categories import RARE, CategoryColumn, CategoryEncoder, CategoryVotes
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.model.persistence import encode_model
+from driftgames.boosting.estimators.persistence import encode_model
 from driftgames.core.documents import DocumentError
 from driftgames.datasets.binarise import Attribute, binarise, make_columns
 from driftgames.datasets.libsvm import read_libsvm
@@ -272,7 +272,7 @@ def test_unknown_categories_answer_no_and_missing_values_too_if_the_fit_saw_none
     assert isinstance(votes, CategoryVotes)
     assert votes.missing == votes.unknown
     no = model.encoder_.expand(np.full((1, 4), -1.0))
-    explained = model.encoder_.explain(model._tables.explain(no))
+    explained = model.encoder_.explain(model.model_.tables.explain(no, None))
     assert votes.unknown == explained.contributions[explained.features.tolist().index(0)]
     shapes = model.shape_functions_[2]  # missing values in the fit: a category of their own
     assert shapes.missing != shapes.unknown

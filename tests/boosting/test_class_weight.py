@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import log_loss, recall_score
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier, NoEdgeWarning
-from driftgames.boosting.model.persistence import encode_model, load_model
+from driftgames.boosting.estimators.persistence import encode_model, load_model
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from driftgames.boosting import (
     NHBoostDTClassifier,
     PotentialBoostClassifier,
 )
-from driftgames.boosting.model.persistence import FORMAT, VERSION, encode_model, load_model
+from driftgames.boosting.estimators.persistence import FORMAT, VERSION, encode_model, load_model
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
 from driftgames.core.documents import DocumentError, write_document

@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from driftgames.boosting import AdaBoostClassifier, BoostByMajorityClassifier, NHBoostDTClassifier
+from driftgames.boosting.estimators.persistence import encode_model, load_model
 from driftgames.boosting.fit.monitoring import Stopping
-from driftgames.boosting.model.persistence import encode_model, load_model
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_the_held_out_share_does_not_train(data):
     for share in (0.25, 60, None):
         booster = NHBoostDTClassifier(2, early_stopping=True, validation_fraction=share)
         booster.set_params(calibrate=False).fit(X, y)
-        sizes[share] = booster._margins.masses.sum()
+        sizes[share] = booster.record_.margins.masses.sum()
     assert sizes[None] == 300
     assert sizes[0.25] == pytest.approx(225, abs=8)
     assert sizes[60] == pytest.approx(240, abs=8)
@@ -100,7 +100,7 @@ def test_an_eval_set_decides_when_there_is_one_and_all_examples_train(data):
     X, y = data
     booster = NHBoostDTClassifier(200, early_stopping=True, calibrate=False)
     booster.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])])
-    assert booster._margins.masses.sum() == 200
+    assert booster.record_.margins.masses.sum() == 200
     np.testing.assert_array_equal(
         -booster.validation_score_[1:], booster.evals_result_["valid_0"]["log_loss"]
     )

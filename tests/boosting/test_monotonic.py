@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
-from driftgames.boosting.model.persistence import encode_model, load_model
+from driftgames.boosting.estimators.persistence import encode_model, load_model
 
 SHAPES = {
     "stumps": {},

@@ -12,6 +12,7 @@ from driftgames.boosting.growth import tree_growth
 from driftgames.boosting.growth.leaf_tally import LeafTally
 from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
 from driftgames.boosting.growth.shares import Share, combine
+from driftgames.boosting.model.fitted_model import FittedModel
 
 N = 300
 RNG = np.random.default_rng(5)
@@ -60,16 +61,16 @@ def _fit_shares(booster, weights, pieces, y=Y):
         )
         shares += [Share(data, shape, mine, classes.size) for data, mine in sets]
     exchange = _Here(shares)
-    booster.n_features_in_ = X.shape[1]
+    outline = FittedModel(classes, X.shape[1])
     shared = SharedTrainingSet(
         exchange,
         whole.cuts,
         classes.size,
         integer_weights=weights.integer_weights,
         shape=shape,
-        monotonic=booster._directions(None),
+        monotonic=booster._directions(outline),
     )
-    booster._boost(shared, classes, booster.n_estimators)
+    booster.adopt(*booster._boost(shared, outline, booster.n_estimators))
     return exchange
 
 

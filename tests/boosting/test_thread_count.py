@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from joblib import Parallel, delayed
 
-from driftgames.boosting.estimators.booster_input import count_threads
+from driftgames.boosting.estimators.input_checks import count_threads
 
 
 def test_threads_are_counted_as_joblib_does():

@@ -14,9 +14,9 @@ from driftgames.boosting import (
     Stumps,
     Trees,
 )
+from driftgames.boosting.estimators.persistence import encode_model
 from driftgames.boosting.growth import tree_growth
 from driftgames.boosting.growth.tree_growth import TreeShape
-from driftgames.boosting.model.persistence import encode_model
 
 SETTINGS = {"boost-by-majority": {"edge": 0.05, "horizon": 40}}
 SHAPES = {

@@ -12,7 +12,7 @@ from driftgames.boosting import (
     NHBoostDTClassifier,
     PotentialBoostClassifier,
 )
-from driftgames.boosting.model.persistence import encode_model, load_model
+from driftgames.boosting.estimators.persistence import encode_model, load_model
 from driftgames.potentials import Exponential, TwoNorm
 
 SETTINGS = {"boost-by-majority": {"horizon": 20}, "potential boost": {"potential": TwoNorm()}}

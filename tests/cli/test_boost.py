@@ -23,8 +23,8 @@ from driftgames.boosting import (
     BoostByMajorityClassifier,
     NHBoostDTClassifier,
 )
+from driftgames.boosting.estimators.persistence import encode_model, load_model
 from driftgames.boosting.estimators.potential_boost import CountedChips
-from driftgames.boosting.model.persistence import encode_model, load_model
 from driftgames.cli._boost_options import ALGORITHMS
 from driftgames.cli.boost import app
 from driftgames.datasets.libsvm import format_libsvm

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from driftgames.bandit import check_bandit_potential
 from driftgames.boosting import PotentialBoostClassifier
-from driftgames.boosting.model.persistence import load_model
+from driftgames.boosting.estimators.persistence import load_model
 from driftgames.cli.app import app
 from driftgames.core.description import Describable, describe, restore
 from driftgames.core.documents import DocumentError

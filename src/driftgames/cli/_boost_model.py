@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, NoReturn
 
@@ -11,8 +12,8 @@ import typer
 
 from driftgames.boosting import NoEdgeWarning
 from driftgames.boosting.data.sources import open_parquet
+from driftgames.boosting.estimators.persistence import save_model
 from driftgames.boosting.fit.rounds import heaviest
-from driftgames.boosting.model.persistence import save_model
 from driftgames.cli import INTERRUPTED
 from driftgames.cli._boost_options import ExampleReading
 from driftgames.cli._boost_report import feature_name
@@ -107,7 +108,7 @@ def fit_with_checkpoints(
         elif booster.early_stopping and not early and done > 1:
             why = f"the log-loss has not fallen for {booster.n_iter_no_change} rounds"
         if done == 0:
-            heavier = booster.classes_.tolist()[heaviest(booster._default_vote)]
+            heavier = booster.classes_.tolist()[heaviest(booster.model_.default_vote)]
             why += f"; every prediction is {heavier}, the class of most weight"
         typer.echo(f"the fit ended after {done} of {rounds} rounds: {why}", err=True)
 
@@ -120,15 +121,15 @@ def fit_batches(booster: Any, data: str, label: str | None, names: list[str] | N
         raise DataError(f"{data}: there is no column {label!r}; it has {', '.join(titles)}")
     goes_on = is_fitted(booster)
     if goes_on and names is not None:
-        booster.feature_names_in_ = np.array(names, dtype=object)
+        give_names(booster, names)
     booster.set_params(warm_start=goes_on, verbose=1)
     booster.fit_batches(source, label=titles[-1] if label is None else label, columns=names)
     booster.set_params(verbose=0)
 
 
 def say_error(path: Path, booster: Any) -> None:
-    lean = booster._default_vote
-    error = (1 - max(abs(lean[0]) if lean.size == 1 else lean.max(), 0.0)) / 2
+    vote = booster.model_.default_vote
+    error = (1 - max(abs(vote[0]) if vote.size == 1 else vote.max(), 0.0)) / 2
     if booster.n_iter_:
         error = booster.history_["training_error"][-1]
     typer.echo(f"{path}: {booster.n_iter_} rounds, training error {error:.2%}")
@@ -147,15 +148,24 @@ def write_booster(booster: Any, names: list[str] | None, path: Path) -> None:
     """Write the model as if it had been fitted at once, on columns with these names."""
     booster.set_params(warm_start=False)
     if names is not None:
-        booster.feature_names_in_ = np.array(names, dtype=object)
+        give_names(booster, names)
     save_model(booster, path)
     take_names(booster)
 
 
 def take_names(booster: Any) -> list[str] | None:
     """Remove the feature names from a booster and return them: columns are matched here."""
-    names = vars(booster).pop("feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
+    names = booster.model_.feature_names if is_fitted(booster) else None
+    if names is None:
+        return None
+    give_names(booster, None)
+    return [str(name) for name in names]
+
+
+def give_names(booster: Any, names: list[str] | None) -> None:
+    """Let a fitted booster know its features by these names, or by none."""
+    titles = None if names is None else np.array(names, dtype=object)
+    booster.adopt(replace(booster.model_, feature_names=titles), booster.record_)
 
 
 def columns_of(booster: Any) -> dict[str, Any]:

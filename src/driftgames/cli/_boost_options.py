@@ -66,7 +66,7 @@ class Settings(NamedTuple):
 
     def go_on(self, path: Path) -> Any:
         """Return the booster of a file; refuse other settings, and more rounds than asked for."""
-        from driftgames.boosting.model.persistence import load_model
+        from driftgames.boosting.estimators.persistence import load_model
 
         booster = load_model(path)
         name = next(name for name, kind in BOOSTERS.items() if type(booster) is kind)

@@ -192,7 +192,7 @@ def predict(
         output (FILE): The file. Default: standard output.
         json (FILE): Write labels, votes and probabilities to this file.
     """
-    from driftgames.boosting.model.persistence import load_model
+    from driftgames.boosting.estimators.persistence import load_model
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import line_of, predictions_of, say_scores
     from driftgames.core.documents import atomic_write
@@ -246,7 +246,7 @@ def inspect(
         plot (FILE): Draw what the features vote to this .svg, .pdf or .png.
         html (OUT.html): Write the scorecard of stumps as a page.
     """
-    from driftgames.boosting.model.persistence import load_model
+    from driftgames.boosting.estimators.persistence import load_model
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import facts_of, features_of, margins_on, summary_of
     from driftgames.cli._scorecard_page import render_scorecard

@@ -12,17 +12,20 @@ from typing import Any, Self
 import dask.array as da
 import numpy as np
 from distributed import Client, default_client
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone
 
 import dask
 from driftgames.boosting import BOOSTERS
 from driftgames.boosting.estimators.base import BaseBooster
+from driftgames.boosting.estimators.persistence import load_model
 from driftgames.boosting.fit.assembly import join
 from driftgames.boosting.fit.calibration import RowKeys, cross_fit
 from driftgames.boosting.fit.monitoring import Callback, Stage, name_sets
+from driftgames.boosting.fit.rounds import outline_of
 from driftgames.boosting.fit.warm_start import check_categories, check_continuation
+from driftgames.boosting.growth.shape import STUMP
 from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
-from driftgames.boosting.model.persistence import load_model
+from driftgames.boosting.model.training_record import Fitted
 from driftgames.core.checks import check_integer, is_real, shown
 from driftgames.core.typing import BoolArray, FloatArray, Path
 from driftgames.dask import partitions
@@ -137,8 +140,10 @@ class DaskBooster(BaseBooster):
                     self._fit_parts(client, fresh, rest, {}, [], weighted=weighted)
                 return survey.vote(parts, held, fresh, stages)
 
-            local._settle(cross_fit(local, keys, refit, local._stages))
-        self._hand_over(local, self)
+            fitted = Fitted(local.model_, local.record_)
+            fitted = local._settle(fitted, cross_fit(local, keys, refit, fitted.stages))
+            local.adopt(*fitted)
+        self.adopt(local.model_, local.record_)
         self.exchange_ = report
         if self.checkpoint is not None:
             FilePath(self.checkpoint).unlink(missing_ok=True)
@@ -159,7 +164,10 @@ class DaskBooster(BaseBooster):
         goes_on = local.__sklearn_is_fitted__()
         n_estimators, max_bins, shape, _ = local._check_settings()
         survey = Survey(client, parts, self.timeout)
-        plan = survey.check(local, weighted=weighted)
+        noted = clone(local)
+        if goes_on:
+            noted.adopt(local.model_, local.record_)
+        plan = survey.check(noted, weighted=weighted)
         n_classes = plan.classes.size
         if goes_on:
             check_continuation(local, plan.classes, n_estimators)
@@ -173,15 +181,14 @@ class DaskBooster(BaseBooster):
         encoder = survey.encoder(plan, ranked=shape is not None and not shape.is_stump)
         if goes_on:
             check_categories(local, encoder)
-        local.encoder_ = encoder
-        monotonic = local._directions(getattr(local, "feature_names_in_", None), n_classes)
-        if shape is not None:
-            shape = None if shape.is_stump else shape.fitted_to(n_classes, survey.n_training)
+        outline = outline_of(noted, plan.classes, encoder)
+        monotonic = local._directions(outline)
+        shape = (shape or STUMP).fitted_to(n_classes, survey.n_training)
         plan = replace(plan, encoder=encoder, shape=shape)
         cuts = survey.cuts(plan, max_bins)
         plan = replace(plan, cuts=cuts)
         held_out = join([(plan.columns(part), part.y, plan.weigh(part)) for part in unseen])
-        watch = local._watch(pairs, plan.classes, callbacks, stopping, held_out)
+        watch = local._watch(noted, outline, pairs, callbacks, stopping, held_out)
         with ActorExchange(client, survey.parts, plan, self.timeout) as exchange:
             exchange.place(survey.release())
             shared = SharedTrainingSet(
@@ -193,7 +200,7 @@ class DaskBooster(BaseBooster):
                 monotonic=monotonic,
             )
             begun = time.perf_counter()
-            local._boost(shared, plan.classes, n_estimators, watch, goes_on=goes_on)
+            local.adopt(*local._boost(shared, outline, n_estimators, watch, goes_on=goes_on))
             seconds = time.perf_counter() - begun
             waited = max(exchange.seconds - exchange.busiest(), 0.0)
             report = ExchangeReport(seconds, waited, exchange.n_asked, exchange.n_lost)
@@ -210,8 +217,7 @@ class DaskBooster(BaseBooster):
 
     def to_local(self) -> BaseBooster:
         """Return the ordinary classifier of this fit."""
-        check_is_fitted(self)
-        return self._hand_over(self, self._new_local())
+        return self._new_local().adopt(self.model_, self.record_)
 
     def decision_function(self, X: Any) -> Any:
         """Return the normalised vote; lazily, as a dask array, for a collection."""
@@ -271,14 +277,8 @@ class DaskBooster(BaseBooster):
                 )
             return saved
         if self.warm_start and self.__sklearn_is_fitted__():
-            self._hand_over(self, local)
+            local.adopt(self.model_, self.record_)
         return local
-
-    def _hand_over(self, fitted: BaseBooster, to: BaseBooster) -> BaseBooster:
-        """Let a booster take over what another one was fitted to."""
-        own = {*self.get_params(deep=False), "exchange_"}
-        to.__dict__.update({k: v for k, v in vars(fitted).items() if k not in own})
-        return to
 
     def _new_local(self) -> BaseBooster:
         """Return the ordinary classifier with these settings."""

@@ -20,8 +20,9 @@ from driftgames.boosting.data.frames import Categories, FoundCategories, recode
 from driftgames.boosting.data.row_sample import hash_rows, stack_rows
 from driftgames.boosting.data.sample_weights import WeightScale, WeightTotals, exact_sum
 from driftgames.boosting.estimators.base import BaseBooster
-from driftgames.boosting.fit.calibration import RowKeys
-from driftgames.boosting.growth.tree_growth import TreeShape
+from driftgames.boosting.estimators.input_checks import check_examples
+from driftgames.boosting.fit.calibration import RowKeys, votes_after
+from driftgames.boosting.growth.shape import STUMP, TreeShape
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 
@@ -70,7 +71,7 @@ class Plan:
     categories: tuple[Categories | None, ...] | None = None
     encoder: CategoryEncoder | None = None
     cuts: Cuts | None = None
-    shape: TreeShape | None = None
+    shape: TreeShape = STUMP
 
     @property
     def integer_weights(self) -> bool:
@@ -181,7 +182,7 @@ def prepare(k: int, booster: BaseBooster, X: Any, y: Any, sample_weight: Any = N
     if n_rows == 0:
         return Part()
     try:
-        rows, y, categories = booster._check_examples(X, y, reset=True)
+        rows, y, categories = check_examples(booster, X, y, reset=True)
         weights = None if sample_weight is None else _check_weights(sample_weight, y.size)
         found = None if categories is None else FoundCategories.of(X, categories)
     except ValueError as error:
@@ -245,7 +246,7 @@ def find_keys(part: Part, plan: Plan) -> tuple[RowKeys, IntArray]:
 def vote(part: Part, held: BoolArray, booster: BaseBooster, stages: Sequence[int]) -> FloatArray:
     """Return the votes of a booster on some of the examples, after so many rounds as stages say."""
     categories = None if part.found is None else part.found.held
-    return booster._votes_after(booster._expand_codes(part.X[held], categories), stages)
+    return votes_after(booster, booster.model_.expand(part.X[held], categories), stages)
 
 
 def summarise(part: Part, plan: Plan, max_bins: int, n_expected: int | None) -> CutSummary:

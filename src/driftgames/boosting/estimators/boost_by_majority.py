@@ -61,7 +61,7 @@ class BoostByMajorityClassifier(BaseBooster):
             raise ValueError(f"edge must lie in (0, 0.5); got {shown(self.edge)}")
         if self.horizon is None and self.warm_start and self.__sklearn_is_fitted__():
             raise ValueError("horizon must be given for a fit that goes on (warm_start)")
-        horizon = check_integer("horizon", self._settings["horizon"], least=1)
+        horizon = check_integer("horizon", self.binding_settings()["horizon"], least=1)
         if self.n_estimators > horizon:
             raise ValueError(
                 f"n_estimators must be at most horizon={horizon}; got {self.n_estimators}"
@@ -69,7 +69,8 @@ class BoostByMajorityClassifier(BaseBooster):
         return count_chips(MajorityWeights(horizon, self.edge), training_set, n_rounds)
 
     def _certify(self, margins: Margins, error: float) -> MarginCertificate:
-        horizon, edge = self._settings["horizon"], self._settings["edge"]
+        settings = self.record_.settings
+        horizon, edge = settings["horizon"], settings["edge"]
         least = float(self.history_["edge"].min())
         if self.n_iter_ < horizon:
             caveat = f"only {self.n_iter_} of the {horizon} planned rounds were played"
@@ -82,6 +83,7 @@ class BoostByMajorityClassifier(BaseBooster):
             "Boost-by-majority", self.n_iter_, margins, error, value, caveat
         )
 
-    def _binding_settings(self) -> dict[str, Any]:
+    def binding_settings(self) -> dict[str, Any]:
+        """Return the settings that the rounds depend on, the planned number of rounds too."""
         horizon = self.n_estimators if self.horizon is None else self.horizon
-        return {**super()._binding_settings(), "horizon": horizon}
+        return {**super().binding_settings(), "horizon": horizon}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from driftgames.boosting.estimators.base import BaseBooster
 from driftgames.boosting.growth.training_set import TrainingSet
@@ -18,18 +19,23 @@ from driftgames.potentials import NormalHedgeDT, Potential
 class _PotentialBooster(BaseBooster):
     """A booster whose settings name a potential."""
 
-    @abstractmethod
-    def _potential(self) -> Potential:
-        """Return the potential of ``self._settings``."""
+    _setting: ClassVar[str]
+    """The name of that setting."""
 
-    def _title(self) -> str:
-        return type(self._potential()).__name__
+    @abstractmethod
+    def _potential(self, value: Any) -> Potential:
+        """Return the potential for this value of the setting."""
+
+    def _title(self, potential: Potential) -> str:
+        return type(potential).__name__
 
     def _start(self, training_set: TrainingSet, n_rounds: int) -> ExampleChips:
-        return count_chips(PotentialWeights(self._potential()), training_set, n_rounds)
+        potential = self._potential(getattr(self, self._setting))
+        return count_chips(PotentialWeights(potential), training_set, n_rounds)
 
     def _certify(self, margins: Margins, error: float) -> MarginCertificate:
-        return self._certify_regret(self._title(), self._potential().bound, margins, error)
+        potential = self._potential(self.record_.settings[self._setting])
+        return self._certify_regret(self._title(potential), potential.bound, margins, error)
 
 
 @dataclass(eq=False, repr=False)
@@ -81,10 +87,12 @@ class NHBoostDTClassifier(_PotentialBooster):
     n_estimators: int = 200
     d: float = 3.0
 
-    def _potential(self) -> NormalHedgeDT:
-        return NormalHedgeDT(self._settings["d"])
+    _setting: ClassVar[str] = "d"
 
-    def _title(self) -> str:
+    def _potential(self, value: Any) -> NormalHedgeDT:
+        return NormalHedgeDT(value)
+
+    def _title(self, potential: Potential) -> str:
         return "NH-Boost.DT"
 
 
@@ -123,10 +131,11 @@ class PotentialBoostClassifier(_PotentialBooster):
     potential: Potential | None = None
     n_estimators: int = 200
 
-    def _potential(self) -> Potential:
-        potential = self._settings["potential"]
-        if potential is None:
+    _setting: ClassVar[str] = "potential"
+
+    def _potential(self, value: Any) -> Potential:
+        if value is None:
             return NormalHedgeDT()
-        if not isinstance(potential, Potential):
-            raise ValueError(f"potential must be a Potential; got {shown(potential)}")
-        return potential
+        if not isinstance(value, Potential):
+            raise ValueError(f"potential must be a Potential; got {shown(value)}")
+        return value

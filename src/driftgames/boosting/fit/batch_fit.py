@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.sources import Asked, open_source
+from driftgames.boosting.estimators.booster_input import BoosterInput
+from driftgames.boosting.estimators.input_checks import check_examples, open_threads
 from driftgames.boosting.fit.batches import BatchReader
 from driftgames.boosting.fit.monitoring import Callback, name_sets
-from driftgames.boosting.fit.rounds import BoostingRounds
+from driftgames.boosting.fit.rounds import BoostingRounds, outline_of
 from driftgames.boosting.fit.warm_start import check_categories, check_continuation, check_names
+from driftgames.boosting.model.training_record import Fitted
 from driftgames.core.checks import check_integer
 
 BATCH_ROWS = 65_536
@@ -67,44 +71,45 @@ class BatchFit(BoostingRounds):
             An error or an interruption leaves the booster as it was.
         """
         batch_rows = check_integer("batch_rows", batch_rows, least=1)
-        with self._kept_on_error():
-            self._check_built_in("fit_batches")
-            goes_on = self._check_settings()[-1]
-            pairs = name_sets(eval_set, eval_names)
-            by_type = isinstance(self.categorical_features, str) or not self.categorical_features
-            asked = Asked(batch_rows, label, weight, columns, filter, frames=not by_type)
-            opened = open_source(source, asked)
-            names = None if opened.names is None else np.array(opened.names, dtype=object)
-            if names is not None and goes_on:
-                check_names(getattr(self, "feature_names_in_", None), names.tolist())
+        self._check_built_in("fit_batches")
+        goes_on = self._check_settings()[-1]
+        pairs = name_sets(eval_set, eval_names)
+        by_type = isinstance(self.categorical_features, str) or not self.categorical_features
+        asked = Asked(batch_rows, label, weight, columns, filter, frames=not by_type)
+        opened = open_source(source, asked)
+        names = None if opened.names is None else np.array(opened.names, dtype=object)
+        if names is not None and goes_on:
+            check_names(self.model_.feature_names, names.tolist())
+        noted = self._twin(self._fitted if goes_on else None)
 
-            def check(X: Any, y: Any, first: bool) -> Any:
-                if names is not None and isinstance(X, np.ndarray):
-                    self.__dict__.pop("feature_names_in_", None)
-                return self._check_examples(X, y, reset=first and not goes_on)
+        def check(X: Any, y: Any, first: bool) -> Any:
+            named = names is not None and hasattr(noted, "feature_names_in_")
+            if named and isinstance(X, np.ndarray):
+                del noted.feature_names_in_  # only the source knows them
+            return check_examples(noted, X, y, reset=first and not goes_on)
 
-            holds_out = bool(self.early_stopping) and not pairs
-            reader = BatchReader(
-                opened,
-                check,
-                self.class_weight,
-                self._cross_fits or holds_out,
-                show=bool(self.verbose),
-            )
-            self._fit_batches(reader, names, pairs, callbacks)
-            if self._cross_fits:
-                self._settle(reader.cross_fit(self, self._stages))
-            if names is not None:
-                self.feature_names_in_ = names
-        return self
+        holds_out = bool(self.early_stopping) and not pairs
+        reader = BatchReader(
+            opened,
+            check,
+            self.class_weight,
+            self._cross_fits or holds_out,
+            show=bool(self.verbose),
+        )
+        fitted = self._fit_batches(reader, noted, names, pairs, callbacks)
+        if self._cross_fits:
+            found = reader.cross_fit(self._twin(fitted), fitted.stages)
+            fitted = self._settle(fitted, found)
+        return self.adopt(*fitted)
 
     def _fit_batches(
         self,
         reader: BatchReader,
+        noted: BoosterInput,
         names: Array | None,
         pairs: dict[str, tuple[Any, Any]],
         callbacks: Sequence[Callback],
-    ) -> None:
+    ) -> Fitted:
         """Fit the booster to what a reader reads, but for its calibration."""
         n_estimators, max_bins, shape, goes_on = self._check_settings()
         reader.begin()
@@ -114,18 +119,19 @@ class BatchFit(BoostingRounds):
         encoder = reader.encode(ranked=shape is not None and not shape.is_stump)
         if goes_on:
             check_categories(self, encoder)
-        self.encoder_ = encoder
         cuts = reader.summarise(max_bins)
         classes = reader.classes
         if goes_on:
             check_continuation(self, classes, n_estimators)
-        if names is None:
-            names = getattr(self, "feature_names_in_", None)
-        monotonic = self._directions(names, classes.size)
-        with self._threads() as (pool, n_threads):
-            binned, labels = reader.bin(cuts, monotonic=monotonic, pool=pool, n_shares=n_threads)
-            training_set = self._on_bins(binned, shape, labels, classes.size)
+        outline = outline_of(noted, classes, encoder)
+        if names is not None:
+            outline = replace(outline, feature_names=names)
+        monotonic = self._directions(outline)
+        with open_threads(self.n_jobs) as (pool, n_threads):
+            binned, labels = reader.bin(cuts, monotonic=monotonic)
+            training_set = self._on_bins(binned, shape, labels, classes.size, n_threads)
+            unseen = reader.take_unseen()
             if names is not None:
-                self.feature_names_in_ = names
-            watch = self._watch(pairs, classes, callbacks, stopping, reader.take_unseen())
-            self._boost(training_set, classes, n_estimators, watch, goes_on=goes_on)
+                noted.feature_names_in_ = names
+            watch = self._watch(noted, outline, pairs, callbacks, stopping, unseen)
+            return self._boost(training_set, outline, n_estimators, watch, goes_on=goes_on)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from driftgames.boosting.data.binned_training_set import BinnedTrainingSet
+from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.categories import CategoryCounts, CategoryEncoder
 from driftgames.boosting.data.cut_summary import CutSummary
@@ -168,7 +168,7 @@ class BatchReader:
                 summary.add(self.expand(X), weights, plain)
         return summary.cuts()
 
-    def bin(self, cuts: Cuts, **settings: Any) -> tuple[BinnedTrainingSet, IntArray | None]:
+    def bin(self, cuts: Cuts, **settings: Any) -> tuple[BinnedData, IntArray | None]:
         """Read all batches again; return them in bins, and their labels.
 
         The labels number the classes; there are none of two classes.

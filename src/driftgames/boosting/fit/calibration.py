@@ -1,10 +1,7 @@
-r"""Probabilities from votes: a sigmoid whose two numbers are fitted to votes on held-out examples.
+"""Cross-fitting: votes on examples held out calibrate a booster and choose its rounds.
 
-.. math:: P(y = 1 \mid x) = \frac{1}{1 + e^{-(a v(x) + b)}}
-
-where :math:`v` is the normalised vote (Platt, 1999). Of more than two classes, class :math:`k` has
-a share of :math:`e^{a v_k(x)}`. The votes on the training examples are too
-good to calibrate with. So boosters are fitted again to a part of the examples, and vote on the
+The votes on the training examples are too good to calibrate with. So boosters are fitted again to a
+part of the examples, and vote on the
 rest: below `SMALL` examples on each of ten parts in turn, below `LARGE` on each of five, and from
 there on one part of five. That costs nine, four and 0.8 fits more.
 
@@ -17,21 +14,19 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
-from driftgames._kernels.elementary import exp_all, log_all
-from driftgames._kernels.sums import dot, row_dots
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.folds import deal_ranks
 from driftgames.boosting.data.frames import Categories
 from driftgames.boosting.data.monotonic import directions
 from driftgames.boosting.data.row_sample import hash_rows
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.model.sigmoids import fit_sigmoid, fit_softmax, sigmoid
+from driftgames.boosting.estimators.input_checks import count_threads
+from driftgames.boosting.model.calibration import Calibration
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -44,59 +39,6 @@ LARGE = 50_000
 """From so many examples on, only one of five parts is held out."""
 
 _QUARTERS = (1.0, 0.841, 0.707, 0.595)  # powers of the fourth root of 1/2
-
-
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """A sigmoid of the vote.
-
-    With more than two classes the probabilities are in proportion to ``exp(slope * vote)``. All
-    classes share the slope, so that the likeliest class is that of most votes.
-
-    Parameters
-    ----------
-    slope, intercept : float
-        The numbers of the sigmoid. A slope is at least 0. The intercept is 0 with more than two
-        classes.
-    """
-
-    slope: float
-    intercept: float
-
-    @classmethod
-    def fit(
-        cls, votes: FloatArray, labels: IntArray, masses: IntArray, scale: float = 1.0
-    ) -> Calibration:
-        """Fit the sigmoids to votes, a column for each class if there are more than two.
-
-        ``labels`` number the classes. ``scale`` times the integer ``masses`` are the numbers of
-        examples that the prior sees.
-        """
-        if votes.ndim == 1:
-            return cls(*fit_sigmoid(votes, labels == 1, masses, scale)[:2])
-        return cls(fit_softmax(votes, labels, masses, scale), 0.0)
-
-    def losses(self, votes: FloatArray, labels: IntArray) -> FloatArray:
-        """Return the log-loss of the probabilities of each vote."""
-        return -log_all(self.probabilities(votes)[np.arange(labels.size), labels])
-
-    def log_loss(self, votes: FloatArray, labels: IntArray, masses: IntArray) -> float:
-        """Return the mean log-loss of the probabilities of votes."""
-        losses = self.losses(votes, labels)
-        return dot(masses.astype(np.float64), losses) / int(masses.sum())
-
-    def probabilities(self, votes: FloatArray) -> FloatArray:
-        """Return the probability of every class.
-
-        >>> Calibration(4.0, 0.0).probabilities(np.array([0.0, 1.0]))
-        array([[0.5       , 0.5       ],
-               [0.01798621, 0.98201379]])
-        """
-        if votes.ndim == 1:
-            z = self.slope * votes + self.intercept
-            return np.column_stack([sigmoid(-z), sigmoid(z)])
-        shares = exp_all(self.slope * (votes - votes.max(axis=1, keepdims=True)))
-        return np.asarray(shares / row_dots(shares, np.ones_like(shares))[:, None])
 
 
 class RowKeys(NamedTuple):
@@ -195,6 +137,12 @@ def _choose(losses: Sequence[FloatArray], masses: IntArray) -> int:
     return best
 
 
+def votes_after(booster: BaseBooster, columns: Any, stages: Sequence[int]) -> FloatArray:
+    """Return the votes of a booster on columns, after so many rounds as each of the stages says."""
+    n_threads = count_threads(booster.n_jobs)
+    return booster.model_.votes_after(columns, stages, n_threads=n_threads)
+
+
 def cross_fit_here(
     booster: BaseBooster,
     X: Any,
@@ -210,9 +158,9 @@ def cross_fit_here(
 
     def refit(fresh: BaseBooster, held: BoolArray, stages: Sequence[int]) -> FloatArray:
         if fresh is booster:
-            return booster._votes_after(booster._expand_codes(X, categories), stages)
+            return votes_after(booster, booster.model_.expand(X, categories), stages)
         fresh.fit(X[~held], y[~held], None if sample_weight is None else sample_weight[~held])
-        return fresh._votes_after(fresh._check_input(X[held]), stages)
+        return votes_after(fresh, fresh.model_.encode(X[held]), stages)
 
     labels = np.searchsorted(booster.classes_, y)
     return cross_fit(booster, RowKeys(hash_rows(X), labels, sample_weight), refit, stages)
@@ -221,7 +169,7 @@ def cross_fit_here(
 def _fresh(booster: BaseBooster, n_examples: int) -> BaseBooster:
     """Return an unfitted booster that plays as many rounds on fewer examples."""
     settings = {
-        **booster._settings,
+        **booster.record_.settings,
         "n_estimators": booster.n_iter_,
         "calibrate": False,
         "early_stopping": False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,15 +12,14 @@ from sklearn.metrics import check_scoring
 
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.folds import deal_ranks, hold_out
-from driftgames.boosting.fit.calibration import Calibration
-from driftgames.boosting.growth.estimator_training_set import IS_LABEL, votes_of
+from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.sigmoids import fit_sigmoid
 from driftgames.boosting.model.stumps import Stumps
-from driftgames.boosting.model.tree_model import PairModel, TreeModel
-from driftgames.boosting.model.trees import Trees
+from driftgames.boosting.model.training_record import TrainingRecord
+from driftgames.boosting.model.votes import cast_votes, winners
 from driftgames.boosting.weights.example_chips import Round
 from driftgames.core.checks import shown
-from driftgames.core.typing import BoolArray, FloatArray, IntArray
+from driftgames.core.typing import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from driftgames.boosting.estimators.base import BaseBooster
@@ -108,8 +107,8 @@ class EvaluationSet:
             return -self.log_loss()
         fitted = model()
         # the examples are columns without names here, and categories are encoded
-        fitted.__dict__.pop("feature_names_in_", None)
-        fitted.encoder_, fitted.n_features_in_ = None, self.X.shape[1]
+        bare = replace(fitted.model_, encoder=None, feature_names=None, n_features=self.X.shape[1])
+        fitted.adopt(bare, fitted.record_)
         weights = {"sample_weight": self.masses} if np.ptp(self.masses) else {}
         return float(check_scoring(fitted, scoring)(fitted, self.X, self.y, **weights))
 
@@ -158,6 +157,18 @@ class Watch:
         """The numbers of each evaluation set, one for each round."""
         return {name: each.result for name, each in self.sets.items()}
 
+    def complete(self, record: TrainingRecord) -> TrainingRecord:
+        """Return the record of a fit with what was seen of it."""
+        results = {
+            name: {part: np.array(values) for part, values in result.items()}
+            for name, result in self.evals_result.items()
+        }
+        return replace(
+            record,
+            evals_result=results or None,
+            validation_score=None if self.stopping is None else np.array(self.scores),
+        )
+
     def begin(self, model: Callable[[], BaseBooster]) -> None:
         """Score the vote before the first round."""
         if self.stopping is not None and self.validation is not None:
@@ -188,30 +199,6 @@ class Watch:
             stage = Stage(told[1], *numbers_of_round, self.evals_result, model)
             for callback in self.callbacks:
                 self.stopped |= bool(callback(told[0], stage) is True)
-
-
-def cast_votes(hypothesis: Any, X: Any, classes: Array, *, n_threads: int = 1) -> FloatArray:
-    """Return the votes of one weak hypothesis: -1 or +1 on each row.
-
-    With more than two classes there is a column for each.
-    """
-    if isinstance(hypothesis, Stumps):
-        return hypothesis.votes(X)[:, 0].astype(np.float64)
-    if isinstance(hypothesis, Trees):
-        given = hypothesis, [1.0], X.shape[1]
-        several = classes.size > 2
-        tree = PairModel(*given, classes.size) if several else TreeModel(*given)
-        return tree.scores(X, n_threads=n_threads).astype(np.float64)
-    if isinstance(hypothesis, list):
-        up: Array = np.column_stack([votes_of(each, X, IS_LABEL) for each in hypothesis])
-    else:
-        up = votes_of(hypothesis, X, classes)
-    return np.where(up, 1.0, -1.0)
-
-
-def winners(votes: FloatArray) -> Array:
-    """Return the number of the class that the votes on each row are for; a tie is for the first."""
-    return (votes > 0).astype(np.intp) if votes.ndim == 1 else votes.argmax(axis=1)
 
 
 def name_sets(eval_set: Any, eval_names: Sequence[str] | None) -> dict[str, tuple[Any, Any]]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.weights.example_chips import COLUMNS, History, Round
+from driftgames.boosting.model.training_record import COLUMNS, History
+from driftgames.boosting.weights.example_chips import Round
 from driftgames.core.checks import shown
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def check_continuation(booster: BoostingRounds, classes: Array, n_estimators: in
             f"n_estimators must be at least {booster.n_iter_}, the rounds played already, "
             f"with warm_start; got {n_estimators}"
         )
-    of_stumps = not hasattr(booster, "estimators_")
+    of_stumps = booster.model_.estimators is None
     if of_stumps != (booster.estimator is None):
         began = "the built-in stump" if of_stumps else "an estimator"
         raise ValueError(
@@ -59,8 +60,8 @@ def check_names(was: Array | None, now: Sequence[str]) -> None:
 
 def check_settings(booster: BoostingRounds) -> None:
     """Raise ValueError if the rounds played already were played with other settings."""
-    for name, now in booster._binding_settings().items():
-        was = booster._settings[name]
+    for name, now in booster.binding_settings().items():
+        was = booster.record_.settings[name]
         if not (now is was or now == was):
             raise ValueError(
                 f"{name} was {shown(was)} in the rounds played already, and they depend on it; "
@@ -77,15 +78,14 @@ def replay(chips: ExampleChips, hypotheses: Sequence[Any], history: History) -> 
     rounds = []
     for t, hypothesis in enumerate(hypotheses):
         edge = float(history["edge"][t])
-        vote, found = chips.move_again(hypothesis, edge)
-        played = Round(hypothesis, edge, vote, chips.zero_fraction, chips.training_error)
+        played, found = chips.replay(hypothesis, edge)
         for name in COLUMNS:
             was = float(history[name][t])
             now, tolerance = (found, _ROUNDING) if name == "edge" else (getattr(played, name), 0.0)
             if abs(now - was) > tolerance:
                 raise ValueError(
                     "warm_start goes on with the examples of the earlier fit: after round "
-                    f"{t + 1} the {name} was {was:g} there and is {now:g} here"
+                    f"{t + 1} the {name} is {now:g}, expected {was:g}"
                 )
         rounds.append(played)
     return rounds

@@ -132,9 +132,7 @@ def may_gain(totals: Array, criterion: int) -> bool:
 @inner_kernel
 def write_votes(totals: Array, above: Array, out: Array) -> None:
     """Write the vote of a leaf: for the class of more weight; if equal, that of the node above."""
-    out[0] = (
-        1 if totals[1, 0] > totals[0, 0] else -1 if totals[1, 0] < totals[0, 0] else above[0]
-    )
+    out[0] = 1 if totals[1, 0] > totals[0, 0] else -1 if totals[1, 0] < totals[0, 0] else above[0]
 
 
 @inner_kernel

@@ -22,19 +22,34 @@ import numpy as np
 
 from driftgames._kernels.barrier import new_barrier, run_together
 from driftgames._kernels.jit import inner_kernel, kernel, specialise
-from driftgames.boosting.data.binned_training_set import BinnedTrainingSet
+from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array, BitArray, DenseBins
 from driftgames.boosting.growth import (
     class_rows,
     class_sides,
     pair_rows,
     pair_sides,
-    positions as keeping,
     rounds,
+)
+from driftgames.boosting.growth import (
+    positions as keeping,
+)
+from driftgames.boosting.growth import (
     rows as row_steps,
 )
 from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.nodes import N_NODES, Nodes, compile_growth, make_nodes, widen
+from driftgames.boosting.growth.nodes import (
+    GROWING,
+    LISTED,
+    N_NODES,
+    N_NUMBERS,
+    N_ROUNDS,
+    N_STORED,
+    Nodes,
+    compile_growth,
+    make_nodes,
+    widen,
+)
 from driftgames.boosting.growth.positions import SUM_BITS, Positions
 from driftgames.boosting.growth.rows import BLOCK, BinnedRows, RowState
 from driftgames.boosting.growth.shape import TreeShape
@@ -97,7 +112,7 @@ def compile_play(kind: Kind, rule: RuleKernel) -> Callable[..., int]:
         LOOKS_AT_MASSES=rule.looks_at_masses,
         scale_weights=_scaling(kind.whole),
     )
-    names = "list_rows sum_root total_root ask divide sum_sides move".split()
+    names = ["list_rows", "sum_root", "total_node", "ask", "divide", "sum_sides", "move"]
     return specialise(
         rounds.play,
         kernel,
@@ -121,7 +136,7 @@ def row_kernels(kind: Kind) -> dict[str, Callable[..., Any]]:
 
     own: Any = pair_rows if kind.pairs else class_rows
     add_rows = own.add_dense if kind.dense else own.add_sparse
-    summing = bind(row_steps._sum_rows, add_rows=add_rows)
+    summing = bind(row_steps.sum_node, add_rows=add_rows)
     enter = keeping.enter_dense if kind.dense else keeping.enter_sparse
     by_column = keeping.move_dense_column if kind.dense else keeping.move_sparse_column
     moving = (
@@ -136,12 +151,15 @@ def row_kernels(kind: Kind) -> dict[str, Callable[..., Any]]:
     column = row_steps.dense_column if kind.dense else row_steps.sparse_column
     weigh = own.weigh_whole if kind.whole else own.weigh_real
     return {
-        "list_rows": bind(row_steps.list_rows, weigh_block=weigh),
-        "sum_root": bind(row_steps.sum_root, sum_rows=summing),
-        "total_root": bind(row_steps.total_root, add_totals=own.add_totals),
-        "ask": bind(row_steps.ask, find_column=column),
-        "divide": bind(row_steps.divide),
-        "sum_sides": bind(row_steps.sum_sides, sum_rows=summing),
+        "list_rows": bind(row_steps.list_share, weigh_block=weigh),
+        "list_given": bind(row_steps.list_share, weigh_block=own.weights_are_there),
+        "list_all": bind(row_steps.list_share, weigh_block=own.weigh_nothing),
+        "sum_root": bind(row_steps.sum_all, sum_rows=summing),
+        "total_node": bind(row_steps.total_node, add_totals=own.add_totals),
+        "add_totals": own.add_totals,
+        "ask": bind(row_steps.look_up, find_column=column),
+        "divide": bind(row_steps.divide_share),
+        "sum_sides": bind(row_steps.sum_both, sum_rows=summing),
         "move": moving,
     }
 
@@ -164,7 +182,8 @@ def _never_full(keeper: Numbers) -> bool:
 
 
 @inner_kernel
-def _no_counts(p: int, state: RowState, keeper: Numbers, nodes: Nodes) -> bool:
+def no_counts(p: int, state: RowState, keeper: Numbers, nodes: Nodes) -> bool:
+    """Return False: there are no counts to sum the root from."""
     return False
 
 
@@ -182,15 +201,13 @@ def _stay(rows: BinnedRows, state: RowState, keeper: Numbers, nodes: Nodes) -> N
 
 
 @inner_kernel
-def _stay_share(
-    p: int, rows: BinnedRows, state: RowState, keeper: Numbers, nodes: Nodes
-) -> None:
+def _stay_share(p: int, rows: BinnedRows, state: RowState, keeper: Numbers, nodes: Nodes) -> None:
     """Move nothing."""
 
 
 @inner_kernel
 def _end(rule: Any, keeper: Numbers, record: rounds.Record) -> None:
-    keeper.at[rounds.N_ROUNDS] += 1
+    keeper.at[N_ROUNDS] += 1
 
 
 @cache
@@ -198,19 +215,16 @@ def _compile_growing(kind: Kind) -> Callable[..., int]:
     """Return `rounds.play` for one tree on weights that are there; the rows stay where they are."""
     steps = row_kernels(kind)
     growth = compile_growth(pair_sides if kind.pairs else class_sides)
-    own: Any = pair_rows if kind.pairs else class_rows
-    names = "sum_root total_root ask divide sum_sides".split()
+    names = ["sum_root", "total_node", "ask", "divide", "sum_sides"]
     return specialise(
         rounds.play,
         kernel,
         **growth._asdict(),
         **{name: steps[name] for name in names},
-        list_rows=specialise(
-            row_steps.list_rows, inner_kernel, weigh_block=own.weights_are_there
-        ),
+        list_rows=steps["list_given"],
         is_full=_never_full,
         prepare=_nothing,
-        sum_counts=_no_counts,
+        sum_counts=no_counts,
         judge=_keep_sums,
         begin_move=_stay,
         move=_stay_share,
@@ -221,11 +235,8 @@ def _compile_growing(kind: Kind) -> Callable[..., int]:
 @cache
 def _following(kind: Kind) -> Callable[..., None]:
     steps = row_kernels(kind)
-    own: Any = pair_rows if kind.pairs else class_rows
-    listing = specialise(row_steps.list_rows, inner_kernel, weigh_block=own.weigh_nothing)
-    return specialise(
-        row_steps.follow, kernel, list_rows=listing, ask=steps["ask"], divide=steps["divide"]
-    )
+    own = {"list_rows": steps["list_all"], "ask": steps["ask"], "divide": steps["divide"]}
+    return specialise(row_steps.follow, kernel, **own)
 
 
 @cache
@@ -237,9 +248,8 @@ def _moving(kind: Kind) -> Callable[..., None]:
         LOOKS_AT_MASSES=True,
         scale_weights=_scaling(kind.whole),
     )
-    return specialise(
-        keeping.move_all, kernel, move=row_kernels(kind)["move"], end_round=ending
-    )
+    own = {name: row_kernels(kind)[name] for name in ("ask", "move")}
+    return specialise(keeping.move_all, kernel, end_round=ending, **own)
 
 
 @cache
@@ -255,11 +265,11 @@ class Engine:
     ``labels`` number the classes in that order if there are more than two.
     """
 
-    _keeper: Any
+    keeper: Any
 
     def __init__(
         self,
-        data: BinnedTrainingSet,
+        data: BinnedData,
         shape: TreeShape,
         sample_weights: IntArray,
         *,
@@ -269,17 +279,17 @@ class Engine:
         start: int = 0,
         n_rounds: int = 1,
     ) -> None:
-        self._data = data
+        self.data = data
         dense, pairs = isinstance(data.bins, DenseBins), n_classes > 2
         self.kind = Kind(dense, pairs, data.integer_weights)
         self.n_threads = n_threads
-        self._rows = as_rows(data, labels)
+        self.rows = as_rows(data, labels)
         n_labels, lanes = (n_classes, pair_sides.LANES) if pairs else (1, class_sides.LANES)
         n_blocks = -(-n_labels // lanes)
         n_parts = 2 * n_blocks + shape.has_least_size
         numbers = tuple(shape.numbers(int(sample_weights.sum())))
         room = min(_LEAVES, *(n for n in (numbers[1], 2 ** max(numbers[0], 0)) if n > 1))
-        self._nodes = make_nodes(numbers, n_parts, n_labels, lanes, data.n_codes, n_threads, room)
+        self.nodes = make_nodes(numbers, n_parts, n_labels, lanes, data.n_codes, n_threads, room)
         sizes = _NONE
         if shape.min_weight_fraction_leaf > 0:
             sizes = sample_weights
@@ -296,7 +306,7 @@ class Engine:
             n_columns = min(max(spare // max(n_rows, 1), 1), n_features)
             columns = np.empty((n_columns, n_rows), dtype=np.uint8)
             column_of = np.full(n_features, -1)
-        self._state = RowState(
+        self.state = RowState(
             sample_weights=sample_weights,
             sizes=sizes,
             levels=np.full(n_rows * n_labels, start, dtype=np.uint32),
@@ -305,7 +315,7 @@ class Engine:
             marks=marks,
             # every share has room for one row more: see `rows.list_rows`
             lists=np.empty((n_threads, 3, n_rows // n_threads + 2 * BLOCK + 1), dtype=np.uint32),
-            bounds=np.zeros((n_threads, self._nodes.gains.size, 4, 2), dtype=np.int64),
+            bounds=np.zeros((n_threads, self.nodes.gains.size, 4, 2), dtype=np.int64),
             parts=np.zeros((n_threads, n_parts, lanes), dtype=np.int64),
             columns=columns,
             column_of=column_of,
@@ -320,27 +330,27 @@ class Engine:
         """Play with a compiled loop; return False if a tree had no edge."""
         status = rounds.RECORD_FULL
         while status not in (rounds.PLAYED, rounds.NO_EDGE):
-            given = self._rows, self._state, self._keeper, self._nodes, self._record, theta
+            given = self.rows, self.state, self.keeper, self.nodes, self._record, theta
             status = run_together(
                 lambda p: loop(p, self.n_threads, until, *given, self._barrier), self.n_threads
             )[0]
             if status == rounds.TALLY_FULL:
                 self._widen_tally()
             elif status == rounds.NODES_FULL:
-                self._widen_nodes()
+                self.widen_nodes()
             if status in (rounds.NODES_FULL, rounds.RECORD_FULL):
                 self._make_room()
         return bool(status == rounds.PLAYED)
 
-    def _widen_nodes(self) -> None:
-        self._nodes = widen(self._nodes)
-        bounds = self._state.bounds
+    def widen_nodes(self) -> None:
+        self.nodes = widen(self.nodes)
+        bounds = self.state.bounds
         wider = np.concatenate([bounds, bounds, bounds[:, :1]], axis=1)
-        self._state = self._state._replace(bounds=wider)
+        self.state = self.state._replace(bounds=wider)
 
     def _make_room(self) -> None:
         """Make room in the record for one tree more at least."""
-        needed = int(self._keeper.at[rounds.N_STORED]) + self._nodes.gains.size
+        needed = int(self.keeper.at[N_STORED]) + self.nodes.gains.size
         wider = {}
         for name in ("questions", "votes", "gains", "order", "place"):
             old = getattr(self._record, name)
@@ -352,20 +362,32 @@ class Engine:
     def _widen_tally(self) -> None:
         raise AssertionError("no tally is kept")
 
+    def arrays(self) -> tuple[BinnedRows, RowState, Any, Nodes]:
+        """Return the arrays that the loops of a tree work on."""
+        return self.rows, self.state, self.keeper, self.nodes
+
+    def place(self, tree: BinnedTree) -> None:
+        """Take a tree as grown, and send the rows to its leaves if they are listed."""
+        self._take(tree)
+        if self.keeper.at[LISTED]:
+            _following(self.kind)(self.n_threads, *self.arrays())
+
     def follow(self, tree: BinnedTree) -> None:
         """Send the rows to the leaves of a tree."""
-        while self._nodes.gains.size < len(tree):
-            self._widen_nodes()
-        self._nodes.at[N_NODES] = len(tree)
-        self._nodes.questions[: len(tree)] = tree.questions
-        self._nodes.votes[: len(tree)] = tree.votes
-        given = self._rows, self._state, self._keeper, self._nodes
-        _following(self.kind)(self.n_threads, *given)
+        self._take(tree)
+        _following(self.kind)(self.n_threads, *self.arrays())
+
+    def _take(self, tree: BinnedTree) -> None:
+        while self.nodes.gains.size < len(tree):
+            self.widen_nodes()
+        self.nodes.at[N_NODES] = len(tree)
+        self.nodes.questions[: len(tree)] = tree.questions
+        self.nodes.votes[: len(tree)] = tree.votes
 
     def leaf_votes(self) -> BitArray:
         """Return the vote on every row, or pair, in its leaf: 1 for +1 and 0 for -1."""
-        votes = np.empty(self._state.levels.size, dtype=np.uint8)
-        _writing(self.kind)(self._state, self._nodes, votes)
+        votes = np.empty(self.state.levels.size, dtype=np.uint8)
+        _writing(self.kind)(self.state, self.nodes, votes)
         return votes
 
 
@@ -374,23 +396,27 @@ class TreeGrower(Engine):
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        at = np.zeros(rounds.N_NUMBERS, dtype=np.int64)
-        at[rounds.LISTED] = 1
-        self._keeper = Numbers(at)
+        at = np.zeros(N_NUMBERS, dtype=np.int64)
+        at[LISTED] = 1
+        self.keeper = Numbers(at)
 
     def grow(self, weights: IntArray) -> tuple[int, int, BinnedTree]:
         """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the tree ``h`` for these weights."""
-        at = self._keeper.at
-        at[rounds.N_ROUNDS] = at[rounds.N_STORED] = at[rounds.GROWING] = 0
-        if self.kind.pairs:
-            _packing()(weights, self._rows, self._state)
-        else:
-            self._state.weights[:] = weights
+        at = self.keeper.at
+        at[N_ROUNDS] = at[N_STORED] = at[GROWING] = 0
+        self.take_weights(weights)
         if not self._run(_compile_growing(self.kind), 1):
-            root = self._nodes.totals[0]
-            return 0, 2 * int(root.sum()) or 1, BinnedTree.leaf(self._nodes.votes[0])
+            root = self.nodes.totals[0]
+            return 0, 2 * int(root.sum()) or 1, BinnedTree.leaf(self.nodes.votes[0])
         value, norm = int(self._record.zeros[0]), int(self._record.wrong[0])
         return value, norm, BinnedTree.of(self._record, 0, int(self._record.n_nodes[0]))
+
+    def take_weights(self, weights: IntArray) -> None:
+        """Take the weights of all rows, or pairs."""
+        if self.kind.pairs:
+            _packing()(weights, self.rows, self.state)
+        else:
+            self.state.weights[:] = weights
 
 
 @cache
@@ -403,7 +429,7 @@ class MistakeEngine(Engine):
 
     def __init__(
         self,
-        data: BinnedTrainingSet,
+        data: BinnedData,
         shape: TreeShape,
         sample_weights: IntArray,
         n_rounds: int,
@@ -422,24 +448,24 @@ class MistakeEngine(Engine):
         start = n_rounds + 1 if tallied else 0
         sizes = {"n_classes": n_classes, "n_threads": n_threads, "start": start}
         super().__init__(data, shape, sample_weights, n_rounds=n_rounds, **sizes, **settings)
-        self._keeper = self._make_positions(n_rounds, start, tallied, shape.is_stump)
+        self.keeper = self._make_positions(n_rounds, start, tallied, shape.is_stump)
         if tallied:
             self._fill_tally()
 
     def _make_positions(
         self, n_rounds: int, start: int, tallied: bool, is_stump: bool
     ) -> Positions:
-        data, n_shares, integers = self._data, self.n_threads, np.int64
+        data, n_shares, integers = self.data, self.n_threads, np.int64
         width = n_rounds + 3
         n_levels = start + width
         at = np.zeros(keeping.N_AT, integers)
         at[keeping.WIDTH] = 1
         at[keeping.TALLIED] = tallied
-        at[rounds.LISTED] = not (tallied and is_stump)
-        weights = self._state.sample_weights
+        at[LISTED] = not (tallied and is_stump)
+        weights = self.state.sample_weights
         masses = np.zeros((2, width), integers)
         if self.kind.pairs:
-            masses[:, 0] = (self._nodes.votes.shape[1] - 1) * int(weights.sum())
+            masses[:, 0] = (self.nodes.votes.shape[1] - 1) * int(weights.sum())
         else:
             masses[:, 0] = weights[: data.split].sum(), weights[data.split :].sum()
         levels = np.full(2, start, integers)
@@ -469,18 +495,18 @@ class MistakeEngine(Engine):
 
     def _fill_tally(self) -> None:
         """Count all rows at their first level, and at the levels below it."""
-        enter, positions = _counting(self.kind), self._keeper
+        enter, positions = _counting(self.kind), self.keeper
         for p in range(self.n_threads):
             for c in range(2):
                 rows = np.arange(*positions.ends[p, c], dtype=np.uint32)
-                enter(p, c, rows, self._rows, self._state, positions)
+                enter(p, c, rows, self.rows, self.state, positions)
         half = _LEVELS // 2
         positions.tally[:, :, :half] = positions.tally[:, :, half : half + 1]
 
     def _widen_tally(self) -> None:
         """Move each class to the middle of the levels; double their number if needed."""
         names = "tally", "low", "high", "base"
-        old, low, high, base = (getattr(self._keeper, name) for name in names)
+        old, low, high, base = (getattr(self.keeper, name) for name in names)
         spread = high - low + 1
         n_levels = old.shape[2]
         n_levels = 2 * n_levels if int(spread.max()) > n_levels // 2 else n_levels
@@ -492,12 +518,12 @@ class MistakeEngine(Engine):
             wider[:, c, : starts[c]] = held[:, :1]  # all rows are above these levels
             wider[:, c, starts[c] : starts[c] + spread[c]] = held
         base[:] = low - starts
-        self._keeper = self._keeper._replace(tally=wider)
+        self.keeper = self.keeper._replace(tally=wider)
 
     @property
     def n_rounds(self) -> int:
         """The number of rounds played."""
-        return int(self._keeper.at[rounds.N_ROUNDS])
+        return int(self.keeper.at[N_ROUNDS])
 
     @property
     def most_rounds(self) -> int:
@@ -507,31 +533,31 @@ class MistakeEngine(Engine):
     @property
     def edge_sum(self) -> float:
         """The sum of the edges so far."""
-        return float(self._keeper.edges[0])
+        return float(self.keeper.edges[0])
 
     def masses(self) -> tuple[int, IntArray]:
         """Return the first number of mistakes, and the mass of each class at each from there on."""
-        first, width = self._keeper.at[[keeping.FIRST, keeping.WIDTH]].tolist()
-        return first, self._keeper.masses[:, first : first + width].copy()
+        first, width = self.keeper.at[[keeping.FIRST, keeping.WIDTH]].tolist()
+        return first, self.keeper.masses[:, first : first + width].copy()
 
     def mistakes(self) -> IntArray:
         """Return the number of mistakes of every row, or pair."""
-        mistakes = self._state.levels.astype(np.int64)
+        mistakes = self.state.levels.astype(np.int64)
         if not self.kind.pairs:
-            mistakes[: self._data.split] += self._keeper.shift[0]
-            mistakes[self._data.split :] += self._keeper.shift[1]
+            mistakes[: self.data.split] += self.keeper.shift[0]
+            mistakes[self.data.split :] += self.keeper.shift[1]
         return mistakes
 
     def weights_by_mistakes(self) -> FloatArray:
         """Return the weights of the next round by number of mistakes, from the first on."""
         first, masses = self.masses()
-        levels = np.arange(first, first + masses.shape[1]) - self._keeper.shift[:, None]
-        tables = np.take_along_axis(self._keeper.tables, np.maximum(levels, 0), axis=1)
+        levels = np.arange(first, first + masses.shape[1]) - self.keeper.shift[:, None]
+        tables = np.take_along_axis(self.keeper.tables, np.maximum(levels, 0), axis=1)
         return np.where(masses[0] > 0, tables[0], tables[1]).astype(np.float64)
 
     def set_weights(self, weights: FloatArray) -> None:
         """Take the weights of the next round by number of mistakes, from the first on."""
-        zeros, _ = _scaling(self.kind.whole, kernel)(self._keeper, weights)
+        zeros, _ = _scaling(self.kind.whole, kernel)(self.keeper, weights)
         if self.n_rounds:
             self._record.zeros[self.n_rounds - 1] = zeros
 
@@ -545,19 +571,41 @@ class MistakeEngine(Engine):
         `set_weights` must follow.
         """
         self.follow(tree)
-        at = self._keeper.at
-        listed, at[rounds.LISTED] = int(at[rounds.LISTED]), 1
-        begin, n = int(at[rounds.N_STORED]), len(tree)
+        at = self.keeper.at
+        listed, at[LISTED] = int(at[LISTED]), 1
+        begin, n = int(at[N_STORED]), len(tree)
         self._make_room()
         for name in ("questions", "votes", "gains"):
             getattr(self._record, name)[begin : begin + n] = getattr(tree, name)
         self._record.n_nodes[self.n_rounds] = n
         self._record.edges[self.n_rounds] = edge
-        at[rounds.N_STORED] += n
-        self._keeper.edges[0] += edge
-        _moving(self.kind)(self._rows, self._state, self._keeper, self._nodes, self._record)
+        at[N_STORED] += n
+        self.keeper.edges[0] += edge
+        self.move_leaves()
         if at[keeping.TALLIED]:
-            at[rounds.LISTED] = listed
+            at[LISTED] = listed
+
+    def move_leaves(self) -> int:
+        """Count the mistakes of the tree whose leaves hold the rows.
+
+        Return the mass of examples that the vote gets wrong, of several classes.
+        """
+        _moving(self.kind)(*self.arrays(), self._record)
+        return int(self.keeper.wrong.sum())
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the rows are listed, and not only counted."""
+        return bool(self.keeper.at[LISTED])
+
+    def take_weights(self, first: int, weights: Array) -> None:
+        """Take the weights of the next round as they are, from ``first`` mistakes on."""
+        for c in range(2):
+            level = first - int(self.keeper.shift[c])
+            skipped = max(-level, 0)
+            table = self.keeper.tables[c, level + skipped :]
+            mine = weights[skipped:][: table.size]
+            table[: mine.size] = mine
 
     def round(self, t: int) -> tuple[BinnedTree, float, int, int]:
         """Return tree and edge of round ``t``, and the masses that weigh zero and that err."""
@@ -567,7 +615,7 @@ class MistakeEngine(Engine):
         return tree, float(self._record.edges[t]), *(int(n) for n in numbers)
 
 
-def _is_tally_cheap(data: BinnedTrainingSet, shape: TreeShape) -> bool:
+def _is_tally_cheap(data: BinnedData, shape: TreeShape) -> bool:
     """Return whether sums from counts may be cheaper than sums over rows."""
     codes = data.bins.codes.size
     if shape.is_stump:
@@ -603,7 +651,7 @@ def _counting(kind: Kind) -> Callable[..., None]:
     return kernel(enter.py_func)
 
 
-def as_rows(data: BinnedTrainingSet, labels: IntArray | None) -> BinnedRows:
+def as_rows(data: BinnedData, labels: IntArray | None) -> BinnedRows:
     """Return binned rows as the loops see them."""
     bins = data.bins
     split = data.split if labels is None else data.n_rows

@@ -32,6 +32,12 @@ GROWN, ASKS, FULL = range(3)
 """What `choose` returns: the tree is grown, leaves are to be divided, or arrays are too small."""
 
 
+N_ROUNDS, STATUS, STEP, GROWING, LISTED, N_STORED, N_NUMBERS = range(7)
+"""What ``at`` of a keeper of positions holds: the rounds played; how the call ends; the last answer
+of `choose`; whether a tree is growing; whether rows are listed; the number of nodes of all trees;
+and the number of these numbers."""
+
+
 class Nodes(NamedTuple):
     """The nodes of a growing tree. Arrays have one entry for each node if nothing else is said."""
 
@@ -104,7 +110,18 @@ def widen(nodes: Nodes) -> Nodes:
     """Return a copy with room for twice as many leaves."""
     n_leaves, n_free = nodes.free.size, int(nodes.at[N_FREE])
     wider: dict[str, Any] = {"at": nodes.at.copy()}
-    for name in "questions votes gains depths totals lefts waiting fresh asked slots".split():
+    for name in [
+        "questions",
+        "votes",
+        "gains",
+        "depths",
+        "totals",
+        "lefts",
+        "waiting",
+        "fresh",
+        "asked",
+        "slots",
+    ]:
         old = getattr(nodes, name)
         wider[name] = np.concatenate([old, old, old[:1]])
     for name in ("found", "found_lefts", "scores"):

@@ -188,9 +188,10 @@ def write_votes(totals: Array, above: Array, out: Array) -> None:
     """Write the votes of a leaf: +1 for a label of more weight; if equal, that of the node above."""
     n_blocks = totals.shape[0] // 2
     for label in range(out.size):
-        lower, upper = totals[label // LANES, label % LANES], totals[
-            n_blocks + label // LANES, label % LANES
-        ]
+        lower, upper = (
+            totals[label // LANES, label % LANES],
+            totals[n_blocks + label // LANES, label % LANES],
+        )
         out[label] = 1 if upper > lower else -1 if upper < lower else above[label]
 
 

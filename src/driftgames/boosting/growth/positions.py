@@ -28,8 +28,8 @@ from driftgames._kernels.integers import ratio
 from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.memory import AHEAD, prefetch
 from driftgames.boosting.data.bins import Array, first_from
-from driftgames.boosting.growth.nodes import N_NODES, Nodes
-from driftgames.boosting.growth.rounds import LISTED, N_NUMBERS, N_ROUNDS, Record
+from driftgames.boosting.growth.nodes import LISTED, N_NODES, N_NUMBERS, N_ROUNDS, Nodes
+from driftgames.boosting.growth.rounds import Record
 from driftgames.boosting.growth.rows import BinnedRows, RowState
 
 FIRST, WIDTH, TALLIED, N_COSTLY, N_AT = range(N_NUMBERS, N_NUMBERS + 5)
@@ -227,9 +227,7 @@ def sum_counts(p: int, state: RowState, positions: Positions, nodes: Nodes) -> b
 
 
 @inner_kernel
-def begin_move(
-    rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes
-) -> None:
+def begin_move(rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes) -> None:
     """Choose which rows of each class move: those that err, or the others if they are fewer."""
     n_moved = np.int64(0)
     for c in range(2):
@@ -294,12 +292,15 @@ def move_rows(
 
 
 end_round: Callable[..., None] = NotImplemented
+ask: Callable[..., None] = NotImplemented
 
 
 def move_all(
     rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes, record: Record
 ) -> None:
     """Count the mistakes of a tree whose leaves hold the rows; weights are set later."""
+    if not positions.at[LISTED]:
+        ask(np.int64(0), rows, state, nodes)
     begin_move(rows, state, positions, nodes)
     for p in range(positions.moved.shape[0]):
         move(p, rows, state, positions, nodes)

@@ -18,13 +18,20 @@ import numpy as np
 from driftgames._kernels.barrier import meet
 from driftgames._kernels.jit import inner_kernel
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.growth.nodes import ASKS, FULL, N_NODES, Nodes, number_nodes
+from driftgames.boosting.growth.nodes import (
+    ASKS,
+    FULL,
+    GROWING,
+    LISTED,
+    N_NODES,
+    N_ROUNDS,
+    N_STORED,
+    STATUS,
+    STEP,
+    Nodes,
+    number_nodes,
+)
 from driftgames.boosting.growth.rows import BinnedRows, RowState, join_totals, needs_sums
-
-N_ROUNDS, STATUS, STEP, GROWING, LISTED, N_STORED, N_NUMBERS = range(7)
-"""What ``at`` of a keeper of positions holds: the rounds played; how the call ends; the last answer
-of `nodes.choose`; whether a tree is growing; whether rows are listed; the number of nodes of all
-trees; and the number of these numbers."""
 
 PLAYED, NO_EDGE, NODES_FULL, TALLY_FULL, RECORD_FULL = range(5)
 """How a call ends: all rounds are played, no tree has an edge, or an array is too small."""
@@ -55,7 +62,7 @@ choose: Callable[..., Any] = NotImplemented
 measure: Callable[..., Any] = NotImplemented
 list_rows: Callable[..., Any] = NotImplemented
 sum_root: Callable[..., Any] = NotImplemented
-total_root: Callable[..., Any] = NotImplemented
+total_node: Callable[..., Any] = NotImplemented
 ask: Callable[..., Any] = NotImplemented
 divide: Callable[..., Any] = NotImplemented
 sum_sides: Callable[..., Any] = NotImplemented
@@ -93,7 +100,7 @@ def play(
                 list_rows(p, n_threads, rows, state, keeper)
             if not sum_counts(p, state, keeper, nodes):
                 sum_root(p, rows, state, nodes)
-                total_root(p, rows, state)
+                total_node(p, np.int64(0), rows, state)
             meet(barrier, n_threads)
             if p == 0:
                 join_totals(state, nodes)
@@ -126,7 +133,7 @@ def play(
             at[STATUS] = NO_EDGE
             if value > 0 and judge(value, norm, keeper, record):
                 at[STATUS] = PLAYED
-                _store_tree(norm, keeper, nodes, record)
+                store_tree(norm, keeper, nodes, record)
                 begin_move(rows, state, keeper, nodes)
         meet(barrier, n_threads)
         if at[STATUS] == NO_EDGE:
@@ -140,7 +147,7 @@ def play(
 
 
 @inner_kernel
-def _store_tree(norm: int, keeper: Any, nodes: Nodes, record: Record) -> None:
+def store_tree(norm: int, keeper: Any, nodes: Nodes, record: Record) -> None:
     """Append the tree to the record, its nodes in the order of best-first growing."""
     at = keeper.at
     number_nodes(nodes, record.order, record.place)

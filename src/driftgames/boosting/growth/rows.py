@@ -19,7 +19,7 @@ import numpy as np
 
 from driftgames._kernels.jit import inner_kernel
 from driftgames.boosting.data.bins import Array, FeatureBins
-from driftgames.boosting.growth.nodes import N_FRESH, N_NODES, Nodes
+from driftgames.boosting.growth.nodes import LISTED, N_FRESH, N_NODES, Nodes
 
 BLOCK = 1024
 """Rows that a thread takes in turn with the others, so that all get rows of every kind."""
@@ -79,11 +79,16 @@ class RowState(NamedTuple):
 weigh_block: Callable[..., None] = NotImplemented  # names for `specialise` to bind
 add_rows: Callable[..., None] = NotImplemented
 add_totals: Callable[..., None] = NotImplemented
+sum_root: Callable[..., None] = NotImplemented
+ask: Callable[..., None] = NotImplemented
+divide: Callable[..., None] = NotImplemented
+sum_sides: Callable[..., None] = NotImplemented
+list_rows: Callable[..., None] = NotImplemented
 sum_rows: Callable[..., None] = NotImplemented
 find_column: Callable[..., Any] = NotImplemented
 
 
-def list_rows(p: int, n_shares: int, rows: BinnedRows, state: RowState, keeper: Any) -> None:
+def list_share(p: int, n_shares: int, rows: BinnedRows, state: RowState, keeper: Any) -> None:
     """Weigh the rows of a share, and list them by whether they have weight."""
     heavy, light = state.lists[p, 0], state.lists[p, 1]
     n_heavy = np.uint64(0)
@@ -107,9 +112,7 @@ def list_rows(p: int, n_shares: int, rows: BinnedRows, state: RowState, keeper: 
         bounds[c + 2, 1] = n_light
 
 
-def follow(
-    n_shares: int, rows: BinnedRows, state: RowState, keeper: Any, nodes: Nodes
-) -> None:
+def follow(n_shares: int, rows: BinnedRows, state: RowState, keeper: Any, nodes: Nodes) -> None:
     """Send the rows of all shares to the leaves of a tree."""
     for p in range(n_shares):
         list_rows(p, n_shares, rows, state, keeper)
@@ -120,19 +123,19 @@ def follow(
                 divide(p, node, rows, state, nodes)
 
 
-def sum_root(p: int, rows: BinnedRows, state: RowState, nodes: Nodes) -> None:
+def sum_all(p: int, rows: BinnedRows, state: RowState, nodes: Nodes) -> None:
     """Write the sums of the root over the rows of a share."""
     sum_rows(p, np.int64(0), np.int64(0), rows, state, nodes)
 
 
-def total_root(p: int, rows: BinnedRows, state: RowState) -> None:
-    """Write the totals of the root over the rows of a share."""
+def total_node(p: int, node: int, rows: BinnedRows, state: RowState) -> None:
+    """Write the totals of a node over the rows of a share to ``parts``."""
     totals = state.parts[p]
     for k in range(totals.shape[0]):
         for lane in range(totals.shape[1]):
             totals[k, lane] = 0
     for c in range(2):
-        bounds = state.bounds[p, 0, c]
+        bounds = state.bounds[p, node, c]
         add_totals(c, state.lists[p, 0, bounds[0] : bounds[1]], rows, state, totals)
 
 
@@ -147,9 +150,7 @@ def join_totals(state: RowState, nodes: Nodes) -> None:
                 totals[k, lane] += state.parts[p, k, lane]
 
 
-def _sum_rows(
-    p: int, node: int, slot: int, rows: BinnedRows, state: RowState, nodes: Nodes
-) -> None:
+def sum_node(p: int, node: int, slot: int, rows: BinnedRows, state: RowState, nodes: Nodes) -> None:
     """Write the sums of a share and a node to a slot."""
     sums = nodes.sums[p, slot]
     for k in range(sums.shape[0]):
@@ -160,7 +161,7 @@ def _sum_rows(
         add_rows(c, state.lists[p, 0, bounds[0] : bounds[1]], rows, state, sums)
 
 
-def ask(node: int, rows: BinnedRows, state: RowState, nodes: Nodes) -> None:
+def look_up(node: int, rows: BinnedRows, state: RowState, nodes: Nodes) -> None:
     """Look up which rows the question of a node sends left."""
     feature, cut = nodes.questions[node, 0], nodes.questions[node, 1]
     state.asked_column[0] = find_column(feature, rows, state)
@@ -171,16 +172,14 @@ def ask(node: int, rows: BinnedRows, state: RowState, nodes: Nodes) -> None:
         state.goes_left[last] = nodes.questions[node, 2]
 
 
-def divide(p: int, node: int, rows: BinnedRows, state: RowState, nodes: Nodes) -> None:
+def divide_share(p: int, node: int, rows: BinnedRows, state: RowState, nodes: Nodes) -> None:
     """Divide the rows of a share by the question of the node that was asked."""
     left = nodes.questions[node, 3]
     column = state.columns[state.asked_column[0]]
     scratch = state.lists[p, 2]
     for g in range(4):
         first, end = state.bounds[p, node, g, 0], state.bounds[p, node, g, 1]
-        middle = first + _part(
-            state.lists[p, g // 2, first:end], column, state.goes_left, scratch
-        )
+        middle = first + _part(state.lists[p, g // 2, first:end], column, state.goes_left, scratch)
         state.bounds[p, left, g, 0] = first
         state.bounds[p, left, g, 1] = middle
         state.bounds[p, left + 1, g, 0] = middle
@@ -204,7 +203,7 @@ def _part(rows: Array, column: Array, goes_left: Array, scratch: Array) -> Any:
     return np.int64(n_left)
 
 
-def sum_sides(p: int, node: int, rows: BinnedRows, state: RowState, nodes: Nodes) -> None:
+def sum_both(p: int, node: int, rows: BinnedRows, state: RowState, nodes: Nodes) -> None:
     """Write the sums of both sides of a node that is divided: the smaller is summed."""
     left = nodes.questions[node, 3]
     slot, held = nodes.slots[left], nodes.slots[left + 1]
@@ -262,3 +261,24 @@ def sparse_column(feature: int, rows: BinnedRows, state: RowState) -> Any:
     for e in range(rows.list_starts[feature], rows.list_starts[feature + 1]):
         column[np.uint64(rows.listed[e])] = rows.listed_bins[e]
     return slot
+
+
+sum_counts: Callable[..., bool] = NotImplemented
+
+
+def begin(rows: BinnedRows, state: RowState, keeper: Any, nodes: Nodes) -> None:
+    """List the rows of a single share, and sum its root."""
+    if keeper.at[LISTED]:
+        list_rows(np.int64(0), np.int64(1), rows, state, keeper)
+    if not sum_counts(np.int64(0), state, keeper, nodes):
+        sum_root(np.int64(0), rows, state, nodes)
+
+
+def divide_node(
+    node: int, sums: bool, rows: BinnedRows, state: RowState, keeper: Any, nodes: Nodes
+) -> None:
+    """Divide the rows of a single share at a node; sum both sides if asked to."""
+    ask(node, rows, state, nodes)
+    divide(np.int64(0), node, rows, state, nodes)
+    if sums:
+        sum_sides(np.int64(0), node, rows, state, nodes)

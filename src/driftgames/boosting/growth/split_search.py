@@ -32,10 +32,22 @@ score: Callable[..., Any] = NotImplemented
 write: Callable[..., Any] = NotImplemented
 gather: Callable[..., Any] = NotImplemented
 
-_BOUND = (
-    "LANES nothing of_node bin_weight take_bin add_bin plus minus weight size contrast "
-    "steps_against score write"
-).split()
+_BOUND = [
+    "LANES",
+    "nothing",
+    "of_node",
+    "bin_weight",
+    "take_bin",
+    "add_bin",
+    "plus",
+    "minus",
+    "weight",
+    "size",
+    "contrast",
+    "steps_against",
+    "score",
+    "write",
+]
 
 
 def compile_search(sides: ModuleType) -> Callable[..., Any]:

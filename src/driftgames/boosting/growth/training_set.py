@@ -2,8 +2,8 @@ r"""Training sets: the examples, and the weak learner that finds hypotheses for 
 
 A booster with equal votes needs to know how often each example has erred. With one vote per round
 an example's weight depends on its number of mistakes ``k`` alone: these are `MistakeCounts`.
-`RowCounts` keep one number for each example and serve every weak learner;
-`driftgames.boosting.growth.tally.Tally` counts in every bin and serves stumps.
+`RowCounts` keep one number for each example and serve every weak learner. The engine of trees has
+positions of its own (`driftgames.boosting.growth.positions`).
 
 A booster whose votes differ in weight needs to know the total of each example,
 :math:`F_i = \sum_t \alpha_t y_i h_t(x_i)`, which weighs :math:`e^{-F_i}`. `RowVotes` keep them.
@@ -180,11 +180,11 @@ class RowVotes:
 
         The weights are in units, rounded, and at least 1.
         """
-        return self._training_set.best(self._weights(heaviest, unit))
+        return self._training_set.best(self.weights(heaviest, unit))
 
     def value(self, heaviest: float, unit: float, hypothesis: Any) -> tuple[int, int]:
         """Return the sums for one hypothesis."""
-        weights = self._weights(heaviest, unit)
+        weights = self.weights(heaviest, unit)
         right = self._training_set.votes(hypothesis) == self._training_set.positive
         norm = int(weights.sum())
         return 2 * int(weights[right].sum()) - norm, norm
@@ -199,7 +199,8 @@ class RowVotes:
         margins = self._sign * self._votes / all_votes
         return Margins.on_grid(margins, self._training_set.sample_weights)
 
-    def _weights(self, heaviest: float, unit: float) -> IntArray:
+    def weights(self, heaviest: float, unit: float) -> IntArray:
+        """Return the weights of all examples in units, rounded, and at least 1."""
         units = np.maximum(np.rint(self._each / heaviest / unit), 1.0).astype(np.int64)
         return np.asarray(self._copies * units)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.boosting.data.binned_training_set import BinnedTrainingSet
+from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import BitArray
 from driftgames.boosting.growth.binned_trees import (
     BinnedTree,
@@ -33,7 +33,7 @@ class GrownTrees:
 
     def __init__(
         self,
-        data: BinnedTrainingSet,
+        data: BinnedData,
         shape: TreeShape,
         sample_weights: IntArray,
         *,
@@ -61,17 +61,18 @@ class GrownTrees:
         return MistakeEngine(*given, n_rounds, **self._settings)
 
     @cached_property
-    def _grower(self) -> TreeGrower:
+    def grower(self) -> TreeGrower:
+        """Grows trees on weights that are given."""
         return TreeGrower(self.data, self.shape, self._row_weights, **self._settings)
 
     def best(self, weights: IntArray) -> tuple[int, int, BinnedTree]:
         """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the tree for these weights."""
-        return self._grower.grow(weights)
+        return self.grower.grow(weights)
 
     def votes(self, tree: BinnedTree) -> BitArray:
         """Return a tree's vote on every row, or pair: 1 for +1 and 0 for -1."""
-        self._grower.follow(tree)
-        return self._grower.leaf_votes()
+        self.grower.follow(tree)
+        return self.grower.leaf_votes()
 
     def to_values(self, chosen: Sequence[BinnedTree]) -> Any:
         """Return the hypotheses chosen as the model keeps them: `Stumps` or `Trees`."""
@@ -90,7 +91,7 @@ class TreeRows(GrownTrees, RowSet):  # type: ignore[misc]  # the engine is a kee
     """Binned rows of two classes, and trees or stumps."""
 
     def __init__(
-        self, data: BinnedTrainingSet, shape: TreeShape, sample_weights: IntArray, **settings: Any
+        self, data: BinnedData, shape: TreeShape, sample_weights: IntArray, **settings: Any
     ) -> None:
         super().__init__(data, shape, sample_weights, **settings)
         self.integer_weights = data.integer_weights
@@ -103,7 +104,7 @@ class TreePairs(GrownTrees, PairTrainingSet):  # type: ignore[misc]  # as above
 
     def __init__(
         self,
-        data: BinnedTrainingSet,
+        data: BinnedData,
         shape: TreeShape,
         sample_weights: IntArray,
         *,
@@ -117,7 +118,7 @@ class TreePairs(GrownTrees, PairTrainingSet):  # type: ignore[misc]  # as above
 
 
 def grow_on(
-    data: BinnedTrainingSet,
+    data: BinnedData,
     shape: TreeShape,
     sample_weights: IntArray,
     *,

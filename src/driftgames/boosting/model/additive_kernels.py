@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import size as magnitude
-from driftgames._kernels.jit import kernel
+from driftgames._kernels.jit import kernel, scalar
 from driftgames._kernels.lanes import LANES, any_of, first, load
 from driftgames.boosting.data.bins import first_from
 from driftgames.core.typing import FloatArray, IntArray
@@ -23,6 +23,15 @@ BLOCK = 512
 """Rows that `add_dense` takes at a time: their columns stay in the nearest cache."""
 
 _FEW = 24  # the most thresholds for which comparing with all of them beats a search
+
+
+@scalar
+def has_infinity(flat: npt.NDArray[Any], begin: int, end: int) -> bool:
+    """Return whether these entries hold an infinity; some entries after them may count too."""
+    infinite = first(0)
+    for i in range(begin, end, LANES):
+        infinite = infinite | (magnitude(load(flat, i, 0.0)) == np.inf)
+    return bool(any_of(infinite))
 
 
 @kernel
@@ -44,16 +53,13 @@ def add_dense(
     Return whether ``flat`` holds no infinity; it has all entries of the rows, or none. The search
     costs little here, because it fetches a block into the cache.
     """
-    found, width = any_of(first(0)), rows.shape[1]
+    found, width = False, rows.shape[1]
     for start in range(0, rows.shape[0], BLOCK):
         size = min(BLOCK, rows.shape[0] - start)
         total = out[start : start + size]
         total[:] = 0.0
         if flat.size > 0:
-            infinite = first(0)
-            for i in range(start * width, (start + size) * width, LANES):
-                infinite = infinite | (magnitude(load(flat, i, 0.0)) == np.inf)
-            found = found or any_of(infinite)
+            found |= has_infinity(flat, start * width, (start + size) * width)
         for f in range(features.size):
             begin, end = offsets[f], offsets[f + 1]
             for i in range(size):

@@ -6,24 +6,18 @@ A member of a member has a dotted name, such as ``stumps.feature``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from driftgames.boosting.data.categories import CategoryEncoder
-from driftgames.boosting.data.cuts import MOST_BINS
-from driftgames.boosting.estimators.parameters import SharedParameters
-from driftgames.boosting.growth.tree_growth import CRITERIA
-from driftgames.boosting.weights.example_chips import COLUMNS
+from driftgames.boosting.model.training_record import COLUMNS
 from driftgames.core.checks import is_real
-from driftgames.core.description import is_described
 from driftgames.core.schema import (
     LARGEST,
     LIST,
     NULL,
-    POSITIVE,
     SHARE,
     STRING,
     Requirement,
@@ -35,20 +29,17 @@ from driftgames.core.schema import (
 )
 from driftgames.core.typing import Content
 
-_ALWAYS = {"estimator", "max_bins", "n_jobs", "random_state", "verbose", "warm_start"}
-LEFT_OUT: dict[str, Any] = {
-    each.name: each.default for each in fields(SharedParameters) if each.name not in _ALWAYS
-}
-"""The parameters that a file leaves out at these defaults: the first files did not have them."""
-
 _MOST_FEATURES = 2**31 - 1  # what the stumps' feature numbers can hold
 _MOST_BYTES = 2**20  # of a label: a file must not ask for more memory than it is long
 
 
-def check_model(content: Content, estimators: Mapping[str, Iterable[str]]) -> None:
+def check_model(
+    content: Content, estimators: Mapping[str, Mapping[str, Requirement]], left_out: Iterable[str]
+) -> None:
     """Raise `ValueError` for the first member of a model that is missing, unknown or wrong.
 
-    ``estimators`` gives the names of the parameters of each class that a file can hold.
+    ``estimators`` gives the parameters of each class that a file can hold. Those that are
+    ``left_out`` need not be there.
     """
     members = dotted(content)
     # the other requirements depend on these
@@ -59,8 +50,8 @@ def check_model(content: Content, estimators: Mapping[str, Iterable[str]]) -> No
     for name in ("trees.n_nodes", "trees.feature") if "trees" in content else ("stumps.feature",):
         LIST.check(name, members.get(name))
     parameters = estimators[members["estimator"]]
-    schema = _schema(members) | {f"parameters.{name}": _PARAMETERS[name] for name in parameters}
-    optional = {"categories", *(f"parameters.{name}" for name in LEFT_OUT)}
+    schema = _schema(members) | {f"parameters.{name}": rule for name, rule in parameters.items()}
+    optional = {"categories", *(f"parameters.{name}" for name in left_out)}
     for name in schema:
         if name not in members and name not in optional:
             raise ValueError(f"{name} is missing")
@@ -82,7 +73,7 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
         hypotheses = _tree_schema(n_rounds, n_nodes, n_columns, n_classes)
     else:
         if n_classes > 2:  # stumps have one vote
-            list_of(0, _LABEL).check("stumps.feature", members["stumps.feature"])
+            list_of(0, LABEL).check("stumps.feature", members["stumps.feature"])
         n_rounds = len(members["stumps.feature"])
         hypotheses = {
             "stumps.feature": list_of(n_rounds, integer(0, n_columns - 1)),
@@ -157,12 +148,6 @@ def _is_label_type(value: Any) -> bool:
     return isinstance(value, str) and dtype.kind in "biufUO" and dtype.itemsize <= _MOST_BYTES
 
 
-def _is_class_weight(value: Any) -> bool:
-    if not isinstance(value, list) or len(value) != 2 or not _LABEL.allows(value[0]):
-        return False
-    return POSITIVE.allows(value[1])
-
-
 def _is_ascending(value: Any) -> bool:
     if not isinstance(value, list) or not value or not all(map(is_real, value)):
         return False
@@ -183,11 +168,9 @@ def _is_category_column(value: Any) -> bool:
     )
 
 
-_LABEL = Requirement(
-    "a number, a string, true or false", lambda v: isinstance(v, (int, float, str))
-)
+LABEL = Requirement("a number, a string, true or false", lambda v: isinstance(v, (int, float, str)))
 _LABELS = Requirement(
-    "a list of two labels or more", lambda v: isinstance(v, list) and len(v) > 1, _LABEL
+    "a list of two labels or more", lambda v: isinstance(v, list) and len(v) > 1, LABEL
 )
 _LABEL_TYPE = Requirement("the NumPy type of numbers or of strings", _is_label_type)
 _FEATURES = integer(1, _MOST_FEATURES)
@@ -203,58 +186,4 @@ _CATEGORIES = Requirement("an object of values, missing and ranks", _is_category
 _SIGMOID = {
     "calibration.slope": between(0, LARGEST),
     "calibration.intercept": between(-LARGEST, LARGEST),
-}
-_PARAMETERS = {
-    "calibrate": one_of(True, False),
-    "categorical_features": Requirement(
-        "a string or a list of names, positions or truth values",
-        lambda v: (
-            isinstance(v, str)
-            or (isinstance(v, list) and all(isinstance(each, (str, int)) for each in v))
-        ),
-    ).or_null,
-    "class_weight": Requirement(
-        '"balanced", or a list of pairs of a label and a number',
-        lambda v: v == "balanced" or (isinstance(v, list) and all(map(_is_class_weight, v))),
-    ).or_null,
-    "criterion": one_of(*CRITERIA),
-    "d": POSITIVE,
-    "early_stopping": Requirement(
-        'true, false, "auto" or "cv"',
-        lambda v: v in (True, False, "auto", "cv") and type(v) in (bool, str),
-    ),
-    "edge": Requirement("a number in (0, 0.5)", lambda v: is_real(v) and 0 < v < 0.5),
-    "estimator": NULL,
-    "horizon": integer(1).or_null,
-    "max_bins": integer(2, MOST_BINS),
-    "max_depth": integer(1).or_null,
-    "max_leaves": Requirement(
-        'an integer from 2, "auto" or null',
-        lambda v: v is None or v == "auto" or (type(v) is int and v >= 2),
-    ),
-    "min_samples_leaf": integer(1),
-    "min_weight_fraction_leaf": between(0, 0.5),
-    "monotonic_cst": Requirement(
-        "a list, or an object by feature names, of -1, 0 and 1",
-        lambda v: (
-            isinstance(v, (list, dict))
-            and all(
-                type(each) is int and each in (-1, 0, 1)
-                for each in (v.values() if isinstance(v, dict) else v)
-            )
-        ),
-    ).or_null,
-    "n_estimators": integer(1),
-    "n_iter_no_change": integer(1),
-    "n_jobs": Requirement("an integer other than 0", lambda v: type(v) is int and v != 0).or_null,
-    "potential": Requirement("a potential", is_described).or_null,
-    "random_state": integer(0).or_null,
-    "scoring": STRING.or_null,
-    "tol": between(0, LARGEST),
-    "validation_fraction": Requirement(
-        "a number in (0, 1) or an integer from 1",
-        lambda v: is_real(v) and (0 < v < 1 or (type(v) is int and v >= 1)),
-    ).or_null,
-    "verbose": Requirement("an integer, true or false", lambda v: isinstance(v, int)),
-    "warm_start": Requirement("true or false", lambda v: v in (True, False)),
 }

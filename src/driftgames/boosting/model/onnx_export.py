@@ -14,13 +14,14 @@ the booster. Integer votes add up exactly in float32. Other votes are added up i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames.boosting.data.categories import CategoryColumn, CategoryEncoder
 from driftgames.boosting.data.frames import UNKNOWN
+from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.treelite_export import as_trees, check_exportable
 from driftgames.core.typing import FloatArray
 
@@ -29,36 +30,32 @@ try:
 except ImportError as error:
     raise ImportError('to_onnx needs onnx: pip install "driftgames[onnx]"') from error
 
-if TYPE_CHECKING:
-    from driftgames.boosting.estimators.base import BaseBooster
-
 _OPSET, _ML_OPSET, _IR = 13, 3, 8  # of 2021: every onnxruntime from 1.11 on runs them
 _OUTPUTS = ("label", "votes", "probabilities")
 _COLUMN = np.array([1])  # the axis of a matrix with one column, or over which is summed
 
 
-def onnx_model(booster: BaseBooster, *, dtype: str) -> Any:
-    """Return the ONNX model of a fitted booster of stumps or trees.
+def onnx_model(fitted: FittedModel, *, dtype: str, name: str) -> Any:
+    """Return the ONNX model of a fitted model of stumps or trees.
 
-    ``dtype`` is the type of numbers in the inputs and outputs, float32 or float64.
+    ``name`` is that of the graph, and ``dtype`` is the type of numbers in the inputs and outputs,
+    float32 or float64.
     """
-    check_exportable(booster, "ONNX")
+    check_exportable(fitted, "ONNX")
     if dtype not in ("float32", "float64"):
         raise ValueError(f'dtype must be "float32" or "float64"; got {dtype!r}')
     graph = _Graph(np.dtype(dtype))
-    votes = graph.cast(_add_votes(graph, booster), np.float64)
-    total = booster.estimator_weights_.sum() if booster.n_iter_ else 1.0
+    votes = graph.cast(_add_votes(graph, fitted), np.float64)
+    total = fitted.vote_weights.sum() if fitted.n_rounds else 1.0
     votes = graph.add("Div", votes, np.float64(total))
-    _name_label(graph, booster, votes)
-    of_two = booster.classes_.size == 2
+    _name_label(graph, fitted, votes)
+    of_two = fitted.classes.size == 2
     shown = graph.add("Squeeze", votes, _COLUMN) if of_two else votes
     graph.output("votes", graph.cast(shown, graph.dtype), graph.dtype, 1 if of_two else 2)
-    shares = graph.cast(_probabilities(graph, booster, votes), graph.dtype)
+    shares = graph.cast(_probabilities(graph, fitted, votes), graph.dtype)
     graph.output("probabilities", shares, graph.dtype, 2)
     model = helper.make_model(
-        helper.make_graph(
-            graph.nodes, type(booster).__name__, graph.inputs, graph.outputs, graph.constants
-        ),
+        helper.make_graph(graph.nodes, name, graph.inputs, graph.outputs, graph.constants),
         opset_imports=[
             helper.make_opsetid("", _OPSET),
             helper.make_opsetid("ai.onnx.ml", _ML_OPSET),
@@ -115,12 +112,12 @@ def _type_of(dtype: npt.DTypeLike) -> int:
     return int(TensorProto.STRING if kind.kind in "OU" else helper.np_dtype_to_tensor_dtype(kind))
 
 
-def _add_votes(graph: _Graph, booster: BaseBooster) -> str:
+def _add_votes(graph: _Graph, fitted: FittedModel) -> str:
     """Add the inputs and the votes of all hypotheses, a column for each class if more than two."""
-    trees, weights, integer_votes = as_trees(booster)
-    n_columns = 1 if booster.classes_.size == 2 else booster.classes_.size
+    trees, weights, integer_votes = as_trees(fitted)
+    n_columns = 1 if fitted.classes.size == 2 else fitted.classes.size
     exact = graph.dtype == np.float32 and integer_votes
-    columns = _add_columns(graph, booster)
+    columns = _add_columns(graph, fitted)
     columns = columns if exact else graph.cast(columns, np.float64)
     threshold = _round_down(trees.threshold) if exact else trees.threshold
     of_tree = np.repeat(np.arange(trees.n_nodes.size), trees.n_nodes)
@@ -164,12 +161,14 @@ def _round_down(thresholds: FloatArray) -> FloatArray:
     return np.asarray(down, dtype=np.float64)
 
 
-def _add_columns(graph: _Graph, booster: BaseBooster) -> str:
+def _add_columns(graph: _Graph, fitted: FittedModel) -> str:
     """Add the inputs: one matrix or, where there are categories, one column for each feature."""
-    if booster.encoder_ is None:
-        return graph.input("X", graph.dtype, booster.n_features_in_)
-    features = booster.encoder_.features
-    names = getattr(booster, "feature_names_in_", [f"x{j}" for j in range(len(features))])
+    if fitted.encoder is None:
+        return graph.input("X", graph.dtype, fitted.n_features)
+    features = fitted.encoder.features
+    names: Any = fitted.feature_names
+    if names is None:
+        names = [f"x{j}" for j in range(len(features))]
     columns = [
         graph.input(str(name), graph.dtype, 1)
         if feature is None
@@ -211,9 +210,9 @@ def _add_categories(graph: _Graph, name: str, feature: CategoryColumn) -> str:
     return graph.add("Gather", table, code, axis=0)
 
 
-def _name_label(graph: _Graph, booster: BaseBooster, votes: str) -> None:
+def _name_label(graph: _Graph, fitted: FittedModel, votes: str) -> None:
     """Add the label that the votes are for."""
-    classes = booster.classes_
+    classes = fitted.classes
     if classes.size == 2:
         at = graph.cast(graph.add("Greater", votes, np.float64(0.0)), np.int64)
         at = graph.add("Squeeze", at, _COLUMN)
@@ -223,9 +222,9 @@ def _name_label(graph: _Graph, booster: BaseBooster, votes: str) -> None:
     graph.output("label", graph.add("Gather", labels, at, axis=0), labels.dtype, 1)
 
 
-def _probabilities(graph: _Graph, booster: BaseBooster, votes: str) -> str:
+def _probabilities(graph: _Graph, fitted: FittedModel, votes: str) -> str:
     """Add what `predict_proba` does to the votes."""
-    n_classes, calibration = booster.classes_.size, booster.calibration_
+    n_classes, calibration = fitted.classes.size, fitted.calibration
     if calibration is not None:
         z = graph.add("Mul", votes, np.array([calibration.slope]))
         if n_classes > 2:

@@ -13,7 +13,8 @@ from driftgames.core.checks import as_read_only, check_integer
 from driftgames.core.threads import run_in_threads
 from driftgames.core.typing import FloatArray
 
-_CHUNK = 8192  # rows per task; the same for any number of threads
+CHUNK = 8192
+"""Rows per task; the same for any number of threads."""
 
 
 def score_rows(
@@ -44,7 +45,7 @@ def score_rows(
     out = np.zeros((rows.shape[0], *width))
 
     def score(start: int) -> None:
-        part = out[start : start + _CHUNK]
+        part = out[start : start + CHUNK]
         if issparse(rows):
             pointers = rows.indptr[start : start + len(part) + 1].astype(np.int64)
             mine = slice(pointers[0], pointers[-1])
@@ -58,7 +59,7 @@ def score_rows(
         if divisor is not None:
             part /= divisor
 
-    run_in_threads(score, range(0, len(out), _CHUNK), n_threads)
+    run_in_threads(score, range(0, len(out), CHUNK), n_threads)
     return out
 
 

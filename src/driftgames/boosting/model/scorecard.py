@@ -8,41 +8,38 @@ them up.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from driftgames.boosting.data.categories import CategoryVotes
+from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import exact_weights
 from driftgames.core.typing import FloatArray
 from driftgames.tables import Cell, Column, Row, Table
-
-if TYPE_CHECKING:
-    from driftgames.boosting.estimators.base import BaseBooster
 
 MISSING, OTHER, BASE = "missing", "any other", "(base)"
 """The rows of a scorecard for a missing value, for a new category and for the base of a class."""
 
 
-def make_scorecard(booster: BaseBooster) -> Table:
+def make_scorecard(model: FittedModel) -> Table:
     """Return the points of every feature, those of the widest spread first."""
-    shapes = booster.shape_functions_
-    weights, whole = exact_weights(booster.estimator_weights_, booster.n_iter_)
+    shapes = model.shape_functions()
+    weights, whole = exact_weights(model.vote_weights, model.n_rounds)
     total = float(np.abs(weights).sum())
-    labels = [str(label) for label in booster.classes_.tolist()]
+    labels = [str(label) for label in model.classes.tolist()]
     columns = (*map(Column, ("feature", "value", "above", "up to")), Column("points", "+.4f"))
     if len(labels) == 2:
         words = (
             f"Add up the points of one line for each feature. Above 0 the vote is for {labels[1]}, "
             f"else for {labels[0]}."
         )
-        rows = _rows(shapes.values(), total, whole)
+        rows = _rows(shapes[0].values(), total, whole)
         return Table("Scorecard", columns, tuple(rows), (words,), "scorecard")
     lines: list[Row] = []
-    for k, of_class in enumerate(shapes.values()):
-        base = float(booster._tables.of_class(k)._worth[booster.trees_.starts[:-1]].sum())  # type: ignore[union-attr]
+    for label, of_class, base in zip(labels, shapes, model.tables.bases, strict=True):
         first: Row = (BASE, "", None, None, _points(base, whole))
-        lines += [(labels[k], *row) for row in [first, *_rows(of_class.values(), total, whole)]]
+        lines += [(label, *row) for row in [first, *_rows(of_class.values(), total, whole)]]
     words = (
         "For each class, add up its base and the points of one line for each feature. The vote is "
         "for the class of most points."

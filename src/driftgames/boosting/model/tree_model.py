@@ -4,30 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils import assert_all_finite
 
-from driftgames._kernels.jit import inner_kernel, kernel, scalar
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.model.additive import Explanation, ShapeFunction
 from driftgames.boosting.model.row_scores import check_example, score_rows
 from driftgames.boosting.model.stumps import exact_weights, round_to_unit
+from driftgames.boosting.model.tree_scores import TreePaths, lay_out, score_dense, score_sparse
 from driftgames.boosting.model.trees import Trees
 from driftgames.core.typing import FloatArray
-
-
-class Nodes(NamedTuple):
-    """The nodes of all trees, numbered through; ``starts`` are their roots."""
-
-    starts: Array
-    feature: Array
-    threshold: Array
-    missing_left: Array
-    left: Array
-    votes: Array
-    """For each node one for two classes; for more, one for each of them in a row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,32 +43,35 @@ class TreeVotes:
         return ()
 
     @cached_property
-    def _nodes(self) -> Nodes:
-        trees = self.trees
-        begins = np.repeat(trees.starts[:-1], trees.n_nodes)
-        left = np.where(trees.left > 0, trees.left + begins, 0).astype(np.int32)
-        weights = np.repeat(self._weights[0], trees.n_nodes)
-        votes = weights[:, None] * trees.vote.reshape(weights.size, *(self._width or (1,)))
-        questions = trees.feature, trees.threshold, trees.missing_left
-        return Nodes(trees.starts[:-1], *questions, left, votes.reshape(-1))
+    def _votes(self) -> FloatArray:
+        """The votes of each node, times the weight of its tree, in a column for each sum."""
+        weights = np.repeat(self._weights[0], self.trees.n_nodes)
+        votes = self.trees.vote.reshape(weights.size, *(self._width or (1,)))
+        return np.asarray(weights[:, None] * votes)
+
+    @cached_property
+    def _paths(self) -> TreePaths:
+        return lay_out(self.trees, self._votes)
 
     def scores(
-        self, X: Any, *, n_threads: int = 1, divisor: float | None = None
+        self, X: Any, *, n_threads: int = 1, divisor: float | None = None, finite: bool = False
     ) -> npt.NDArray[Any]:
         """Return the sums of votes on each row: int64 if all weights are 1, else float64.
 
-        With a ``divisor`` the sums are divided by it, and are float64.
+        With a ``divisor`` the sums are divided by it, and are float64. With ``finite`` an infinity
+        in a contiguous array of floats raises ValueError.
 
         ``X`` is a dense array or a SciPy sparse matrix, which stays sparse. NaN is a missing
         value. The result is the same for any number of threads.
         """
-        nodes, shape = self._nodes, (self.n_features, *(self._width or (1,)))
+        paths, shape = self._paths, (self.n_features, *(self._width or (1,)))
 
         def dense(rows: Array, out: FloatArray) -> None:
-            _score_dense(rows, nodes, out)
+            if not score_dense(rows, paths, out, finite=finite):
+                assert_all_finite(X, allow_nan=True, input_name="X")
 
         def sparse(data: Array, indices: Array, pointers: Array, out: FloatArray) -> None:
-            _score_sparse(data, indices, pointers, np.zeros(self.n_features), nodes, out)
+            score_sparse(data, indices, pointers, paths, out, self.n_features)
 
         out = score_rows(X, shape, dense, sparse, n_threads=n_threads, divisor=divisor)
         out = out.reshape(len(out), *self._width)
@@ -108,28 +100,31 @@ class TreeModel(TreeVotes):
         different votes this is the vote of stumps.
         """
         row = check_example(x, self.n_features)
-        starts, feature, threshold, missing_left, left, _ = self._nodes
-        worth = self._worth
-        votes, base = np.zeros(self.n_features), 0.0
-        for n in starts.tolist():
-            base += worth[n]
-            while left[n]:
-                value = row[feature[n]]
-                goes_left = missing_left[n] if np.isnan(value) else value <= threshold[n]
-                below = left[n] if goes_left else left[n] + 1
-                votes[feature[n]] += worth[below] - worth[n]
+        trees, worth = self.trees, self.worth
+        votes = np.zeros(self.n_features)
+        for root in trees.starts[:-1].tolist():
+            n = root
+            while trees.left[n]:
+                j = trees.feature[n]
+                left = trees.missing_left[n] if np.isnan(row[j]) else row[j] <= trees.threshold[n]
+                below = root + trees.left[n] + (0 if left else 1)
+                votes[j] += worth[below] - worth[n]
                 n = below
-        used = np.unique(feature[left > 0]).astype(np.int64)
-        return Explanation(used, votes[used], self.total, float(base))
+        used = np.unique(trees.feature[trees.left > 0]).astype(np.int64)
+        return Explanation(used, votes[used], self.total, self.base)
+
+    @property
+    def base(self) -> float:
+        """The part of every score that no feature decides; see `explain`."""
+        return float(self.worth[self.trees.starts[:-1]].sum())
 
     @cached_property
-    def _worth(self) -> FloatArray:
+    def worth(self) -> FloatArray:
         """The value of each node, as `explain` defines it, in votes."""
-        *_, left, votes = self._nodes
-        worth = votes.copy()
-        for n in range(left.size - 1, -1, -1):  # a node comes after the one above it
-            if left[n]:
-                worth[n] = (worth[left[n]] + worth[left[n] + 1]) / 2
+        trees, worth = self.trees, self._votes[:, 0].copy()
+        left = trees.left + np.repeat(trees.starts[:-1], trees.n_nodes)
+        for n in np.flatnonzero(trees.left)[::-1].tolist():  # a node comes after the one above it
+            worth[n] = (worth[left[n]] + worth[left[n] + 1]) / 2
         return round_to_unit(worth, self.total)
 
 
@@ -159,7 +154,7 @@ class PairModel(TreeVotes):
         less the mean of its two votes. A stump with the same vote on both sides changes nothing.
         """
         trees, one = self.trees, self.of_class(label)
-        worth, total = one._worth, one.total or 1.0
+        worth, total = one.worth, one.total or 1.0
         roots = trees.starts[:-1][trees.n_nodes == 3]
         left = worth[roots + 1] - worth[roots]
         missing = np.where(trees.missing_left[roots] == 1, left, -left)
@@ -173,52 +168,3 @@ class PairModel(TreeVotes):
             gone = float(missing[mine].sum())
             shapes[j] = ShapeFunction(j, cuts, np.cumsum(steps) / total, gone / total)
         return shapes
-
-
-@scalar
-def _find_leaf(row: Array, root: int, nodes: Nodes) -> Any:
-    """Return the leaf that a row comes to in the tree of this root."""
-    n = np.uint64(root)
-    below = nodes.left[n]
-    while below > 0:
-        x = row[np.uint64(nodes.feature[n])]
-        right = x > nodes.threshold[n] if x == x else nodes.missing_left[n] == 0  # NaN differs
-        n = np.uint64(below) + np.uint64(right)
-        below = nodes.left[n]
-    return n
-
-
-@inner_kernel
-def _add_votes(row: Array, nodes: Nodes, out: Array) -> None:
-    """Add the votes of all trees on one row to ``out``; the sums are exact in any order."""
-    starts, votes = nodes.starts, nodes.votes
-    if out.size == 1:  # one sum stays in a register
-        total = 0.0
-        for t in range(starts.size):
-            total += votes[_find_leaf(row, starts[t], nodes)]
-        out[0] = total
-        return
-    for t in range(starts.size):
-        first = _find_leaf(row, starts[t], nodes) * np.uint64(out.size)
-        for k in range(np.uint64(out.size)):
-            out[k] += votes[first + k]
-
-
-@kernel
-def _score_dense(rows: Array, nodes: Nodes, out: Array) -> None:
-    """Add the scores of every row to ``out``."""
-    for i in range(out.shape[0]):
-        _add_votes(rows[i], nodes, out[i])
-
-
-@kernel
-def _score_sparse(
-    data: Array, indices: Array, pointers: Array, row: Array, nodes: Nodes, out: Array
-) -> None:
-    """Do the same for the rows of a CSR matrix; ``row`` is a scratch buffer of zeros."""
-    for i in range(out.shape[0]):
-        for e in range(pointers[i], pointers[i + 1]):
-            row[indices[e]] = data[e]
-        _add_votes(row, nodes, out[i])
-        for e in range(pointers[i], pointers[i + 1]):
-            row[indices[e]] = 0.0

@@ -7,34 +7,31 @@ The model adds up the votes :math:`\sum_t \alpha_t h_t(x)` in float64, divides t
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.data.bins import Array
+from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import Stumps, exact_weights
 from driftgames.boosting.model.trees import Trees
 from driftgames.core.typing import FloatArray
 
-if TYPE_CHECKING:
-    from driftgames.boosting.estimators.base import BaseBooster
 
-
-def treelite_model(booster: BaseBooster) -> Any:
-    """Return the Treelite model of a fitted booster of numbers and two classes."""
+def treelite_model(model: FittedModel) -> Any:
+    """Return the Treelite model of a fitted model of numbers and two classes."""
     try:
         import treelite.model_builder as tl
     except ImportError as error:
         raise ImportError(
             'to_treelite needs treelite: pip install "driftgames[treelite]"'
         ) from error
-    check_exportable(booster, "Treelite")
-    if booster.encoder_ is not None or booster.classes_.size != 2:
+    check_exportable(model, "Treelite")
+    if model.encoder is not None or model.classes.size != 2:
         raise ValueError("Treelite models are for columns of numbers and two classes")
-    trees, weights, _ = as_trees(booster)
-    total = booster.estimator_weights_.sum() if booster.n_iter_ else 1.0
-    calibration = booster.calibration_
+    trees, weights, _ = as_trees(model)
+    total = model.vote_weights.sum() if model.n_rounds else 1.0
+    calibration = model.calibration
     scale, base = 1.0 / total, 0.0
     if calibration is not None:
         scale, base = calibration.slope / total, calibration.intercept
@@ -42,7 +39,7 @@ def treelite_model(booster: BaseBooster) -> Any:
         threshold_type="float64",
         leaf_output_type="float64",
         metadata=tl.Metadata(
-            num_feature=booster.n_features_in_,
+            num_feature=model.n_features,
             task_type="kBinaryClf",
             average_tree_output=False,
             num_target=1,
@@ -76,26 +73,25 @@ def treelite_model(booster: BaseBooster) -> Any:
     return builder.commit()
 
 
-def check_exportable(booster: BaseBooster, format: str) -> None:  # noqa: A002
-    """Raise an error if a booster is not fitted, or has weak hypotheses of another library."""
-    check_is_fitted(booster)
-    if booster._tables is None:
+def check_exportable(model: FittedModel, format: str) -> None:  # noqa: A002
+    """Raise ValueError if a model has weak hypotheses of another library."""
+    if not model.tables.built_in:
         raise ValueError(
             f"only boosters of the built-in stump or tree become {format} models; this one was "
             "fitted with another estimator"
         )
 
 
-def as_trees(booster: BaseBooster) -> tuple[Trees, FloatArray, bool]:
+def as_trees(model: FittedModel) -> tuple[Trees, FloatArray, bool]:
     """Return the weak hypotheses as trees, their weights, and whether all weights are 1.
 
     After no round there is one leaf, weighed by the default vote for each class.
     """
-    if booster.n_iter_ == 0:
-        votes = np.ones((1, booster._default_vote.size), np.int8)
-        return Trees([1], [-1], [0.0], [0], [0], votes, [0.0]), booster._default_vote[None], False  # type: ignore[arg-type]
-    weights, integer_votes = exact_weights(booster.estimator_weights_, booster.n_iter_)
-    trees = booster.trees_ if len(booster.trees_) else stumps_as_trees(booster.stumps_)
+    if model.n_rounds == 0:
+        votes = np.ones((1, model.default_vote.size), np.int8)
+        return Trees([1], [-1], [0.0], [0], [0], votes, [0.0]), model.default_vote[None], False  # type: ignore[arg-type]
+    weights, integer_votes = exact_weights(model.vote_weights, model.n_rounds)
+    trees = model.trees if len(model.trees) else stumps_as_trees(model.stumps)
     return trees, weights[:, None], integer_votes
 
 

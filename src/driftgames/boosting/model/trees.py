@@ -13,7 +13,7 @@ import numpy.typing as npt
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from driftgames.boosting.data.binned_training_set import BinnedTrainingSet
+    from driftgames.boosting.data.binned_data import BinnedData
 
 VoteArray = npt.NDArray[np.int8]
 
@@ -132,7 +132,7 @@ class Trees:
     def depths(self) -> IntArray:
         """How many questions are above each node."""
         depths = np.zeros(self.feature.size, dtype=np.int64)
-        for begin, end in self._ends():
+        for begin, end in self.ends():
             for n in range(begin, end):  # a node comes after the one above it
                 if self.left[n]:
                     below = begin + self.left[n]
@@ -172,7 +172,7 @@ class Trees:
         """Return the leaf of every row in every tree, as its number in the tree."""
         rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
         answer = np.empty((rows.shape[0], len(self)), dtype=np.int64)
-        for t, (begin, _) in enumerate(self._ends()):
+        for t, (begin, _) in enumerate(self.ends()):
             at = np.full(rows.shape[0], begin)
             while (asks := self.left[at] > 0).any():
                 x = rows[asks, self.feature[at[asks]]]
@@ -183,7 +183,8 @@ class Trees:
             answer[:, t] = at - begin
         return answer
 
-    def _ends(self) -> list[tuple[int, int]]:
+    def ends(self) -> list[tuple[int, int]]:
+        """Return where the nodes of each tree begin and end."""
         starts = self.starts.tolist()
         return list(pairwise(starts))
 
@@ -225,7 +226,7 @@ Tree = tuple[Node, ...]
 class TreesOnBins:
     """What grows trees on the bins of ``_data``: it knows them by their bins and by values."""
 
-    _data: BinnedTrainingSet
+    _data: BinnedData
 
     def to_values(self, chosen: list[Tree]) -> Trees:
         """Return trees on bins as trees on feature values."""
@@ -255,4 +256,4 @@ class TreesOnBins:
 
         names = ("feature", "threshold", "missing_left", "left", "vote", "gain")
         nodes = list(map(node, *(getattr(trees, name).tolist() for name in names)))
-        return [tuple(nodes[begin:end]) for begin, end in trees._ends()]
+        return [tuple(nodes[begin:end]) for begin, end in trees.ends()]

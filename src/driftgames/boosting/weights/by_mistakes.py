@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from driftgames._kernels.sums import dot
-from driftgames.boosting.growth.positions import SUM_BITS
 from driftgames.boosting.growth.engine import MistakeEngine, RuleKernel, scale_raw
-from driftgames.boosting.growth.tree_training_set import GrownTrees
+from driftgames.boosting.growth.positions import SUM_BITS
 from driftgames.boosting.growth.training_set import AsksAhead, MistakeCounts, TrainingSet
+from driftgames.boosting.growth.tree_training_set import GrownTrees
 from driftgames.boosting.weights.example_chips import ExampleChips, Round
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import FloatArray, IntArray

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 from driftgames.certificates.margins import Margins
-from driftgames.core.typing import FloatArray
+
 
 class ExampleChips(ABC):
     """The examples during a fit: their positions, their weights and the next hypotheses."""
@@ -34,12 +34,6 @@ class ExampleChips(ABC):
     @abstractmethod
     def margins(self) -> Margins:
         """Return the margins of the examples: the right votes less the wrong, over all."""
-
-
-History = dict[str, FloatArray]
-
-COLUMNS = ("edge", "zero_fraction", "training_error")
-"""The columns of a history."""
 
 
 class Round(NamedTuple):

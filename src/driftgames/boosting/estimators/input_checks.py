@@ -1,0 +1,151 @@
+"""The checks of examples, by scikit-learn's rules: of a fit, and of a prediction."""
+
+from __future__ import annotations
+
+import numbers
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
+from scipy.sparse import issparse
+from sklearn.utils import check_array, check_X_y
+from sklearn.utils.validation import validate_data
+
+from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.categories import CategoryEncoder
+from driftgames.boosting.data.frames import Categories, check_types, code_columns, find_categories
+from driftgames.boosting.data.sparse_input import check_sparse
+from driftgames.boosting.model.fitted_model import FittedModel, expand_for
+from driftgames.core.checks import float_errors, shown
+
+INPUT: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": (np.float64, np.float32),
+    "ensure_all_finite": "allow-nan",
+}
+"""The input that scikit-learn's checks allow."""
+
+_LARGE = 1 << 20  # entries from which threads look for infinities
+
+
+def check_examples(
+    booster: Any, X: Any, y: Any, *, reset: bool
+) -> tuple[Any, Array, tuple[Categories | None, ...] | None]:
+    """Return the examples of a fit, categories as codes, and the categories if there are any.
+
+    `frames.code_columns` says what the codes are. The names and the number of columns are noted on
+    the booster with ``reset``, and else compared with those that it has.
+    """
+    setting, categorical = booster.categorical_features, None
+    by_type = isinstance(setting, str) and setting == "from_dtype"
+    if not (by_type and isinstance(X, np.ndarray)):  # an array has one type
+        categorical = find_categories(X, setting)
+        check_types(X, categorical)
+    if categorical is None:
+        return *_validate(booster, X, y, reset=reset), None
+    validate_data(booster, X, reset=reset, skip_check_array=True)  # names, number of columns
+    codes, categories = code_columns(X, (None,) * categorical.size, learn=categorical)
+    return *check_X_y(codes, y, estimator=booster, **INPUT), categories
+
+
+def check_rows(
+    booster: Any, X: Any, encoder: CategoryEncoder | None, *, finite: bool = True
+) -> Any:
+    """Return examples to predict: numbers, or what the codes of categories are found in.
+
+    Without ``finite``, a plain array is not searched for infinities.
+    """
+    if encoder is not None:
+        validate_data(booster, X, reset=False, skip_check_array=True)  # names, number of columns
+        check_types(X, [feature is not None for feature in encoder.features])
+        return X
+    if is_plain(X):
+        named = hasattr(booster, "feature_names_in_")
+        if (
+            not (finite or named)
+            and X.ndim == 2
+            and X.shape[1] == booster.n_features_in_
+            and len(X)
+        ):
+            return X  # scikit-learn would find nothing, and takes longer than a prediction
+    check_types(X, None)
+    return _validate(booster, X, "no_validation", reset=False, finite=finite)
+
+
+def encode_rows(model: FittedModel, X: Any, estimator: Any = None) -> Any:
+    """Return the columns that the hypotheses of a model ask about, without a look at names.
+
+    A model of no rounds does not know yet that they will be of another library: an ``estimator``.
+    """
+    if model.encoder is None:
+        return check_array(X, **INPUT)
+    codes = check_array(code_columns(X, model.encoder.categories)[0], **INPUT)
+    return expand_for(model.estimators or (estimator and [estimator]), model.encoder, codes)
+
+
+def _validate(booster: Any, X: Any, y: Any, *, reset: bool, finite: bool = True) -> Any:
+    settings = INPUT
+    if issparse(X):
+        check_sparse(X)
+    elif isinstance(y, str) and is_plain(X) and (not finite or _is_known_finite(X, booster.n_jobs)):
+        settings = {**INPUT, "ensure_all_finite": False}
+    with float_errors("X and y"):
+        return validate_data(booster, X, y, reset=reset, **settings)
+
+
+def _is_known_finite(X: Array, n_jobs: Any) -> bool:
+    """Look for infinities in many rows with all threads; scikit-learn would take one."""
+    if X.size < _LARGE:
+        return False
+    with open_threads(n_jobs) as (pool, n_threads):
+        if pool is None:
+            return False
+        return all(pool.map(_is_sum_finite, np.array_split(X, n_threads)))
+
+
+def _is_sum_finite(X: Array) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):  # a thread has settings of its own
+        return bool(np.isfinite(X.sum()))
+
+
+def is_plain(X: Any) -> bool:
+    """Return whether these are contiguous rows of float32 or float64."""
+    floats = type(X) is np.ndarray and X.dtype in (np.float32, np.float64)
+    return bool(floats and X.flags.c_contiguous)
+
+
+@contextmanager
+def open_threads(n_jobs: Any) -> Iterator[tuple[ThreadPoolExecutor | None, int]]:
+    """Give a pool of threads, or None for one thread, and their number."""
+    n_threads = count_threads(n_jobs)
+    with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
+        yield pool, n_threads
+
+
+def count_threads(n_jobs: Any) -> int:
+    """Return ``n_jobs`` as joblib counts it; the default is 1, or the number of its backend.
+
+    Inside a worker of joblib or Dask it is 1, because the workers share the cores already.
+    """
+    if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
+        raise ValueError(f"n_jobs must be an integer or None; got {shown(n_jobs)}")
+    return 1 if _in_worker() else int(effective_n_jobs(n_jobs))
+
+
+def _in_worker() -> bool:
+    """Return whether a worker of joblib or Dask runs this call."""
+    if (get_active_backend()[0].nesting_level or 0) > 0:
+        return True
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return False
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return False
+    return True

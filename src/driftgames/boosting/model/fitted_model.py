@@ -1,0 +1,271 @@
+r"""The fitted model: weak hypotheses that vote, and what makes columns and probabilities.
+
+It is made once and never changed. An estimator has one and shows it to scikit-learn; a stage of a
+fit, a part of a model, a file and an export are made of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import get_tags
+
+from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.categories import CategoryEncoder
+from driftgames.boosting.data.frames import Categories, code_columns
+from driftgames.boosting.model.additive import ByFeature, Explanation
+from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.stumps import Stumps
+from driftgames.boosting.model.tables import (
+    EstimatorTables,
+    PairTables,
+    StumpTables,
+    Tables,
+    TreeTables,
+    split,
+)
+from driftgames.boosting.model.tree_model import PairModel, TreeModel
+from driftgames.boosting.model.trees import NO_TREES, Trees
+from driftgames.boosting.model.votes import cast_votes
+from driftgames.core.typing import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    r"""Weak hypotheses that vote, and all that a prediction needs beside them.
+
+    .. math:: v(x) = \frac{\sum_t \alpha_t h_t(x)}{\sum_t \alpha_t}
+
+    All :math:`\alpha_t` of [LS14, Alg. 6] are 1. The methods take the columns that the hypotheses
+    ask about: those of the examples, or what `encode` makes of them if there are categories.
+
+    Parameters
+    ----------
+    classes : array of labels
+        Of two, a vote of -1 is for the first, +1 for the second. Of more, a hypothesis votes for
+        each of them.
+    n_features : int
+        The number of columns of the examples.
+    hypotheses : Stumps, Trees or tuple
+        The weak hypotheses in order; a tuple holds fitted classifiers of another library.
+    vote_weights : array
+        The weight of each vote.
+    default_vote : array
+        The vote if there is no hypothesis: one number for two classes, else one for each. Default:
+        zeros.
+    feature_names : array of str, optional
+        The names of the columns of the examples.
+    encoder : CategoryEncoder, optional
+        It makes columns of categories.
+    calibration : Calibration, optional
+        It makes probabilities of votes.
+
+    Examples
+    --------
+    >>> stumps = Stumps([0, 1], [1.5, 4.0], [-1, 1], [1, 1])
+    >>> model = FittedModel(np.array(["no", "yes"]), 2, stumps, np.ones(2))
+    >>> rows = np.array([[1.0, 3.0], [2.0, 3.0]])
+    >>> model.votes(rows)
+    array([0., 1.])
+    >>> model.part(0, 1).votes(rows)
+    array([-1.,  1.])
+    """
+
+    classes: Array
+    n_features: int
+    hypotheses: Any = field(default_factory=Stumps.none)
+    vote_weights: FloatArray = field(default_factory=lambda: np.zeros(0))
+    default_vote: FloatArray = field(default_factory=lambda: np.zeros(0))
+    feature_names: Any = None
+    encoder: CategoryEncoder | None = None
+    calibration: Calibration | None = None
+
+    def __post_init__(self) -> None:
+        if not len(self.default_vote):
+            n_classes = len(self.classes)
+            object.__setattr__(self, "default_vote", np.zeros(1 if n_classes == 2 else n_classes))
+        for name in ("classes", "vote_weights", "default_vote"):
+            array = np.array(getattr(self, name))
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        if len(self.hypotheses) != self.vote_weights.size:
+            raise ValueError(
+                "there must be a vote weight for each hypothesis; got "
+                f"{self.vote_weights.size} weights for {len(self.hypotheses)}"
+            )
+        if self.feature_names is not None and len(self.feature_names) != self.n_features:
+            raise ValueError(
+                f"feature_names must be a list of {self.n_features}; got {list(self.feature_names)}"
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # the tables are made anew
+        return FittedModel, tuple(getattr(self, each.name) for each in fields(self))
+
+    # ------------------------------------------------------------------- what it is made of
+
+    @property
+    def n_rounds(self) -> int:
+        """The number of weak hypotheses."""
+        return int(self.vote_weights.size)
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns that the weak hypotheses ask about."""
+        return self.n_features if self.encoder is None else self.encoder.n_columns
+
+    @property
+    def stumps(self) -> Stumps:
+        """The hypotheses if they are stumps, else none."""
+        return self.hypotheses if isinstance(self.hypotheses, Stumps) else Stumps.none()
+
+    @property
+    def trees(self) -> Trees:
+        """The hypotheses if they are trees, else none."""
+        return self.hypotheses if isinstance(self.hypotheses, Trees) else NO_TREES
+
+    @property
+    def estimators(self) -> tuple[Any, ...] | None:
+        """The hypotheses if they are of another library, else None."""
+        return self.hypotheses if isinstance(self.hypotheses, tuple) else None
+
+    @cached_property
+    def tables(self) -> Tables:
+        """What predictions read; it follows from the hypotheses."""
+        if self.estimators is not None:
+            return EstimatorTables(self.estimators, self.vote_weights, self.classes)
+        if self.classes.size > 2:
+            return PairTables(
+                PairModel(self.trees, self.vote_weights, self.n_columns, self.classes.size)
+            )
+        if len(self.trees):
+            return TreeTables(TreeModel(self.trees, self.vote_weights, self.n_columns))
+        stumps = self.stumps.add_up(self.vote_weights, n_features=self.n_columns)
+        return StumpTables(stumps, self.stumps.feature)
+
+    @property
+    def searches_infinities(self) -> bool:
+        """Whether `votes` finds the infinities of a plain array on its way."""
+        return self.n_rounds > 0 and self.encoder is None and self.tables.built_in
+
+    def part(self, begin: int, end: int) -> FittedModel:
+        """Return the model of the rounds from ``begin`` to ``end``."""
+        some = slice(begin, end)
+        return replace(self, hypotheses=self.hypotheses[some], vote_weights=self.vote_weights[some])
+
+    def first(self, n_rounds: int) -> FittedModel:
+        """Return the model of the first rounds."""
+        return self if n_rounds >= self.n_rounds else self.part(0, n_rounds)
+
+    # ------------------------------------------------------------------- columns and votes
+
+    def encode(self, X: Any) -> Any:
+        """Return the columns of examples, whose categories are looked up."""
+        if self.encoder is None:
+            return X
+        return expand_for(
+            self.estimators, self.encoder, code_columns(X, self.encoder.categories)[0]
+        )
+
+    def expand(self, X: Any, categories: tuple[Categories | None, ...] | None) -> Any:
+        """Return the columns of examples whose categories are codes among these."""
+        if self.encoder is None:
+            return X
+        codes = X if categories is None else self.encoder.recode(X, categories)
+        return expand_for(self.estimators, self.encoder, codes)
+
+    def votes(self, X: Any, *, n_threads: int = 1, finite: bool = False) -> FloatArray:
+        """Return the normalised votes in [-1, 1], with a column for each class if more than two.
+
+        With ``finite`` an infinity in a contiguous array of floats raises ValueError.
+        """
+        if self.n_rounds == 0:
+            return np.broadcast_to(self.default_vote, self._shape(X)).copy()
+        total = float(self.vote_weights.sum())
+        return self.tables.scores(X, n_threads=n_threads, divisor=total, finite=finite)
+
+    def votes_after(self, X: Any, stages: Sequence[int], *, n_threads: int = 1) -> FloatArray:
+        """Return `votes` after so many rounds as each of the ascending ``stages`` says."""
+        if self.n_rounds == 0:
+            return np.stack([self.votes(X)] * len(stages))
+        scores, answer, begin = np.zeros(self._shape(X)), [], 0
+        for stage in stages:
+            end = min(stage, self.n_rounds)
+            if end > begin:
+                scores = scores + self.part(begin, end).tables.scores(X, n_threads=n_threads)
+            begin = end
+            answer.append(scores / self.vote_weights[:end].sum())
+        return np.stack(answer)
+
+    def each_vote(self, X: Any, *, n_threads: int = 1) -> Iterator[FloatArray]:
+        """Yield the vote of each weak hypothesis on every row, in order."""
+        if len(self.stumps) and issparse(X):
+            X = X.tocsc()  # a stump reads one column
+        for hypothesis in split(self.hypotheses):
+            yield cast_votes(hypothesis, X, self.classes, n_threads=n_threads)
+
+    def staged_votes(self, X: Any, *, n_threads: int = 1) -> Iterator[FloatArray]:
+        """Yield `votes` after 1, 2, ... rounds."""
+        votes, total = np.zeros(self._shape(X)), 0.0
+        each = self.each_vote(X, n_threads=n_threads)
+        for weight, vote in zip(self.vote_weights, each, strict=True):
+            votes += weight * vote
+            total += weight
+            yield votes / total
+
+    def probabilities(self, votes: FloatArray) -> FloatArray:
+        """Return the probability of each class: the calibration, or the share of the votes."""
+        if self.calibration is not None:
+            return self.calibration.probabilities(votes)
+        shares = (1.0 + votes) / 2.0
+        if votes.ndim == 1:
+            return np.column_stack([1.0 - shares, shares])
+        shares[~shares.any(axis=1)] = 1.0
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def _shape(self, X: Any) -> tuple[int, ...]:
+        n_classes = self.classes.size
+        return (X.shape[0],) if n_classes == 2 else (X.shape[0], n_classes)
+
+    # ------------------------------------------------------------------- explanations
+
+    def importances(self, edges: FloatArray) -> FloatArray:
+        """Return the share of all edges, times their votes, that each feature had."""
+        shares = self.tables.gains(self.vote_weights * edges, self.n_columns)
+        if self.encoder is not None:
+            shares = np.add.reduceat(shares, self.encoder.starts[:-1])
+        return np.asarray(shares / (shares.sum() or 1.0))
+
+    def shape_functions(self) -> list[ByFeature[Any]]:
+        """Return the vote of each feature as a function; of several classes, those of each."""
+        found = []
+        for columns in self.tables.shapes():
+            shapes: Any = columns
+            if self.encoder is not None:
+                shapes = self.encoder.shape_functions(columns)
+            if (names := self.feature_names) is not None:
+                shapes = {j: replace(each, name=str(names[j])) for j, each in shapes.items()}
+            found.append(ByFeature(shapes, names))
+        return found
+
+    def explain(self, row: Any, label: int | None = None) -> Explanation:
+        """Return the vote of each feature on one row, for one class, given by its number."""
+        found = self.tables.explain(row, label)
+        if self.encoder is not None:
+            found = self.encoder.explain(found)
+        return replace(found, names=self.feature_names)
+
+
+def expand_for(estimators: Sequence[Any] | None, encoder: CategoryEncoder, codes: Any) -> Any:
+    """Return the columns of codes; estimators of another library may want them dense."""
+    columns = encoder.expand(codes)
+    if estimators and issparse(columns):
+        one = estimators[0]
+        if not get_tags(one[0] if isinstance(one, list) else one).input_tags.sparse:
+            return columns.toarray()
+    return columns

@@ -1,0 +1,85 @@
+"""What a fit tells beside its model: the numbers of every round, the margins and the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.certificates.margins import Margins
+from driftgames.core.typing import FloatArray
+
+History = dict[str, FloatArray]
+
+COLUMNS = ("edge", "zero_fraction", "training_error")
+"""The columns of a history."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRecord:
+    """How a model was fitted; certificates are made of it, and a fit goes on from it.
+
+    Parameters
+    ----------
+    history : dict of arrays
+        For each round the ``edge`` of its weak hypothesis and, after it, the ``zero_fraction`` of
+        examples that weigh zero and the ``training_error``.
+    margins : Margins or None
+        The margins of the training examples; None after no round.
+    settings : dict
+        The settings that the rounds depend on.
+    ended_early : bool
+        Whether the fit ended because no weak hypothesis had an edge.
+    evals_result : dict, optional
+        The numbers of each evaluation set after each round.
+    validation_score : array, optional
+        With early stopping, the score before the first round and after each.
+    margins_after : dict
+        The margins after the numbers of rounds that cross-fitting chooses from. It is empty when
+        the fit has ended.
+    """
+
+    history: History
+    margins: Margins | None
+    settings: Mapping[str, Any]
+    ended_early: bool = False
+    evals_result: dict[str, dict[str, FloatArray]] | None = None
+    validation_score: FloatArray | None = None
+    margins_after: Mapping[int, Margins] = field(default_factory=dict)
+
+    def first(self, n_rounds: int) -> TrainingRecord:
+        """Return the record of the first rounds, one of those in ``margins_after``."""
+        results = self.evals_result
+        if results is not None:
+            results = {
+                name: {part: values[:n_rounds] for part, values in result.items()}
+                for name, result in results.items()
+            }
+        return replace(
+            self,
+            history={name: column[:n_rounds] for name, column in self.history.items()},
+            margins=self.margins_after[n_rounds],
+            ended_early=False,
+            evals_result=results,
+        )
+
+
+class Fitted(NamedTuple):
+    """What a fit gives."""
+
+    model: FittedModel
+    record: TrainingRecord
+
+    @property
+    def stages(self) -> list[int]:
+        """The numbers of rounds that cross-fitting chooses from."""
+        return sorted(self.record.margins_after) or [self.model.n_rounds]
+
+    def settled(self, n_rounds: int, calibration: Calibration | None) -> Fitted:
+        """Return the chosen number of rounds, calibrated."""
+        model, record = self
+        if n_rounds < model.n_rounds:
+            model, record = model.first(n_rounds), record.first(n_rounds)
+        return Fitted(replace(model, calibration=calibration), replace(record, margins_after={}))

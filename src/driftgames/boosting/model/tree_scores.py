@@ -1,0 +1,204 @@
+"""Sums of the votes of trees, a block of rows at a time and without a branch on a value.
+
+A block of rows goes through one tree after another, all rows level by level. A row that has come to
+its leaf stays there until the tree is done. So every row takes the same steps, and a processor has
+nothing to guess. Few rows turn the loops round: then each row goes through a block of trees.
+
+The columns that trees ask about are copied first, a block at a time. ``right = not x <= threshold``
+sends a missing value, NaN, to the right. A question that sends missing values to the left reads a
+copy of its column in which they are minus infinity. Leaves read a column of zeros. All votes are
+multiples of one power of two and small enough for their sums to be exact, so that neither blocks
+nor the order of the trees change a bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames._kernels.jit import inner_kernel, kernel
+from driftgames.boosting.data.bins import Array
+from driftgames.boosting.model.additive_kernels import has_infinity
+from driftgames.boosting.model.trees import Trees
+from driftgames.core.typing import FloatArray, IntArray
+
+BLOCK = 64
+"""The most rows, or trees, that go side by side."""
+
+_CACHED = 1 << 15  # copied values that stay in the second cache
+
+
+class TreePaths(NamedTuple):
+    """The nodes of all trees as the kernels read them, the shallowest trees first.
+
+    ``slot`` is the copied column that a node reads, ``below`` its left node, or the node itself if
+    it is a leaf. ``features`` are the features of the copied columns. From column ``n_plain`` on,
+    missing values are minus infinity. The last column is zero and has no feature.
+    """
+
+    roots: npt.NDArray[np.uint32]
+    depths: IntArray
+    slot: npt.NDArray[np.uint32]
+    threshold: FloatArray
+    below: npt.NDArray[np.uint32]
+    votes: FloatArray
+    """For each node one for two classes; for more, one for each of them in a row."""
+    features: IntArray
+    n_plain: int
+
+
+def lay_out(trees: Trees, votes: FloatArray) -> TreePaths:
+    """Return the nodes of trees with these votes, one or more for each node."""
+    asks = trees.left > 0
+    deepest = np.zeros(len(trees), dtype=np.int64)
+    of_tree = np.repeat(np.arange(len(trees)), trees.n_nodes)
+    np.maximum.at(deepest, of_tree, trees.depths)
+    order = np.argsort(deepest, kind="stable")
+    to_left = asks & (trees.missing_left == 1)
+    plain = np.unique(trees.feature[asks & ~to_left])
+    lowered = np.unique(trees.feature[to_left])
+    slot = np.full(asks.size, plain.size + lowered.size)
+    slot[asks & ~to_left] = np.searchsorted(plain, trees.feature[asks & ~to_left])
+    slot[to_left] = plain.size + np.searchsorted(lowered, trees.feature[to_left])
+    below = np.where(asks, trees.starts[:-1][of_tree] + trees.left, np.arange(asks.size))
+    return TreePaths(
+        trees.starts[:-1][order].astype(np.uint32),
+        deepest[order],
+        slot.astype(np.uint32),
+        np.where(asks, trees.threshold, np.inf),
+        below.astype(np.uint32),
+        np.ascontiguousarray(votes, dtype=np.float64).reshape(-1),
+        np.concatenate([plain, lowered]).astype(np.int64),
+        plain.size,
+    )
+
+
+def score_dense(rows: Array, paths: TreePaths, out: FloatArray, *, finite: bool) -> bool:
+    """Add the scores of rows to ``out``, which is zero; return whether ``finite`` rows are finite.
+
+    Without ``finite`` nothing is searched for infinities.
+    """
+    flat = (rows if finite else rows[:0]).reshape(-1)
+    return bool(_score_dense(rows, paths, *_buffers(paths, len(rows)), out, flat))
+
+
+def score_sparse(
+    data: FloatArray,
+    indices: Array,
+    pointers: IntArray,
+    paths: TreePaths,
+    out: FloatArray,
+    n_features: int,
+) -> None:
+    """Do the same for the rows of a CSR matrix."""
+    slots = np.full((2, n_features), -1, dtype=np.int64)
+    slots[0, paths.features[: paths.n_plain]] = np.arange(paths.n_plain)
+    slots[1, paths.features[paths.n_plain :]] = np.arange(paths.n_plain, paths.features.size)
+    _score_sparse(data, indices, pointers, slots, paths, *_buffers(paths, len(out)), out)
+
+
+def _buffers(paths: TreePaths, n_rows: int) -> tuple[FloatArray, Any]:
+    """Return the copied columns of a block of rows, all zero, and the place of each row."""
+    n_slots = paths.features.size + 1
+    size = min(max(_CACHED // n_slots, 8), BLOCK, max(n_rows, 1))
+    return np.zeros((n_slots, size)), np.empty(BLOCK, dtype=np.uint32)
+
+
+@kernel
+def _score_dense(
+    rows: Array, paths: TreePaths, columns: FloatArray, at: Array, out: Array, flat: Array
+) -> bool:
+    """Copy the columns of each block and go through the trees."""
+    infinite, width, block = False, rows.shape[1], columns.shape[1]
+    for start in range(0, rows.shape[0], block):
+        size = min(block, rows.shape[0] - start)
+        if flat.size > 0:
+            infinite |= has_infinity(flat, start * width, (start + size) * width)
+        for s in range(paths.features.size):
+            j = paths.features[s]
+            for i in range(size):
+                columns[s, i] = rows[start + i, j]
+            if s >= paths.n_plain:
+                for i in range(size):
+                    x = columns[s, i]
+                    columns[s, i] = x if x == x else -np.inf  # NaN differs
+        _add_votes(columns, paths, at, size, out[start : start + size])
+    return not infinite
+
+
+@kernel
+def _score_sparse(
+    data: FloatArray,
+    indices: Array,
+    pointers: IntArray,
+    slots: IntArray,
+    paths: TreePaths,
+    columns: FloatArray,
+    at: Array,
+    out: Array,
+) -> None:
+    """Write the stored entries of each block into columns of zeros, and take them out again."""
+    block = columns.shape[1]
+    for start in range(0, out.shape[0], block):
+        size = min(block, out.shape[0] - start)
+        for clean in range(2):
+            for i in range(size):
+                for e in range(pointers[start + i], pointers[start + i + 1]):
+                    x = 0.0 if clean else data[e]
+                    plain, lowered = slots[0, indices[e]], slots[1, indices[e]]
+                    if plain >= 0:
+                        columns[plain, i] = x
+                    if lowered >= 0:
+                        columns[lowered, i] = x if x == x else -np.inf
+            if not clean:
+                _add_votes(columns, paths, at, size, out[start : start + size])
+
+
+@inner_kernel
+def _add_votes(columns: FloatArray, paths: TreePaths, at: Array, size: int, out: Array) -> None:
+    """Add the votes of all trees on the first ``size`` rows of the columns."""
+    if size < 8:
+        for i in range(size):
+            _add_to_row(columns, paths, at, i, out[i])
+        return
+    slot, threshold, below = paths.slot, paths.threshold, paths.below
+    width = np.uint64(out.shape[1])
+    for t in range(paths.roots.size):
+        n = paths.roots[t]
+        column, cut, left = columns[np.uint64(slot[n])], threshold[n], below[n]
+        for i in range(size):  # all rows are at the root
+            at[i] = left + np.uint32(not column[i] <= cut)
+        for _ in range(1, paths.depths[t]):
+            for i in range(size):
+                n = np.uint64(at[i])
+                x = columns[np.uint64(slot[n]), np.uint64(i)]
+                at[i] = below[n] + np.uint32(not x <= threshold[n])
+        if width == 1:
+            for i in range(size):
+                out[i, 0] += paths.votes[np.uint64(at[i])]
+        else:
+            for i in range(size):
+                first = np.uint64(at[i]) * width
+                for k in range(width):
+                    out[i, k] += paths.votes[first + k]
+
+
+@inner_kernel
+def _add_to_row(columns: FloatArray, paths: TreePaths, at: Array, i: int, out: Array) -> None:
+    """Add the votes of all trees on row ``i``, a block of trees at a time."""
+    width = np.uint64(out.size)
+    for begin in range(0, paths.roots.size, BLOCK):
+        size = min(BLOCK, paths.roots.size - begin)
+        for t in range(size):
+            at[t] = paths.roots[begin + t]
+        for _ in range(paths.depths[begin + size - 1]):  # the deepest of the block
+            for t in range(size):
+                n = np.uint64(at[t])
+                x = columns[np.uint64(paths.slot[n]), np.uint64(i)]
+                at[t] = paths.below[n] + np.uint32(not x <= paths.threshold[n])
+        for t in range(size):
+            first = np.uint64(at[t]) * width
+            for k in range(width):
+                out[k] += paths.votes[first + k]

@@ -1,0 +1,55 @@
+"""The votes of one weak hypothesis, whatever it is, and the class that votes are for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from driftgames.boosting.data.bins import Array, BitArray
+from driftgames.boosting.model.stumps import Stumps
+from driftgames.boosting.model.tree_model import PairModel, TreeModel
+from driftgames.boosting.model.trees import Trees
+from driftgames.core.checks import shown
+from driftgames.core.typing import FloatArray
+
+IS_LABEL = np.array([False, True])
+"""The classes of the question whether an example has a label."""
+
+
+def cast_votes(hypothesis: Any, X: Any, classes: Array, *, n_threads: int = 1) -> FloatArray:
+    """Return the votes of one weak hypothesis: -1 or +1 on each row.
+
+    With more than two classes there is a column for each. The hypothesis is one of `Stumps`, one of
+    `Trees`, a fitted classifier, or a list of one such classifier for each class.
+    """
+    if isinstance(hypothesis, Stumps):
+        return hypothesis.votes(X)[:, 0].astype(np.float64)
+    if isinstance(hypothesis, Trees):
+        given = hypothesis, [1.0], X.shape[1]
+        several = classes.size > 2
+        tree = PairModel(*given, classes.size) if several else TreeModel(*given)
+        return tree.scores(X, n_threads=n_threads).astype(np.float64)
+    if isinstance(hypothesis, list):
+        up: Array = np.column_stack([votes_of(each, X, IS_LABEL) for each in hypothesis])
+    else:
+        up = votes_of(hypothesis, X, classes)
+    return np.where(up, 1.0, -1.0)
+
+
+def votes_of(hypothesis: Any, X: Any, classes: Array) -> BitArray:
+    """Return a fitted classifier's vote on each row: 1 for ``classes[1]``, 0 for ``classes[0]``."""
+    labels = np.asarray(hypothesis.predict(X))
+    up = labels == classes[1]
+    known = up | (labels == classes[0])
+    if not np.all(known):
+        raise ValueError(
+            f"estimator must predict one of the classes {classes.tolist()}; "
+            f"{type(hypothesis).__name__} predicted {shown(labels[~known][0])}"
+        )
+    return np.asarray(up, dtype=np.uint8)
+
+
+def winners(votes: FloatArray) -> Array:
+    """Return the number of the class that the votes on each row are for; a tie is for the first."""
+    return (votes > 0).astype(np.intp) if votes.ndim == 1 else votes.argmax(axis=1)
