@@ -75,7 +75,7 @@ def main(
     titles = ("us a row of many", "us a vote on one", "us a probability of one")
     columns = (Column("rows"), Column("leaves"), *(Column(title, ".2f") for title in titles))
     words = (f"{TREES} trees, one thread, time of the processor",)
-    draw_table(Table("Prediction by trees", columns, tuple(rows), words), console())
+    console().print(draw_table(Table("Prediction by trees", columns, tuple(rows), words)))
 
 
 if __name__ == "__main__":

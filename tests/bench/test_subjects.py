@@ -8,7 +8,18 @@ import scipy.sparse
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 
-from bench import accuracy, bandit, boosting, hedge, noise, oco, peers, tree_criterion, tree_speed
+from bench import (
+    accuracy,
+    bandit,
+    boosting,
+    hedge,
+    noise,
+    oco,
+    peers,
+    predict_speed,
+    tree_criterion,
+    tree_speed,
+)
 from bench.harness import race, silent, why_absent
 from bench.sets import Task, folds
 from driftgames import datasets
@@ -195,3 +206,12 @@ def test_accuracy_ranks_the_libraries_of_each_set(monkeypatch):
     assert errors.notes[:2] == ("mean rank: ours 1.00, worse 2.00", "ours is first on 1 of 1 sets")
     assert errors.notes[3] == "absent skipped: No module named 'no_such_module'"
     assert auc.rows[0][2] == 0.5
+
+
+@pytest.mark.parametrize("kind", ["dense", "missing", "sparse", "four classes"])
+def test_the_speed_of_predictions_is_measured(kind, monkeypatch):
+    for name, size in (("TREES", 3), ("TRAINING", 200), ("PREDICTED", 50)):
+        monkeypatch.setattr(predict_speed, name, size)
+    *case, many, vote, share = predict_speed.measure(kind, 4, 1)
+    assert case == [kind, 4]
+    assert min(many, vote, share) > 0

@@ -3,6 +3,7 @@
 import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -199,3 +200,26 @@ def test_where_one_class_alone_weighs_the_vote_is_for_it():
         booster.history_["training_error"],
         [np.mean(votes != y) for votes in booster.staged_predict(X)],
     )
+
+
+def test_a_fit_makes_another_model_and_leaves_the_old_one_as_it_was(data):
+    X, y = data
+    booster = NHBoostDTClassifier(5, calibrate=False, warm_start=True).fit(X, y)
+    model, votes = booster.model_, booster.decision_function(X)
+    booster.set_params(n_estimators=9).fit(X, y)
+    assert booster.model_ is not model
+    np.testing.assert_array_equal(model.votes(X), votes)
+    np.testing.assert_array_equal(booster.model_.part(0, 5).votes(X), votes)
+    other = NHBoostDTClassifier().adopt(model, booster.record_)
+    np.testing.assert_array_equal(other.decision_function(X), votes)
+    with pytest.raises(ValueError, match="read-only"):
+        model.vote_weights[0] = 2.0
+    for name in ("classes_", "stumps_", "history_", "n_iter_", "model_", "calibration_"):
+        with pytest.raises(AttributeError):
+            setattr(booster, name, None)
+
+
+def test_a_model_needs_a_weight_for_each_hypothesis(data):
+    model = NHBoostDTClassifier(5, calibrate=False).fit(*data).model_
+    with pytest.raises(ValueError, match="4 weights for 5"):
+        replace(model, vote_weights=np.ones(4))

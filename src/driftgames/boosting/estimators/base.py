@@ -109,7 +109,8 @@ class BaseBooster(BatchFit, Explaining):
 
     def _count_threads(self, columns: Any) -> int:
         """Return the number of threads for these rows; few rows are one task."""
-        return count_threads(self.n_jobs) if columns.shape[0] > CHUNK else 1
+        few = self.n_jobs is None and columns.shape[0] <= CHUNK
+        return 1 if few else count_threads(self.n_jobs)
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Yield the normalised vote after 1, 2, ... rounds."""
