@@ -48,7 +48,9 @@ class DenseAssembly(_Assembly):
         super().__init__(cuts, n_classes)
         self._columns: list[Array] = []
         self._weights: list[Array] = []
+        self._orders: list[Array] = []
         self._splits: list[int] = []
+        self._n_rows = 0
 
     def add(self, X: Array, labels: IntArray, sample_weights: IntArray) -> None:
         """Bin the examples of one part, whose classes have these numbers."""
@@ -56,13 +58,16 @@ class DenseAssembly(_Assembly):
         order = np.argsort(positive, kind="stable")
         self._columns.append(bin_columns(X, order, self._cuts))
         self._weights.append(sample_weights[order])
+        self._orders.append((self._n_rows + order).astype(np.uint32))
+        self._n_rows += order.size
         self._splits.append(int(np.count_nonzero(~positive)))
 
     def finish(self, **settings: Any) -> BinnedData:
         """Return the training set; ``settings`` are its last parameters."""
         weights, columns = self._join(self._weights), self._join(self._columns)
-        order = None if self._two else np.arange(weights.size)
-        layout = lay_out_dense(columns, order, sum(self._splits), weights, self._cuts)
+        layout = lay_out_dense(
+            columns, self._join(self._orders), sum(self._splits), weights, self._cuts
+        )
         return BinnedData(self._cuts, *layout, **settings)
 
     def _join(self, parts: list[Array]) -> Array:

@@ -35,7 +35,7 @@ from driftgames.boosting.data.sample_weights import (
 from driftgames.boosting.data.sources import Batch, Source
 from driftgames.boosting.estimators.booster_input import find_classes
 from driftgames.boosting.fit.assembly import begin_assembly, join
-from driftgames.boosting.fit.calibration import CrossFit, RowKeys, cross_fit
+from driftgames.boosting.fit.calibration import CrossFit, RowKeys, cross_fit, votes_after
 from driftgames.boosting.fit.monitoring import Stopping
 from driftgames.core.checks import float_errors
 from driftgames.core.progress import progress
@@ -209,8 +209,8 @@ class BatchReader:
             columns = self.expand
             if fresh is not booster:
                 fresh.fit_batches(lambda: select(~held))
-                columns = fresh._check_input
-            votes = [fresh._votes_after(columns(X), stages) for X, *_ in select(held)]
+                columns = fresh.model_.encode
+            votes = [votes_after(fresh, columns(X), stages) for X, *_ in select(held)]
             return np.concatenate(votes, axis=1)
 
         return cross_fit(booster, keys, refit, stages)

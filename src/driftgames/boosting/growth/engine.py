@@ -540,13 +540,16 @@ class MistakeEngine(Engine):
         first, width = self.keeper.at[[keeping.FIRST, keeping.WIDTH]].tolist()
         return first, self.keeper.masses[:, first : first + width].copy()
 
-    def mistakes(self) -> IntArray:
-        """Return the number of mistakes of every row, or pair."""
-        mistakes = self.state.levels.astype(np.int64)
-        if not self.kind.pairs:
-            mistakes[: self.data.split] += self.keeper.shift[0]
-            mistakes[self.data.split :] += self.keeper.shift[1]
-        return mistakes
+    def votes_for(self, rows: IntArray) -> IntArray:
+        """Return how many votes were +1 on some rows, for each label if there are several."""
+        if self.kind.pairs:
+            n_labels = self.nodes.votes.shape[1]
+            mistakes = self.state.levels.reshape(-1, n_labels)[rows].astype(np.int64)
+            own = self.rows.labels[rows][:, None] == np.arange(n_labels)
+            return np.where(own, self.n_rounds - mistakes, mistakes)
+        upper = (rows >= self.data.split).astype(np.intp)
+        mistakes = self.state.levels[rows].astype(np.int64) + self.keeper.shift[upper]
+        return np.where(upper == 1, self.n_rounds - mistakes, mistakes)
 
     def weights_by_mistakes(self) -> FloatArray:
         """Return the weights of the next round by number of mistakes, from the first on."""

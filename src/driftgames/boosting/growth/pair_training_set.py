@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from driftgames.boosting.growth.training_set import RowCounts, RowSet, RowVotes, Standing
-from driftgames.core.typing import BoolArray, IntArray
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 
 class PairTrainingSet(RowSet):
@@ -84,4 +84,8 @@ class PairVotes(RowVotes):
         pairs = self._training_set
         chosen = self._votes.reshape(-1, pairs.n_classes).argmax(axis=1)  # the first of equals
         mass = int(pairs.example_weights[chosen != pairs.labels].sum())
-        return Standing(float((self._sign * self._votes).min()), mass)
+        return Standing(self._lowest(), mass)
+
+    def votes_on(self, rows: IntArray) -> FloatArray:
+        """Return the totals of some rows for every label."""
+        return np.asarray(self._votes.reshape(-1, self._training_set.n_classes)[rows])

@@ -132,6 +132,10 @@ class EngineChips(CountedChips):
         tree, edge, zeros, wrong = self._engine.round(t)
         return Round(tree, edge, 1.0, zeros / self._total, wrong / self._n_examples)
 
+    def votes(self, rows: IntArray) -> FloatArray:
+        """Return the normalised votes on some rows, with a column for each of several classes."""
+        return (2 * self._engine.votes_for(rows) - self.n_rounds) / self.n_rounds
+
     def replay(self, hypothesis: Any, edge: float) -> tuple[Round, float]:
         """Play a round of an earlier fit again; return it, and its edge found anew."""
         first, held = self._first, self._held

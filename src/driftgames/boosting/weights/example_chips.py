@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 from driftgames.certificates.margins import Margins
+from driftgames.core.typing import FloatArray, IntArray
 
 
 class ExampleChips(ABC):
@@ -30,6 +31,10 @@ class ExampleChips(ABC):
     @abstractmethod
     def replay(self, hypothesis: Any, edge: float) -> tuple[Round, float]:
         """Play a round of an earlier fit again; return it, and its edge found anew."""
+
+    def votes(self, rows: IntArray) -> FloatArray:
+        """Return the normalised votes on some rows, with a column for each of several classes."""
+        raise TypeError("only examples in memory have votes of their own")
 
     @abstractmethod
     def margins(self) -> Margins:

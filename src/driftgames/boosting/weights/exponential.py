@@ -12,6 +12,7 @@ from driftgames.boosting.growth.positions import SUM_BITS
 from driftgames.boosting.growth.training_set import Standing, TrainingSet
 from driftgames.boosting.weights.example_chips import ExampleChips, Round
 from driftgames.certificates.margins import Margins
+from driftgames.core.typing import FloatArray, IntArray
 
 _VOTE_UNIT = 2.0**-32  # votes that are multiples of it add up exactly, in any order
 
@@ -66,6 +67,10 @@ class ExponentialChips(ExampleChips):
         """Play a round of an earlier fit again; its edge comes from the weights before it."""
         value, norm = self._totals.value(*self._weigh(), hypothesis)
         return self._move(hypothesis, edge), value / (2 * norm)
+
+    def votes(self, rows: IntArray) -> FloatArray:
+        """Return the normalised votes on some rows, with a column for each of several classes."""
+        return self._totals.votes_on(rows) / self._all_votes
 
     def margins(self) -> Margins:
         """Return the margins, rounded up to hundredths: the certificate needs no more."""
