@@ -7,22 +7,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from driftgames.boosting.data.binned_training_set import BinnedTrainingSet, bin_examples
+from driftgames.boosting.growth.leaf_tally import LeafCounts, LeafTally
+from driftgames.boosting.growth.tally import Tally
+from driftgames.boosting.growth.tree_growth import TreeGrower, TreeShape
 from hypothesis import given
 from hypothesis import strategies as st
 
 from driftgames.boosting import Stumps
-from driftgames.boosting.data.binned_training_set import BinnedTrainingSet, bin_examples
 from driftgames.boosting.data.bins import DenseBins, SparseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.estimators.adaboost import ExponentialChips
 from driftgames.boosting.estimators.nh_boost import NormalHedgeWeights
 from driftgames.boosting.estimators.potential_boost import CountedChips, PotentialWeights
 from driftgames.boosting.growth import leaf_tally, tree_growth
-from driftgames.boosting.growth.leaf_tally import LeafCounts, LeafTally
 from driftgames.boosting.growth.shares import SumGrower
-from driftgames.boosting.growth.tally import Tally
 from driftgames.boosting.growth.training_set import RowCounts
-from driftgames.boosting.growth.tree_growth import TreeGrower, TreeShape
 from driftgames.boosting.weights.example_chips import SUM_BITS
 from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
 

@@ -3,6 +3,8 @@
 import mpmath
 import numpy as np
 import pytest
+from driftgames.boosting.data.binned_training_set import BinnedTrainingSet, bin_examples
+from driftgames.boosting.growth.stump_kernels import scale_weights
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from driftgames.boosting import (
@@ -11,10 +13,8 @@ from driftgames.boosting import (
     NHBoostDTClassifier,
     NoEdgeWarning,
 )
-from driftgames.boosting.data.binned_training_set import BinnedTrainingSet, bin_examples
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.estimators.adaboost import ExponentialChips
-from driftgames.boosting.growth.stump_kernels import scale_weights
 
 LAST_EDGE = 0.5 - 2.0**-54
 

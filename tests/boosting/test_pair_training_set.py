@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from driftgames.boosting.data.binned_training_set import bin_examples
+from driftgames.boosting.growth.tree_growth import CRITERIA, TreeShape
 
 from driftgames.boosting.data import binned_training_set
-from driftgames.boosting.data.binned_training_set import bin_examples
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.growth.pair_training_set import TreePairs
-from driftgames.boosting.growth.tree_growth import CRITERIA, TreeShape
 
 
 def sides_of(W, y):

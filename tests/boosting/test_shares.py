@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from driftgames.boosting.data.binned_training_set import bin_examples
+from driftgames.boosting.growth.leaf_tally import LeafTally
 
 from driftgames.boosting import BOOSTERS
-from driftgames.boosting.data.binned_training_set import bin_examples
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.fit.assembly import assemble
 from driftgames.boosting.growth import tree_growth
-from driftgames.boosting.growth.leaf_tally import LeafTally
 from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
 from driftgames.boosting.growth.shares import Share, combine
 from driftgames.boosting.model.fitted_model import FittedModel

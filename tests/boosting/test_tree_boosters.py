@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from driftgames.boosting.growth.tree_growth import TreeShape
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
@@ -16,7 +17,6 @@ from driftgames.boosting import (
 )
 from driftgames.boosting.estimators.persistence import encode_model
 from driftgames.boosting.growth import tree_growth
-from driftgames.boosting.growth.tree_growth import TreeShape
 
 SETTINGS = {"boost-by-majority": {"edge": 0.05, "horizon": 40}}
 SHAPES = {

@@ -7,18 +7,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from driftgames.boosting.data.binned_training_set import bin_examples
+from driftgames.boosting.growth.tree_growth import CRITERIA, TreeGrower, TreeShape
+from driftgames.boosting.growth.tree_kernels import same_shares
+from driftgames.boosting.growth.tree_state import BLOCK
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
 from driftgames.boosting.data import binned_training_set
-from driftgames.boosting.data.binned_training_set import bin_examples
 from driftgames.boosting.data.bins import DenseBins, SparseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.growth import tree_growth
-from driftgames.boosting.growth.tree_growth import CRITERIA, TreeGrower, TreeShape
-from driftgames.boosting.growth.tree_kernels import same_shares
-from driftgames.boosting.growth.tree_state import BLOCK
 
 
 def score(weights, y, criterion):

@@ -288,7 +288,7 @@ class BoostingRounds(BoosterInput):
 
         The model that comes out has the classes and the columns of the ``outline``.
         """
-        earlier = []
+        earlier: list[Any] = []
         if goes_on and self.n_iter_:
             before = self.model_.estimators
             earlier = training_set.to_bins(self.model_.hypotheses if before is None else [*before])

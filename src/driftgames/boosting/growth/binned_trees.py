@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class BinnedTree(NamedTuple):
     """A tree on bins: the root first, and two nodes more for each question in order of growing.
 
-    A question is (feature, cut, whether missing values go left, left node): bins up to the cut go to
-    the left node, others to the node behind it. A leaf has the question (-1, 0, 0, 0), and a vote of
-    -1 or +1 for each label.
+    A question is (feature, cut, whether missing values go left, left node): bins up to the cut go
+    to the left node, others to the node behind it. A leaf has the question (-1, 0, 0, 0), and a
+    vote of -1 or +1 for each label.
     """
 
     questions: npt.NDArray[np.int32]
@@ -57,10 +57,10 @@ def to_trees(chosen: Sequence[BinnedTree], cuts: Cuts) -> Trees:
     votes = np.concatenate([tree.votes for tree in chosen])
     return Trees(
         np.array([len(tree) for tree in chosen]),
-        feature,  # type: ignore[arg-type]  # `Trees` makes its own types
+        feature,
         threshold,
-        missing_left,  # type: ignore[arg-type]
-        left,  # type: ignore[arg-type]
+        missing_left,
+        left,
         votes[:, 0] if votes.shape[1] == 1 else votes,
         np.concatenate([tree.gains for tree in chosen]),
     )

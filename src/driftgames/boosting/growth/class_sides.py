@@ -17,7 +17,7 @@ from driftgames._kernels.jit import inner_kernel, scalar
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.growth.shape import EXHAUSTIVE, KEARNS_MANSOUR
 
-Side = tuple[int, int, int]
+Side = tuple[Any, Any, Any]
 
 LANES = 1
 """The labels in a block: one vote tells both classes."""
@@ -87,7 +87,7 @@ def contrast(left: Side, right: Side) -> Any:
 @scalar
 def steps_against(left: Side, right: Side, direction: int) -> bool:
     """Return whether the majorities step from left to right against a direction."""
-    return (left[1] - left[0]) * direction > 0 and (right[1] - right[0]) * direction < 0
+    return bool((left[1] - left[0]) * direction > 0 and (right[1] - right[0]) * direction < 0)
 
 
 @scalar

@@ -254,8 +254,8 @@ def _moving(kind: Kind) -> Callable[..., None]:
 
 @cache
 def _writing(kind: Kind) -> Callable[..., None]:
-    own: Any = pair_rows if kind.pairs else class_rows
-    return kernel(own.write_votes)
+    write: Callable[..., None] = (pair_rows if kind.pairs else class_rows).write_votes
+    return kernel(write)
 
 
 class Engine:
@@ -330,10 +330,7 @@ class Engine:
         """Play with a compiled loop; return False if a tree had no edge."""
         status = rounds.RECORD_FULL
         while status not in (rounds.PLAYED, rounds.NO_EDGE):
-            given = self.rows, self.state, self.keeper, self.nodes, self._record, theta
-            status = run_together(
-                lambda p: loop(p, self.n_threads, until, *given, self._barrier), self.n_threads
-            )[0]
+            status = self._call(loop, until, theta)
             if status == rounds.TALLY_FULL:
                 self._widen_tally()
             elif status == rounds.NODES_FULL:
@@ -342,7 +339,14 @@ class Engine:
                 self._make_room()
         return bool(status == rounds.PLAYED)
 
+    def _call(self, loop: Callable[..., int], until: int, theta: Any) -> int:
+        """Run a compiled loop in all threads; return how it ended."""
+        given = *self.arrays(), self._record, theta, self._barrier
+        n = self.n_threads
+        return run_together(lambda p: loop(p, n, until, *given), n)[0]
+
     def widen_nodes(self) -> None:
+        """Make room for trees of twice as many leaves."""
         self.nodes = widen(self.nodes)
         bounds = self.state.bounds
         wider = np.concatenate([bounds, bounds, bounds[:, :1]], axis=1)
@@ -446,7 +450,7 @@ class MistakeEngine(Engine):
             and int(sample_weights.sum()) < 2**31
         )
         start = n_rounds + 1 if tallied else 0
-        sizes = {"n_classes": n_classes, "n_threads": n_threads, "start": start}
+        sizes: dict[str, Any] = {"n_classes": n_classes, "n_threads": n_threads, "start": start}
         super().__init__(data, shape, sample_weights, n_rounds=n_rounds, **sizes, **settings)
         self.keeper = self._make_positions(n_rounds, start, tallied, shape.is_stump)
         if tallied:
@@ -546,17 +550,17 @@ class MistakeEngine(Engine):
             n_labels = self.nodes.votes.shape[1]
             mistakes = self.state.levels.reshape(-1, n_labels)[rows].astype(np.int64)
             own = self.rows.labels[rows][:, None] == np.arange(n_labels)
-            return np.where(own, self.n_rounds - mistakes, mistakes)
+            return np.asarray(np.where(own, self.n_rounds - mistakes, mistakes))
         upper = (rows >= self.data.split).astype(np.intp)
         mistakes = self.state.levels[rows].astype(np.int64) + self.keeper.shift[upper]
-        return np.where(upper == 1, self.n_rounds - mistakes, mistakes)
+        return np.asarray(np.where(upper == 1, self.n_rounds - mistakes, mistakes))
 
     def weights_by_mistakes(self) -> FloatArray:
         """Return the weights of the next round by number of mistakes, from the first on."""
         first, masses = self.masses()
         levels = np.arange(first, first + masses.shape[1]) - self.keeper.shift[:, None]
         tables = np.take_along_axis(self.keeper.tables, np.maximum(levels, 0), axis=1)
-        return np.where(masses[0] > 0, tables[0], tables[1]).astype(np.float64)
+        return np.asarray(np.where(masses[0] > 0, tables[0], tables[1]), dtype=np.float64)
 
     def set_weights(self, weights: FloatArray) -> None:
         """Take the weights of the next round by number of mistakes, from the first on."""
@@ -614,8 +618,8 @@ class MistakeEngine(Engine):
         """Return tree and edge of round ``t``, and the masses that weigh zero and that err."""
         end = int(self._record.n_nodes[: t + 1].sum())
         tree = BinnedTree.of(self._record, end - int(self._record.n_nodes[t]), end)
-        numbers = self._record.zeros[t], self._record.wrong[t]
-        return tree, float(self._record.edges[t]), *(int(n) for n in numbers)
+        record = self._record
+        return tree, float(record.edges[t]), int(record.zeros[t]), int(record.wrong[t])
 
 
 def _is_tally_cheap(data: BinnedData, shape: TreeShape) -> bool:
@@ -651,7 +655,8 @@ def _ordered_sum(values: FloatArray) -> float:
 @cache
 def _counting(kind: Kind) -> Callable[..., None]:
     enter: Any = keeping.enter_dense if kind.dense else keeping.enter_sparse
-    return kernel(enter.py_func)
+    plain: Callable[..., None] = enter.py_func
+    return kernel(plain)
 
 
 def as_rows(data: BinnedData, labels: IntArray | None) -> BinnedRows:

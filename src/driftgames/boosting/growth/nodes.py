@@ -1,11 +1,11 @@
 r"""A tree while it grows: its nodes, without the rows in them.
 
-The leaf of the largest gain is divided first; of equal gains, the leaf that was made first. The gain
-of a question is the score of its two sides less that of the node itself. A leaf votes for the class
-of more weight. A tied leaf votes like the node above it, and a tied root votes -1.
+The leaf of the largest gain is divided first; of equal gains, the leaf that was made first. The
+gain of a question is the score of its two sides less that of the node itself. A leaf votes for the
+class of more weight. A tied leaf votes like the node above it, and a tied root votes -1.
 
-`choose` says which leaves are divided next. Whoever has the rows divides them and writes the sums of
-the sides: threads of this process (`rounds`), or shares of the examples elsewhere
+`choose` says which leaves are divided next. Whoever has the rows divides them and writes the sums
+of the sides: threads of this process (`rounds`), or shares of the examples elsewhere
 (`shared_training_set`).
 """
 
@@ -318,7 +318,7 @@ def _constrain(bins: FeatureBins, nodes: Nodes, node: int) -> Any:
     return upper
 
 
-def _gain(nodes: Nodes, f: int, node: int) -> float:
+def _gain(nodes: Nodes, f: int, node: int) -> Any:
     """Keep the best question that the shares have found for a fresh leaf; return its gain."""
     best = -1.0
     for p in range(nodes.scores.shape[0]):  # the features of the first share come first
@@ -339,7 +339,7 @@ def _gain(nodes: Nodes, f: int, node: int) -> float:
     return best - score(of_node(totals), criterion)
 
 
-def _measure(nodes: Nodes) -> tuple[int, int]:
+def _measure(nodes: Nodes) -> tuple[Any, Any]:
     """Return ``sum_i w_i y_i h(x_i)`` and ``sum_i w_i`` for the tree that has grown."""
     value = np.int64(0)
     n_nodes = nodes.at[N_NODES]

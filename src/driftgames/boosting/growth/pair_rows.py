@@ -31,7 +31,7 @@ def _n_labels(state: RowState) -> Any:
 
 
 @inner_kernel
-def _store(i: Any, label: Any, own: bool, weight: int, state: RowState) -> None:
+def _store(i: Any, label: Any, own: bool, weight: Any, state: RowState) -> None:
     state.weights[label >> np.uint64(2), i, label & np.uint64(3)] = 0 if own else weight
     if own:
         state.own[i] = weight

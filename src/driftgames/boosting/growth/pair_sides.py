@@ -185,7 +185,7 @@ def may_gain(totals: Array, criterion: int) -> bool:
 
 @inner_kernel
 def write_votes(totals: Array, above: Array, out: Array) -> None:
-    """Write the votes of a leaf: +1 for a label of more weight; if equal, that of the node above."""
+    """Write the votes of a leaf: +1 for a label of more weight; if equal, as the node above."""
     n_blocks = totals.shape[0] // 2
     for label in range(out.size):
         lower, upper = (

@@ -1,9 +1,9 @@
 r"""Positions of the examples: how often each has erred, and what follows for its weight.
 
 With one vote per round an example's weight depends on its number of mistakes ``k`` alone. A *level*
-is that number up to a shift that a class shares: ``k = level + shift``. After a round either the rows
-that erred move up a level, or the others move down and the shift of the class rises: whichever is
-cheaper.
+is that number up to a shift that a class shares: ``k = level + shift``. After a round either the
+rows that erred move up a level, or the others move down and the shift of the class rises:
+whichever is cheaper.
 
 The *tally* counts examples by class, level and bin. The weights in a bin add up to
 
@@ -103,8 +103,8 @@ def scale(positions: Positions, raw: Array) -> tuple[Any, Any]:
     """Scale the weights of a round; return the mass that weighs zero, and that the vote gets wrong.
 
     ``raw[k]`` is the weight of ``first + k`` mistakes. In ``tables`` the weights of all examples
-    sum to just below ``2**SUM_BITS``. If all weights are zero, they become equal. A tied vote is for
-    class 0.
+    sum to just below ``2**SUM_BITS``. If all weights are zero, they become equal. A tied vote is
+    for class 0.
     """
     at, masses = positions.at, positions.masses
     first, width, n_rounds = at[FIRST], at[WIDTH], at[N_ROUNDS]
@@ -272,7 +272,7 @@ def _sizes(
 
 
 @inner_kernel
-def _judge_tally(n_moved: int, n_heavy: int, positions: Positions) -> None:
+def _judge_tally(n_moved: Any, n_heavy: Any, positions: Positions) -> None:
     """Give the tally up if it has been costlier than sums over the rows in too many rounds."""
     n_levels = positions.high[0] - positions.low[0] + positions.high[1] - positions.low[1] + 2
     n_counts = float(n_levels * positions.tally.shape[3])
@@ -510,7 +510,7 @@ def move_pairs(
                 for q in range(state.bounds[p, node, g, 0], state.bounds[p, node, g, 1]):
                     i = np.uint64(state.lists[p, g // 2, q])
                     best = np.int64(-1)
-                    winner = np.uint64(0)
+                    winner: Any = np.uint64(0)
                     for label in range(n_labels):
                         own = label == np.uint64(rows.labels[i])
                         pair = i * n_labels + label

@@ -1,11 +1,11 @@
 """Whole rounds of boosting in one compiled call: weigh, grow, move, and again.
 
-Every thread plays all rounds on its own rows and meets the others where it needs their sums. Thread 0
-alone changes what all share: nodes, positions and the record.
+Every thread plays all rounds on its own rows and meets the others where it needs their sums. Thread
+0 alone changes what all share: nodes, positions and the record.
 
 A call ends after the rounds asked for, or where a tree has no edge, or where an array is too small;
-`engine` then makes it larger and calls again. The next call goes on where the last one ended, in the
-middle of a tree if need be.
+`engine` then makes it larger and calls again. The next call goes on where the last one ended, in
+the middle of a tree if need be.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The rows of a fit: where each stands, what it weighs, and in which leaf it is.
 
-A fit has arrays of its own and shares the bins with other fits. Rows whose sample weight is zero are
-held out: they go through the trees, and their mistakes are counted, but they weigh nothing.
+A fit has arrays of its own and shares the bins with other fits. Rows whose sample weight is zero
+are held out: they go through the trees, and their mistakes are counted, but they weigh nothing.
 
 Rows are divided among threads in blocks. Each thread has lists of its own: first the rows of
 nonzero weight, then those of weight zero. In a node the lists are cut into four groups: two classes

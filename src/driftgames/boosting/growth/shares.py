@@ -122,7 +122,7 @@ class _Dividing:
         n_parts, lanes = engine.state.parts.shape[1:]
         sums = listed.reshape(n_parts, -1, lanes)
         if data.n_codes == data.offsets[-1]:
-            return sums.copy()
+            return np.array(sums)
         if engine.keeper.at[LISTED]:  # else the counts have the totals
             _totalling(engine.kind)(0, node, engine.rows, engine.state)
         implicit = data.offsets[:-1] + data.implicit
@@ -173,7 +173,7 @@ class Share:
         n_classes: int = 2,
     ) -> None:
         weights = data.sample_weights
-        self._settings = {"labels": labels, "n_classes": n_classes}
+        self._settings: dict[str, Any] = {"labels": labels, "n_classes": n_classes}
         self._set = grow_on(data, shape, weights, labels=labels, n_classes=n_classes)
         self._given = data, shape, weights
         self._counts: MistakeEngine | None = None
@@ -188,7 +188,7 @@ class Share:
         return np.array(self._set.masses)
 
     def _answer_count_mistakes(self, n_rounds: int) -> tuple[int, IntArray, int]:
-        self._counts = MistakeEngine(*self._given, n_rounds, **self._settings)
+        self._counts = MistakeEngine(*self._given, n_rounds=n_rounds, **self._settings)
         self._tree = _Dividing(self._counts)
         return *self._counts.masses(), 0
 
@@ -212,7 +212,8 @@ class Share:
         return self._tree.divide(questions)
 
     def _answer_move(self, tree: BinnedTree) -> tuple[int, IntArray, int]:
-        assert self._tree is not None and self._counts is not None
+        assert self._tree is not None
+        assert self._counts is not None
         self._tree.finish(tree)
         wrong = self._counts.move_leaves()
         return *self._counts.masses(), wrong

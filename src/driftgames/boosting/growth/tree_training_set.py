@@ -55,7 +55,7 @@ class GrownTrees:
         """The sample weight of all examples."""
         return int(self._row_weights.sum())
 
-    def count_mistakes(self, n_rounds: int) -> MistakeEngine:
+    def play_rounds(self, n_rounds: int) -> MistakeEngine:
         """Return the engine that plays up to ``n_rounds`` rounds."""
         given = self.data, self.shape, self._row_weights
         return MistakeEngine(*given, n_rounds, **self._settings)
@@ -87,7 +87,7 @@ class GrownTrees:
         return from_trees(hypotheses, self.data.cuts)
 
 
-class TreeRows(GrownTrees, RowSet):  # type: ignore[misc]  # the engine is a keeper of its own
+class TreeRows(GrownTrees, RowSet):
     """Binned rows of two classes, and trees or stumps."""
 
     def __init__(
@@ -99,7 +99,7 @@ class TreeRows(GrownTrees, RowSet):  # type: ignore[misc]  # the engine is a kee
         self.positive = np.arange(data.n_rows) >= data.split
 
 
-class TreePairs(GrownTrees, PairTrainingSet):  # type: ignore[misc]  # as above
+class TreePairs(GrownTrees, PairTrainingSet):
     """Pairs of binned rows and labels, and trees that vote for every label."""
 
     def __init__(
@@ -112,8 +112,15 @@ class TreePairs(GrownTrees, PairTrainingSet):  # type: ignore[misc]  # as above
         n_classes: int,
         n_threads: int = 1,
     ) -> None:
-        settings = {"labels": labels, "n_classes": n_classes, "n_threads": n_threads}
-        GrownTrees.__init__(self, data, shape, sample_weights, **settings)
+        GrownTrees.__init__(
+            self,
+            data,
+            shape,
+            sample_weights,
+            labels=labels,
+            n_classes=n_classes,
+            n_threads=n_threads,
+        )
         PairTrainingSet.__init__(self, labels, n_classes, sample_weights, data.integer_weights)
 
 
@@ -126,9 +133,10 @@ def grow_on(
     n_classes: int,
     n_threads: int = 1,
 ) -> TreeRows | TreePairs:
-    """Return the training set of trees on binned rows; ``labels`` are needed for several classes."""
+    """Return the training set of trees on binned rows; several classes need ``labels``."""
     if n_classes == 2:
         return TreeRows(data, shape, sample_weights, n_threads=n_threads)
     assert labels is not None
-    settings = {"labels": labels, "n_classes": n_classes, "n_threads": n_threads}
-    return TreePairs(data, shape, sample_weights, **settings)
+    return TreePairs(
+        data, shape, sample_weights, labels=labels, n_classes=n_classes, n_threads=n_threads
+    )

@@ -1,8 +1,8 @@
 r"""Examples that weigh by their number of mistakes; every vote weighs 1.
 
 With one vote per round an example that has erred ``k`` times in ``t - 1`` rounds stands at
-:math:`s = (t-1)/2 - k - \sum_\tau \gamma_\tau`, in whichever rounds it erred. So a round weighs these
-numbers instead of the examples.
+:math:`s = (t-1)/2 - k - \sum_\tau \gamma_\tau`, in whichever rounds it erred. So a round weighs
+these numbers instead of the examples.
 """
 
 from __future__ import annotations
@@ -220,5 +220,5 @@ class AskingChips(CountedChips):
 def count_chips(rule: MistakeWeights, training_set: TrainingSet, n_rounds: int) -> CountedChips:
     """Return examples that weigh by a rule, before the first of up to ``n_rounds`` rounds."""
     if isinstance(training_set, GrownTrees):
-        return EngineChips(rule, training_set.count_mistakes(n_rounds), training_set.mass)
+        return EngineChips(rule, training_set.play_rounds(n_rounds), training_set.mass)
     return AskingChips(rule, training_set, n_rounds)

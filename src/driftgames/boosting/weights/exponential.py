@@ -9,7 +9,7 @@ import numpy as np
 
 from driftgames._kernels.elementary import log_all
 from driftgames.boosting.growth.positions import SUM_BITS
-from driftgames.boosting.growth.training_set import Standing, TrainingSet
+from driftgames.boosting.growth.training_set import RowVotes, Standing, TrainingSet
 from driftgames.boosting.weights.example_chips import ExampleChips, Round
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import FloatArray, IntArray
@@ -70,6 +70,7 @@ class ExponentialChips(ExampleChips):
 
     def votes(self, rows: IntArray) -> FloatArray:
         """Return the normalised votes on some rows, with a column for each of several classes."""
+        assert isinstance(self._totals, RowVotes)
         return self._totals.votes_on(rows) / self._all_votes
 
     def margins(self) -> Margins:
