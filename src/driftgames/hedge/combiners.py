@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from driftgames._kernels.arithmetic import fma
-from driftgames._kernels.jit import allocating_kernel, inner_kernel
+from driftgames._kernels.jit import allocating_kernel, inner_kernel, kernel
 from driftgames._kernels.lanes import LANES, load, store
 from driftgames._kernels.simplex import lowest_on_simplex, solve_held
 from driftgames._kernels.sums import dot_of
@@ -58,7 +58,7 @@ class Combiners:
     --------
     >>> combiners = Combiners(2)
     >>> combiners.play([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]], [1.5, 3.0, 4.5])[2].round(3)
-    array([4.5  , 4.5  , 4.5  , 4.5  ])
+    array([4.5, 4.5, 4.5, 4.5])
     """
 
     def __init__(self, n_experts: int, low: float = -np.inf, high: float = np.inf) -> None:
@@ -96,8 +96,12 @@ class Combiners:
         """Return a column per combiner for rows whose outcomes are not known."""
         rows = np.ascontiguousarray(X, np.float64)
         columns = np.empty((len(rows), len(COMBINERS)))
-        _play(self.state, self.limits, as_read_only(rows), _NO_OUTCOMES, columns, *self._scratch)
+        self.combine_into(as_read_only(rows), columns)
         return columns
+
+    def combine_into(self, rows: FloatArray, columns: FloatArray) -> None:
+        """Do as `combine` with arrays of the caller; the first must be read-only."""
+        _play(self.state, self.limits, rows, _NO_OUTCOMES, columns, *self._scratch)
 
     def expert_weights(self) -> FloatArray:
         """Return the weights of the experts in each combination, a row per combiner.
@@ -205,7 +209,7 @@ def _play(
     return len(X)
 
 
-@inner_kernel
+@kernel
 def _inverse_errors(
     errors: FloatArray, counts: FloatArray, row: FloatArray, out: FloatArray
 ) -> None:

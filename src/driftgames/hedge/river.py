@@ -69,7 +69,8 @@ class HedgeRegressor(_HedgeEnsemble, base.Regressor):  # type: ignore[misc]
         The range ``(low, high)`` of the outcomes, for a loss by name; an outcome outside it is
         an error. Default: outcomes of any size. A learner that is not scale-free needs it.
     learner
-        A name in `LEARNERS` or `POTENTIALS`, or a factory. Default: AdaHedge.
+        A name in `LEARNERS` or `POTENTIALS`, or a factory. Default: AdaNormalHedge without a
+        range.
     linearise
         Whether the learner is charged linearised losses. If not, it is charged
         :math:`\ell(x_{t,i}, y_t)` and competes with the best model alone. Default: if the loss
@@ -108,7 +109,9 @@ class HedgeRegressor(_HedgeEnsemble, base.Regressor):  # type: ignore[misc]
         self._loss = make_loss(loss, outcome_range, any_size=True)
         self._linearised = choose_linearised(self._loss, linearise)
         self._learner = make_learner(
-            learner or "adahedge", len(self), loss_range=charged_range(self._loss, self._linearised)
+            learner or "adanormalhedge",
+            len(self),
+            loss_range=charged_range(self._loss, self._linearised) if learner else None,
         )
 
     def learn_one(self, x: Features, y: float) -> None:
