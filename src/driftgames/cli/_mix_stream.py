@@ -116,7 +116,7 @@ class MixState:
         try:
             check_members(content, _SCHEMA)
             mixture = ExpertMixture.from_content(content["mixture"])
-            n, scores = mixture.learner_.n_actions, decode(content["scores"])
+            n, scores = mixture.game_.n_experts, decode(content["scores"])
             list_of(n, STRING).check("experts", content["experts"])
             sizes = {"rounds": (n + 2,), "sums": (3, n + 2), "products": (n, n)}
             check_members(scores, {name: array_of(*size) for name, size in sizes.items()})

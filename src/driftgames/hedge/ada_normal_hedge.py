@@ -50,7 +50,7 @@ class AdaNormalHedge(ScaleFreeLearner):
     >>> for row in [[200, 900, 400], [100, 700, 600]]:
     ...     _ = h.update(row)
     >>> h.distribution()
-    array([0.85250023, 0.03548295, 0.11201683])
+    array([0.9623314, 0.       , 0.0376686])
 
     Notes
     -----
@@ -90,6 +90,7 @@ class AdaNormalHedge(ScaleFreeLearner):
         return bounds.ada_normal_hedge_scaled(
             epsilon,
             scale=scale,
+            first_scale=first,
             spread=self._mean_of_best(spreads),
             log_growth=float(np.sum(shares * growth)),
         )

@@ -18,6 +18,8 @@ units of the forecasts do not matter. An expert that sleeps counts as if it said
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from driftgames._kernels.arithmetic import fma
@@ -70,6 +72,11 @@ class Combiners:
     def _allocate(self) -> None:
         n = self.n_experts
         self._scratch = np.empty((3, n)), np.empty((n, n)), np.empty((2, n)), np.arange(n)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.state = np.array(self.state)  # arrays of a pickle may be read-only maps of its file
+        self._allocate()
 
     def copy(self) -> Combiners:
         """Return independent combiners in the same state."""

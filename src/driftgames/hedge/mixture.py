@@ -62,10 +62,10 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     so far. With the largest regret S of a round and :math:`C_i = \sum_t |r_{t,i}|` the regret to
     an expert or combiner of prior :math:`q_i` is at most
 
-    .. math:: S + \sqrt{3 S C_i \ln(B/q_i)}
+    .. math:: S - S_1 + \sqrt{3 S C_i \ln(B/q_i)}
 
-    with the B of `bounds.ada_normal_hedge_scaled`. The experts share half of the prior. The Hedge
-    game is that of [LS14, Sec. 3.1].
+    with the first of these scales, :math:`S_1`, and the B of `bounds.ada_normal_hedge_scaled`.
+    The experts share half of the prior. The Hedge game is that of [LS14, Sec. 3.1].
 
     A missing forecast (NaN) is an expert that sleeps. It has no weight in that round and is
     charged the mixture's own loss. This is the same game as one in which the expert says what the
@@ -120,13 +120,13 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> X = [[20, 90], [40, 80], [90, 70]]
     >>> mixture = ExpertMixture()
     >>> mixture.predict_then_fit(X, [70, 60, 75]).round(1)
-    array([55. , 65.6, 80.9])
+    array([55. , 76. , 75.2])
     >>> mixture.weights_.round(3)
-    array([0.32, 0.68])
+    array([0.257, 0.743])
     >>> mixture.predict([[20, 80], [None, 80]]).round(1)
-    array([60.8, 80. ])
+    array([64.6, 80. ])
     >>> round(mixture.step([30, 85], 65), 1)  # predict, then learn
-    0.0
+    70.9
     """
 
     game_: MixtureGame

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -66,6 +67,11 @@ class MixtureGame:
 
     def __getstate__(self) -> dict[str, object]:
         return {**vars(self), "_buffers": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        # arrays of a pickle may be read-only maps of its file
+        self.sums, self.counts = np.array(self.sums), np.array(self.counts)
 
     def play(
         self, forecasts: FloatArray, outcomes: FloatArray, awake: BoolArray | None

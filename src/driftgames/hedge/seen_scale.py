@@ -4,8 +4,10 @@ r"""The scale of the regrets seen so far, and regrets clipped to it.
           \bar r_t = r_t \min\Bigl\{1, \frac{S_{t-1}}{\max_i |r_{t,i}|}\Bigr\}
 
 The clipped regrets of a round are at most :math:`S_{t-1}`, which is known before the round, and
-their mean under :math:`p_t` is still 0. All clipping together changes a sum of regrets by at most
-:math:`\sum_t (S_t - S_{t-1}) = S_T`. Z. Mhammedi, W. M. Koolen and T. van Erven, "Lipschitz
+their mean under :math:`p_t` is still 0. The first regrets that are not all 0 are not clipped:
+before them all positions are 0, and the weights are the same for every scale. All clipping
+together changes a sum of regrets by at most :math:`\sum_{t>1} (S_t - S_{t-1}) = S_T - S_1`, where
+:math:`S_1` is the first positive scale. Z. Mhammedi, W. M. Koolen and T. van Erven, "Lipschitz
 adaptivity with multiple learning rates in online learning", COLT 2019, clip in this way.
 """
 
@@ -27,10 +29,7 @@ HEADER = 2
 def clip_to_scale(
     memory: FloatArray, prior: FloatArray | None, losses: FloatArray, learner_loss: float
 ) -> float:
-    """Update the scale by the regrets of a round, and return the factor that clips them.
-
-    It is 0 in the first round that has a scale.
-    """
+    """Update the scale by the regrets of a round, and return the factor that clips them."""
     most = spread(0.0)
     for i in range(0, losses.size, LANES):
         regret = size(learner_loss - load(losses, i, learner_loss))
@@ -43,4 +42,5 @@ def clip_to_scale(
     memory[SCALE] = largest
     if before == 0.0:
         memory[FIRST_SCALE] = largest
+        return 1.0
     return before / largest

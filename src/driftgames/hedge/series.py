@@ -46,9 +46,9 @@ class SeriesMixture(Stateful):
     >>> X = [[20, 90], [2, 9], [40, 80], [4, 8], [90, 70], [9, 7]]
     >>> series = SeriesMixture()
     >>> series.predict_then_fit(X, [70, 7, 60, 6, 75, 7.5], by=list("abababab")[:6]).round(1)
-    array([55. ,  5.5, 72. ,  7.2, 76.6,  7.7])
+    array([55. ,  5.5, 76. ,  7.6, 75.2,  7.5])
     >>> series.predict([[20, 80], [2, 8]], by=["a", "b"]).round(1)
-    array([60.8,  6.1])
+    array([64.6,  6.5])
 
     Notes
     -----

@@ -73,27 +73,35 @@ def ada_normal_hedge(
 
 
 def ada_normal_hedge_scaled(
-    epsilon: npt.ArrayLike, *, scale: float, spread: npt.ArrayLike, log_growth: float
+    epsilon: npt.ArrayLike,
+    *,
+    scale: float,
+    first_scale: float,
+    spread: npt.ArrayLike,
+    log_growth: float,
 ) -> FloatArray:
     r"""Return the epsilon-regret of AdaNormalHedge on losses of any size.
 
-    .. math:: S + \sqrt{3 S C \ln(B/\epsilon)}, \qquad
+    .. math:: S - S_1 + \sqrt{3 S C \ln(B/\epsilon)}, \qquad
               B = 1 + 3\sum_i q_i \ln\Bigl(1 + \frac{C_i}{S_1}\Bigr)
 
     S is the largest :math:`|r_{t,i}|` of the run and :math:`S_1` its first positive value,
     :math:`C_i` is the sum of the clipped :math:`|\bar r_{t,i}|`, and C is their mean over the
-    actions that make up epsilon. ``scale`` is S, ``spread`` is C, and ``log_growth`` is the sum
-    in B. Derived: at a fixed scale the potential is :math:`e^{[R_i]_+^2/3SC_i}`, and a round adds
-    at most :math:`\frac32|\bar r|/(C_i + S)` to it (`ada_normal_hedge`). A larger scale lowers it.
+    actions that make up epsilon. ``scale`` is S, ``first_scale`` is :math:`S_1`, ``spread`` is C,
+    and ``log_growth`` is the sum in B. Derived: at a fixed scale the potential is
+    :math:`e^{[R_i]_+^2/3SC_i}`, and a round adds at most :math:`\frac32|\bar r|/(C_i + S)` to it (`ada_normal_hedge`). A larger scale lowers it.
     With :math:`|\bar r| \le S` the additions sum to at most :math:`3\ln(1 + C_i/S_1)`, since
-    :math:`x/(c+S) \le 2\ln\frac{c+x+S_1}{c+S_1}` for :math:`x \le S`. Clipping costs at most S.
+    :math:`x/(c+S) \le 2\ln\frac{c+x+S_1}{c+S_1}` for :math:`x \le S`.
+    Clipping costs at most :math:`S - S_1`.
 
-    >>> round(float(ada_normal_hedge_scaled(0.1, scale=2.0, spread=50.0, log_growth=4.0)), 2)
-    40.21
+    >>> run = {"scale": 2.0, "first_scale": 0.5, "spread": 50.0, "log_growth": 4.0}
+    >>> round(float(ada_normal_hedge_scaled(0.1, **run)), 2)
+    39.71
     """
     epsilons, mean = check_fractions("epsilon", epsilon), as_floats("spread", spread)
     log_b = math.log1p(3 * log_growth)
-    return np.asarray(scale + np.sqrt(3 * scale * mean * (log_b + np.log(1 / epsilons))))
+    clipped = scale - first_scale
+    return np.asarray(clipped + np.sqrt(3 * scale * mean * (log_b + np.log(1 / epsilons))))
 
 
 def ada_hedge(
@@ -243,20 +251,20 @@ def tracking_scaled(
 ) -> FloatArray:
     r"""Return the epsilon-regret of AdaNormalHedge.TV on an interval, for losses of any size.
 
-    .. math:: S\Bigl(1 + \sum_J \sqrt{3 |J| \ln\frac{B c s_J^2}{\epsilon}}\Bigr), \qquad
+    .. math:: S - S_1 + S\sum_J \sqrt{3 |J| \ln\frac{B c s_J^2}{\epsilon}}, \qquad
               B = 1 + 3\ln\Bigl(1 + \frac{TS}{S_1}\Bigr)
 
     with J and c as in `tracking` and S as in `ada_normal_hedge_scaled`: a copy with an interval
-    of length :math:`|J|` has a spread of at most :math:`|J| S`, and all clipping together costs S.
+    of length :math:`|J|` has a spread of at most :math:`|J| S`, and clipping costs :math:`S - S_1`.
 
     >>> found = tracking_scaled(900, 1000, 0.1, scale=2.0, first_scale=0.5)
     >>> round(float(found), 1)
-    325.7
+    325.2
     """
     end = check_horizons(last)
     growth = scale / first_scale if first_scale > 0 else 1.0
     log_b = np.log(1 + 3 * np.log1p(end * growth))
-    return scale * (1 + _sum_over_cover(first, end, epsilon, log_b))
+    return scale - first_scale + scale * _sum_over_cover(first, end, epsilon, log_b)
 
 
 def _sum_over_cover(
