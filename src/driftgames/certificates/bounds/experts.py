@@ -88,11 +88,13 @@ def ada_normal_hedge_scaled(
     S is the largest :math:`|r_{t,i}|` of the run and :math:`S_1` its first positive value,
     :math:`C_i` is the sum of the clipped :math:`|\bar r_{t,i}|`, and C is their mean over the
     actions that make up epsilon. ``scale`` is S, ``first_scale`` is :math:`S_1`, ``spread`` is C,
-    and ``log_growth`` is the sum in B. Derived: at a fixed scale the potential is
-    :math:`e^{[R_i]_+^2/3SC_i}`, and a round adds at most :math:`\frac32|\bar r|/(C_i + S)` to it (`ada_normal_hedge`). A larger scale lowers it.
-    With :math:`|\bar r| \le S` the additions sum to at most :math:`3\ln(1 + C_i/S_1)`, since
-    :math:`x/(c+S) \le 2\ln\frac{c+x+S_1}{c+S_1}` for :math:`x \le S`.
-    Clipping costs at most :math:`S - S_1`.
+    and ``log_growth`` is the sum in B.
+
+    Derived: at a fixed scale the potential is :math:`e^{[R_i]_+^2/3SC_i}`, and a round adds at most
+    :math:`\frac32|\bar r|/(C_i + S)` to its mean (`ada_normal_hedge`). A larger scale lowers it.
+    The additions sum to at most :math:`3\ln(1 + C_i/S_1)`, because
+    :math:`x/(c+S) \le 2\ln\frac{c+x+S_1}{c+S_1}` for :math:`x \le S`. Clipping costs at most
+    :math:`S - S_1`.
 
     >>> run = {"scale": 2.0, "first_scale": 0.5, "spread": 50.0, "log_growth": 4.0}
     >>> round(float(ada_normal_hedge_scaled(0.1, **run)), 2)
