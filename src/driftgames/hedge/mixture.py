@@ -180,7 +180,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         with self.__dict__.setdefault("_lock", threading.RLock()):
             game = self.__dict__.get("game_")
             if game is None:
-                return float(self.predict_then_fit([x], [y])[0])
+                return float(self.predict_then_fit(np.asarray(x)[None], np.asarray(y)[None])[0])
             row = as_floats("x", x)
             if row.shape != (game.n_experts,):
                 raise ValueError(f"x must be of shape ({game.n_experts},); got shape {row.shape}")
@@ -196,8 +196,9 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The weights know every round that was played. For rows that were among them, this looks
         ahead; `predict_then_fit` does not.
         """
-        game, rows = self._game(), X
+        game = self._game()
         if self._is_plain(X):
+            rows = X
             if len(X) == 1:
                 with self.__dict__.setdefault("_lock", threading.RLock()):
                     one = game.predict_row(np.ascontiguousarray(X[0]), self.outside == "nearest")

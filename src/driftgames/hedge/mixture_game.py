@@ -125,7 +125,8 @@ class MixtureGame:
         if self.combiners is not None:
             self.combiners.combine_into(row.raw_view, row.columns)
             row.heard[0, self.n_experts :] = row.columns[0]
-        return mix(row.heard[0], self.learner.distribution(awake=row.awake[0] if asleep else None))
+        p = distribution_of_awake(self.learner, row.awake[0] if asleep else None)
+        return mix(row.heard[0], p)
 
     def step(self, x: FloatArray, y: float, nearest: bool) -> float | None:
         """Predict one round of float64, learn its outcome, and return the prediction.
