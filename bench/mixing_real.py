@@ -18,6 +18,7 @@ from bench.forecasts import SERIES, Forecasts, real_series
 from bench.harness import Tell, silent, why_absent
 from bench.mixing_references import (
     BOA,
+    RATES,
     InverseError,
     MLPoly,
     SlopeOf,
@@ -86,7 +87,7 @@ def contestants(*, ewa: bool = True) -> dict[str, Callable[[Game], FloatArray]]:
         ),
     }
     if ewa:
-        found[TUNED] = lambda game: tuned_ewa(game.X, game.y, game.slope, game.error)
+        found[TUNED] = lambda game: tuned_ewa(game.X, game.y, game.slope, game.error, RATES[::2])
     return found
 
 

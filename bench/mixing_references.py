@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from driftgames.core.typing import BoolArray, FloatArray
 
 SlopeOf = Callable[[float, float], float]
 
-RATES = tuple(2.0**k for k in range(-80, 21, 2))
+RATES = tuple(2.0**k for k in range(-80, 21))
 """The learning rates that EWA is tuned over, for losses of any size."""
 
 
@@ -152,7 +152,11 @@ def pinball_slope(q: float) -> SlopeOf:
 
 
 def tuned_ewa(
-    X: FloatArray, y: FloatArray, slope: SlopeOf, score: Callable[[FloatArray], float]
+    X: FloatArray,
+    y: FloatArray,
+    slope: SlopeOf,
+    score: Callable[[FloatArray], float],
+    rates: Sequence[float] = RATES,
 ) -> FloatArray:
     """Return the predictions of EWA at the learning rate that is best in hindsight."""
-    return min((EWA(X.shape[1], rate).play(X, y, slope) for rate in RATES), key=score)
+    return min((EWA(X.shape[1], rate).play(X, y, slope) for rate in rates), key=score)
