@@ -64,6 +64,11 @@ def choose_linearised(loss: Loss, linearise: bool | None) -> bool:
     return linearise
 
 
+def default_learner(linearised: bool) -> str:
+    """Return the learner that wins on real data: ``bench mixing_real`` and ``bench hedge_real``."""
+    return "adanormalhedge" if linearised else "adahedge"
+
+
 def distribution_of_awake(learner: ExpertLearner, awake: BoolArray | None) -> FloatArray:
     """Return the next distribution over the experts that are awake.
 

@@ -20,17 +20,14 @@ from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray, Pat
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.combiners import COMBINERS, Combiners
 from driftgames.hedge.hindsight import CombinationCertificate, best_combination
-from driftgames.hedge.linearised import charged_range, choose_linearised
+from driftgames.hedge.linearised import charged_range, choose_linearised, default_learner
 from driftgames.hedge.loss_base import Loss, LossFunction, Range
 from driftgames.hedge.losses import make_loss
 from driftgames.hedge.mixture_files import KIND, VERSION, check_outside, content_of, mixture_of
 from driftgames.hedge.mixture_game import MixtureGame
 from driftgames.hedge.registry import LearnerChoice, make_learner
 
-__all__ = ["DEFAULT_LEARNER", "ExpertMixture", "LookAheadWarning"]
-
-DEFAULT_LEARNER = "adanormalhedge"
-"""The learner of mixtures; without a range of the losses."""
+__all__ = ["ExpertMixture", "LookAheadWarning"]
 
 EXPERTS_SHARE = 0.5
 """The share of the prior that the experts have; the combiners share the rest."""
@@ -86,7 +83,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     learner : str or callable, optional
         A name in `LEARNERS` or `POTENTIALS`, or a factory, which is called with the number of
         actions, and with ``loss_range`` and ``names`` as keywords; with combiners with ``prior``
-        too. Default: AdaNormalHedge without a range.
+        too. Default: without a range, AdaNormalHedge on linearised losses and AdaHedge on others.
     outside : {"error", "nearest"}
         A prediction outside the range is an error, or it is moved to the nearer end. An outcome
         outside the range is always an error.
@@ -453,9 +450,9 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             names = [*named, *(f"combiner: {name}" for name in COMBINERS)]
             settings["prior"] = combined_prior(n)
         learner = make_learner(
-            self.learner or DEFAULT_LEARNER,
+            self.learner or default_learner(linearised),
             n + (len(COMBINERS) if combined else 0),
-            loss_range=charged_range(loss, linearised) if self.learner is not None else None,
+            loss_range=None if self.learner is None else charged_range(loss, linearised),
             names=names,
             **settings,
         )
