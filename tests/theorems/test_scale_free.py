@@ -186,3 +186,10 @@ def test_a_learner_without_a_range_is_saved_and_updates_are_a_run(kind, tmp_path
     assert loaded.run(L[40:]).learner_losses.tolist() == learner.run(L[40:]).learner_losses.tolist()
     with pytest.raises(ValueError, match="losses must lie in"):
         learner.update([0.0, math.inf, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("kind", FREE)
+def test_a_first_scale_far_below_the_last_leaves_the_bound_finite(kind):
+    L = np.array([[2e-311, 3e-311], [-1.0, 2e-311], [0.5, 1e200]])
+    learner = kind(2, loss_range=None)
+    assert_kept(learner, learner.run(L).learner_losses, L)

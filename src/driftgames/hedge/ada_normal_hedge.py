@@ -85,7 +85,10 @@ class AdaNormalHedge(ScaleFreeLearner):
             return bounds.ada_normal_hedge(horizon, epsilon, spread=spread) * self._width
         scale, first = self._memory[:HEADER].tolist()
         spreads = self._memory[HEADER:].reshape(2, -1).sum(axis=0)
-        growth = np.log1p(spreads / first) if first > 0.0 else np.zeros_like(spreads)
+        growth = np.zeros_like(spreads)
+        if first > 0.0:  # in logarithms, because the ratio may overflow
+            with np.errstate(divide="ignore"):
+                growth = np.logaddexp(0.0, np.log(spreads) - np.log(first))
         shares = self._prior if self._prior is not None else 1.0 / self._n_actions
         return bounds.ada_normal_hedge_scaled(
             epsilon,

@@ -264,8 +264,9 @@ def tracking_scaled(
     325.2
     """
     end = check_horizons(last)
-    growth = scale / first_scale if first_scale > 0 else 1.0
-    log_b = np.log(1 + 3 * np.log1p(end * growth))
+    # in logarithms, because the ratio of the scales may overflow
+    log_growth = math.log(scale) - math.log(first_scale) if first_scale > 0 else 0.0
+    log_b = np.log(1 + 3 * np.logaddexp(0.0, np.log(end) + log_growth))
     return scale - first_scale + scale * _sum_over_cover(first, end, epsilon, log_b)
 
 
