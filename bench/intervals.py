@@ -36,9 +36,9 @@ def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
 
 
 def load_series() -> Series:
-    """Return the forecasts of `ExpertMixture` and the load."""
+    """Return the forecasts of `ExpertMixture` with AdaHedge and the load."""
     X, y, _ = load_forecasts()
-    return ExpertMixture().predict_then_fit(X, y), y
+    return ExpertMixture(learner="adahedge").predict_then_fit(X, y), y
 
 
 def drifting(rounds: int, seed: int) -> Series:

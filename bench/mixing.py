@@ -1,13 +1,11 @@
 """Mixing forecasts: errors on the electricity load beside published algorithms, and time.
 
-The references are written from their formulas, with losses linearised at their own predictions
-and without missing forecasts. ``r_t = g_t (yhat_t - x_t)`` are the regrets of a round, R their sums
-and V the sums of their squares.
+The references are written from their formulas (`bench.mixing_references`).
 """
 
 from __future__ import annotations
 
-import math
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -15,6 +13,7 @@ import numpy as np
 
 from bench.harness import Contestant, Tell, race, silent, why_absent
 from bench.mixing_peers import PEERS
+from bench.mixing_references import BOA, MLPoly, square_slope, tuned_ewa
 from driftgames.core.typing import FloatArray
 from driftgames.datasets import MissingDataError, load_electric_load
 from driftgames.hedge import LEARNERS, ExpertMixture, best_combination
@@ -27,10 +26,13 @@ ROUNDS, EXPERTS = 10_000, 50
 WANTED_TIME = 0.05
 """The time in seconds that this many rounds of this many experts may take."""
 
-RATES = tuple(2.0**k for k in range(-80, 21))
-"""The learning rates that EWA is tuned over, for losses of any size."""
+SINGLE = 2_000
+"""The rounds that are played one at a time."""
 
-Reference = Callable[[FloatArray, FloatArray], FloatArray]
+WANTED_STEP = 15e-6
+"""The time in seconds that one of them may take."""
+
+Mixer = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
@@ -41,7 +43,8 @@ def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
         found.append(load_table(tell))
     except MissingDataError as error:
         found.append(Table("electricity load", (Column("skipped"),), ((str(error),),)))
-    return [*found, times(2 if quick else 7, tell)]
+    repeats = 2 if quick else 7
+    return [*found, times(repeats, tell), rows(repeats, tell)]
 
 
 def load_forecasts() -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
@@ -84,6 +87,8 @@ def load_table(tell: Tell = silent) -> Table:
     ]
     mixtures = {
         "ExpertMixture()": ExpertMixture(),
+        "ExpertMixture(combiners=False)": ExpertMixture(combiners=False),
+        'ExpertMixture(learner="adahedge")': ExpertMixture(learner="adahedge"),
         "ExpertMixture(linearise=False)": ExpertMixture(linearise=False),
     }
     wide = (30_000, 90_000)
@@ -126,88 +131,59 @@ def times(repeats: int, tell: Tell = silent) -> Table:
     y = X[:, :5].mean(axis=1) + 0.1 * rng.normal(size=ROUNDS)
 
     def contestants() -> Iterator[Contestant]:
-        yield Contestant("ExpertMixture()", lambda: lambda: ExpertMixture().predict_then_fit(X, y))
+        for settings in ({}, {"combiners": False}):
+            name = f"ExpertMixture({', '.join(f'{k}={v}' for k, v in settings.items())})"
+            mixture = partial(ExpertMixture, **settings)  # type: ignore[arg-type]
+            yield Contestant(name, lambda mixture=mixture: partial(_mix, mixture, X, y))  # type: ignore[misc]
         for name in ("ML-Poly", "BOA"):
             yield Contestant(name, partial(partial, REFERENCES[name], X, y))
 
-    title = f"{ROUNDS:,} rounds of {EXPERTS} experts, square loss"
-    notes = (f"wanted of ExpertMixture(): at most {1000 * WANTED_TIME:g} ms",)
-    return race(title, list(contestants()), repeats=repeats, notes=notes, tell=tell)
+    title = f"{ROUNDS:,} rounds of {EXPERTS} experts, square loss, processor time"
+    notes = (f"wanted of ExpertMixture(combiners=False): at most {1000 * WANTED_TIME:g} ms",)
+    settings = {"repeats": repeats, "notes": notes, "tell": tell, "clock": time.process_time}
+    return race(title, list(contestants()), **settings)  # type: ignore[arg-type]
 
 
-def ml_poly(X: FloatArray, y: FloatArray) -> FloatArray:
-    r"""ML-Poly with learning rates that follow the scale of the regrets.
+def rows(repeats: int, tell: Tell = silent) -> Table:
+    """Return the time of a round that is predicted and learnt alone, with eight experts."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(SINGLE, 8))
+    y = X[:, :5].mean(axis=1) + 0.1 * rng.normal(size=SINGLE)
+    pairs = list(zip(X, y.tolist(), strict=True))
 
-    .. math:: p_i \propto \eta_i [R_i]_+, \qquad \eta_i = 1 / (B + V_i), \quad B = \max r^2
+    def steps(**settings: bool) -> Callable[[], object]:
+        mixture = ExpertMixture(**settings)  # type: ignore[arg-type]
+        mixture.step(*pairs[0])
+        return lambda: [mixture.step(x, outcome) for x, outcome in pairs]
 
-    P. Gaillard, G. Stoltz and T. van Erven, "A second-order bound with excess losses", COLT 2014;
-    with B as in the package opera.
-    """
+    def boa() -> Callable[[], object]:
+        reference = BOA(8)
+        return lambda: [reference.step(x, outcome, square_slope) for x, outcome in pairs]
 
-    def weigh(R: FloatArray, V: FloatArray, largest: FloatArray) -> FloatArray:
-        scale = largest.max() ** 2 + V
-        return np.asarray(np.maximum(R, 0.0) / np.where(scale > 0, scale, 1.0))
-
-    return _play(X, y, weigh)
-
-
-def boa(X: FloatArray, y: FloatArray) -> FloatArray:
-    r"""Bernstein online aggregation with one learning rate per expert.
-
-    .. math:: p_i \propto \eta_i e^{\eta_i \sum_t (r_{t,i} - \eta_{t,i} r_{t,i}^2)}, \qquad
-              \eta_{t,i} = \min\Bigl\{\frac1{2\max_s |r_{s,i}|}, \sqrt{\ln N / V_i}\Bigr\}
-
-    O. Wintenberger, "Optimal learning with Bernstein online aggregation", Machine Learning 106,
-    2017.
-    """
-    n = X.shape[1]
-    charged = np.zeros(n)  # the sums of the regrets less their squares
-    before = np.zeros((2, n))
-
-    def weigh(R: FloatArray, V: FloatArray, largest: FloatArray) -> FloatArray:
-        # an expert whose regrets were all 0 has no learning rate yet, and the weight of the mean
-        seen = V > 0
-        root = np.sqrt(np.where(seen, V, 1.0) / math.log(n))
-        eta = 1.0 / np.maximum(2.0 * np.where(seen, largest, 1.0), root)
-        r = R - before[0]
-        charged[:] += r - eta * r * r
-        before[0] = R
-        if not seen.any():
-            return np.ones(n)
-        exponent = np.where(seen, np.log(eta) + eta * charged, -np.inf)
-        w = np.exp(exponent - exponent.max())
-        return np.asarray(np.where(seen, w, w[seen].mean()))
-
-    return _play(X, y, weigh)
+    contestants = [
+        Contestant("ExpertMixture().step", steps, items=SINGLE),
+        Contestant(
+            "ExpertMixture(combiners=False).step", lambda: steps(combiners=False), items=SINGLE
+        ),
+        Contestant("BOA in NumPy", boa, items=SINGLE),
+    ]
+    title = "one row at a time, 8 experts, square loss, processor time"
+    notes = (f"wanted of step: at most {1e6 * WANTED_STEP:g} us",)
+    settings = {"repeats": repeats, "notes": notes, "tell": tell, "clock": time.process_time}
+    return race(title, contestants, unit="rounds", **settings)  # type: ignore[arg-type]
 
 
-def ewa(X: FloatArray, y: FloatArray) -> FloatArray:
-    r"""Exponential weights, :math:`p_i \propto e^{\eta R_i}`, at the best rate of a grid."""
-
-    def at(rate: float) -> FloatArray:
-        return _play(X, y, lambda R, V, largest: np.exp(rate * (R - R.max())))
-
-    return min(map(at, RATES), key=lambda p: float(np.mean((p - y) ** 2)))
+def _mix(mixture: Callable[[], ExpertMixture], X: FloatArray, y: FloatArray) -> FloatArray:
+    return mixture().predict_then_fit(X, y)
 
 
-REFERENCES: dict[str, Reference] = {"EWA": ewa, "ML-Poly": ml_poly, "BOA": boa}
+def _rmse(y: FloatArray) -> Callable[[FloatArray], float]:
+    return lambda p: float(np.mean((p - y) ** 2))
+
+
+REFERENCES: dict[str, Mixer] = {
+    "EWA": lambda X, y: tuned_ewa(X, y, square_slope, _rmse(y)),
+    "ML-Poly": lambda X, y: MLPoly(X.shape[1]).play(X, y, square_slope),
+    "BOA": lambda X, y: BOA(X.shape[1]).play(X, y, square_slope),
+}
 """Algorithms of the R package opera, for square loss."""
-
-
-def _play(
-    X: FloatArray,
-    y: FloatArray,
-    weigh: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
-) -> FloatArray:
-    """Return the predictions of weights that follow from R, V and the largest regrets."""
-    n = X.shape[1]
-    R, V, largest, predictions = np.zeros(n), np.zeros(n), np.zeros(n), np.empty(len(y))
-    for t, (row, outcome) in enumerate(zip(X, y, strict=True)):
-        w = weigh(R, V, largest)
-        p = w / w.sum() if w.sum() > 0 else np.full(n, 1.0 / n)
-        predictions[t] = p @ row
-        r = 2.0 * (predictions[t] - outcome) * (predictions[t] - row)
-        R = R + r
-        V = V + r * r
-        largest = np.maximum(largest, np.abs(r))
-    return predictions

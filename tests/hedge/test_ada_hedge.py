@@ -76,3 +76,22 @@ def test_the_gap_never_falls(losses):
         learner.update(row)
         assert learner.gap >= last
         last = learner.gap
+
+
+def test_the_promise_allows_for_the_rounding_of_totals_of_any_size():
+    # the totals of all actions but one are small, and that one is negative and large
+    losses = np.tile([1.0, 2.0, -3.0 * 2.0**40], (30, 1))
+    learner = AdaHedge(3, loss_range=None)
+    learner.run(losses)
+    largest = float(np.abs(learner._get_state()["cumulative"]).max())
+    assert largest == 90 * 2.0**40
+    gap = learner.gap + 30 * largest * 2.0**-52
+    promised = learner.certificate().promised
+    epsilons = np.arange(1, 4) / 3
+    np.testing.assert_allclose(promised, (1 - np.log(epsilons) / np.log(3)) * gap, rtol=1e-12)
+    # equal losses of any size have no gap but rounding errors, which the promise must cover
+    for scale in (1e-12, 1.0, 1e12):
+        equal = AdaHedge(7, loss_range=None)
+        equal.run(np.full((500, 7), 0.1 * scale))
+        certificate = equal.certificate()
+        assert certificate.realised.max() <= certificate.promised[0] <= 1e-9 * scale

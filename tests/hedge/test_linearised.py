@@ -71,7 +71,7 @@ def test_slopes_are_derivatives_and_tangents_lie_below(loss):
 def test_the_compiled_loop_is_the_plain_one(loss, asleep):
     X, y = forecasts(asleep=asleep)
     y = outcomes_for(loss, y)
-    mixture = ExpertMixture(loss)
+    mixture = ExpertMixture(loss, learner="adahedge")
     predictions, gap = plain_ada_hedge(
         X, y, lambda x, outcome: loss.slope(np.array([x]), np.array([outcome]))[0]
     )
@@ -138,7 +138,7 @@ def test_predict_gives_what_the_next_round_plays(learner, asleep):
 @pytest.mark.parametrize("learner", [None, "adanormalhedge", "squint", "normalhedge.dt"])
 def test_an_expert_asleep_has_no_weight_and_keeps_its_position(learner):
     X, y = forecasts()
-    mixture = ExpertMixture("square", (0, 1), learner).fit(X, y)
+    mixture = ExpertMixture("square", (0, 1), learner, combiners=False).fit(X, y)
     before, losses = mixture.learner_.positions, mixture.expert_losses_
     row = X[:1].copy()
     row[0, 3:] = np.nan
@@ -154,7 +154,7 @@ def test_an_expert_asleep_has_no_weight_and_keeps_its_position(learner):
 
 def test_experts_who_sleep_are_those_who_say_what_the_mixture_says():
     X, y = forecasts(asleep=0.5)
-    sleepy, filled = ExpertMixture(), ExpertMixture()
+    sleepy, filled = ExpertMixture(combiners=False), ExpertMixture(combiners=False)
     predictions = sleepy.predict_then_fit(X, y)
     heard = np.where(np.isnan(X), predictions[:, None], X)
     np.testing.assert_allclose(filled.predict_then_fit(heard, y), predictions, rtol=1e-9)

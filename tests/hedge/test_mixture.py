@@ -257,7 +257,7 @@ def test_senseless_parameters_are_refused_by_fit(parameters, message):
 def test_outcomes_too_close_to_tell_their_losses_from_0_are_refused():
     X, y = made_up()
     with pytest.raises(ValueError, match=r"loss_range must lie in .* at least 1e-290 wide"):
-        ExpertMixture(SquareLoss(0, 1e-160)).fit(X * 1e-160, y * 1e-160)
+        ExpertMixture(SquareLoss(0, 1e-160), learner="adahedge").fit(X * 1e-160, y * 1e-160)
 
 
 @pytest.mark.filterwarnings("ignore::driftgames.hedge.mixture.LookAheadWarning")
@@ -291,7 +291,7 @@ def test_a_saved_mixture_keeps_the_names_of_its_experts(tmp_path):
     named = pd.DataFrame(X, columns=["sun", "rain"])
     ExpertMixture().fit(named, y).save(tmp_path / "m.json")
     again = ExpertMixture.load(tmp_path / "m.json")
-    assert again.learner_.names == ("sun", "rain")
+    assert again.learner_.names[:2] == ("sun", "rain")
     assert again.feature_names_in_.tolist() == ["sun", "rain"]
     again.partial_fit(named, y)
     with pytest.raises(ValueError, match="feature names"):
@@ -353,8 +353,8 @@ def test_a_learner_that_does_not_fit_its_loss_is_refused(tmp_path):
         (False, r"takes losses in \(0.0, 1.0\), its loss has \(0.0, 4"),
         (True, r"takes losses in \(-1.0, 1.0\), its loss has \(-4.0, 4"),
     ):
-        mixture = ExpertMixture(SquareLoss(), linearise=linearise).fit(*made_up())
-        mixture.loss_ = SquareLoss(0, 2)
+        mixture = ExpertMixture(SquareLoss(), learner="adahedge", linearise=linearise)
+        mixture.fit(*made_up()).game_.loss = SquareLoss(0, 2)
         mixture.save(tmp_path / "m.json")
         with pytest.raises(DocumentError, match=message):
             ExpertMixture.load(tmp_path / "m.json")

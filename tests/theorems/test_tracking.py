@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.special import erfi, hyp1f1
 
 from driftgames.certificates import IntervalCertificate, bounds
 from driftgames.hedge import AdaNormalHedge, AdaNormalHedgeTV, FixedShare, TwoExperts
@@ -103,6 +104,37 @@ def test_fixed_share_follows_a_switch_that_a_learner_with_one_weight_misses():
 def test_two_experts_keep_gamma_half_root_t_at_every_time(L):
     run = TwoExperts().run(L)
     assert (run.regret_over_time <= GAMMA / 2 * np.sqrt(run.rounds) + 1e-12).all()
+
+
+def two_experts_regret(t, gap):
+    """Return R(t, g), which is defined for negative gaps by the same formula."""
+    root = np.sqrt(t)
+    kappa = 1.0 / (np.sqrt(2.0 * np.pi) * erfi(GAMMA / np.sqrt(2.0)))
+    inside = 0.5 * gap + kappa * root * hyp1f1(-0.5, 0.5, gap**2 / (2.0 * t))
+    return np.where(gap >= GAMMA * root, 0.5 * GAMMA * root, inside)
+
+
+@pytest.mark.parametrize("t", [1, *range(2, 40), 100, 999, 10_000, 10**6])
+def test_two_experts_need_one_inequality_per_round_since_their_regret_is_concave(t):
+    # with concavity it covers all losses in [0, 1]: the chord from g - 1 to g + 1 has the slope p
+    gap = np.linspace(0.0, 2.0 * np.sqrt(t) + 2.0, 4001)
+    before = np.zeros(1) if t == 1 else two_experts_regret(t - 1, gap)
+    gap = gap[: before.size]
+    ahead, behind = two_experts_regret(t, gap + 1.0), two_experts_regret(t, gap - 1.0)
+    rounding = 1e-13 * np.sqrt(t)
+    assert (before <= 0.5 * (ahead + behind) + rounding).all()
+    # and it is nearly an equality, so that no lower function of this kind would do
+    assert (0.5 * (ahead + behind) - before).min() <= 0.2 / np.sqrt(t)
+    points = np.linspace(-1.0, 2.0 * np.sqrt(t) + 2.0, 4001)
+    bend = np.diff(two_experts_regret(t, points), 2)
+    assert (bend <= 1e-13 * np.sqrt(t)).all()
+    for g in gap[:: max(1, gap.size // 20)]:
+        delta = np.linspace(-1.0, 1.0, 81)
+        p = 0.5 * (
+            two_experts_regret(t, np.array(g + 1.0)) - two_experts_regret(t, np.array(g - 1.0))
+        )
+        start = 0.0 if t == 1 else two_experts_regret(t - 1, np.array(g))
+        assert (start + p * delta <= two_experts_regret(t, g + delta) + rounding).all()
 
 
 def test_a_greedy_adversary_comes_within_one_percent_of_gamma_half_root_t():

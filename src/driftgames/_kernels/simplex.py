@@ -107,7 +107,7 @@ def lowest_on_simplex(A: FloatArray, pull: FloatArray, q: FloatArray) -> None:
             if held[k]:
                 free[m] = k
                 m += 1
-        _solve_held(A, pull, free[:m], factor, solved)
+        solve_held(A, pull, free[:m], factor, solved)
         ones, pulled = 0.0, 0.0
         for i in range(m):
             ones += solved[1, i]
@@ -146,7 +146,7 @@ def lowest_on_simplex(A: FloatArray, pull: FloatArray, q: FloatArray) -> None:
 
 
 @inner_kernel
-def _solve_held(
+def solve_held(
     A: FloatArray,
     pull: FloatArray,
     free: npt.NDArray[np.int64],

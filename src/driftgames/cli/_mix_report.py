@@ -103,6 +103,7 @@ def draw(state: MixState, history: History, path: Path) -> None:
     if history.rounds[-1] != state.t:
         history.keep(state.mixture.learner_)
     rounds = np.array(history.rounds, dtype=np.float64)
-    figure = plot_weights(rounds, np.array(history.played), state.experts)
+    names = (*state.experts, *state.mixture.learner_.names[len(state.experts) :])
+    figure = plot_weights(rounds, np.array(history.played), names)
     caption(figure.axes[0], f"What each forecast of {state.target} weighs in the mixture")
     save_figure(figure, path)

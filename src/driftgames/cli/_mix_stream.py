@@ -33,7 +33,7 @@ from driftgames.core.typing import FloatArray
 from driftgames.hedge.loss_base import Loss
 from driftgames.hedge.mixture import ExpertMixture
 
-KIND, VERSION = "driftgames.mix-stream", 1
+KIND, VERSION = "driftgames.mix-stream", 2
 _SCHEMA = {
     "target": STRING,
     "experts": LIST,
@@ -116,7 +116,7 @@ class MixState:
         try:
             check_members(content, _SCHEMA)
             mixture = ExpertMixture.from_content(content["mixture"])
-            n, scores = mixture.learner_.n_actions, decode(content["scores"])
+            n, scores = mixture.game_.n_experts, decode(content["scores"])
             list_of(n, STRING).check("experts", content["experts"])
             sizes = {"rounds": (n + 2,), "sums": (3, n + 2), "products": (n, n)}
             check_members(scores, {name: array_of(*size) for name, size in sizes.items()})

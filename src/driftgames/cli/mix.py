@@ -35,6 +35,7 @@ def mix(
     loss: Annotated[str | None, one_of(LOSSES)] = None,
     quantile: float | None = None,
     linearise: Annotated[bool | None, typer.Option("--linearise/--best-expert")] = None,
+    combiners: Annotated[bool | None, typer.Option("--combiners/--no-combiners")] = None,
     *,
     reading: Reading,
     top: Count = 10,
@@ -67,6 +68,8 @@ def mix(
         loss (NAME): {0}. Default: square.
         quantile (Q): For pinball: which quantile. Default: 0.5.
         linearise: Compete with the best convex combination (the default), or with the best expert.
+        combiners: Let combiners of the forecasts, such as ridge regression, join them (the
+            default), or not.
         top (N): How many experts are shown.
         plot (FILE): Draw the weights over time to this .svg, .pdf or .png.
         state (FILE): Keep the mixture in this file, and go on from it when it exists.
@@ -97,7 +100,7 @@ def mix(
         ) as source:
             say_left_out(source)
             at = _target(source, target)
-            current = _begin(source, at, asked, linearise, saved)
+            current = _begin(source, at, asked, linearise, combiners, saved)
             mixture, rounds = current.mixture, Rounds(source, at)
             history = None if plot is None else History()
             played: Played | None = [] if state is None else None
@@ -161,6 +164,7 @@ def _begin(
     at: int,
     asked: Loss | None,
     linearise: bool | None,
+    combiners: bool | None,
     saved: MixState | None,
 ) -> MixState:
     """Return a new state, or the saved one; name the option that differs from it."""
@@ -170,12 +174,18 @@ def _begin(
     names = source.names or tuple(f"column {j + 1}" for j in source.columns)
     target, experts = names[at], (*names[:at], *names[at + 1 :])
     if saved is None:
-        mixture = ExpertMixture(asked or _loss(None, None), outside="nearest", linearise=linearise)
+        mixture = ExpertMixture(
+            asked or _loss(None, None),
+            outside="nearest",
+            linearise=linearise,
+            combiners=combiners,
+        )
         return MixState(target, experts, mixture, Scores.empty(len(experts)))
     check_kept(
         ("--target", target, saved.target),
         ("the header", experts, saved.experts),
         ("--loss", asked, saved.mixture.loss_),
         ("--linearise", linearise, saved.mixture.linearised_),
+        ("--combiners", combiners, saved.mixture.game_.combiners is not None),
     )
     return saved

@@ -7,31 +7,20 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.arithmetic import choose, greater, lesser
-from driftgames._kernels.distribution import settle_weights, times_prior
+from driftgames._kernels.arithmetic import choose, lesser
+from driftgames._kernels.distribution import times_prior
 from driftgames._kernels.elementary import exp, log
-from driftgames._kernels.jit import inner_kernel, kernel, scalar
-from driftgames._kernels.lanes import (
-    LANES,
-    first,
-    fold,
-    fold_lesser,
-    load,
-    load_mask,
-    spread,
-    store,
-)
-from driftgames._kernels.sums import dot_of
+from driftgames._kernels.jit import inner_kernel, scalar
+from driftgames._kernels.lanes import LANES, first, fold, fold_lesser, load, spread, store
 from driftgames.certificates import bounds
-from driftgames.core.checks import as_read_only
-from driftgames.core.typing import BoolArray, FloatArray
-from driftgames.hedge.loss_base import Slope, slope_at
+from driftgames.core.typing import FloatArray
+from driftgames.hedge.linearised_kernels import compile_mixing
+from driftgames.hedge.scale_free import ScaleFreeLearner
 from driftgames.hedge.totals import LOWEST, ROUNDING_ERROR
-from driftgames.hedge.two_pass import State, TwoPassLearner, compile_advance, compile_rounds
-from driftgames.potentials import NoBoundError
+from driftgames.hedge.two_pass import State, compile_rounds
 
 
-class AdaHedge(TwoPassLearner):
+class AdaHedge(ScaleFreeLearner):
     r"""AdaHedge (de Rooij, van Erven, Grünwald and Koolen, 2014).
 
     .. math:: p_{t,i} \propto q_i\,e^{-\eta_t L_{t-1,i}}, \qquad
@@ -70,7 +59,6 @@ class AdaHedge(TwoPassLearner):
 
     title = "AdaHedge"
     sleeps: ClassVar[bool] = True
-    scale_free: ClassVar[bool] = True
     _memory_size = 1  # the gap
 
     @property
@@ -80,8 +68,7 @@ class AdaHedge(TwoPassLearner):
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return `bounds.ada_hedge`, in units of loss."""
-        if not self._is_bounded:
-            raise NoBoundError("losses without a range have no bound before the run")
+        self._check_bounded()
         return bounds.ada_hedge(horizon, epsilon, self._n_actions) * self._width
 
     def _promise(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
@@ -91,42 +78,6 @@ class AdaHedge(TwoPassLearner):
             rounding = float(np.abs(self._cumulative).max()) * 2.0**-52
         gap = self.gap + self.t * rounding
         return bounds.ada_hedge(horizon, epsilon, self._n_actions, gap=gap) * self._width
-
-    def run_linearised(
-        self,
-        forecasts: FloatArray,
-        outcomes: FloatArray,
-        slope: Slope,
-        *,
-        awake: BoolArray | None = None,
-        distributions: bool = False,
-    ) -> tuple[FloatArray, FloatArray]:
-        r"""Play rounds of forecasts with linearised losses; return predictions and distributions.
-
-        .. math:: \ell_{t,i} = g_t (x_{t,i} - \hat y_t), \qquad \hat y_t = p_t\cdot x_t, \quad
-                  g_t = \ell'(\hat y_t, y_t)
-
-        The learner's own loss is 0. An expert that sleeps is charged this, so its position does
-        not change; its forecast must be that of an expert awake. `loss_base` has the kinds of
-        ``slope``. There are no distributions if they are not asked for.
-        """
-        mixed = np.empty(len(outcomes))
-        played = np.empty((len(outcomes) if distributions else 0, self._n_actions))
-        _mix_rounds(
-            self._cumulative,
-            self._totals,
-            self._memory,
-            as_read_only(np.ascontiguousarray(forecasts)),
-            as_read_only(np.ascontiguousarray(outcomes)),
-            slope,
-            self._scale[3],
-            self._prior,
-            None if awake is None else self._check_awake(awake, forecasts.shape),
-            mixed,
-            played,
-            np.empty((2, self._n_actions)),
-        )
-        return mixed, played
 
 
 @inner_kernel
@@ -181,51 +132,4 @@ def _term(behind: float, rate: float) -> float:
 
 
 AdaHedge._play_rounds = staticmethod(compile_rounds(_weigh, _learn))
-_advance = compile_advance(_learn)
-
-
-@kernel
-def _mix_rounds(
-    cumulative: FloatArray,
-    totals: FloatArray,
-    memory: FloatArray,
-    forecasts: FloatArray,
-    outcomes: FloatArray,
-    slope: Slope,
-    factor: float,
-    prior: FloatArray | None,
-    awake: BoolArray | None,
-    mixed: FloatArray,
-    played: FloatArray,
-    buffers: FloatArray,
-) -> None:
-    """Play the rows of ``forecasts``; ``mixed`` receives the predictions.
-
-    ``factor`` brings losses into the units of the totals. ``played`` receives the distributions if
-    it has rows for them.
-    """
-    kind, parameter = slope
-    n = cumulative.size
-    p, losses, state = buffers[0], buffers[1], (cumulative, totals, memory)
-    for r in range(len(outcomes)):
-        whole = _weigh(state, prior, p)
-        total = settle_weights(p, whole, prior, awake, r)
-        row = forecasts[r]
-        least, most = spread(np.inf), spread(-np.inf)
-        for i in range(0, n, LANES):
-            store(p, i, load(p, i, 0.0) / total)
-            least = lesser(load(row, i, np.inf), least)
-            most = greater(load(row, i, -np.inf), most)
-        # a rounded mean must not leave the range of the experts
-        mean = min(max(dot_of(p, row), fold_lesser(least)), -fold_lesser(-most))
-        charge = slope_at(kind, parameter, mean, outcomes[r]) * factor
-        for i in range(0, n, LANES):
-            loss = charge * (load(row, i, 0.0) - mean)
-            if awake is not None:
-                loss = choose(load_mask(awake[r], i), loss, 0.0)
-            store(losses, i, loss)
-        _advance(state, prior, losses, whole, 0.0)
-        mixed[r] = mean
-        if len(played):
-            for i in range(n):
-                played[r, i] = p[i]
+AdaHedge._mix_rounds = staticmethod(compile_mixing(_weigh, _learn))

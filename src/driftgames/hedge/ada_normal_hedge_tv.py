@@ -7,20 +7,22 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.arithmetic import greater
 from driftgames._kernels.distribution import times_prior
 from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.lanes import LANES, fold, load, spread, store
 from driftgames.certificates import IntervalCertificate, bounds
 from driftgames.core.state import LAST_ROUND
 from driftgames.core.typing import Content, FloatArray
-from driftgames.hedge.ada_normal_hedge import weigh_chip
+from driftgames.hedge.ada_normal_hedge import add_regrets, weigh_chip
 from driftgames.hedge.base import Rows
+from driftgames.hedge.linearised_kernels import MixRounds, compile_mixing
+from driftgames.hedge.scale_free import ScaleFreeLearner
+from driftgames.hedge.seen_scale import HEADER, SCALE, clip_to_scale
 from driftgames.hedge.totals import CLOCK
-from driftgames.hedge.two_pass import State, TwoPassLearner, compile_rounds
+from driftgames.hedge.two_pass import PlayRounds, State, compile_rounds
 
 
-class AdaNormalHedgeTV(TwoPassLearner):
+class AdaNormalHedgeTV(ScaleFreeLearner):
     r"""AdaNormalHedge.TV (Luo and Schapire, 2015) on a geometric cover: tracks what changes.
 
     .. math:: p_{t,i} \propto q_i \sum_{j : 2^j \le t} \frac1{s_j^2}\,
@@ -36,6 +38,9 @@ class AdaNormalHedgeTV(TwoPassLearner):
     per power of 2: a round costs O(N ln t), and so does the memory. For this the bound of an
     interval is a sum over pieces that at least double.
 
+    Without a range of the losses, ``loss_range=None``, regrets are scaled and clipped as those of
+    `AdaNormalHedge`, and the bound of an interval is that of the run, `bounds.tracking_scaled`.
+
     H. Luo and R. E. Schapire, "Achieving all with no parameters: AdaNormalHedge", COLT 2015.
 
     Examples
@@ -49,7 +54,13 @@ class AdaNormalHedgeTV(TwoPassLearner):
 
     title = "AdaNormalHedge.TV"
     sleeps: ClassVar[bool] = True
-    _memory_size = 0
+
+    _play_scaled: ClassVar[PlayRounds]
+    _mix_scaled: ClassVar[MixRounds]
+
+    @property
+    def _memory_size(self) -> int:
+        return self._size_at(0)
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return the bound of `interval_bound` for all rounds."""
@@ -59,7 +70,25 @@ class AdaNormalHedgeTV(TwoPassLearner):
         self, first: npt.ArrayLike, last: npt.ArrayLike, epsilon: npt.ArrayLike
     ) -> FloatArray:
         """Return `bounds.tracking`, in units of loss; both rounds belong to the interval."""
+        self._check_bounded()
         return bounds.tracking(first, last, epsilon) * self._width
+
+    @property
+    def scale(self) -> float:
+        """The largest regret of a round so far, in units of loss; for losses without a range."""
+        return self._width if self._is_bounded else float(self._memory[SCALE])
+
+    def _promise(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+        return self._interval_promise(1, horizon, epsilon)
+
+    def _interval_promise(
+        self, first: npt.ArrayLike, last: npt.ArrayLike, epsilon: npt.ArrayLike
+    ) -> FloatArray:
+        """Return the bound of an interval of this run."""
+        if self._is_bounded:
+            return self.interval_bound(first, last, epsilon)
+        scale, first_scale = self._memory[:HEADER].tolist()
+        return bounds.tracking_scaled(first, last, epsilon, scale=scale, first_scale=first_scale)
 
     def interval_certificate(self, L: npt.ArrayLike) -> IntervalCertificate:
         """Return the regret of a new learner on intervals of these losses beside its bound."""
@@ -71,7 +100,7 @@ class AdaNormalHedgeTV(TwoPassLearner):
             self.title,
             run.learner_losses,
             losses,
-            lambda first, last: self.interval_bound(first, last, self.smallest_epsilon),
+            lambda first, last: learner._interval_promise(first, last, self.smallest_epsilon),
         )
 
     def _memory_like(self, state: Content) -> FloatArray:
@@ -79,8 +108,15 @@ class AdaNormalHedgeTV(TwoPassLearner):
         return np.zeros(self._size_at(int(clock) if 0 <= clock <= LAST_ROUND else 0))
 
     def _size_at(self, t: int) -> int:
-        """Return the size of the memory in round ``t``: two sums for each copy in an interval."""
-        return 2 * t.bit_length() * self._n_actions
+        """Return the size of the memory in round ``t``: two sums for each copy in an interval.
+
+        Without a range of the losses, the scale comes first.
+        """
+        return self._header + 2 * t.bit_length() * self._n_actions
+
+    @property
+    def _header(self) -> int:
+        return 0 if self._is_bounded else HEADER
 
     def _replay(self, *rows: *Rows) -> int:
         self._resize(self._size_at(self.t + max(len(rows[0]), 1)))
@@ -88,6 +124,15 @@ class AdaNormalHedgeTV(TwoPassLearner):
             return super()._replay(*rows)
         finally:
             self._resize(self._size_at(self.t))
+
+    def _prepare_memory(self, rounds: int) -> None:
+        self._resize(self._size_at(self.t + rounds))
+
+    def _choose_rounds(self) -> PlayRounds:
+        return self._play_rounds if self._is_bounded else self._play_scaled
+
+    def _choose_mixing(self) -> MixRounds:
+        return self._mix_rounds if self._is_bounded else self._mix_scaled
 
     def _resize(self, size: int) -> None:
         if size > self._memory.size:
@@ -97,8 +142,10 @@ class AdaNormalHedgeTV(TwoPassLearner):
 
 
 @inner_kernel
-def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
-    cumulative, totals, memory = state
+def _weigh_copies(
+    state: State, copies: FloatArray, scale: float, prior: FloatArray | None, out: FloatArray
+) -> float:
+    cumulative, totals, _ = state
     n, t, total = out.size, int(totals[CLOCK]) + 1, spread(0.0)
     for i in range(0, n, LANES):
         w, length, j = spread(0.0), 1, 0
@@ -106,8 +153,8 @@ def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
             begin = t - t % length
             gained, lost = spread(0.0), spread(0.0)
             if begin < t:  # an interval that begins now has seen nothing
-                gained = load(memory[2 * j * n : (2 * j + 1) * n], i, 0.0)
-                lost = load(memory[(2 * j + 1) * n : (2 * j + 2) * n], i, 0.0)
+                gained = load(copies[2 * j * n : (2 * j + 1) * n], i, 0.0) / scale
+                lost = load(copies[(2 * j + 1) * n : (2 * j + 2) * n], i, 0.0) / scale
             w += weigh_chip(gained - lost, gained + lost) / (float(begin) * float(begin))
             length, j = 2 * length, j + 1
         w = times_prior(w, prior, i, load(cumulative, i, np.inf) < np.inf)
@@ -117,21 +164,46 @@ def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
 
 
 @inner_kernel
-def _learn(
-    state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
+def _learn_copies(
+    t: int, copies: FloatArray, losses: FloatArray, factor: float, learner_loss: float
 ) -> None:
-    _, totals, memory = state
-    n, t = losses.size, int(totals[CLOCK]) + 1
-    length, j = 1, 0
+    n, length, j = losses.size, 1, 0
     while length <= t:
-        gained, lost = memory[2 * j * n : (2 * j + 1) * n], memory[(2 * j + 1) * n :]
+        sums = copies[2 * j * n : (2 * j + 2) * n]
         if t % length == 0:
-            memory[2 * j * n : (2 * j + 2) * n] = 0.0
-        for i in range(0, n, LANES):
-            regret = learner_loss - load(losses, i, 0.0)
-            store(gained, i, load(gained, i, 0.0) + greater(regret, 0.0))
-            store(lost[:n], i, load(lost[:n], i, 0.0) + greater(-regret, 0.0))
+            sums[:] = 0.0
+        add_regrets(sums, losses, factor, learner_loss)
         length, j = 2 * length, j + 1
 
 
+@inner_kernel
+def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
+    return _weigh_copies(state, state[2], 1.0, prior, out)
+
+
+@inner_kernel
+def _learn(
+    state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
+) -> None:
+    _learn_copies(int(state[1][CLOCK]) + 1, state[2], losses, 1.0, learner_loss)
+
+
+@inner_kernel
+def _weigh_scaled(state: State, prior: FloatArray | None, out: FloatArray) -> float:
+    scale = state[2][SCALE]
+    return _weigh_copies(state, state[2][HEADER:], scale if scale > 0.0 else 1.0, prior, out)
+
+
+@inner_kernel
+def _learn_scaled(
+    state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
+) -> None:
+    _, totals, memory = state
+    factor = clip_to_scale(memory, prior, losses, learner_loss)
+    _learn_copies(int(totals[CLOCK]) + 1, memory[HEADER:], losses, factor, learner_loss)
+
+
 AdaNormalHedgeTV._play_rounds = staticmethod(compile_rounds(_weigh, _learn))
+AdaNormalHedgeTV._mix_rounds = staticmethod(compile_mixing(_weigh, _learn))
+AdaNormalHedgeTV._play_scaled = staticmethod(compile_rounds(_weigh_scaled, _learn_scaled))
+AdaNormalHedgeTV._mix_scaled = staticmethod(compile_mixing(_weigh_scaled, _learn_scaled))

@@ -16,9 +16,9 @@ import numpy as np
 from driftgames._kernels.sums import dot, total
 from driftgames.core.checks import check_flag, shown
 from driftgames.core.typing import BoolArray, FloatArray
-from driftgames.hedge.ada_hedge import AdaHedge
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.loss_base import GIVEN, Loss, Range
+from driftgames.hedge.scale_free import ScaleFreeLearner
 
 
 def play_linearised(
@@ -30,17 +30,17 @@ def play_linearised(
 ) -> FloatArray:
     """Play rounds in order and return the mixture's predictions.
 
-    The forecast of a sleeping expert is that of one awake, and has no weight. AdaHedge on a
-    loss that compiled loops know plays all rounds in one call.
+    The forecast of a sleeping expert is that of one awake, and has no weight. A scale-free learner
+    plays all rounds of a loss that compiled loops know in one call.
     """
-    if isinstance(learner, AdaHedge) and loss.compiled_slope is not None:
+    if isinstance(learner, ScaleFreeLearner) and loss.compiled_slope is not None:
         return learner.run_linearised(forecasts, outcomes, loss.compiled_slope, awake=awake)[0]
     mixed = np.empty(len(outcomes))
     for t, row in enumerate(forecasts):
-        mask = None if awake is None else awake[t]
+        mask = None if awake is None or awake[t].all() else awake[t]
         mixed[t] = mix(row, distribution_of_awake(learner, mask))
         slope = loss.slope(mixed[t : t + 1], outcomes[t : t + 1])
-        if isinstance(learner, AdaHedge):
+        if isinstance(learner, ScaleFreeLearner):
             asleep = None if mask is None else mask[None]
             learner.run_linearised(row[None], slope, (GIVEN, 0.0), awake=asleep)
         else:
@@ -62,6 +62,11 @@ def choose_linearised(loss: Loss, linearise: bool | None) -> bool:
     if check_flag("linearise", linearise) and not loss.has_slope:
         raise ValueError(f"linearise needs a loss with a gradient; got {shown(loss)}")
     return linearise
+
+
+def default_learner(linearised: bool) -> str:
+    """Return the learner that wins on real data: ``bench mixing_real`` and ``bench hedge_real``."""
+    return "adanormalhedge" if linearised else "adahedge"
 
 
 def distribution_of_awake(learner: ExpertLearner, awake: BoolArray | None) -> FloatArray:

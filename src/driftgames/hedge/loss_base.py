@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.elementary import log
 from driftgames._kernels.jit import allocating_kernel, scalar
 from driftgames._kernels.sums import row_dots
 from driftgames.core.checks import as_floats, check_finite, check_range
@@ -154,6 +155,18 @@ def slope_at(kind: int, parameter: float, x: float, y: float) -> float:
     if kind == LOG:
         return -1.0 / x if y == 1.0 else 1.0 / (1.0 - x)
     return y
+
+
+@scalar
+def loss_at(kind: int, parameter: float, x: float, y: float) -> float:
+    """Return the loss of the prediction ``x``, with the bits of `Loss.evaluate`."""
+    if kind == SQUARE:
+        return (x - y) * (x - y)
+    if kind == ABSOLUTE:
+        return abs(x - y)
+    if kind == PINBALL:
+        return max(parameter * (y - x), (parameter - 1.0) * (y - x))
+    return -log(x) if y == 1.0 else -log(1.0 - x)
 
 
 @allocating_kernel

@@ -6,7 +6,7 @@ import hashlib
 import threading
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -14,23 +14,23 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import float_errors
+from driftgames.core.checks import as_floats, check_flag, float_errors
 from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray, Path
 from driftgames.hedge.base import ExpertLearner
+from driftgames.hedge.combiners import COMBINERS, Combiners
 from driftgames.hedge.hindsight import CombinationCertificate, best_combination
-from driftgames.hedge.linearised import (
-    charged_range,
-    choose_linearised,
-    distribution_of_awake,
-    play_linearised,
-)
+from driftgames.hedge.linearised import charged_range, choose_linearised, default_learner
 from driftgames.hedge.loss_base import Loss, LossFunction, Range
 from driftgames.hedge.losses import make_loss
 from driftgames.hedge.mixture_files import KIND, VERSION, check_outside, content_of, mixture_of
+from driftgames.hedge.mixture_game import MixtureGame
 from driftgames.hedge.registry import LearnerChoice, make_learner
 
 __all__ = ["ExpertMixture", "LookAheadWarning"]
+
+EXPERTS_SHARE = 0.5
+"""The share of the prior that the experts have; the combiners share the rest."""
 
 
 class LookAheadWarning(UserWarning):
@@ -38,29 +38,31 @@ class LookAheadWarning(UserWarning):
 
 
 class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    r"""A convex combination of experts' predictions, re-weighted after every outcome.
+    r"""A combination of experts' predictions, re-weighted after every outcome.
 
     .. math:: \hat y_t = \sum_i p_{t,i} x_{t,i}, \qquad
               \ell_{t,i} = g_t\,x_{t,i}, \quad g_t = \ell'(\hat y_t, y_t)
 
-    The columns of ``X`` are the experts' predictions, its rows the rounds in order. ``p_t`` is
-    the distribution that a Hedge learner plays before it sees round ``t``, and it is charged the
-    losses linearised at the mixture's own prediction. The mixture then competes with the best
-    **convex combination** q of the experts. A convex loss lies above its tangents, and a linear
-    function is largest at a corner of the simplex, so for every q
+    The columns of ``X`` are the experts' predictions, its rows the rounds in order. Four
+    `combiners` of these predictions are experts too: the mean, the mean by inverse squared
+    errors, ridge regression with forgetting and least squares over convex combinations. ``p_t``
+    is the distribution that a Hedge learner plays before it sees round ``t``, and it is charged
+    the losses linearised at the mixture's own prediction. The mixture then competes with the best
+    **convex combination** q of experts and combiners. A convex loss lies above its tangents, and
+    a linear function is largest at a corner of the simplex, so for every q
 
     .. math:: \sum_t \ell(\hat y_t, y_t) - \ell(q\cdot x_t, y_t)
               \le \sum_t g_t (\hat y_t - q\cdot x_t)
-              \le \max_i \sum_t g_t (\hat y_t - x_{t,i}) \le 2\Delta_T
+              \le \max_i \sum_t r_{t,i}, \qquad r_{t,i} = g_t (\hat y_t - x_{t,i})
 
-    with the mixability gap :math:`\Delta_T` of AdaHedge, the default learner. No range is
-    guessed: AdaHedge is scale-free, and with the spread
-    :math:`S_t = |g_t|\,(\max_i x_{t,i} - \min_i x_{t,i})` of a round's losses
+    No range is guessed: the default learner, `AdaNormalHedge`, divides regrets by the largest one
+    so far. With the largest regret S of a round and :math:`C_i = \sum_t |r_{t,i}|` the regret to
+    an expert or combiner of prior :math:`q_i` is at most
 
-    .. math:: \Delta_T \le \tfrac12\sqrt{\ln N \textstyle\sum_t S_t^2}
-              + \max_t S_t \bigl(\tfrac23 \ln N + 1\bigr)
+    .. math:: S - S_1 + \sqrt{3 S C_i \ln(B/q_i)}
 
-    The Hedge game is that of [LS14, Sec. 3.1]; `AdaHedge` has the source of the bound.
+    with the first of these scales, :math:`S_1`, and the B of `bounds.ada_normal_hedge_scaled`.
+    The experts share half of the prior. The Hedge game is that of [LS14, Sec. 3.1].
 
     A missing forecast (NaN) is an expert that sleeps. It has no weight in that round and is
     charged the mixture's own loss. This is the same game as one in which the expert says what the
@@ -80,7 +82,8 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         any size. A learner that is not scale-free needs it.
     learner : str or callable, optional
         A name in `LEARNERS` or `POTENTIALS`, or a factory, which is called with the number of
-        experts, and with ``loss_range`` and ``names`` as keywords. Default: AdaHedge.
+        actions, and with ``loss_range`` and ``names`` as keywords; with combiners with ``prior``
+        too. Default: without a range, AdaNormalHedge on linearised losses and AdaHedge on others.
     outside : {"error", "nearest"}
         A prediction outside the range is an error, or it is moved to the nearer end. An outcome
         outside the range is always an error.
@@ -88,17 +91,22 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Whether the learner is charged linearised losses, which the loss must have a gradient for.
         If not, it is charged :math:`\ell(x_{t,i}, y_t)` and competes with the best expert alone.
         Default: if the loss has a gradient.
+    combiners : bool, optional
+        Whether combiners of the experts join them. Default: with the default learner on
+        linearised losses. Without them every prediction is a convex combination of the experts'.
 
     Attributes
     ----------
     learner_ : ExpertLearner
-        The learner, with its clock and totals.
+        The learner, with its clock and totals; its actions are the experts, then the combiners.
     loss_ : Loss
         The loss in use.
     total_loss_ : float
         The loss of the mixture's own predictions, each made before its outcome was seen.
     expert_losses_ : array
         The total loss of each expert; where it slept, the mixture's own loss.
+    combiner_losses_ : array
+        The total loss of each combiner; empty without them.
     rounds_awake_ : array
         The number of rounds in which each expert was awake.
     linearised_ : bool
@@ -109,19 +117,16 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> X = [[20, 90], [40, 80], [90, 70]]
     >>> mixture = ExpertMixture()
     >>> mixture.predict_then_fit(X, [70, 60, 75]).round(1)
-    array([55. , 72. , 76.6])
+    array([55. , 76. , 75.2])
     >>> mixture.weights_.round(3)
-    array([0.32, 0.68])
+    array([0.257, 0.743])
     >>> mixture.predict([[20, 80], [None, 80]]).round(1)
-    array([60.8, 80. ])
+    array([64.6, 80. ])
+    >>> round(mixture.step([30, 85], 65), 1)  # predict, then learn
+    70.9
     """
 
-    loss_: Loss
-    learner_: ExpertLearner
-    total_loss_: float
-    expert_losses_: FloatArray
-    rounds_awake_: IntArray
-    linearised_: bool
+    game_: MixtureGame
 
     def __init__(
         self,
@@ -131,12 +136,14 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         outside: str = "error",
         linearise: bool | None = None,
+        combiners: bool | None = None,
     ) -> None:
         self.loss = loss
         self.outcome_range = outcome_range
         self.learner = learner
         self.outside = outside
         self.linearise = linearise
+        self.combiners = combiners
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> ExpertMixture:
         """Forget everything and play the rounds in order.
@@ -161,17 +168,44 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._play(X, y, fresh=None)
 
+    def step(self, x: npt.ArrayLike, y: float) -> float:
+        """Predict a round, then learn its outcome; return the prediction.
+
+        It gives the bits of `predict_then_fit` on a matrix of one row, without its overhead. An
+        error leaves the mixture as it was.
+        """
+        with self.__dict__.setdefault("_lock", threading.RLock()):
+            game = self.__dict__.get("game_")
+            if game is None:
+                return float(self.predict_then_fit(np.asarray(x)[None], np.asarray(y)[None])[0])
+            row = as_floats("x", x)
+            if row.shape != (game.n_experts,):
+                raise ValueError(f"x must be of shape ({game.n_experts},); got shape {row.shape}")
+            outcome = y if type(y) is float else float(as_floats("y", y))
+            mixed = game.step(row, outcome, self.outside == "nearest")
+            if mixed is None:  # the slow way names what is wrong
+                mixed = float(self._play_arrays(row[None], np.array([outcome]))[0])
+            return mixed
+
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """Return the combinations of these predictions under the current weights.
 
         The weights know every round that was played. For rows that were among them, this looks
         ahead; `predict_then_fit` does not.
         """
-        check_is_fitted(self)
-        with float_errors("X"):
-            rows = validate_data(
-                self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"
-            )
+        game = self._game()
+        if self._is_plain(X):
+            rows = X
+            if len(X) == 1:
+                with self.__dict__.setdefault("_lock", threading.RLock()):
+                    one = game.predict_row(np.ascontiguousarray(X[0]), self.outside == "nearest")
+                if one is not None:
+                    return np.array([one])
+        else:
+            with float_errors("X"):
+                rows = validate_data(
+                    self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"
+                )
         if len(rows) > 1 and _digest(rows) == vars(self).get("_fitted_rows"):
             warnings.warn(
                 "predict looks ahead: fit has seen the outcomes of these rows; predict_then_fit "
@@ -179,19 +213,54 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 LookAheadWarning,
                 stacklevel=2,
             )
-        predictions, awake = self._experts(self.loss_, rows)
-        mixed = self.loss_.combine(predictions, self.weights_)
-        if awake is not None:
-            for t in np.flatnonzero(~awake.all(axis=1)):
-                p = distribution_of_awake(self.learner_, awake[t])
-                mixed[t] = self.loss_.combine(predictions[t], p)
-        return mixed
+        return self.game_.predict(*self._experts(self.loss_, rows))
+
+    @property
+    def loss_(self) -> Loss:
+        """The loss in use."""
+        return self._game().loss
+
+    @property
+    def learner_(self) -> ExpertLearner:
+        """The learner, with its clock and totals."""
+        return self._game().learner
+
+    @property
+    def linearised_(self) -> bool:
+        """Whether the learner is charged linearised losses."""
+        return self._game().linearised
+
+    @property
+    def total_loss_(self) -> float:
+        """The loss of the mixture's own predictions, each made before its outcome was seen."""
+        return float(self._game().sums[0])
+
+    @property
+    def expert_losses_(self) -> FloatArray:
+        """The total loss of each expert; where it slept, the mixture's own loss."""
+        game = self._game()
+        return game.sums[1 : 1 + game.n_experts].copy()
+
+    @property
+    def combiner_losses_(self) -> FloatArray:
+        """The total loss of each combiner; empty without them."""
+        game = self._game()
+        return game.sums[1 + game.n_experts :].copy()
+
+    @property
+    def rounds_awake_(self) -> IntArray:
+        """The number of rounds in which each expert was awake."""
+        game = self._game()
+        return game.counts[: game.n_experts].copy()
 
     @property
     def weights_(self) -> FloatArray:
-        """The weight of each expert in the next prediction."""
-        check_is_fitted(self, "learner_")
-        return self.learner_.distribution().astype(np.float64, copy=False)
+        """The weight of each expert in the next prediction; they sum to 1.
+
+        Combiners are resolved into their experts, so with them a weight may be negative;
+        ``learner_.distribution()`` has the weights of experts and combiners themselves.
+        """
+        return self._game().expert_weights()
 
     @property
     def regret_(self) -> float:
@@ -239,11 +308,11 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def report(self, most: int = 10) -> str:
-        """Return a table of the best experts, the regret to the best, and the certificate."""
-        check_is_fitted(self)
-        totals, rounds, names = self.expert_losses_, self.learner_.t, self.learner_.names
+        """Return a table of the best experts and combiners, and the regret with its bound."""
+        game = self._game()
+        totals, rounds, names = game.sums[1:], self.learner_.t, self.learner_.names
         order = np.argsort(totals, kind="stable")
-        weights = self.weights_
+        weights = self.learner_.distribution()
         width = max(len("mixture"), *(len(names[i]) for i in order[:most]))
         lines = [f"{'':{width}}  {'mean loss':>12}  {'weight':>8}"]
         lines.append(f"{'mixture':{width}}  {self.total_loss_ / rounds:12.6g}")
@@ -253,9 +322,9 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ]
         if totals.size > most:
             lines.append(f"and {totals.size - most} others")
-        behind = f"regret to {names[order[0]]}: {self.regret_:.6g} in {rounds:,} rounds"
+        regret = self.total_loss_ - totals[order[0]]
+        lines.append(f"regret to {names[order[0]]}: {regret:.6g} in {rounds:,} rounds")
         certificate = self.certificate()
-        lines.append(behind)
         if self.linearised_:
             first = certificate.at(self.learner_.smallest_epsilon)
             lines.append(f"regret to every convex combination: at most {first.realised:.6g}")
@@ -311,9 +380,21 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         with self.__dict__.setdefault("_lock", threading.RLock()):  # as that of a `Stateful`
             before = self.__dict__.copy()
             if fresh is None:
-                fresh = "learner_" not in before
+                fresh = "game_" not in before
             try:
-                return self._play_checked(X, y, fresh)
+                if not fresh and self._is_plain(X) and self._is_outcomes(y, len(X)):
+                    return self._play_arrays(X, y)
+                with float_errors("X and y"):
+                    rows, column = validate_data(
+                        self,
+                        X,
+                        y,
+                        reset=fresh,
+                        dtype=np.float64,
+                        y_numeric=True,
+                        ensure_all_finite="allow-nan",
+                    )
+                return self._play_arrays(rows, column, fresh=fresh)
             except Exception:
                 self.__dict__ = before
                 raise
@@ -322,66 +403,65 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_lock"}
 
-    def _play_checked(self, X: npt.ArrayLike, y: npt.ArrayLike, fresh: bool) -> FloatArray:
-        check_outside(self.outside)
-        loss = make_loss(self.loss, self.outcome_range, any_size=True) if fresh else self.loss_
-        with float_errors("X and y"):
-            rows, column = validate_data(
-                self,
-                X,
-                y,
-                reset=fresh,
-                dtype=np.float64,
-                y_numeric=True,
-                ensure_all_finite="allow-nan",
-            )
-        outcomes = loss.check_outcomes(column)
-        predictions, awake = self._experts(loss, rows)
-        linearised = choose_linearised(loss, self.linearise) if fresh else self.linearised_
-        if fresh:
-            learner = make_learner(
-                self.learner or "adahedge",
-                rows.shape[1],
-                loss_range=charged_range(loss, linearised),
-                names=self._columns(),
-            )
-        else:
-            learner = self.learner_.copy()  # a user's own loss may still raise below
-        if linearised:
-            mixed = play_linearised(learner, loss, predictions, outcomes, awake)
-        else:
-            with np.errstate(over="ignore"):  # the learner refuses infinite losses
-                losses = loss.evaluate(predictions, outcomes[:, None])
-            played = learner.run(losses, awake=awake, distributions=True).distributions
-            mixed = loss.combine(predictions, np.asarray(played, dtype=np.float64))
-        self._add_up(loss, mixed, predictions, outcomes, awake, fresh)
-        self.loss_, self.learner_, self.linearised_ = loss, learner, linearised
-        return mixed
+    def _is_plain(self, X: object) -> TypeGuard[FloatArray]:
+        """Whether an array needs none of scikit-learn's checks."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.shape[0] > 0
+            and X.shape[1] == vars(self).get("n_features_in_")
+            and "feature_names_in_" not in vars(self)
+        )
 
-    def _add_up(
-        self,
-        loss: Loss,
-        mixed: FloatArray,
-        predictions: FloatArray,
-        outcomes: FloatArray,
-        awake: BoolArray | None,
-        fresh: bool,
-    ) -> None:
-        """Add the losses of these rounds to the totals, one round after another."""
-        heard = predictions if awake is None else np.where(awake, predictions, mixed[:, None])
-        with np.errstate(over="ignore"):
-            own = loss.evaluate(mixed, outcomes)[:, None]
-            lost = np.hstack([own, loss.evaluate(heard, outcomes[:, None])])
-            before = np.zeros(lost.shape[1])
-            if not fresh:
-                before[0], before[1:] = self.total_loss_, self.expert_losses_
-            # batches of any size add in the same order
-            totals = np.add.accumulate(np.vstack([before, lost]), axis=0)[-1]
-        if not np.isfinite(totals).all():
-            raise ValueError("predictions and outcomes are so large that their losses overflow")
-        counts = np.zeros(lost.shape[1] - 1, np.int64) if fresh else self.rounds_awake_
-        self.total_loss_, self.expert_losses_ = float(totals[0]), totals[1:].copy()
-        self.rounds_awake_ = counts + (len(lost) if awake is None else awake.sum(axis=0))
+    @staticmethod
+    def _is_outcomes(y: object, n: int) -> TypeGuard[FloatArray]:
+        return type(y) is np.ndarray and y.dtype == np.float64 and y.shape == (n,)
+
+    def _play_arrays(
+        self, rows: FloatArray, column: FloatArray, *, fresh: bool = False
+    ) -> FloatArray:
+        """Play rounds of float64."""
+        check_outside(self.outside)
+        if not fresh and len(rows) == 1:
+            row = np.ascontiguousarray(rows[0])
+            mixed = self.game_.step(row, float(column[0]), self.outside == "nearest")
+            if mixed is not None:
+                return np.array([mixed])
+        loss = make_loss(self.loss, self.outcome_range, any_size=True) if fresh else self.loss_
+        outcomes = loss.check_outcomes(column)
+        forecasts, awake = self._experts(loss, rows)
+        # a user's own loss may still raise, and a batch may end in the middle
+        game = self._new_game(loss, rows.shape[1]) if fresh else self.game_.copy()
+        predictions = game.play(forecasts, outcomes, awake)
+        self.game_ = game
+        return predictions
+
+    def _new_game(self, loss: Loss, n: int) -> MixtureGame:
+        linearised = choose_linearised(loss, self.linearise)
+        combined = linearised and self.learner is None
+        if self.combiners is not None:
+            combined = check_flag("combiners", self.combiners)
+            if combined and not linearised:
+                raise ValueError("combiners need linearised losses; got linearise=False")
+        names, settings = self._columns(), {}
+        if combined:
+            named = names or [str(i) for i in range(n)]
+            names = [*named, *(f"combiner: {name}" for name in COMBINERS)]
+            settings["prior"] = combined_prior(n)
+        learner = make_learner(
+            self.learner or default_learner(linearised),
+            n + (len(COMBINERS) if combined else 0),
+            loss_range=None if self.learner is None else charged_range(loss, linearised),
+            names=names,
+            **settings,
+        )
+        combiners = Combiners(n, *loss.prediction_range) if combined else None
+        return MixtureGame(loss, learner, combiners, linearised)
+
+    def _game(self) -> MixtureGame:
+        check_is_fitted(self, "game_")
+        return self.game_
 
     def _experts(self, loss: Loss, X: FloatArray) -> tuple[FloatArray, BoolArray | None]:
         """Return checked predictions, and which experts are awake if any sleeps.
@@ -408,6 +488,13 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags.regressor_tags.poor_score = True  # the experts bound the score
         tags.input_tags.allow_nan = True
         return tags
+
+
+def combined_prior(n_experts: int) -> FloatArray:
+    """Return the prior of experts and combiners."""
+    rest = 1.0 - EXPERTS_SHARE
+    shares = [EXPERTS_SHARE / n_experts] * n_experts + [rest / len(COMBINERS)] * len(COMBINERS)
+    return np.array(shares)
 
 
 def _digest(rows: FloatArray) -> bytes:

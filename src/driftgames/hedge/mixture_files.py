@@ -24,20 +24,23 @@ from driftgames.core.state import nested, restore_nested
 from driftgames.core.typing import Content
 from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.checks import check_units
+from driftgames.hedge.combiners import COMBINERS, Combiners, check_state
 from driftgames.hedge.linearised import charged_range
 from driftgames.hedge.loss_base import Loss, LossFunction
 from driftgames.hedge.losses import make_loss
+from driftgames.hedge.mixture_game import MixtureGame
 from driftgames.hedge.registry import LearnerChoice
 
 if TYPE_CHECKING:
     from driftgames.hedge.mixture import ExpertMixture
 
-KIND, VERSION = "driftgames.ExpertMixture", 3
+KIND, VERSION = "driftgames.ExpertMixture", 4
 _ARGUMENTS = {
     "loss": OBJECT,
     "learner": Requirement("a name, an object or null", lambda v: isinstance(v, str | dict | None)),
     "outside": STRING,
     "linearise": FLAG.or_null,
+    "combiners": FLAG.or_null,
 }
 _STATE = {
     "experts": LIST.or_null,
@@ -46,25 +49,29 @@ _STATE = {
     "expert_losses": OBJECT,
     "rounds_awake": OBJECT,
     "learner": OBJECT,
+    "combiners": OBJECT.or_null,
 }
 
 
 def content_of(mixture: ExpertMixture) -> Content:
     """Return arguments and state as JSON."""
+    game = mixture.game_
     return {
         "arguments": {
             "loss": describe(mixture.loss_),
             "learner": _describe_choice(mixture.learner),
             "outside": mixture.outside,
             "linearise": mixture.linearise,
+            "combiners": mixture.combiners,
         },
         "state": {
             "experts": mixture._columns(),
-            "linearised": mixture.linearised_,
+            "linearised": game.linearised,
             "total_loss": mixture.total_loss_,
-            "expert_losses": encode_array(mixture.expert_losses_),
-            "rounds_awake": encode_array(mixture.rounds_awake_),
-            "learner": nested(mixture.learner_),
+            "expert_losses": encode_array(game.sums[1:]),
+            "rounds_awake": encode_array(game.counts),
+            "learner": nested(game.learner),
+            "combiners": None if game.combiners is None else encode_array(game.combiners.state),
         },
     }
 
@@ -88,42 +95,55 @@ def mixture_of(
             learner=_saved_choice(arguments["learner"], learner),
             outside=arguments["outside"],
             linearise=arguments["linearise"],
+            combiners=arguments["combiners"],
         )
-        mixture.learner_ = restore_nested(state["learner"], ExpertLearner, **given)
-        mixture.loss_ = make_loss(mixture.loss)
-        _set_totals(mixture, state)
-        mixture.linearised_ = state["linearised"]
-        found = charged_range(mixture.loss_, mixture.linearised_)
-        wanted, rounded = mixture.learner_.loss_range, (-math.inf, math.inf)
-        if found is not None:
-            units = check_units(found, False, mixture.learner_.dtype)
-            rounded = units.low, units.high
-        if wanted != rounded:
-            raise DocumentError(f"its learner takes losses in {wanted}, its loss has {found}")
+        game = mixture.game_ = _game_of(mixture, state, given)
         check_outside(mixture.outside)
         columns = state["experts"]
-        names = columns is None or len(columns) == mixture.learner_.n_actions
+        names = columns is None or len(columns) == game.n_experts
         if not names or not all(isinstance(name, str) for name in columns or ()):
             raise DocumentError(f"experts must be a name for each or null; got {shown(columns)}")
     except DocumentError:
         raise
     except UNREADABLE as error:
         raise DocumentError(f"not a whole ExpertMixture: {explain(error)}") from error
-    mixture.n_features_in_ = mixture.learner_.n_actions
+    mixture.n_features_in_ = game.n_experts
     if columns is not None:
         mixture.feature_names_in_ = np.array(columns, dtype=object)
     return mixture
 
 
-def _set_totals(mixture: ExpertMixture, state: Content) -> None:
-    n = mixture.learner_.n_actions
-    mixture.total_loss_ = float(state["total_loss"])
-    mixture.expert_losses_ = decode_array(state["expert_losses"])
-    mixture.rounds_awake_ = decode_array(state["rounds_awake"])
-    array_of(n).check("expert_losses", mixture.expert_losses_)
-    array_of(n, dtype=np.int64).check("rounds_awake", mixture.rounds_awake_)
-    check_finite("expert_losses", mixture.expert_losses_)
-    check_range("rounds_awake", mixture.rounds_awake_, 0, mixture.learner_.t)
+def _game_of(mixture: ExpertMixture, state: Content, given: dict[str, Any]) -> MixtureGame:
+    """Return the game of a file, or say what does not fit together."""
+    learner: ExpertLearner = restore_nested(state["learner"], ExpertLearner, **given)
+    loss, linearised = make_loss(mixture.loss), state["linearised"]
+    allowed = charged_range(loss, linearised)
+    wanted, rounded = learner.loss_range, (-math.inf, math.inf)
+    if allowed is not None and not (wanted == rounded and learner.scale_free):
+        units = check_units(allowed, False, learner.dtype)
+        rounded = units.low, units.high
+    if wanted != rounded:
+        raise DocumentError(f"its learner takes losses in {wanted}, its loss has {allowed}")
+    combiners = None
+    if state["combiners"] is not None:
+        saved = decode_array(state["combiners"])
+        n = learner.n_actions - len(COMBINERS)
+        if n < 1 or saved.dtype != np.float64:
+            raise DocumentError(f"combiners need {len(COMBINERS)} actions of the learner")
+        check_state(saved, n)
+        combiners = Combiners(n, *loss.prediction_range)
+        combiners.state[:] = saved
+        if saved[0] != learner.t:
+            raise DocumentError(f"its combiners have {saved[0]:g} rounds, its learner {learner.t}")
+    game = MixtureGame(loss, learner, combiners, linearised)
+    losses, counts = decode_array(state["expert_losses"]), decode_array(state["rounds_awake"])
+    array_of(learner.n_actions).check("expert_losses", losses)
+    array_of(learner.n_actions, dtype=np.int64).check("rounds_awake", counts)
+    check_finite("expert_losses", losses)
+    check_range("rounds_awake", counts, 0, learner.t)
+    game.sums[0], game.sums[1:] = float(state["total_loss"]), losses
+    game.counts[:] = counts
+    return game
 
 
 def check_outside(outside: object) -> None:

@@ -35,7 +35,7 @@ class SeriesMixture(Stateful):
 
     Parameters
     ----------
-    loss, outcome_range, learner, outside, linearise
+    loss, outcome_range, learner, outside, linearise, combiners
         Those of `ExpertMixture`; the learner by its name.
     delay : int
         How many more rounds of a series are predicted before an outcome is known. Forecasts of
@@ -46,9 +46,9 @@ class SeriesMixture(Stateful):
     >>> X = [[20, 90], [2, 9], [40, 80], [4, 8], [90, 70], [9, 7]]
     >>> series = SeriesMixture()
     >>> series.predict_then_fit(X, [70, 7, 60, 6, 75, 7.5], by=list("abababab")[:6]).round(1)
-    array([55. ,  5.5, 72. ,  7.2, 76.6,  7.7])
+    array([55. ,  5.5, 76. ,  7.6, 75.2,  7.5])
     >>> series.predict([[20, 80], [2, 8]], by=["a", "b"]).round(1)
-    array([60.8,  6.1])
+    array([64.6,  6.5])
 
     Notes
     -----
@@ -58,7 +58,7 @@ class SeriesMixture(Stateful):
     call, and no prediction needs an id.
     """
 
-    VERSION = 1
+    VERSION = 2
 
     def __init__(
         self,
@@ -68,12 +68,18 @@ class SeriesMixture(Stateful):
         *,
         outside: str = "error",
         linearise: bool | None = None,
+        combiners: bool | None = None,
         delay: int = 0,
     ) -> None:
         if learner is not None and not isinstance(learner, str):
             raise ValueError(f"learner must be a name; got {shown(learner)}")
         self._loss = make_loss(loss, outcome_range, any_size=True)
-        self._settings = {"learner": learner, "outside": outside, "linearise": linearise}
+        self._settings = {
+            "learner": learner,
+            "outside": outside,
+            "linearise": linearise,
+            "combiners": combiners,
+        }
         self._delay = check_integer("delay", delay, least=0)
         self._turns: dict[str, list[ExpertMixture]] = {}
         self._rounds: dict[str, int] = {}
@@ -134,7 +140,7 @@ class SeriesMixture(Stateful):
     def _at(self, key: str, r: int, row: FloatArray) -> float:
         """Return the prediction of round ``r`` of a series; a new mixture plays the mean."""
         mixture = self._turns[key][r % (self._delay + 1)] if key in self._turns else None
-        if mixture is None or not hasattr(mixture, "learner_"):
+        if mixture is None or not hasattr(mixture, "game_"):
             known = row[~np.isnan(row)]
             if not known.size:
                 raise ValueError(
@@ -161,7 +167,7 @@ class SeriesMixture(Stateful):
 
     def mixtures(self, key: Hashable = "") -> list[ExpertMixture]:
         """Return the mixtures of a series that have played; mixture c plays rounds c mod d + 1."""
-        return [each for each in self._turns[_text(key)] if hasattr(each, "learner_")]
+        return [each for each in self._turns[_text(key)] if hasattr(each, "game_")]
 
     def certificate(self, key: Hashable = "") -> Certificate:
         """Return the regret of a series to every convex combination beside its bound.
@@ -193,6 +199,7 @@ class SeriesMixture(Stateful):
             "learner": STRING.or_null,
             "outside": STRING,
             "linearise": FLAG.or_null,
+            "combiners": FLAG.or_null,
             "delay": integer(0),
         }, {"series": LIST}
 
@@ -203,7 +210,7 @@ class SeriesMixture(Stateful):
                     "key": key,
                     "rounds": self._rounds[key],
                     "mixtures": [
-                        each.content() if hasattr(each, "learner_") else None for each in turns
+                        each.content() if hasattr(each, "game_") else None for each in turns
                     ],
                 }
                 for key, turns in self._turns.items()
@@ -224,7 +231,7 @@ class SeriesMixture(Stateful):
             turns[key] = [self._restored(content) for content in each["mixtures"]]
             for c, mixture in enumerate(turns[key]):
                 wanted = len(range(c, rounds[key], self._delay + 1))
-                found = mixture.learner_.t if hasattr(mixture, "learner_") else 0
+                found = mixture.learner_.t if hasattr(mixture, "game_") else 0
                 if found != wanted:
                     raise ValueError(
                         f"mixture {c} of {shown(key)} must have {wanted} rounds; got {found}"
@@ -267,4 +274,6 @@ def _twin(mixture: ExpertMixture) -> ExpertMixture:
     """Return a mixture in the same state, so that the old one stays as it was."""
     twin = ExpertMixture.__new__(ExpertMixture)
     twin.__dict__.update({k: v for k, v in mixture.__dict__.items() if k != "_lock"})
+    if hasattr(twin, "game_"):
+        twin.game_ = twin.game_.copy()
     return twin

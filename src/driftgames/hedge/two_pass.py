@@ -61,9 +61,13 @@ class TwoPassLearner(ExpertLearner):
     def _replay(self, *rows: *Rows) -> int:
         # weighing may change the memory, and reading the next distribution must not
         memory = self._memory if len(rows[2]) else self._memory.copy()
-        return self._play_rounds(
+        return self._choose_rounds()(
             self._cumulative, self._totals, memory, self._scale, self._prior, *rows, self._buffers
         )
+
+    def _choose_rounds(self) -> PlayRounds:
+        """Return the compiled loop for the range of the losses."""
+        return self._play_rounds
 
     def _allocate_scratch(self) -> None:
         super()._allocate_scratch()
@@ -182,9 +186,14 @@ def _learn_chips(
         store(memory, i, learn_chip(regret, load(memory, i, 0.0)))
 
 
-def compile_chipwise(weigh: ChipFunction, learn: ChipFunction) -> PlayRounds:
-    """Return the loop for a learner whose weights need one statistic of each action."""
-    return compile_rounds(
+def chipwise(weigh: ChipFunction, learn: ChipFunction) -> tuple[Weigh, Learn]:
+    """Return both passes of a learner whose weights need one statistic of each action."""
+    return (
         specialise(_weigh_chips, inner_kernel, weigh_chip=weigh),
         specialise(_learn_chips, inner_kernel, learn_chip=learn),
     )
+
+
+def compile_chipwise(weigh: ChipFunction, learn: ChipFunction) -> PlayRounds:
+    """Return the loop for a learner whose weights need one statistic of each action."""
+    return compile_rounds(*chipwise(weigh, learn))

@@ -72,6 +72,40 @@ def ada_normal_hedge(
     return np.asarray(np.sqrt(3 * mean * (log_b + np.log(1 / epsilons))))
 
 
+def ada_normal_hedge_scaled(
+    epsilon: npt.ArrayLike,
+    *,
+    scale: float,
+    first_scale: float,
+    spread: npt.ArrayLike,
+    log_growth: float,
+) -> FloatArray:
+    r"""Return the epsilon-regret of AdaNormalHedge on losses of any size.
+
+    .. math:: S - S_1 + \sqrt{3 S C \ln(B/\epsilon)}, \qquad
+              B = 1 + 3\sum_i q_i \ln\Bigl(1 + \frac{C_i}{S_1}\Bigr)
+
+    S is the largest :math:`|r_{t,i}|` of the run and :math:`S_1` its first positive value,
+    :math:`C_i` is the sum of the clipped :math:`|\bar r_{t,i}|`, and C is their mean over the
+    actions that make up epsilon. ``scale`` is S, ``first_scale`` is :math:`S_1`, ``spread`` is C,
+    and ``log_growth`` is the sum in B.
+
+    Derived: at a fixed scale the potential is :math:`e^{[R_i]_+^2/3SC_i}`, and a round adds at most
+    :math:`\frac32|\bar r|/(C_i + S)` to its mean (`ada_normal_hedge`). A larger scale lowers it.
+    The additions sum to at most :math:`3\ln(1 + C_i/S_1)`, because
+    :math:`x/(c+S) \le 2\ln\frac{c+x+S_1}{c+S_1}` for :math:`x \le S`. Clipping costs at most
+    :math:`S - S_1`.
+
+    >>> run = {"scale": 2.0, "first_scale": 0.5, "spread": 50.0, "log_growth": 4.0}
+    >>> round(float(ada_normal_hedge_scaled(0.1, **run)), 2)
+    39.71
+    """
+    epsilons, mean = check_fractions("epsilon", epsilon), as_floats("spread", spread)
+    log_b = math.log1p(3 * log_growth)
+    clipped = scale - first_scale
+    return np.asarray(clipped + np.sqrt(3 * scale * mean * (log_b + np.log(1 / epsilons))))
+
+
 def ada_hedge(
     horizon: npt.ArrayLike,
     epsilon: npt.ArrayLike,
@@ -205,9 +239,43 @@ def tracking(first: npt.ArrayLike, last: npt.ArrayLike, epsilon: npt.ArrayLike) 
     >>> round(float(tracking(1, 1000, 0.1)), 1), round(float(tracking(900, 1000, 0.1)), 1)
     (498.8, 159.0)
     """
+    end = check_horizons(last)
+    return _sum_over_cover(first, end, epsilon, np.log(1 + 1.5 * (1 + np.log1p(end))))
+
+
+def tracking_scaled(
+    first: npt.ArrayLike,
+    last: npt.ArrayLike,
+    epsilon: npt.ArrayLike,
+    *,
+    scale: float,
+    first_scale: float,
+) -> FloatArray:
+    r"""Return the epsilon-regret of AdaNormalHedge.TV on an interval, for losses of any size.
+
+    .. math:: S - S_1 + S\sum_J \sqrt{3 |J| \ln\frac{B c s_J^2}{\epsilon}}, \qquad
+              B = 1 + 3\ln\Bigl(1 + \frac{TS}{S_1}\Bigr)
+
+    with J and c as in `tracking` and S as in `ada_normal_hedge_scaled`: a copy with an interval
+    of length :math:`|J|` has a spread of at most :math:`|J| S`, and clipping costs :math:`S - S_1`.
+
+    >>> found = tracking_scaled(900, 1000, 0.1, scale=2.0, first_scale=0.5)
+    >>> round(float(found), 1)
+    325.2
+    """
+    end = check_horizons(last)
+    # in logarithms, because the ratio of the scales may overflow
+    log_growth = math.log(scale) - math.log(first_scale) if first_scale > 0 else 0.0
+    log_b = np.log(1 + 3 * np.logaddexp(0.0, np.log(end) + log_growth))
+    return scale - first_scale + scale * _sum_over_cover(first, end, epsilon, log_b)
+
+
+def _sum_over_cover(
+    first: npt.ArrayLike, last: npt.ArrayLike, epsilon: npt.ArrayLike, log_b: FloatArray
+) -> FloatArray:
+    """Return the sum of the bounds of the pieces of the geometric cover."""
     start, end = np.atleast_1d(check_horizons(first), check_horizons(last))
     epsilons = check_fractions("epsilon", epsilon)
-    log_b = np.log(1 + 1.5 * (1 + np.log1p(end)))
     found: FloatArray = np.zeros(np.broadcast_shapes(start.shape, end.shape, epsilons.shape))
     s = np.broadcast_to(start, np.broadcast_shapes(start.shape, end.shape)).copy()
     while (s <= end).any():
