@@ -9,6 +9,7 @@ import numpy as np
 from driftgames.core.checks import check_integer
 from driftgames.core.description import UNREADABLE, explain
 from driftgames.core.documents import DocumentError
+from driftgames.core.text import shown
 from driftgames.core.typing import Content
 
 KNOWN = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
@@ -49,7 +50,9 @@ def generator_in(state: Content) -> np.random.Generator:
     """
     name = state.get("bit_generator")
     if name not in KNOWN:
-        raise DocumentError(f"there is no bit generator {name!r}; there are {', '.join(KNOWN)}")
+        raise DocumentError(
+            f"there is no bit generator {shown(name)}; there are {', '.join(KNOWN)}"
+        )
     bits: np.random.BitGenerator = getattr(np.random, name)()
     try:
         _check_state(name, state)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from driftgames.core.checks import check_integer
 from driftgames.core.documents import atomic_write
+from driftgames.core.text import shown
 from driftgames.core.typing import FloatArray, Path
 from driftgames.datasets.files import DataError, read_bytes
 
@@ -258,5 +259,4 @@ def _finite(what: str, token: bytes) -> float:
 
 
 def _shown(token: bytes) -> str:
-    text = token.decode("utf-8", errors="backslashreplace")
-    return repr(text if len(text) <= 40 else text[:37] + "...")
+    return shown(token.decode("utf-8", errors="backslashreplace"))

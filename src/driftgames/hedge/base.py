@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import as_floats, check_integer, check_range, shown
+from driftgames.core.checks import as_floats, check_integer, check_range, shown, unmask
 from driftgames.core.data_frames import column_names
 from driftgames.core.progress import progress as progress_bar
 from driftgames.core.schema import FLAG, PAIR, STRING, Schema, array_of, integer, list_of, one_of
@@ -419,7 +419,7 @@ class ExpertLearner(Stateful):
                 f"the theory of {type(self).__name__} has no sleeping actions; that of "
                 "AdaNormalHedge and of AdaHedge has"
             )
-        mask = np.asarray(awake)
+        mask = np.asarray(unmask("awake", awake))
         if mask.dtype != np.bool_ or mask.shape != shape:
             raise ValueError(
                 f"awake must be truth values of shape {shape}; got {mask.dtype} of {mask.shape}"

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import as_floats, check_integer, shown
+from driftgames.core.checks import as_floats, check_integer, shown, unmask
 from driftgames.core.description import encode
 from driftgames.core.documents import DocumentError
 from driftgames.core.schema import FLAG, LIST, STRING, Schema, integer, made_as
@@ -88,7 +88,7 @@ class SeriesMixture(Stateful):
         ``by`` has the key of each row's series. Default: one series. An error leaves all series
         as they were.
         """
-        rows, outcomes = as_floats("X", X), as_floats("y", y)
+        rows, outcomes = as_floats("X", X, missing=True), as_floats("y", y)
         if rows.ndim != 2 or outcomes.shape != rows.shape[:1]:
             raise ValueError(
                 f"X must be of shape (rounds, experts) and y of shape (rounds,); "
@@ -116,7 +116,7 @@ class SeriesMixture(Stateful):
 
     def predict(self, X: npt.ArrayLike, *, by: Keys = None) -> FloatArray:
         """Return predictions for the rounds of each series whose outcomes are not known yet."""
-        rows = as_floats("X", X)
+        rows = as_floats("X", X, missing=True)
         if rows.ndim != 2:
             raise ValueError(f"X must be of shape (rounds, experts); got {rows.shape}")
         predictions = np.empty(len(rows))
@@ -247,7 +247,7 @@ def _groups(by: Keys, n: int) -> Iterator[tuple[str, npt.NDArray[np.intp]]]:
     if by is None:
         yield "", np.arange(n)
         return
-    keys = np.asarray(by)
+    keys = np.asarray(unmask("by", by))
     if keys.shape != (n,):
         raise ValueError(f"by must have one key for each of the {n} rows; got shape {keys.shape}")
     rows: dict[str, list[int]] = {}

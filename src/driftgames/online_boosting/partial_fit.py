@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.certificates.certificate import MistakeCertificate
-from driftgames.core.checks import check_integer, shown
+from driftgames.core.checks import check_integer, shown, unmask
 from driftgames.core.typing import FloatArray
 from driftgames.online_boosting.adapters import drawn_times, make_booster, takes_weights
 from driftgames.online_boosting.base import OnlineBooster
@@ -94,6 +94,7 @@ class PartialFitBoostingClassifier(ClassifierMixin, BaseEstimator):  # type: ign
         """Learn further examples; the first call has both labels in ``y`` or in ``classes``."""
         first = not hasattr(self, "booster_")
         size = check_integer("batch_size", self.batch_size, least=1)
+        X, y = unmask("X", X), unmask("y", y)
         X, y = validate_data(self, X, y, reset=first, dtype=np.float64)
         check_classification_targets(y)
         both = np.unique(y if classes is None else classes) if first else self.classes_
@@ -121,7 +122,7 @@ class PartialFitBoostingClassifier(ClassifierMixin, BaseEstimator):  # type: ign
     def decision_function(self, X: Any) -> FloatArray:
         """Return the vote for each example, in [-1, 1]; positive for the second class."""
         check_is_fitted(self, "booster_")
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_data(self, unmask("X", X), reset=False, dtype=np.float64)
         return np.array([self.booster_.vote(row) for row in self._predictions(X)])
 
     def predict(self, X: Any) -> npt.NDArray[Any]:

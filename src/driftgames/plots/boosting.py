@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import as_floats, check_integer, check_range
+from driftgames.core.checks import as_floats, check_integer, check_range, unmask
 from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.plots.style import new_axes, shown_name, with_styles
 
@@ -110,7 +110,7 @@ def plot_calibration(
     check_integer("n_bins", n_bins, least=1)
     p = as_floats("probabilities", probabilities)
     check_range("probabilities", p, 0.0, 1.0)
-    hits = np.asarray(came_true, dtype=bool)
+    hits = np.asarray(unmask("came_true", came_true), dtype=bool)
     if hits.shape != p.shape:
         raise ValueError(f"came_true must have the shape {p.shape}; got {hits.shape}")
     order = np.argsort(p, kind="stable")
@@ -132,7 +132,7 @@ def plot_calibration(
     above.plot(means, shares, color="black", marker="o", markersize=4, linewidth=1.2)
     above.set_xlim(-0.02, 1.02)
     above.set_ylim(-0.02, 1.02)
-    above.set_ylabel(f"share of {label}")
+    above.set_ylabel(f"share of {shown_name(label)}")
     below.hist(p, bins=[k / 20 for k in range(21)], color="0.75", edgecolor="0.4", linewidth=0.5)
-    below.set(xlabel=f"probability of {label}", ylabel="examples")
+    below.set(xlabel=f"probability of {shown_name(label)}", ylabel="examples")
     return figure

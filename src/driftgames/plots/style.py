@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.documents import atomic_write
+from driftgames.core.text import shorten, shown, visible
 from driftgames.core.typing import Axes, Figure, Path
 
 Style = dict[str, Any]
@@ -119,19 +120,20 @@ def shown_name(name: str) -> str:
     r"""Return a name as a figure shows it.
 
     Matplotlib hides labels that begin with ``_`` and reads what stands between two ``$`` as a
-    formula.
+    formula. No browser opens an SVG with control characters. Long names are cut.
 
     >>> shown_name("$AAPL_$"), shown_name("_cash")
     ('\\$AAPL_\\$', ' _cash')
     """
-    return (f" {name}" if name.startswith("_") else name).replace("$", r"\$")
+    short = shorten(visible(name), 60)
+    return (f" {short}" if short.startswith("_") else short).replace("$", r"\$")
 
 
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure atomically; the ending of the path names the format (svg, pdf, png)."""
     ending = os.path.splitext(os.fspath(path))[1].lstrip(".").lower()
     if ending not in {"svg", "pdf", "png"}:
-        raise ValueError(f"a plot must end in .svg, .pdf or .png; got {os.fspath(path)!r}")
+        raise ValueError(f"a plot must end in .svg, .pdf or .png; got {shown(os.fspath(path))}")
     content = render(figure, ending)
     with atomic_write(path) as stream:
         stream.write(content)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Callable, Sequence
 
+from driftgames.core.text import visible as visible
 from driftgames.tables.table import Cell, Column
 
 MISSING = "-"
@@ -42,24 +42,6 @@ def counted(number: int, noun: str) -> str:
     ('1 round', '1,200 rounds')
     """
     return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
-def visible(text: str) -> str:
-    r"""Return a text for a terminal: control characters are written as escapes.
-
-    Names come from files, and a terminal would obey the sequences in them.
-
-    >>> visible("price\x1b[2J")
-    'price\\x1b[2J'
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        each
-        if each.isprintable() or each in "\n\t" or unicodedata.category(each) == "Zs"
-        else each.encode("unicode_escape").decode()
-        for each in text
-    )
 
 
 def _scaled(*steps: tuple[float, str]) -> Callable[[float], str]:
