@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from driftgames.cli._examples import Examples
 from driftgames.cli._output import say
 from driftgames.core.progress import progress
+from driftgames.core.text import listed, shown
 from driftgames.tables import Column, Row, Table
 
 COLUMNS = (
@@ -48,10 +49,10 @@ def facts_of(booster: Any) -> dict[str, Any]:
 def summary_of(path: Path, facts: dict[str, Any]) -> Table:
     """Return the facts of a model as a table of texts."""
     forms = {"smallest edge": ".4f", "mean share of zero weights": ".1%", "training error": ".2%"}
-    shown = {**facts, "classes": ", ".join(map(str, facts["classes"]))}
+    texts = {**facts, "classes": listed(facts["classes"])}
     rows = [
         (name, value if isinstance(value, str) else format(value, forms.get(name, ",")))
-        for name, value in shown.items()
+        for name, value in texts.items()
     ]
     return Table(str(path), (Column("model"), Column("", flush_right=True)), tuple(rows))
 
@@ -67,18 +68,20 @@ def features_of(booster: Any, top: int) -> Table:
         )
         heads = (Column("feature"), Column("questions"), Column("importance", ".4f"))
         return Table("The features that have most of the edges", heads, counted)
-    shapes = booster.shape_functions_
-    order = sorted(shapes, key=lambda j: -float(np.ptp(shapes[j].values)))[:top]
+    # missing values vote too, as the scorecard shows
+    votes_of = {j: [*each.values, each.missing] for j, each in booster.shape_functions_.items()}
+    order = sorted(votes_of, key=lambda j: -float(np.ptp(votes_of[j])))[:top]
     rows = tuple(
         (
             feature_name(names, j),
             int((_asked(booster) == j).sum()),
-            float(shapes[j].values.min()),
-            float(shapes[j].values.max()),
+            float(min(votes_of[j])),
+            float(max(votes_of[j])),
+            float(votes_of[j][-1]),
         )
         for j in order
     )
-    votes = (Column(name, "+.4f") for name in ("lowest vote", "highest vote"))
+    votes = (Column(name, "+.4f") for name in ("lowest vote", "highest vote", "if missing"))
     columns = (Column("feature"), Column("stumps"), *votes)
     return Table("The features that move the decision most", columns, rows)
 
@@ -145,7 +148,7 @@ def cross_validate(booster: Any, examples: Examples, folds: int, seed: int, name
         rare = classes.tolist()[int(counts.argmin())]
         raise ValueError(
             f"--folds must be at most the number of examples of every class; got {folds}, and "
-            f"class {rare!r} has {counts.min()}"
+            f"class {shown(rare)} has {counts.min()}"
         )
     splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(np.zeros(y.size), y)
     rows: list[Row] = []

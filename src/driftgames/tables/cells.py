@@ -38,10 +38,11 @@ def cell_text(cell: Cell, column: Column) -> str:
 def counted(number: int, noun: str) -> str:
     """Return a number of things in words.
 
-    >>> counted(1, "round"), counted(1200, "round")
-    ('1 round', '1,200 rounds')
+    >>> counted(1, "round"), counted(1200, "round"), counted(2, "class")
+    ('1 round', '1,200 rounds', '2 classes')
     """
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+    ending = "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun}{ending * (number != 1)}"
 
 
 def _scaled(*steps: tuple[float, str]) -> Callable[[float], str]:
