@@ -88,6 +88,18 @@ def check_interval(name: str, value: object) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
+def check_kind(name: str, value: object, kind: type) -> None:
+    """Raise ValueError unless ``value`` is of this class.
+
+    >>> check_kind("loss_function", 3, dict)
+    Traceback (most recent call last):
+    ...
+    ValueError: loss_function must be of kind dict; got 3
+    """
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} must be of kind {kind.__name__}; got {shown(value)}")
+
+
 def check_flag(name: str, value: object) -> bool:
     """Return ``value`` as a bool, or say that it is not a truth value."""
     if not isinstance(value, (bool, np.bool_)):
@@ -243,12 +255,43 @@ def unmask(name: str, values: Any, *, missing: bool = False) -> Any:
 
 
 @contextlib.contextmanager
-def float_errors(name: str) -> Iterator[None]:
-    """Turn the errors of values that no float64 holds into a ValueError that names them."""
+def float_errors(name: str, values: Any = None) -> Iterator[None]:
+    """Turn the errors of values that no float64 holds into a ValueError that names them.
+
+    With ``values``, a table, the error of a cell that is no number names its row and column.
+    """
     try:
         yield
+    except ValueError as error:
+        place = place_of_string(values) if str(error).startswith("could not convert") else None
+        if place is None:
+            raise
+        raise ValueError(f"{name} must be numbers; got {place}") from error
     except ArithmeticError as error:  # an integer of 400 digits, or a signalling NaN of Decimal
         raise ValueError(f"{name} must be numbers that fit in a float64; got {error}") from error
+
+
+def place_of_string(table: Any) -> str | None:
+    """Return the first cell of a table that is no number, and where it stands; None without one.
+
+    >>> place_of_string([[1.0, 2.0], [3.0, "x"]])
+    "'x' in row 1, column 1"
+    """
+    names = getattr(table, "columns", None)
+    try:
+        cells = np.asarray(table, dtype=object)
+    except ValueError:
+        return None
+    for where in np.ndindex(cells.shape):
+        try:
+            float(cells[where])
+        except (TypeError, ValueError):
+            row = f"row {where[0]}" if where else "the table"
+            column = ""
+            if len(where) > 1:
+                column = f", column {shown(where[1] if names is None else names[where[1]])}"
+            return f"{shown(cells[where])} in {row}{column}"
+    return None
 
 
 @contextlib.contextmanager

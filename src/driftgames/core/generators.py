@@ -27,6 +27,19 @@ def generator_of(random_state: RandomState) -> np.random.Generator:
     return np.random.default_rng(seed_of(random_state))
 
 
+def check_generator(name: str, rng: object) -> np.random.Generator:
+    """Return a generator of NumPy, or say that it is none.
+
+    >>> check_generator("rng", 3)
+    Traceback (most recent call last):
+    ...
+    ValueError: rng must be a np.random.Generator; got 3
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(f"{name} must be a np.random.Generator; got {shown(rng)}")
+    return rng
+
+
 def seed_of(random_state: RandomState) -> int:
     """Return the seed, which a generator draws.
 

@@ -9,7 +9,13 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import as_floats, check_distribution, check_positive, check_vector
+from driftgames.core.checks import (
+    as_floats,
+    check_distribution,
+    check_number,
+    check_positive,
+    check_vector,
+)
 from driftgames.core.typing import FloatArray
 
 TOLERANCE = 1e-9
@@ -39,6 +45,11 @@ class DriftingGame:
 
     moves: Sequence[float] = (-1.0, 1.0)
     beta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not check_vector("moves", self.moves).size:  # type: ignore[arg-type]
+            raise ValueError("moves must hold at least one number; got none")
+        check_number("beta", self.beta)
 
     def check(self, p: FloatArray, moves: FloatArray) -> None:
         """Raise `RuleBrokenError` unless the moves lie in B and average at least beta."""

@@ -169,7 +169,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ahead; `predict_then_fit` does not.
         """
         check_is_fitted(self)
-        with float_errors("X"):
+        with float_errors("X", X):
             rows = validate_data(
                 self,
                 unmask("X", X, missing=True),
@@ -330,7 +330,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _play_checked(self, X: npt.ArrayLike, y: npt.ArrayLike, fresh: bool) -> FloatArray:
         check_outside(self.outside)
         loss = make_loss(self.loss, self.outcome_range, any_size=True) if fresh else self.loss_
-        with float_errors("X and y"):
+        with float_errors("X and y", X):
             rows, column = validate_data(
                 self,
                 unmask("X", X, missing=True),

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.certificates.certificate import MistakeCertificate
 from driftgames.core.checks import check_integer, shown, unmask
+from driftgames.core.generators import seed_of
 from driftgames.core.typing import FloatArray
 from driftgames.online_boosting.adapters import drawn_times, make_booster, takes_weights
 from driftgames.online_boosting.base import OnlineBooster
@@ -109,9 +110,14 @@ class PartialFitBoostingClassifier(ClassifierMixin, BaseEstimator):  # type: ign
             )
         if first:
             booster = make_booster(self.algorithm, self.n_estimators, self.edge)
-            learn = self.estimator.partial_fit
+            learn = getattr(self.estimator, "partial_fit", None)
+            if learn is None or isinstance(self.estimator, type):
+                raise ValueError(
+                    f"estimator must be a classifier with partial_fit; got {shown(self.estimator)}"
+                )
+            seed = None if self.random_state is None else seed_of(self.random_state)
             self._weighs = takes_weights(self.weighting, learn, "sample_weight")
-            self._draws = np.random.default_rng(self.random_state)
+            self._draws = np.random.default_rng(seed)
             self.estimators_ = [clone(self.estimator) for _ in range(self.n_estimators)]
             self._begun, self.classes_ = [False] * self.n_estimators, both
             self.booster_ = booster

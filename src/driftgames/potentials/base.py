@@ -180,9 +180,9 @@ def normalise(weights: FloatArray, prior: FloatArray | None = None) -> FloatArra
     >>> normalise(np.array([0.0, 0.0]))
     array([0.5, 0.5])
     """
-    p = np.array(weights, dtype=np.float64)
+    p = np.array(check_vector("weights", weights))
     if prior is not None:
-        prior = np.asarray(prior, dtype=np.float64)
+        prior = check_vector("prior", prior)
         if prior.shape != p.shape:
             raise ValueError(f"prior must be of shape {p.shape}; got shape {prior.shape}")
     normalise_in_place(p, total(p), prior)
