@@ -53,6 +53,7 @@ class DriftingGame:
 
     def check(self, p: FloatArray, moves: FloatArray) -> None:
         """Raise `RuleBrokenError` unless the moves lie in B and average at least beta."""
+        p = check_vector("p", p)
         z = check_vector("moves", moves, p.size)
         distances = np.abs(z[:, np.newaxis] - np.asarray(self.moves)).min(axis=1)
         if (distances > TOLERANCE).any():
@@ -70,6 +71,7 @@ class DGv1:
 
     def check(self, p: FloatArray, moves: FloatArray) -> None:
         """Raise `RuleBrokenError` unless the moves obey all three rules."""
+        p = check_vector("p", p)
         z = check_vector("moves", moves, p.size)
         _check_interval(z)
         _check_average("p.z", float(p @ z), 0.0)
