@@ -135,6 +135,8 @@ def check_horizons(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
     whole = np.issubdtype(horizons.dtype, np.integer)
     if not whole or (horizons.size and horizons.min() < 1):
         raise ValueError(f"horizon must be an integer >= 1; got {shown(values)}")
+    if horizons.size and horizons.max() > 2**53:
+        raise ValueError(f"horizon must be at most 2**53; got {shown(values)}")
     return horizons.astype(np.int64, copy=False)
 
 

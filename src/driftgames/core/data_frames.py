@@ -20,7 +20,7 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
 
     try:
         frame = nw.from_native(X, pass_through=True)
-        names = () if not isinstance(frame, nw.DataFrame) else frame.columns
+        names = frame.columns if isinstance(frame, nw.DataFrame) else []
     except (TypeError, ValueError) as error:  # such as columns of a MultiIndex
         raise ValueError(f"the data frame cannot be read: {shorten(str(error))}") from error
     if isinstance(frame, nw.LazyFrame):

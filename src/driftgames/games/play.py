@@ -141,7 +141,7 @@ def worst_case(
     0.5
     """
     rounds = check_integer("horizon", horizon, least=1)
-    choices = check_vector("moves", moves)  # type: ignore[arg-type]
+    choices = check_vector("moves", moves)
     n = check_integer("n_chips", n_chips, least=1)
     if n * rounds * math.log(max(choices.size, 1)) > math.log(MOST_GAMES):
         raise ValueError(

@@ -47,7 +47,7 @@ class DriftingGame:
     beta: float = 0.0
 
     def __post_init__(self) -> None:
-        if not check_vector("moves", self.moves).size:  # type: ignore[arg-type]
+        if not check_vector("moves", self.moves).size:
             raise ValueError("moves must hold at least one number; got none")
         check_number("beta", self.beta)
 

@@ -13,6 +13,7 @@ from driftgames.core.description import encode
 from driftgames.core.documents import DocumentError
 from driftgames.core.schema import FLAG, LIST, STRING, Schema, integer, made_as
 from driftgames.core.state import Stateful
+from driftgames.core.text import listed
 from driftgames.core.typing import Content, FloatArray
 from driftgames.hedge.loss_base import Loss, Range
 from driftgames.hedge.losses import make_loss
@@ -157,11 +158,18 @@ class SeriesMixture(Stateful):
 
     def rounds(self, key: Hashable = "") -> int:
         """Return the number of rounds of a series whose outcomes were learnt."""
-        return self._rounds[_text(key)]
+        return self._rounds[self._known(key)]
 
     def mixtures(self, key: Hashable = "") -> list[ExpertMixture]:
         """Return the mixtures of a series that have played; mixture c plays rounds c mod d + 1."""
-        return [each for each in self._turns[_text(key)] if hasattr(each, "learner_")]
+        return [each for each in self._turns[self._known(key)] if hasattr(each, "learner_")]
+
+    def _known(self, key: Hashable) -> str:
+        """Return the key of a series that has played, or say that there is none."""
+        text = _text(key)
+        if text not in self._turns:
+            raise ValueError(f"there is no series {shown(key)}; there are {listed(self._turns)}")
+        return text
 
     def certificate(self, key: Hashable = "") -> Certificate:
         """Return the regret of a series to every convex combination beside its bound.

@@ -67,7 +67,7 @@ def as_curves(
         raise ValueError(f"{name} must be curves by their names; got {shown(curves)}")
     found = {str(key): as_floats(f"{name}[{shown(key)}]", curve) for key, curve in curves.items()}
     for key, curve in found.items():
-        if curve.ndim != ndim or not curve.size or (length or curve.shape[-1]) != curve.shape[-1]:
+        if curve.ndim != ndim or not curve.size or length not in (None, curve.shape[-1]):
             wanted = "of any length" if length is None else f"of length {length}"
             raise ValueError(
                 f"{name}[{shown(key)}] must be of {ndim} dimension{'s' * (ndim > 1)} and {wanted}; "
