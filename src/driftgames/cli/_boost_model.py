@@ -116,7 +116,7 @@ def fit_with_checkpoints(
     save_every: int,
     path: Path,
 ) -> None:
-    """Fit, and write the model after so many rounds and at the end."""
+    """Fit, and write the model every ``save_every`` rounds and at the end."""
     rounds = booster.n_estimators
     done = saved = booster.n_iter_ if is_fitted(booster) else 0
     if done == rounds and (booster.calibration_ is not None or not booster.calibrate):

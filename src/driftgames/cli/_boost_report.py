@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.model_selection import StratifiedKFold
 
 from driftgames.cli._examples import Examples
 from driftgames.cli._output import say
+from driftgames.cli._scores import log_loss, mean_area
 from driftgames.core.progress import progress
 from driftgames.core.text import listed, shown
 from driftgames.tables import Column, Row, Table
@@ -132,8 +130,8 @@ def score(booster: Any, X: Any, y: Any) -> tuple[float, float, float]:
     area = math.nan
     if np.unique(y).size == classes.size:
         votes = booster.decision_function(X) if classes.size == 2 else p
-        area = float(roc_auc_score(y, votes, multi_class="ovr", labels=classes))
-    return error, area, float(log_loss(y, p, labels=classes))
+        area = mean_area(y, votes, classes)
+    return error, area, log_loss(y, p, classes)
 
 
 def cross_validate(booster: Any, examples: Examples, folds: int, seed: int, name: str) -> Table:
@@ -141,6 +139,9 @@ def cross_validate(booster: Any, examples: Examples, folds: int, seed: int, name
 
     Every fold has the same share of each class, as far as possible.
     """
+    from sklearn.base import clone
+    from sklearn.model_selection import StratifiedKFold
+
     X, y = examples.X, examples.y
     assert y is not None
     classes, counts = np.unique(y, return_counts=True)

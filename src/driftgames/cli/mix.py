@@ -18,6 +18,7 @@ from driftgames.cli._options import (
     running,
 )
 from driftgames.cli._output import console
+from driftgames.cli._quick_import import import_sklearn
 from driftgames.core.text import shown
 from driftgames.tables import write_json
 
@@ -77,6 +78,7 @@ def mix(
     """
     import numpy as np
 
+    import_sklearn()
     from driftgames.cli._hedge_report import History
     from driftgames.cli._hedge_stream import chain, new_rounds
     from driftgames.cli._mix_report import Played, as_json, draw, make_table, show

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 _NEWLINE, _SPACE, _COLON = b"\n :"
-_MOST_DIGITS = 15  # integers of so many digits are exact in a float64
+_MOST_DIGITS = 15  # an integer of 15 digits is exact in a float64
 _MOST_COLUMNS = 2**31 - 1  # learners hold column numbers in 32 bits
 _ORDINARY = np.zeros(256, dtype=bool)
 _ORDINARY[list(b"0123456789+-.eE: \t\r\n")] = True

@@ -69,7 +69,7 @@ def plot_wealth(
 
 
 def _from_start(dates: npt.NDArray[np.datetime64], size: int) -> npt.NDArray[np.datetime64]:
-    """Return so many dates; an unknown start is one step before the first date."""
+    """Return ``size`` dates; an unknown start is one step before the first date."""
     if dates.size == size:
         return dates
     step = dates[1] - dates[0] if dates.size > 1 else np.timedelta64(1, "D")
