@@ -135,8 +135,8 @@ def check_horizons(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
     whole = np.issubdtype(horizons.dtype, np.integer)
     if not whole or (horizons.size and horizons.min() < 1):
         raise ValueError(f"horizon must be an integer >= 1; got {shown(values)}")
-    if horizons.size and horizons.max() > 2**53:
-        raise ValueError(f"horizon must be at most 2**53; got {shown(values)}")
+    if horizons.size and horizons.max() >= 2**63:
+        raise ValueError(f"horizon must be below 2**63; got {shown(values)}")
     return horizons.astype(np.int64, copy=False)
 
 
@@ -265,7 +265,8 @@ def float_errors(name: str, values: Any = None) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        place = place_of_string(values) if str(error).startswith("could not convert") else None
+        asked = values is not None and str(error).startswith("could not convert")
+        place = place_of_string(values) if asked else None
         if place is None:
             raise
         raise ValueError(f"{name} must be numbers; got {place}") from error
