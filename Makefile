@@ -14,7 +14,7 @@ endif
 # Compiled tests are kept between runs: they are collected in two thirds of the time then.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-random fuzz reproduce bench docs lint dist constraints clean
+.PHONY: test test-random fuzz floors reproduce bench docs lint dist constraints clean
 
 test: $(READY)
 	$(BIN)/ruff check .
@@ -33,6 +33,13 @@ test-random: $(READY)
 # Broken files of every kind, for as long as it is told: `make fuzz MINUTES=20 SEED=7`.
 fuzz: $(READY)
 	$(BIN)/python tools/fuzz.py --minutes $(or $(MINUTES),1) --seed $(or $(SEED),1)
+
+# The oldest versions that pyproject.toml allows (Python 3.11), and one call of every command.
+floors:
+	rm -rf build/floors
+	$(PYTHON) -m venv build/floors
+	build/floors/bin/pip install --quiet . $$($(PYTHON) tools/floors.py)
+	build/floors/bin/python tools/smoke.py
 
 reproduce: $(READY)
 	$(BIN)/driftgames reproduce

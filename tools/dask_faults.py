@@ -47,7 +47,7 @@ CASES: list[tuple[type[Any], dict[str, Any]]] = [
 
 
 def collections(n_partitions: int) -> tuple[Any, Any]:
-    """Return the examples in so many partitions, uneven ones."""
+    """Return the examples in partitions of uneven sizes."""
     ends = sorted(random.sample(range(N_ROWS), n_partitions - 1))
     sizes = tuple(np.diff([0, *ends, N_ROWS]).tolist())
     return da.from_array(X, chunks=(sizes, 6)), da.from_array(Y, chunks=(sizes,))
@@ -105,7 +105,7 @@ def signal_worker(client: Client, number: int, address: str | None = None) -> in
 
 
 def kills(client: Client, n_kills: int) -> None:
-    """Kill workers until so many have died."""
+    """Kill workers until ``n_kills`` have died."""
     killed: list[int] = []
 
     def kill() -> None:

@@ -8,11 +8,13 @@ import numpy as np
 
 rng = np.random.default_rng(0)
 days = np.arange(1000)
-load = 60 + 10 * np.sin(days / 58) + 6 * np.sin(days * 2 * np.pi / 7) + rng.normal(0, 2, days.size)
+season = 60 + 10 * np.sin(days / 58)
+week = 6 * np.sin(days * 2 * np.pi / 7)
+load = season + week + rng.normal(0, 2, days.size)
 forecasts = {
     "yesterday": np.roll(load, 1),
     "last week": np.roll(load, 7),
-    "season": 60 + 10 * np.sin(days / 58),
+    "season": season,
     "always 60": np.full(days.size, 60.0),
 }
 X = np.column_stack(list(forecasts.values()))[7:]
@@ -45,6 +47,19 @@ print(f"{'mixture':15} {rmse(predictions):5.2f}")
 print(mixture.combination_certificate(X, y))
 
 # ## Where the weight goes
+#
+# Play the rounds one after another and keep the weights after each. Most of the weight goes to last
+# week; yesterday and the season keep a part of it.
+
+from driftgames.plots import plot_weights, save_figure
+
+replay, weights = ExpertMixture(), []
+for row, outcome in zip(X, y, strict=True):
+    replay.partial_fit([row], [outcome])
+    weights.append(replay.weights_)
+rounds = np.arange(1, y.size + 1)
+figure = plot_weights(rounds, np.array(weights), list(forecasts))
+save_figure(figure, "mixing_weights.svg")
 
 print(dict(zip(forecasts, mixture.weights_.round(2).tolist(), strict=True)))
 

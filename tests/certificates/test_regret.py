@@ -34,10 +34,12 @@ def test_curve_is_the_regret_at_every_k_over_n(totals, learner):
 
 def test_outside_the_unit_interval_the_regret_is_infinite():
     assert epsilon_regret([1.0], 2.0, 0.0) == math.inf
-    assert epsilon_regret([1.0], 2.0, -3.0) == math.inf
     assert epsilon_regret([1.0], 2.0, 1.0000001) == -math.inf
-    with pytest.raises(ValueError, match="epsilon must be a number; got nan"):
-        epsilon_regret([1.0], 2.0, math.nan)
+    for bad in (-3.0, math.nan, "0.5"):
+        with pytest.raises(ValueError, match="epsilon must be a number >= 0; got"):
+            epsilon_regret([1.0], 2.0, bad)
+    with pytest.raises(ValueError, match="learner_loss must be a finite number"):
+        epsilon_regret([1.0], math.nan, 0.5)
 
 
 def test_regret_is_to_some_action():

@@ -83,10 +83,10 @@ def test_the_version_is_printed():
 
 RUNNABLE = [
     "datasets export breast_cancer stocks",
-    "boost fit breast_cancer.train.csv --model m.json",
-    "boost cv breast_cancer.train.csv --folds 3 --json cv.json",
-    "boost predict breast_cancer.test.csv --model m.json",
-    "boost inspect m.json --plot shapes.svg --html points.html",
+    "boost fit breast_cancer.train.csv --label class --model m",
+    "boost cv breast_cancer.train.csv --label class --folds 3",
+    "boost predict breast_cancer.test.csv --model m",
+    "boost inspect m --plot shapes.svg --html points.html",
     "hedge stocks.relatives.csv --gains --loss-range 0,2",
     "mix stocks.forecasts.csv --target 'S&P 500' --plot w.svg",
     "bandit stocks.relatives.csv --gains --loss-range 0,2",

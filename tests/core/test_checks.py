@@ -81,7 +81,6 @@ def test_what_is_no_truth_value_is_refused(value):
     "values",
     [
         np.array([1.0 + 2.0j]),
-        np.ma.masked_array([1.0, 2.0], mask=[True, False]),
         np.array([1, 2], dtype="timedelta64[s]"),
         np.array(["2020-01-01"], dtype="datetime64[D]"),
         np.array(["1.5"]),
@@ -146,3 +145,70 @@ def test_a_library_that_is_missing_is_named_with_the_extra_that_installs_it():
         checks.needs_extra("driftgames.hedge.river", "river"),
     ):
         import a_library_that_is_missing  # noqa: F401
+
+
+MASKED = np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        (MASKED, np.array([[1.0, np.nan], [3.0, 4.0]])),
+        (list(MASKED), np.array([[1.0, np.nan], [3.0, 4.0]])),
+        (np.ma.array([1, 2], mask=[False, True]), np.array([1.0, np.nan])),
+        (np.ma.array([True, False], mask=[True, False]), np.array([np.nan, 0.0])),
+        (np.ma.array(["a", "b"], mask=[True, False]), np.array([None, "b"], dtype=object)),
+        (np.ma.masked, np.array(np.nan)),
+    ],
+)
+def test_masked_entries_are_missing_values_or_errors(values, wanted):
+    found = checks.unmask("X", values, missing=True)
+    np.testing.assert_array_equal(found, wanted)
+    assert type(found) is np.ndarray
+    with pytest.raises(ValueError, match="X must have no masked entries; got one at index"):
+        checks.unmask("X", values)
+    if wanted.dtype == np.float64:
+        np.testing.assert_array_equal(checks.as_floats("X", values, missing=True), wanted)
+        with pytest.raises(ValueError, match="X must have no masked entries"):
+            checks.as_floats("X", values)
+
+
+def test_masked_dates_become_no_time():
+    dates = np.ma.array(np.array(["2020-01-01", "2020-01-02"], "datetime64[D]"), mask=[True, False])
+    assert np.isnat(checks.unmask("X", dates, missing=True)).tolist() == [True, False]
+
+
+def test_what_has_no_mask_comes_back_as_it_is():
+    for values in ([1.0, 2.0], np.zeros(2), "text", None):
+        assert checks.unmask("X", values) is values
+    assert type(checks.unmask("X", np.ma.array([1.0, 2.0]))) is np.ndarray
+
+
+def test_no_learner_reads_below_a_mask():
+    """Each of these read the numbers below the mask."""
+    from driftgames.bandit import POLICIES, play_games
+    from driftgames.hedge import ExpertMixture, Hedge, SeriesMixture
+    from driftgames.online_boosting import OnlineBBM
+    from driftgames.portfolio import price_relatives, run
+
+    X, y = np.ma.array(np.eye(3), mask=np.eye(3, dtype=bool)), np.array([0.5, 0.2, 0.1])
+    gaps = np.where(np.eye(3, dtype=bool), np.nan, np.eye(3))
+    own, same = ExpertMixture().fit(X, y), ExpertMixture().fit(gaps, y)
+    assert own.total_loss_ == same.total_loss_
+    assert own.rounds_awake_.tolist() == [2, 2, 2]
+    np.testing.assert_array_equal(own.predict(X[:1]), same.predict(gaps[:1]))
+    series = [SeriesMixture(outside="nearest").predict_then_fit(each, y) for each in (X, gaps)]
+    np.testing.assert_array_equal(*series)
+    hidden = np.ma.array(y, mask=[True, False, False])
+    prices = np.ma.array([[1.0, 2.0], [2.0, 1.0]], mask=[[False, True], [False, False]])
+    for refused in (
+        lambda: ExpertMixture().fit(gaps, hidden),
+        lambda: Hedge(3).update(hidden),
+        lambda: Hedge(3).run(X),
+        lambda: run(prices),
+        lambda: price_relatives(prices),
+        lambda: play_games(POLICIES["exp3"], X),
+        lambda: OnlineBBM(3, 0.1).run(np.ma.ones((1, 3)) * X[:1], [1]),
+    ):
+        with pytest.raises(ValueError, match="must have no masked entries; got one at index"):
+            refused()

@@ -152,3 +152,52 @@ def test_threads_that_save_at_once_leave_one_whole_file(tmp_path):
         thread.join()
     assert read_document(path, "test", 1)["total"] in range(4)
     assert os.listdir(tmp_path) == ["s.json"]
+
+
+def test_a_file_system_without_locks_is_written_to_with_one_warning(tmp_path, monkeypatch):
+    """Such as some network folders and FUSE: no temporary file and no open file stays."""
+    import errno
+    import fcntl
+    import warnings
+
+    from driftgames.core import locks
+
+    def refuse(handle, operation):
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    monkeypatch.setattr(locks, "_warned", False)
+    path = tmp_path / "s.json"
+    others = tmp_path / f".{path.name}.0123.tmp"  # another process may be writing to it
+    others.write_text("half")
+    opened = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        for total in range(5):
+            with sole_writer(path):
+                write_document(path, "test", 1, {"total": total})
+    assert [each.category for each in heard] == [locks.NoLockWarning]
+    assert read_document(path, "test", 1) == {"total": 4}
+    assert sorted(os.listdir(tmp_path)) == sorted([path.name, others.name])
+    if opened is not None:
+        assert len(os.listdir("/proc/self/fd")) == opened
+
+
+def test_a_lock_that_fails_leaves_no_file_and_no_descriptor(tmp_path, monkeypatch):
+    import errno
+    import fcntl
+
+    def fail(handle, operation):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(fcntl, "flock", fail)
+    path = tmp_path / "s.json"
+    opened = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
+    for _ in range(3):
+        with pytest.raises(OSError, match=r"s\.json"):
+            write_document(path, "test", 1, {"total": 1})
+        with pytest.raises(OSError, match="error"), sole_writer(path):
+            pass
+    assert os.listdir(tmp_path) == []
+    if opened is not None:
+        assert len(os.listdir("/proc/self/fd")) == opened

@@ -34,12 +34,39 @@ def test_an_output_that_differs_is_found():
     assert renewed(right.replace("42\n", "41\n")) == right
 
 
-def test_the_readme_has_four_snippets_with_output_and_is_read_in_a_minute():
+def test_the_readme_has_a_snippet_with_output_for_each_job_and_is_short():
     blocks = [match for match in BLOCK.finditer(README) if match["code"]]
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     assert all(block["output"] for block in blocks)
+    jobs = README[README.index("| job |") :].split("\n\n")[0].count("\n") - 1
+    assert jobs == 5
     prose = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
-    assert len(prose.split()) < 500
+    assert len(prose.split()) < 700
+
+
+def test_each_snippet_of_the_readme_runs_alone():
+    for block in BLOCK.finditer(README):
+        if block["code"]:
+            assert renewed(block[0]) == block[0]
+
+
+def test_a_figure_of_the_readme_stands_on_the_page_that_it_links_to():
+    """Of the lines that begin with "- **Better:**"."""
+    lines = re.findall(r"^- \*\*Better:\*\* (.*(?:\n {2}.*)*)", README, re.MULTILINE)
+    assert len(lines) >= 5
+    for line in lines:
+        pages_of = re.findall(r"\]\((docs/\w+\.md)\)", line)
+        assert pages_of, line
+        text = "".join((ROOT / page).read_text() for page in pages_of)
+        for figure in re.findall(r"\d[\d,]*\.?\d*(?= MW| ms|\b)", line.partition("(")[0]):
+            plain = figure.rstrip(".,")
+            known = plain in text or plain.replace(",000", " k") in text
+            rounded = any(
+                round(float(f), 1) == float(plain.replace(",", ""))
+                or round(float(f)) == float(plain.replace(",", ""))
+                for f in re.findall(r"\d+\.\d+", text)
+            )
+            assert known or rounded, (figure, line)
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.name)

@@ -469,7 +469,7 @@ def test_what_a_file_holds_cannot_be_given_again(name, given, tmp_path):
         (["good", "bad", "ugly"], "losses must be numbers"),
         (["0.1", "0.2", "0.3"], "losses must be numbers"),
         (np.full(3, 0.5 + 0.5j), "losses must be numbers"),
-        (np.ma.masked_less([0.1, 0.2, 0.3], 0.2), "losses must be numbers; got masked_array"),
+        (np.ma.masked_less([0.1, 0.2, 0.3], 0.2), "losses must have no masked entries; got one"),
     ],
 )
 def test_bad_losses_leave_the_state_unchanged(name, losses, message):

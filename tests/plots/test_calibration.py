@@ -30,7 +30,7 @@ def test_a_probability_may_be_zero():
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match=r"came_true must have the shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"came_true must be truth values of shape \(2,\)"):
         plot_calibration([0.1, 0.2], [True])
     with pytest.raises(ValueError, match="probabilities must lie in"):
         plot_calibration([1.1], [True])

@@ -59,3 +59,17 @@ def test_dollars_in_names_are_no_formula():
     regret = {name: np.array([0.0, 2.0, 1.0]) for name in names}
     assert render(plot_regret_over_time(np.arange(1.0, 4.0), regret), "png")
     assert render(plot_shapes([[0.5]] * 3, [[-0.1, 0.1]] * 3, names), "png")
+
+
+def test_control_characters_in_names_leave_an_svg_that_opens(tmp_path):
+    import xml.etree.ElementTree
+
+    from driftgames.plots.regret import plot_weights
+    from driftgames.plots.style import save_figure
+
+    names = ["cash\x1b[2J", "b\x00nds", "x" * 10_000, "\ud800"]
+    figure = plot_weights(np.arange(1.0, 4.0), np.full((3, 4), 0.25), names)
+    save_figure(figure, tmp_path / "w.svg")
+    drawn = xml.etree.ElementTree.parse(tmp_path / "w.svg")
+    assert drawn.getroot().tag.endswith("svg")
+    assert len((tmp_path / "w.svg").read_text()) < 300_000

@@ -13,6 +13,7 @@ from driftgames._kernels.arithmetic import fma
 from driftgames._kernels.jit import allocating_kernel, scalar
 from driftgames._kernels.lanes import LANES, fold, load, spread
 from driftgames._kernels.sums import dot, matvec
+from driftgames.core.checks import as_floats, check_finite, check_vector
 from driftgames.core.typing import FloatArray
 
 _MOST_STEPS = 50
@@ -40,7 +41,16 @@ def match_moments(
     >>> np.round([q.sum(), q @ points[:, 0], q @ points[:, 0] ** 2], 6)
     array([1.      , 0.5     , 0.333333])
     """
-    whitened = _whitened(points - mean, covariance)
+    given = as_floats("points", points)
+    if given.ndim != 2 or not given.size:
+        raise ValueError(f"points must be one per row; got shape {given.shape}")
+    check_finite("points", given)
+    d = given.shape[1]
+    matrix = as_floats("covariance", covariance)
+    if matrix.shape != (d, d):
+        raise ValueError(f"covariance must be of shape ({d}, {d}); got shape {matrix.shape}")
+    check_finite("covariance", matrix)
+    whitened = _whitened(given - check_vector("mean", mean, d), matrix)
     dimension, n_points = whitened.shape
     rows, columns = np.triu_indices(dimension)
     if n_points < points_needed(dimension):

@@ -18,7 +18,7 @@ def weigh_normal_hedge(
 
     A ratio is a regret, at least 0, relative to the largest regret of a chip, so no scale of
     regrets over- or underflows. ``u`` solves ``mean(exp(u x^2)) = e``; a good ``guess`` saves
-    steps. With ``counts`` there are so many chips at each ratio. Ratios without chips may be above
+    steps. ``counts`` are the numbers of chips at each ratio. Ratios without chips may be above
     1, and their weights are then not used.
     """
     u = solve_exponent(ratios, counts, guess)

@@ -15,7 +15,7 @@ from driftgames.bandit.run import BanditRun
 from driftgames.certificates import Certificate
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.regret_run import promised_at
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import as_floats, check_integer
 from driftgames.core.progress import progress as progress_bar
 from driftgames.core.typing import Axes, Figure, FloatArray, IntArray
 from driftgames.tables import counted
@@ -122,7 +122,7 @@ def play_games(
     if isinstance(environment, Environment):
         rounds, n_arms = check_integer("horizon", horizon, least=1), environment.n_arms
     else:
-        environment = np.asarray(environment)
+        environment = as_floats("losses", environment)
         if environment.ndim != 2 or not environment.size:
             raise ValueError(f"losses must be a T x K matrix; got shape {environment.shape}")
         rounds, n_arms = environment.shape

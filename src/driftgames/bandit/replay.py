@@ -13,7 +13,7 @@ from driftgames.bandit.engine import Engine, check_losses
 from driftgames.bandit.environments import Adaptive, Environment, Oblivious
 from driftgames.bandit.run import Recorder
 from driftgames.bandit.types import Addresses, ArmArray, Replay, Rounds
-from driftgames.core.checks import as_floats, check_integer, check_range
+from driftgames.core.checks import as_floats, check_integer, check_range, unmask
 from driftgames.core.typing import FloatArray
 from driftgames.core.units import Units
 
@@ -47,7 +47,7 @@ def check_delays(delays: npt.ArrayLike, rounds: int) -> Rounds | None:
     >>> check_delays(2, 3)
     array([2, 2, 2])
     """
-    given = np.asarray(delays)
+    given = np.asarray(unmask("delays", delays))
     if given.dtype.kind not in "iu" or given.shape not in ((), (rounds,)):
         raise ValueError(
             f"delays must be an integer or {rounds} integers; got {given.dtype} of shape "

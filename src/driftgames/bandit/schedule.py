@@ -55,7 +55,7 @@ def sum_until(horizon: Rounds, decay: float) -> FloatArray:
     True
     """
     # the first round of every stretch, up to the horizon or beyond
-    doublings = max(int(horizon.max()).bit_length() - 5, 0)
+    doublings = max(int(horizon.max(initial=1)).bit_length() - 5, 0)
     later = (np.arange(16, 32) << k for k in range(1, doublings + 1))
     starts: Rounds = np.concatenate([np.arange(1, 32), *later])
     rates = rate_at(starts, decay)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
 from driftgames.bandit.policy import BanditPolicy
@@ -18,7 +17,7 @@ from driftgames.certificates.bounds import (
     tsallis_inf_rv,
     tsallis_inf_stochastic,
 )
-from driftgames.core.checks import check_flag
+from driftgames.core.checks import as_floats, check_flag
 from driftgames.core.generators import RandomState
 from driftgames.core.schema import FLAG, Schema
 from driftgames.core.typing import FloatArray
@@ -120,7 +119,7 @@ class TsallisINF(BanditPolicy):
             raise NoBoundError("the stochastic bound is known for reduced_variance=True")
         if self.total_delay > 0:
             raise NoBoundError("the stochastic bound is for losses that come at once")
-        differences = np.asarray(gaps, dtype=np.float64) / self.width
+        differences = as_floats("gaps", gaps) / self.width
         if differences.shape != (self.n_arms,):
             raise ValueError(f"there are {self.n_arms} arms; got gaps of shape {differences.shape}")
         return tsallis_inf_stochastic(horizon, differences) * self.width

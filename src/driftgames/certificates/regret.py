@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import check_distribution, check_vector
+from driftgames.core.checks import check_distribution, check_number, check_vector, is_real, shown
 from driftgames.core.typing import FloatArray
 
 
@@ -24,7 +24,7 @@ def epsilon_regret(action_losses: npt.ArrayLike, learner_loss: float, epsilon: f
 
     .. math:: \mathbf{R}^\epsilon = \sum_t p_t\cdot\ell_t - \sum_t \ell_{t, i_\epsilon}
 
-    It is infinite for ``epsilon <= 0`` and minus infinity for ``epsilon > 1``. ``action_losses``
+    It is infinite for ``epsilon = 0`` and minus infinity for ``epsilon > 1``. ``action_losses``
     are the totals of the actions, ``learner_loss`` is the total of the learner. [LS14, Sec. 3.1]
 
     >>> epsilon_regret([3.0, 1.0, 2.0], learner_loss=2.5, epsilon=1/3)
@@ -35,14 +35,15 @@ def epsilon_regret(action_losses: npt.ArrayLike, learner_loss: float, epsilon: f
     inf
     """
     losses = _check_totals(action_losses)
-    if math.isnan(epsilon):
-        raise ValueError("epsilon must be a number; got nan")
-    if epsilon <= 0:
+    learner = check_number("learner_loss", learner_loss)
+    if not (is_real(epsilon) and epsilon >= 0):
+        raise ValueError(f"epsilon must be a number >= 0; got {shown(epsilon)}")
+    if epsilon == 0:
         return math.inf
     if epsilon > 1:
         return -math.inf
     rank = quantile_rank(epsilon, losses.size)
-    return float(learner_loss - np.partition(losses, rank - 1)[rank - 1])
+    return float(learner - np.partition(losses, rank - 1)[rank - 1])
 
 
 def quantile_rank(epsilon: float, n_chips: int) -> int:
@@ -68,7 +69,7 @@ def regret_curve(
     losses = _check_totals(action_losses)
     n_chips = losses.size
     order = np.argsort(losses, kind="stable")
-    regret = np.asarray(learner_loss - losses[order])
+    regret = np.asarray(check_number("learner_loss", learner_loss) - losses[order])
     if prior is None:
         return RegretCurve(np.arange(1, n_chips + 1) / n_chips, regret)
     mass = check_distribution("prior", prior, n_chips)[order]

@@ -5,6 +5,7 @@ Every command stands in a file of its own and imports what it needs when it runs
 
 import os
 import sys
+import warnings
 
 INTERRUPTED = 130
 """The exit code of a command that was stopped by Ctrl-C."""
@@ -14,12 +15,21 @@ def main() -> None:
     """Run the command line."""
     try:
         _replace_missing_streams()
+        warnings.showwarning = _say_warning
         from driftgames.cli.app import app
 
         app()
     except KeyboardInterrupt:  # while modules are imported; commands have their own answers
         sys.stderr.write("stopped\n")
         sys.exit(INTERRUPTED)
+
+
+def _say_warning(message: Warning | str, *place: object, **settings: object) -> None:
+    """Print a warning as one line, without the place in the code that a user does not know."""
+    from driftgames.core.text import MOST_OF_A_MESSAGE, shorten, visible
+
+    line = " ".join(str(message).split())
+    sys.stderr.write(f"warning: {shorten(visible(line), MOST_OF_A_MESSAGE)}\n")
 
 
 def _replace_missing_streams() -> None:

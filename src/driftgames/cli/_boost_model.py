@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 import typer
 
 from driftgames.boosting import NoEdgeWarning
@@ -15,33 +16,77 @@ from driftgames.boosting.data.sources import open_parquet
 from driftgames.boosting.estimators.persistence import save_model
 from driftgames.boosting.fit.rounds import heaviest
 from driftgames.cli import INTERRUPTED
-from driftgames.cli._boost_options import ExampleReading
+from driftgames.cli._boost_options import ExampleReading, Training
 from driftgames.cli._boost_report import feature_name
 from driftgames.cli._examples import Examples
 from driftgames.cli._output import fail, say
 from driftgames.core.progress import progress
+from driftgames.core.text import listed, shorten, shown
 from driftgames.datasets.files import DataError
+from driftgames.tables import counted
+
+MOST_NUMBERS = 30
+"""A label of more different numbers is taken for a quantity."""
 
 MOST_CELLS = 2**26
 """Parquet files with more cells than that are fitted in batches: half a GiB of numbers."""
 
 
-def read_labelled(data: str, reading: ExampleReading, booster: Any) -> Examples:
-    """Read examples for a booster, and say how they were read; all of them have labels."""
+def read_labelled(
+    data: str, reading: ExampleReading, booster: Any, training: Training | None = None
+) -> Examples:
+    """Read examples for a booster, and say how they were read; all of them have labels.
+
+    Without ``training`` the booster is fitted, and the examples are only scored.
+    """
     columns = columns_of(booster) if is_fitted(booster) else {}
+    if training is not None and not columns:
+        columns = {"as_strings": training.categories}
     examples = reading.read(data, **columns)
     if examples.y is None:
         fail(f"{data}: has no labels, which are needed here")
-    if not columns and examples.categories:
+    if training is not None:
+        _say_label(data, examples, training)
+    if not is_fitted(booster) and examples.categories:
         booster.set_params(categorical_features=list(examples.categories))
     for kind, found in (("categories", examples.categories), ("dates", examples.dates)):
-        if found and not columns:
-            names = ", ".join(feature_name(examples.names, j) for j in found)
+        if found and not is_fitted(booster):
+            names = listed(feature_name(examples.names, j) for j in found)
             say(f"{data}: read as {kind}: {names}", err=True)
     n_lost = examples.X.shape[0] - examples.y.size
     if n_lost:
         say(f"{data}: {n_lost:,} rows without a label are left out", err=True)
     return examples.labelled()
+
+
+def _say_label(data: str, examples: Examples, training: Training) -> None:
+    """Say which column is the label, its classes and the other columns; refuse a quantity."""
+    assert examples.y is not None
+    where = shorten(examples.label, 100)
+    classes, counts = np.unique(examples.y, return_counts=True)
+    refuse_quantity(data, where, classes, training)
+    found = (f"{shorten(str(c), 60)} ({n:,})" for c, n in zip(classes, counts, strict=True))
+    n_features = examples.X.shape[1]
+    names = examples.names or [f"x{j}" for j in range(n_features)]
+    say(
+        f"{data}: label {where}; {counted(classes.size, 'class')}: "
+        f"{listed(found)}; {counted(n_features, 'feature')}: {listed(names, 6)}",
+        err=True,
+    )
+
+
+def refuse_quantity(data: str, where: str, classes: npt.NDArray[Any], training: Training) -> None:
+    """Refuse a label of more different numbers than a person would call classes."""
+    if training.many_classes or classes.size <= MOST_NUMBERS:
+        return
+    try:
+        classes.astype(np.float64)
+    except ValueError:
+        return
+    raise DataError(
+        f"{data}: label {where} holds {classes.size:,} different numbers, and boost fits classes; "
+        "name the label column with --label NAME, or say --many-classes if every number is a class"
+    )
 
 
 def read_valid(valid: str, reading: ExampleReading, like: Examples) -> Examples:
@@ -72,7 +117,7 @@ def fit_with_checkpoints(
     save_every: int,
     path: Path,
 ) -> None:
-    """Fit, and write the model after so many rounds and at the end."""
+    """Fit, and write the model every ``save_every`` rounds and at the end."""
     rounds = booster.n_estimators
     done = saved = booster.n_iter_ if is_fitted(booster) else 0
     if done == rounds and (booster.calibration_ is not None or not booster.calibrate):
@@ -110,16 +155,23 @@ def fit_with_checkpoints(
         if done == 0:
             heavier = booster.classes_.tolist()[heaviest(booster.model_.default_vote)]
             why += f"; every prediction is {heavier}, the class of most weight"
-        typer.echo(f"the fit ended after {done} of {rounds} rounds: {why}", err=True)
+        say(f"the fit ended after {done} of {rounds} rounds: {why}", err=True)
 
 
-def fit_batches(booster: Any, data: str, label: str | None, names: list[str] | None) -> None:
+def fit_batches(
+    booster: Any, data: str, label: str | None, names: list[str] | None, training: Training
+) -> None:
     """Fit parquet files in batches; the label is the last column if no other is named."""
     source = open_parquet(data)
     titles = source.schema.names
     if label is not None and label not in titles:
-        raise DataError(f"{data}: there is no column {label!r}; it has {', '.join(titles)}")
+        raise DataError(f"{data}: there is no column {shown(label)}; it has {listed(titles)}")
+    if training.categories is not None:
+        raise DataError(f"{data}: is fitted in batches, which --categories does not go with")
     goes_on = is_fitted(booster)
+    where = f"{titles[-1]} (the last column)" if label is None else label
+    say(f"{data}: label {shorten(where, 100)}; {len(titles) - 1:,} features", err=True)
+    refuse_quantity(data, where, _labels_of(source, label or titles[-1]), training)
     if goes_on and names is not None:
         give_names(booster, names)
     booster.set_params(warm_start=goes_on, verbose=1)
@@ -127,12 +179,22 @@ def fit_batches(booster: Any, data: str, label: str | None, names: list[str] | N
     booster.set_params(verbose=0)
 
 
+def _labels_of(source: Any, label: str) -> npt.NDArray[Any]:
+    """Return different labels of a parquet source, until there are too many to be classes."""
+    found: set[Any] = set()
+    for batch in source.to_batches(columns=[label]):
+        found |= set(batch.column(0).unique().to_pylist()) - {None}
+        if len(found) > MOST_NUMBERS:
+            break
+    return np.array(sorted(found, key=str))
+
+
 def say_error(path: Path, booster: Any) -> None:
     vote = booster.model_.default_vote
     error = (1 - max(abs(vote[0]) if vote.size == 1 else vote.max(), 0.0)) / 2
     if booster.n_iter_:
         error = booster.history_["training_error"][-1]
-    typer.echo(f"{path}: {booster.n_iter_} rounds, training error {error:.2%}")
+    say(f"{path}: {booster.n_iter_} rounds, training error {error:.2%}")
 
 
 def _stop(path: Path, done: int) -> NoReturn:

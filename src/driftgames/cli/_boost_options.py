@@ -86,6 +86,20 @@ class Settings(NamedTuple):
         return booster.set_params(n_estimators=self.rounds)
 
 
+class Training(NamedTuple):
+    """How the columns of a table to be fitted are taken.
+
+    Options:
+        categories (NAME,NAME): Columns that hold categories though their cells look like numbers or
+            dates: names, or numbers from 1.
+        many_classes: Fit a label of more than 30 different numbers. Default: refuse it, because it
+            is likely a quantity and not a class.
+    """
+
+    categories: str | None = None
+    many_classes: bool = False
+
+
 class ExampleReading(NamedTuple):
     """The options that say how tables are read.
 

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.model_selection import StratifiedKFold
 
 from driftgames.cli._examples import Examples
 from driftgames.cli._output import say
+from driftgames.cli._scores import log_loss, mean_area
 from driftgames.core.progress import progress
+from driftgames.core.text import listed, shown
 from driftgames.tables import Column, Row, Table
 
 COLUMNS = (
@@ -48,10 +47,10 @@ def facts_of(booster: Any) -> dict[str, Any]:
 def summary_of(path: Path, facts: dict[str, Any]) -> Table:
     """Return the facts of a model as a table of texts."""
     forms = {"smallest edge": ".4f", "mean share of zero weights": ".1%", "training error": ".2%"}
-    shown = {**facts, "classes": ", ".join(map(str, facts["classes"]))}
+    texts = {**facts, "classes": listed(facts["classes"])}
     rows = [
         (name, value if isinstance(value, str) else format(value, forms.get(name, ",")))
-        for name, value in shown.items()
+        for name, value in texts.items()
     ]
     return Table(str(path), (Column("model"), Column("", flush_right=True)), tuple(rows))
 
@@ -67,18 +66,20 @@ def features_of(booster: Any, top: int) -> Table:
         )
         heads = (Column("feature"), Column("questions"), Column("importance", ".4f"))
         return Table("The features that have most of the edges", heads, counted)
-    shapes = booster.shape_functions_
-    order = sorted(shapes, key=lambda j: -float(np.ptp(shapes[j].values)))[:top]
+    # missing values vote too, as the scorecard shows
+    votes_of = {j: [*each.values, each.missing] for j, each in booster.shape_functions_.items()}
+    order = sorted(votes_of, key=lambda j: -float(np.ptp(votes_of[j])))[:top]
     rows = tuple(
         (
             feature_name(names, j),
             int((_asked(booster) == j).sum()),
-            float(shapes[j].values.min()),
-            float(shapes[j].values.max()),
+            float(min(votes_of[j])),
+            float(max(votes_of[j])),
+            float(votes_of[j][-1]),
         )
         for j in order
     )
-    votes = (Column(name, "+.4f") for name in ("lowest vote", "highest vote"))
+    votes = (Column(name, "+.4f") for name in ("lowest vote", "highest vote", "if missing"))
     columns = (Column("feature"), Column("stumps"), *votes)
     return Table("The features that move the decision most", columns, rows)
 
@@ -129,8 +130,8 @@ def score(booster: Any, X: Any, y: Any) -> tuple[float, float, float]:
     area = math.nan
     if np.unique(y).size == classes.size:
         votes = booster.decision_function(X) if classes.size == 2 else p
-        area = float(roc_auc_score(y, votes, multi_class="ovr", labels=classes))
-    return error, area, float(log_loss(y, p, labels=classes))
+        area = mean_area(y, votes, classes)
+    return error, area, log_loss(y, p, classes)
 
 
 def cross_validate(booster: Any, examples: Examples, folds: int, seed: int, name: str) -> Table:
@@ -138,6 +139,9 @@ def cross_validate(booster: Any, examples: Examples, folds: int, seed: int, name
 
     Every fold has the same share of each class, as far as possible.
     """
+    from sklearn.base import clone
+    from sklearn.model_selection import StratifiedKFold
+
     X, y = examples.X, examples.y
     assert y is not None
     classes, counts = np.unique(y, return_counts=True)
@@ -145,7 +149,7 @@ def cross_validate(booster: Any, examples: Examples, folds: int, seed: int, name
         rare = classes.tolist()[int(counts.argmin())]
         raise ValueError(
             f"--folds must be at most the number of examples of every class; got {folds}, and "
-            f"class {rare!r} has {counts.min()}"
+            f"class {shown(rare)} has {counts.min()}"
         )
     splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(np.zeros(y.size), y)
     rows: list[Row] = []

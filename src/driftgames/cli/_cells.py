@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.core.text import shown
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
 
@@ -96,7 +97,7 @@ def as_days(cells: Any) -> FloatArray | None:
         return None
     if any(other != found[0] for other in found):
         raise DataError(
-            f"a date such as {str(cells[known[0]])!r} has two meanings; write 2020-01-31"
+            f"a date such as {shown(str(cells[known[0]]))} has two meanings; write 2020-01-31"
         )
     days = np.full(len(cells), np.nan)
     days[known] = np.array(found[0]) / 86400
@@ -156,7 +157,9 @@ def rises(dates: Sequence[str]) -> bool | None:
     falling = keys[0] > keys[-1]
     steps = zip(pairwise(dates), pairwise(keys), strict=True)
     before, after = next(pair for pair, (a, b) in steps if not (a > b if falling else a < b))
-    raise ValueError(f"dates must rise or fall from line to line; got {before!r} before {after!r}")
+    raise ValueError(
+        f"dates must rise or fall from line to line; got {shown(before)} before {shown(after)}"
+    )
 
 
 def readings(dates: Sequence[str], *, iso: bool = False) -> list[list[float]]:

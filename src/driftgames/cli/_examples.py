@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -13,7 +14,8 @@ import numpy.typing as npt
 
 from driftgames.cli._cells import as_days, as_numbers, is_missing, is_number
 from driftgames.cli._tables import TableFile, open_table, read_content
-from driftgames.cli._text_tables import guess_separator
+from driftgames.cli._text_tables import LOOK, guess_separator
+from driftgames.core.text import shown
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.datasets.files import DataError
 
@@ -24,7 +26,8 @@ class Examples:
 
     ``known`` says which rows of ``X`` have a label, and ``y`` has these labels; both are None if no
     row has one. ``categories`` are the positions of the columns of strings, and ``dates`` those of
-    the columns of dates, which ``X`` holds in days since 1970.
+    the columns of dates, which ``X`` holds in days since 1970. ``label`` says in words where the
+    labels were found.
     """
 
     X: Any
@@ -33,6 +36,7 @@ class Examples:
     known: BoolArray | None = None
     categories: Sequence[int] = ()
     dates: Sequence[int] = ()
+    label: str = "the first entry of each line"
 
     def labelled(self) -> Examples:
         """Return the examples that have a label."""
@@ -48,6 +52,7 @@ def read_examples(
     n_features: int | None = None,
     names: Sequence[str] | None = None,
     categories: Sequence[int] | None = None,
+    as_strings: str | None = None,
     **settings: Any,
 ) -> Examples:
     """Read a table, with the settings of `open_table`, or LIBSVM text.
@@ -55,8 +60,8 @@ def read_examples(
     ``label`` is the name or the number (from 1) of the label column. Default: the last column.
     ``n_features`` and ``names`` are those of a fitted model: then labels may be absent, and
     columns are found by name if both the model and the file have names. ``categories`` are the
-    positions of its columns of strings. Default: the columns with a cell that is neither a number
-    nor a date.
+    positions of its columns of strings. Default: the columns that ``as_strings`` names, and those
+    whose first values are not all numbers, nor all dates.
     """
     content = read_content(source)
     if content is not None and settings.get("sep") is None and _is_libsvm(source, content):
@@ -67,6 +72,7 @@ def read_examples(
     with open_table(source, whole=True, content=content, **settings) as table:
         at = _label_column(table, label, n_features, names)
         columns = _feature_columns(table, at, names)
+        named = _named_columns(table, as_strings, columns)
         blocks = list(table.blocks)
     if not blocks:
         raise DataError(f"{source}: has no examples")
@@ -83,16 +89,18 @@ def read_examples(
     for k, j in enumerate(columns):
         cells = cells_of(j)
         found = None
-        if categories is None or k not in categories:
+        if j not in named and (categories is None or k not in categories):
             found = as_numbers(cells)
             if found is None:
                 found = _days(table, j, cells)
                 dates += [k] if found is not None else []
+            if found is None and categories is None:
+                _refuse_late_strings(table, j, cells, places)
         if found is None and categories is not None and k not in categories:
             bad = (i for i, x in enumerate(cells) if not (is_missing(x) or is_number(x)))
             i = next(bad)
-            shown = f"{table.place(places[i], j)}: {cells[i]!r}"
-            raise DataError(f"{shown} is not a number, which the model needs")
+            place = table.place(places[i], j)
+            raise DataError(f"{place}: {shown(cells[i])} is not a number, which the model needs")
         if found is None:
             strings.append(k)
             found = np.array([None if is_missing(x) else str(x).strip() for x in cells], object)
@@ -102,7 +110,8 @@ def read_examples(
         X[:, k] = column
     titles = None if table.titles is None else [table.titles[j] for j in columns]
     y, known = (None, None) if at is None else _labels(cells_of(at))
-    return Examples(X, y, titles, known, strings, dates)
+    where = "" if at is None else table.title(at) + (" (the last column)" if label is None else "")
+    return Examples(X, y, titles, known, strings, dates, where)
 
 
 def tidy_labels(labels: Sequence[Any]) -> npt.NDArray[Any]:
@@ -156,8 +165,45 @@ def _feature_columns(table: TableFile, at: int | None, names: Sequence[str] | No
     found = {table.titles[j]: j for j in columns}
     absent = [name for name in names if name not in found]
     if absent:
-        raise DataError(f"{table.name}: has no column {absent[0]!r}, which the model needs")
+        raise DataError(f"{table.name}: has no column {shown(absent[0])}, which the model needs")
     return [found[name] for name in names]
+
+
+def _named_columns(table: TableFile, names: str | None, columns: Sequence[int]) -> set[int]:
+    """Return the columns that --categories names; all must be features."""
+    found = {table.column("--categories", each) for each in names.split(",")} if names else set()
+    for j in found:
+        if j not in columns:
+            raise DataError(f"{table.name}: --categories: {table.title(j)} is no feature")
+    return found
+
+
+def _refuse_late_strings(table: TableFile, j: int, cells: Any, places: Sequence[str]) -> None:
+    """Name the first cell of a column that is unlike the values that judge it.
+
+    The first `LOOK` values judge: if all of them are numbers, or dates, a later string is a
+    mistake in the file rather than a category.
+    """
+    known = [i for i, cell in enumerate(cells) if not is_missing(cell)]
+    first, late = known[:LOOK], known[LOOK:]
+    if not late:
+        return
+    start = [cells[i] for i in first]
+    if as_numbers(start) is not None:
+        kind, bad = "a number", (i for i in late if not is_number(cells[i]))
+    elif as_days(start) is not None:
+        # each cell beside the first: one format must fit both
+        kind, bad = "a date", (i for i in late if as_days([cells[first[0]], cells[i]]) is None)
+    else:
+        return
+    i = next(bad, late[0])
+    name = table.title(j) if table.titles else str(j + 1)
+    option = shlex.quote(name)
+    raise DataError(
+        f"{table.place(places[i], j)}: {shown(cells[i])} is not {kind}, as the first {LOOK:,} "
+        f"values of the column are; correct it, or read the column as strings "
+        f"(--categories {option}), or leave it out (--leave-out {option})"
+    )
 
 
 def _days(table: TableFile, j: int, cells: Any) -> FloatArray | None:

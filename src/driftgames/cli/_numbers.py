@@ -14,8 +14,10 @@ from driftgames.cli._options import Reading
 from driftgames.cli._output import say
 from driftgames.cli._tables import Block, TableFile, open_table
 from driftgames.core.checks import first_index
+from driftgames.core.text import listed, shorten, shown
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
+from driftgames.tables import counted
 
 
 class NumberBlock(NamedTuple):
@@ -88,15 +90,15 @@ class NumberFile:
         for place, cell in zip(block.places, block.columns[j], strict=True):
             if self.may_be_missing and is_missing(cell):
                 continue
-            shown = repr(cell.strip()) if isinstance(cell, str) else str(cell)
+            text = shown(cell.strip() if isinstance(cell, str) else cell)
             if not is_number(cell):
                 wanted = "a number"
             elif not np.isfinite(float(cell)):
-                wanted, shown = "finite", str(cell).strip()
+                wanted, text = "finite", shorten(str(cell).strip())
             else:
                 continue
             place = self.table.place(place, j)
-            raise DataError(f"{place}: {self.noun} must be {wanted}; got {shown}")
+            raise DataError(f"{place}: {self.noun} must be {wanted}; got {text}")
 
 
 @contextlib.contextmanager
@@ -113,10 +115,18 @@ def open_numbers(
         yield NumberFile(table, noun, may_be_missing)
 
 
-def say_left_out(source: NumberFile) -> None:
-    """Say on standard error which columns are dates."""
+def say_columns(
+    source: NumberFile, noun: str, target: int | None = None, *, quiet: bool = False
+) -> None:
+    """Say on standard error what the columns of numbers were taken for, and which are dates.
+
+    A ``quiet`` one says the latter alone.
+    """
     table = source.table
-    titles = table.titles or [f"column {j + 1}" for j in range(table.width)]
-    left_out = [titles[j] for j in table.kept if j in table.dates]
+    named = [table.title(j) for j in source.columns]
+    read = "" if target is None else f"target {shorten(named.pop(target), 60)}; "
+    if not quiet:
+        say(f"{table.name}: {read}{counted(len(named), noun)}: {listed(named)}", err=True)
+    left_out = [table.title(j) for j in table.kept if j in table.dates]
     if left_out:
-        say(f"{table.name}: read as dates, and left out: {', '.join(left_out)}", err=True)
+        say(f"{table.name}: read as dates, and left out: {listed(left_out)}", err=True)

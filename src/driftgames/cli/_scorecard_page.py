@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from html import escape
+from html import escape as escape_html
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
+from driftgames.core.text import MOST_OF_A_MESSAGE, shorten, visible
 from driftgames.tables import Cell, Column, cell_text
 
 _CSS = """
@@ -47,14 +48,12 @@ def render_scorecard(name: str, booster: Any) -> str:
     parts = []
     for label, of_class in groupby(rows, key=lambda row: row[0]):
         if at:
-            parts.append(f"<h2>Points for {escape(str(label))}</h2>")
+            parts.append(f"<h2>Points for {escape(label)}</h2>")
         for feature, lines in groupby(of_class, key=lambda row: row[1]):
             body = "\n".join(_line(line[2], line[-1], reach, points) for line in lines)
-            parts.append(
-                f"<section><h3>{escape(str(feature))}</h3><table>\n{body}\n</table></section>"
-            )
+            parts.append(f"<section><h3>{escape(feature)}</h3><table>\n{body}\n</table></section>")
     title = f"Scorecard of {escape(name)}"
-    label = "the class" if at else str(booster.classes_[1])
+    label = "the class" if at else shorten(str(booster.classes_[1]))
     facts = (
         f"{type(booster).__name__}, {booster.n_iter_:,} rounds. A bar to the right is for {label}, "
         "a bar to the left against it."
@@ -78,6 +77,11 @@ def render_scorecard(name: str, booster: Any) -> str:
 """
 
 
+def escape(text: object) -> str:
+    """Return a text for HTML, short and without control characters: names come from files."""
+    return escape_html(visible(shorten(str(text), MOST_OF_A_MESSAGE)))
+
+
 def _line(value: Cell, points: Any, reach: float, column: Column) -> str:
     width = 50 * abs(points) / reach
     start = 50 if points >= 0 else 50 - width
@@ -85,7 +89,7 @@ def _line(value: Cell, points: Any, reach: float, column: Column) -> str:
     text = f"{points:+d}" if isinstance(points, int) else cell_text(points, column)
     text = text if points else "0"
     return (
-        f'<tr><th scope="row">{escape(str(value))}</th><td class="points">{escape(text)}</td>'
+        f'<tr><th scope="row">{escape(value)}</th><td class="points">{escape(text)}</td>'
         f'<td><div class="bar"><i{kind} style="left:{start:.2f}%;width:{width:.2f}%"></i></div>'
         "</td></tr>"
     )
@@ -104,7 +108,7 @@ def _probabilities(booster: Any) -> str:
         for share, vote in zip(_SHARES, votes.tolist(), strict=True)
         if abs(vote) <= 1
     )
-    label = escape(str(booster.classes_[1]))
+    label = escape(booster.classes_[1])
     return f"""<section><h3>How probable is {label}?</h3><table>
 <thead><tr><th>probability of {label}</th><th class="points">points in all</th></tr></thead>
 <tbody>{rows}</tbody></table></section>"""

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from driftgames.cli._cells import holds_dates
 from driftgames.cli._text_tables import LOOK, Record, complete_lines, read_lines, read_text
+from driftgames.core.text import listed, shorten, shown
 from driftgames.datasets.files import (
     LIMIT_VARIABLE,
     DataError,
@@ -72,12 +73,17 @@ class TableFile:
             return self.titles.index(text)
         if text.isdecimal() and 1 <= int(text) <= self.width:
             return int(text) - 1
-        known = ", ".join(filter(None, self.titles or ())) or f"columns 1 to {self.width}"
-        raise DataError(f"{self.name}: {option}: there is no column {text!r}; it has {known}")
+        known = listed(filter(None, self.titles or ())) or f"columns 1 to {self.width}"
+        raise DataError(f"{self.name}: {option}: there is no column {shown(text)}; it has {known}")
+
+    def title(self, column: int) -> str:
+        """Return the title of a column, or its number from 1."""
+        return self.titles[column] if self.titles else f"column {column + 1}"
 
     def place(self, row: str, column: int) -> str:
         """Return the words for a cell: "losses.csv: line 7, column 2 (cash)"."""
-        title = f" ({self.titles[column]})" if self.titles and self.titles[column] else ""
+        name = self.titles[column] if self.titles else ""
+        title = f" ({shorten(name, 100)})" if name else ""
         return f"{self.name}: {row}, column {column + 1}{title}"
 
 
@@ -105,7 +111,7 @@ def open_table(
     if sep is not None:
         sep = _SEPARATORS.get(sep, sep)
         if len(sep) != 1:
-            raise ValueError(f"--sep must be one character, or tab; got {sep!r}")
+            raise ValueError(f"--sep must be one character, or tab; got {shown(sep)}")
     with contextlib.ExitStack() as held:
         if kind is not None:
             table = _open_arrow(source, paths, kind, rows, whole)

@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from driftgames.cli._cells import DATE_TITLES, holds_dates, is_missing, is_number
+from driftgames.core.text import listed, shown
 from driftgames.datasets.files import LIMIT_VARIABLE, DataError, most_bytes
 
 LOOK = 1000
@@ -84,9 +85,9 @@ def read_text(
     titles = None
     if header:
         titles = tuple(cell.strip() for cell in first[1])
-        again = [repr(title) for title, n in Counter(filter(None, titles)).items() if n > 1]
+        again = [shown(title) for title, n in Counter(filter(None, titles)).items() if n > 1]
         if again:
-            raise DataError(f"{name}: {first[0]}: the header names {', '.join(again)} twice")
+            raise DataError(f"{name}: {first[0]}: the header names {listed(again)} twice")
         if not any(titles):
             raise DataError(f"{name}: {first[0]}: the header names no column")
     records = chain(below if header else [first, *below], records)

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from driftgames.cli._boost_options import ExampleReading, Settings
+from driftgames.cli._boost_options import ExampleReading, Settings, Training
 from driftgames.cli._options import (
     READING,
     Count,
@@ -24,6 +24,7 @@ from driftgames.cli._options import (
     running,
 )
 from driftgames.cli._output import console, fail, say
+from driftgames.cli._quick_import import import_sklearn
 from driftgames.tables import as_records, draw_table, visible, write_json
 
 
@@ -36,7 +37,8 @@ class _Commands(TyperGroup):
             shown = shlex.quote(name)
             if PurePath(name).suffix == ".json":
                 fail(f"{name} is no command; type: driftgames boost inspect {shown}")
-            fail(f"{name} is no command; type: driftgames boost fit {shown} --model m.json")
+            words = f"driftgames boost fit {shown} --label NAME --model m.json"
+            fail(f"{name} is no command; type: {words}")
         return super().resolve_command(ctx, args)
 
 
@@ -44,7 +46,7 @@ app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     help="Boost decision stumps or trees on tables or LIBSVM text.\n\n"
-    "Example: driftgames boost fit breast_cancer.train.csv --model m.json",
+    "Example: driftgames boost fit breast_cancer.train.csv --label class --model m",
 )
 
 
@@ -67,6 +69,7 @@ def fit(
     model: Model,
     *,
     settings: Settings,
+    training: Training,
     reading: ExampleReading,
     valid: str | None = None,
     patience: OptionalCount = None,
@@ -82,9 +85,11 @@ def fit(
     A fit that was stopped goes on with --resume and ends in the same model as a fit without
     a stop.
 
-    Example: driftgames boost fit breast_cancer.train.csv --model m.json
+    The label column, its classes and the other columns are named before the fit.
 
-    Example: driftgames boost fit a.csv --valid b.csv --patience 9 --model m.json
+    Example: driftgames boost fit breast_cancer.train.csv --label class --model m
+
+    Example: driftgames boost fit a.csv --label y --valid b.csv --model m
 
     Example: driftgames boost fit 'data/*.parquet' --label sold --model m.json
 
@@ -92,12 +97,13 @@ def fit(
         data (TRAIN): LIBSVM text, a table, or a pattern of tables such as 'data/*.csv'. Large
             .parquet files of numbers need not fit in memory.
         valid (FILE): Examples that score the model after each round; it is not fitted to them.
-        patience (ROUNDS): With --valid: stop when the log-loss has not fallen for so many rounds.
+        patience (ROUNDS): With --valid: stop after this many rounds without a lower log-loss.
         resume: Go on from the model file, with its settings, up to --rounds. Other settings and
             fewer rounds are refused. Without a file, begin a new one.
-        save_every (ROUNDS): Write the model after so many rounds, or after a quarter of the rounds
-            done if that is more.
+        save_every (ROUNDS): Write the model after this many rounds, or after a quarter of the
+            rounds done if that is more.
     """
+    import_sklearn()
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import say_best_round, say_scores
 
@@ -113,10 +119,10 @@ def fit(
             if valid is not None:
                 fail(f"{data}: is fitted in batches, which --valid does not go with")
             titles = models.take_names(booster) if goes_on else None
-            models.fit_batches(booster, data, reading.label, titles)
+            models.fit_batches(booster, data, reading.label, titles, training)
             models.write_booster(booster, None, model)
         else:
-            examples = models.read_labelled(data, reading, booster)
+            examples = models.read_labelled(data, reading, booster, training)
             held_out = None if valid is None else models.read_valid(valid, reading, examples)
             try:
                 models.fit_with_checkpoints(booster, examples, held_out, save_every, model)
@@ -137,6 +143,7 @@ def cv(
     seed: Natural = 0,
     *,
     settings: Settings,
+    training: Training,
     reading: ExampleReading,
     json: JsonFile = None,
     jobs: Jobs = 1,
@@ -146,19 +153,20 @@ def cv(
     Prints error, AUC and log-loss of each part, their means and their
     standard deviations.
 
-    Example: driftgames boost cv breast_cancer.train.csv --folds 3 --json cv.json
+    Example: driftgames boost cv breast_cancer.train.csv --label class --folds 3
 
     Options:
         data (TRAIN): LIBSVM text, or tables.
         folds: How many parts.
         seed: Of the deal of the examples.
     """
+    import_sklearn()
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import cross_validate
 
     with running(settings.imported, json=json):
         booster = settings.begin().set_params(n_jobs=jobs)
-        examples = models.read_labelled(data, reading, booster)
+        examples = models.read_labelled(data, reading, booster, training)
         table = cross_validate(booster, examples, folds, seed, data)
         console().print(draw_table(table))
         if json is not None:
@@ -181,7 +189,7 @@ def predict(
 ) -> None:
     """Predict, one line per example; print scores to standard error if labels are known.
 
-    Example: driftgames boost predict breast_cancer.test.csv --model m.json
+    Example: driftgames boost predict breast_cancer.test.csv --model m
 
     Example: driftgames boost predict new.csv --model m.json --what probability
 
@@ -192,6 +200,7 @@ def predict(
         output (FILE): The file. Default: standard output.
         json (FILE): Write labels, votes and probabilities to this file.
     """
+    import_sklearn()
     from driftgames.boosting.estimators.persistence import load_model
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import line_of, predictions_of, say_scores
@@ -237,7 +246,7 @@ def inspect(
 ) -> None:
     """Show what a model is made of: rounds, features, margins and its certificate.
 
-    Example: driftgames boost inspect m.json --plot shapes.svg --html points.html
+    Example: driftgames boost inspect m --plot shapes.svg --html points.html
 
     Options:
         model (M.json): The model file.
@@ -246,6 +255,7 @@ def inspect(
         plot (FILE): Draw what the features vote to this .svg, .pdf or .png.
         html (OUT.html): Write the scorecard of stumps as a page.
     """
+    import_sklearn()
     from driftgames.boosting.estimators.persistence import load_model
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import facts_of, features_of, margins_on, summary_of

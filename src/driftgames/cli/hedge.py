@@ -142,7 +142,7 @@ def hedge(
     """
     from driftgames.cli._hedge_report import History, as_json, draw, show
     from driftgames.cli._hedge_stream import StreamState, chain, new_rounds
-    from driftgames.cli._numbers import open_numbers, say_left_out
+    from driftgames.cli._numbers import open_numbers, say_columns
 
     with running(asked.imported, locked=state, plot=plot, state=state, json=json):
         epsilons, begin = fractions("--epsilon", epsilon), first_round_of(first_round)
@@ -156,7 +156,7 @@ def hedge(
         size = every or (1 if answering else None)
         whole = state is not None
         with open_numbers(losses, reading, rows=size, whole_lines=whole) as source:
-            say_left_out(source)
+            say_columns(source, "action", quiet=answering)
             current = asked.start(source, ends, shares, saved)
             learner = current.learner
             history = None if plot is None else History()

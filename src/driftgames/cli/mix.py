@@ -18,6 +18,8 @@ from driftgames.cli._options import (
     running,
 )
 from driftgames.cli._output import console
+from driftgames.cli._quick_import import import_sklearn
+from driftgames.core.text import shown
 from driftgames.tables import write_json
 
 if TYPE_CHECKING:
@@ -79,11 +81,12 @@ def mix(
     """
     import numpy as np
 
+    import_sklearn()
     from driftgames.cli._hedge_report import History
     from driftgames.cli._hedge_stream import chain, new_rounds
     from driftgames.cli._mix_report import Played, as_json, draw, make_table, show
     from driftgames.cli._mix_stream import MixState, Rounds
-    from driftgames.cli._numbers import open_numbers, say_left_out
+    from driftgames.cli._numbers import open_numbers, say_columns
 
     with running(locked=state, plot=plot, state=state, json=json):
         begin = first_round_of(first_round)
@@ -98,8 +101,8 @@ def mix(
             rows=1 if answering else None,
             whole_lines=state is not None,
         ) as source:
-            say_left_out(source)
             at = _target(source, target)
+            say_columns(source, "expert", at, quiet=answering)
             current = _begin(source, at, asked, linearise, combiners, saved)
             mixture, rounds = current.mixture, Rounds(source, at)
             history = None if plot is None else History()
@@ -153,7 +156,7 @@ def _target(source: NumberFile, target: str) -> int:
     """Return the column of the outcomes, by name or by number from 1."""
     column = source.table.column("--target", target)
     if column not in source.columns:
-        raise ValueError(f"--target: column {target!r} is left out, as an index or dates are")
+        raise ValueError(f"--target: column {shown(target)} is left out, as an index or dates are")
     if len(source.columns) < 2:
         raise ValueError("the input has no expert beside the outcomes")
     return source.columns.index(column)

@@ -8,17 +8,16 @@ from __future__ import annotations
 import contextlib
 import math
 import numbers
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.core.text import shown as shown
 from driftgames.core.typing import FloatArray
 
 _FLOAT64 = np.dtype(np.float64)
-_NUMPY_SCALAR = re.compile(r"\bnp\.(?:\w+\(([^()]*)\)|(True|False)_)")
 
 
 def check_integer(name: str, value: object, *, least: int, limited: bool = True) -> int:
@@ -89,6 +88,18 @@ def check_interval(name: str, value: object) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
+def check_kind(name: str, value: object, kind: type) -> None:
+    """Raise ValueError unless ``value`` is of this class.
+
+    >>> check_kind("loss_function", 3, dict)
+    Traceback (most recent call last):
+    ...
+    ValueError: loss_function must be of kind dict; got 3
+    """
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} must be of kind {kind.__name__}; got {shown(value)}")
+
+
 def check_flag(name: str, value: object) -> bool:
     """Return ``value`` as a bool, or say that it is not a truth value."""
     if not isinstance(value, (bool, np.bool_)):
@@ -120,10 +131,12 @@ def check_fractions(name: str, values: npt.ArrayLike) -> FloatArray:
 
 def check_horizons(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """Return horizons (of any shape) as integers, or name the first that is not one >= 1."""
-    horizons = np.asarray(values)
+    horizons = np.asarray(unmask("horizon", values))
     whole = np.issubdtype(horizons.dtype, np.integer)
     if not whole or (horizons.size and horizons.min() < 1):
         raise ValueError(f"horizon must be an integer >= 1; got {shown(values)}")
+    if horizons.size and horizons.max() >= 2**63:
+        raise ValueError(f"horizon must be below 2**63; got {shown(values)}")
     return horizons.astype(np.int64, copy=False)
 
 
@@ -178,11 +191,11 @@ def check_distribution(name: str, values: npt.ArrayLike, length: int) -> FloatAr
     return p
 
 
-def as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
+def as_floats(name: str, values: npt.ArrayLike, *, missing: bool = False) -> FloatArray:
     """Return ``values`` as a float64 array, or say that they are not numbers.
 
-    Complex numbers, dates, text and masked entries, which NumPy would turn into floats, are
-    no numbers here.
+    Complex numbers, dates and text, which NumPy would turn into floats, are no numbers here.
+    Masked entries follow `unmask`.
 
     >>> as_floats("losses", ["0.5", "1"])
     Traceback (most recent call last):
@@ -191,9 +204,10 @@ def as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
     """
     if type(values) is np.ndarray and values.dtype == _FLOAT64:  # the usual case, for speed
         return values
+    values = unmask(name, values, missing=missing)
     try:
         array = np.asarray(values)
-        if array.dtype.kind not in "biufO" or np.ma.is_masked(values):
+        if array.dtype.kind not in "biufO":
             raise TypeError("NumPy would drop a part of them")
         if array.dtype.kind == "O" and any(isinstance(each, (str, bytes)) for each in array.flat):
             raise TypeError("NumPy would read them")
@@ -202,13 +216,85 @@ def as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
         raise ValueError(f"{name} must be numbers; got {shown(values)}") from error
 
 
+def unmask(name: str, values: Any, *, missing: bool = False) -> Any:
+    """Return ``values`` without a mask: the one rule for NumPy's masked arrays.
+
+    A masked entry is a missing value. Where missing values are allowed it becomes NaN (NaT in
+    dates, None in texts and objects); otherwise it is an error. Values without a mask come back
+    as they are.
+
+    >>> unmask("X", np.ma.array([1, 2], mask=[False, True]), missing=True)
+    array([ 1., nan])
+    >>> unmask("y", np.ma.array([1, 2], mask=[False, True]))
+    Traceback (most recent call last):
+    ...
+    ValueError: y must have no masked entries; got one at index 1
+    """
+    if type(values) is np.ndarray:
+        return values
+    if isinstance(values, list | tuple):
+        if not any(isinstance(each, np.ma.MaskedArray) for each in values):
+            return values
+        values = np.ma.array(values)
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    mask = np.ma.getmaskarray(values)
+    if not mask.any():
+        return values.data
+    if not missing:
+        where = _plain(first_index(mask)) if mask.ndim else 0
+        raise ValueError(f"{name} must have no masked entries; got one at index {where}")
+    kind = values.dtype.kind
+    if kind in "mM":
+        filled, hole = values.data.copy(), np.array("NaT", dtype=values.dtype)
+    elif kind in "biufc":
+        filled = values.data.astype(np.complex128 if kind == "c" else np.float64)
+        hole = np.array(np.nan)
+    else:
+        filled, hole = values.data.astype(object), np.array(None)
+    filled[mask] = hole
+    return filled
+
+
 @contextlib.contextmanager
-def float_errors(name: str) -> Iterator[None]:
-    """Turn the errors of values that no float64 holds into a ValueError that names them."""
+def float_errors(name: str, values: Any = None) -> Iterator[None]:
+    """Turn the errors of values that no float64 holds into a ValueError that names them.
+
+    With ``values``, a table, the error of a cell that is no number names its row and column.
+    """
     try:
         yield
+    except ValueError as error:
+        asked = values is not None and str(error).startswith("could not convert")
+        place = place_of_string(values) if asked else None
+        if place is None:
+            raise
+        raise ValueError(f"{name} must be numbers; got {place}") from error
     except ArithmeticError as error:  # an integer of 400 digits, or a signalling NaN of Decimal
         raise ValueError(f"{name} must be numbers that fit in a float64; got {error}") from error
+
+
+def place_of_string(table: Any) -> str | None:
+    """Return the first cell of a table that is no number, and where it stands; None without one.
+
+    >>> place_of_string([[1.0, 2.0], [3.0, "x"]])
+    "'x' in row 1, column 1"
+    """
+    names = getattr(table, "columns", None)
+    try:
+        cells = np.asarray(table, dtype=object)
+    except ValueError:
+        return None
+    for where in np.ndindex(cells.shape):
+        try:
+            float(cells[where])
+        except (TypeError, ValueError):
+            row = f"row {where[0]}" if where else "the table"
+            column = ""
+            if len(where) > 1:
+                column = f", column {shown(where[1] if names is None else names[where[1]])}"
+            return f"{shown(cells[where])} in {row}{column}"
+    return None
 
 
 @contextlib.contextmanager
@@ -237,20 +323,6 @@ def is_real(value: object) -> bool:
             float(value)
             return True
     return False
-
-
-def shown(value: object) -> str:
-    """Return ``repr(value)`` for a message, with NumPy's scalars written as plain numbers.
-
-    Python refuses to write integers of 4,301 digits.
-
-    >>> shown((np.float64(15.0), np.True_)), shown([10**5000])
-    ('(15.0, True)', 'a list with more digits than Python shows')
-    """
-    try:
-        return _NUMPY_SCALAR.sub(r"\1\2", repr(value))
-    except ValueError:
-        return f"a {type(value).__name__} with more digits than Python shows"
 
 
 def _plain(index: tuple[int, ...]) -> int | tuple[int, ...]:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from driftgames.core.text import shorten, shown
+
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
@@ -16,7 +18,20 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
         return None
     import narwhals.stable.v2 as nw
 
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(X, pass_through=True)
+        names = frame.columns if isinstance(frame, nw.DataFrame) else []
+    except (TypeError, ValueError) as error:  # such as columns of a MultiIndex
+        raise ValueError(f"the data frame cannot be read: {shorten(str(error))}") from error
+    if isinstance(frame, nw.LazyFrame):
+        raise ValueError(
+            f"a lazy frame has no rows yet; got {type(X).__module__}.{type(X).__name__}: call its "
+            "collect() or compute() first, or fit it in batches (fit_batches, driftgames.dask)"
+        )
+    if any(isinstance(name, tuple) for name in names):
+        raise ValueError(
+            f"columns must have plain names; got {shown(names[0])} of a MultiIndex: join its levels"
+        )
     return frame if isinstance(frame, nw.DataFrame) else None
 
 

@@ -12,12 +12,12 @@ given again to whoever reads the file.
 from __future__ import annotations
 
 import dataclasses
-import reprlib
 from typing import Any, ClassVar
 
 import numpy as np
 
 from driftgames.core.documents import DocumentError, decode_array, encode_array
+from driftgames.core.text import shown
 from driftgames.core.typing import Content
 
 UNREADABLE = (
@@ -85,7 +85,7 @@ def encode(value: Any) -> Any:
         return {name: encode(each) for name, each in value.items()}
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise TypeError(f"a file cannot hold {reprlib.repr(value)}")
+    raise TypeError(f"a file cannot hold {shown(value)}")
 
 
 def decode(value: Any) -> Any:
@@ -127,7 +127,7 @@ def restore(described: Content, argument: str = "") -> Any:
     it as potential=
     """
     if not is_described(described):
-        raise DocumentError(f"not an object by name and arguments; got {reprlib.repr(described)}")
+        raise DocumentError(f"not an object by name and arguments; got {shown(described)}")
     name, arguments = described["name"], described["arguments"]
     if arguments is None:
         asked = f"; give it as {argument}=" if argument else ""

@@ -20,7 +20,6 @@ import json
 import math
 import os
 import re
-import reprlib
 import secrets
 import stat
 import sys
@@ -32,13 +31,21 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.locks import same_file, try_lock
+from driftgames.core.text import MOST_OF_A_MESSAGE, shorten, shown, visible
 from driftgames.core.typing import Content
 
 _TEMPORARY = ".tmp"
 
 
 class DocumentError(ValueError):
-    """A file that is not the document it should be; the message says in which way."""
+    """A file that is not the document it should be; the message says in which way.
+
+    The message may name what the file holds: it is cut if it is long, and shows no control
+    characters.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shorten(visible(message), MOST_OF_A_MESSAGE))
 
 
 def write_document(path: str | os.PathLike[str], kind: str, version: int, content: Content) -> None:
@@ -58,14 +65,16 @@ def read_document(path: str | os.PathLike[str], kind: str, version: int) -> Cont
     try:
         document = json.loads(Path(path).read_bytes())
     except (ValueError, RecursionError) as error:  # numbers and nesting have limits too
-        raise DocumentError(f"{path}: not JSON, or cut short ({error})") from error
+        raise DocumentError(f"{path}: not JSON, or cut short ({shorten(str(error))})") from error
     if not isinstance(document, dict) or "format" not in document:
         raise DocumentError(f"{path}: not a driftgames document (it has no 'format')")
     if document["format"] != kind:
-        raise DocumentError(f"{path}: holds a {document['format']!r}, where {kind!r} was wanted")
+        raise DocumentError(
+            f"{path}: holds a {shown(document['format'])}, where {kind!r} was wanted"
+        )
     found = document.get("version")
     if type(found) is not int or found < 1:
-        raise DocumentError(f"{path}: its version must be an integer >= 1; got {found!r}")
+        raise DocumentError(f"{path}: its version must be an integer >= 1; got {shown(found)}")
     if found != version:
         age = "newer" if found > version else "older"
         raise DocumentError(
@@ -150,16 +159,18 @@ def decode_array(encoded: Content) -> npt.NDArray[Any]:
     try:
         text, shape = encoded["dtype"], encoded["shape"]
         if not isinstance(text, str) or not re.fullmatch(r"[<|][biuf]\d", text):
-            raise ValueError(f"dtype must be of numbers, little endian; got {reprlib.repr(text)}")
+            raise ValueError(f"dtype must be of numbers, little endian; got {shown(text)}")
         if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
-            raise ValueError(f"shape must be a list of sizes; got {reprlib.repr(shape)}")
+            raise ValueError(f"shape must be a list of sizes; got {shown(shape)}")
         data = base64.b64decode(encoded["base64"], validate=True)
         dtype = np.dtype(text)
         if len(data) != math.prod(shape) * dtype.itemsize:
-            raise ValueError(f"{len(data)} bytes are not an array of shape {reprlib.repr(shape)}")
+            raise ValueError(f"{len(data)} bytes are not an array of shape {shown(shape)}")
         array = np.frombuffer(data, dtype=dtype).reshape(shape)
     except (KeyError, OverflowError, TypeError, ValueError) as error:
-        raise DocumentError(f"an array in the document cannot be read: {error}") from error
+        raise DocumentError(
+            f"an array in the document cannot be read: {shorten(str(error))}"
+        ) from error
     return array.astype(dtype.newbyteorder("="))
 
 
@@ -178,13 +189,23 @@ def _open_temporary(target: Path, mode: int | None) -> tuple[int, str]:
     while True:
         name = str(target.with_name(f".{target.name}.{secrets.token_hex(6)}{_TEMPORARY}"))
         handle = os.open(name, flags, 0o666 if mode is None else mode & 0o666)
-        if sys.platform == "win32" or (try_lock(handle) and same_file(handle, name)):
-            return handle, name
+        try:
+            taken = sys.platform == "win32" or try_lock(handle) is not False
+            if taken and (sys.platform == "win32" or same_file(handle, name)):
+                return handle, name
+        except BaseException:
+            os.close(handle)
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
         os.close(handle)  # another process took it for a stale one
 
 
 def _remove_stale(target: Path) -> None:
-    """Remove the temporary files of ``target`` whose process has ended; it then holds no lock."""
+    """Remove the temporary files of ``target`` whose process has ended; it then holds no lock.
+
+    Where the file system has no locks, none is removed: its process may be writing to it.
+    """
     for stale in target.parent.glob(f".{glob.escape(target.name)}.*{_TEMPORARY}"):
         with contextlib.suppress(OSError):
             if sys.platform == "win32":

@@ -9,6 +9,7 @@ import numpy as np
 from driftgames.core.checks import check_integer
 from driftgames.core.description import UNREADABLE, explain
 from driftgames.core.documents import DocumentError
+from driftgames.core.text import shown
 from driftgames.core.typing import Content
 
 KNOWN = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
@@ -24,6 +25,19 @@ def generator_of(random_state: RandomState) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(seed_of(random_state))
+
+
+def check_generator(name: str, rng: object) -> np.random.Generator:
+    """Return a generator of NumPy, or say that it is none.
+
+    >>> check_generator("rng", 3)
+    Traceback (most recent call last):
+    ...
+    ValueError: rng must be a np.random.Generator; got 3
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(f"{name} must be a np.random.Generator; got {shown(rng)}")
+    return rng
 
 
 def seed_of(random_state: RandomState) -> int:
@@ -49,7 +63,9 @@ def generator_in(state: Content) -> np.random.Generator:
     """
     name = state.get("bit_generator")
     if name not in KNOWN:
-        raise DocumentError(f"there is no bit generator {name!r}; there are {', '.join(KNOWN)}")
+        raise DocumentError(
+            f"there is no bit generator {shown(name)}; there are {', '.join(KNOWN)}"
+        )
     bits: np.random.BitGenerator = getattr(np.random, name)()
     try:
         _check_state(name, state)

@@ -1,20 +1,32 @@
 """Locks on files that end with their process, however it ends.
 
-The lock is the operating system's own, on an open file: a process that is killed leaves none.
+The lock is the operating system's own, on an open file: a process that is killed leaves none. Some
+file systems have no locks (network folders, FUSE). There work goes on without one, and a warning
+says so once.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
+
+_NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL})
+"""What a file system without locks answers."""
+
+
+class NoLockWarning(UserWarning):
+    """The file system has no locks, so that two processes may write to one file."""
+
 
 if sys.platform == "win32":
     import msvcrt
 
-    def try_lock(handle: int) -> bool:
+    def try_lock(handle: int) -> bool | None:
         """Lock an open file until it is closed; return whether the lock was free."""
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
@@ -25,13 +37,37 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def try_lock(handle: int) -> bool:
-        """Lock an open file until it is closed; return whether the lock was free."""
+    def try_lock(handle: int) -> bool | None:
+        """Lock an open file until it is closed; return whether the lock was free.
+
+        None, with a warning, if the file system has no locks.
+        """
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            _warn_once()
+            return None
         return True
+
+
+_warned = False
+
+
+def _warn_once() -> None:
+    """Warn once in a process, whatever filters say of repeated warnings."""
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            "this file system has no locks: files are still replaced in one step, but nothing "
+            "keeps two processes from writing to the same file",
+            NoLockWarning,
+            stacklevel=3,
+        )
 
 
 class LockedError(OSError):
@@ -68,7 +104,7 @@ def _lock_file(lock: Path) -> int | None:
     while True:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            if not try_lock(handle):
+            if try_lock(handle) is False:
                 os.close(handle)
                 return None
             # the process that had the lock may have removed the file after it was opened here
@@ -76,6 +112,8 @@ def _lock_file(lock: Path) -> int | None:
                 return handle
         except BaseException:
             os.close(handle)
+            with contextlib.suppress(OSError):
+                os.unlink(lock)
             raise
         os.close(handle)
 

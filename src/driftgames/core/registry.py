@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
+from driftgames.core.text import shown
+
 T = TypeVar("T")
 
 
@@ -17,7 +19,5 @@ def choose(kind: str, name: object, registry: Mapping[str, T]) -> T:
     ValueError: learner must be one of exp, 2-norm; got 'best'
     """
     if not isinstance(name, str) or name not in registry:
-        from driftgames.core.checks import shown  # which needs NumPy
-
         raise ValueError(f"{kind} must be one of {', '.join(registry)}; got {shown(name)}")
     return registry[name]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import reprlib
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from driftgames.core.checks import is_real
+from driftgames.core.text import shown
+from driftgames.core.threads import is_jobs
 from driftgames.core.typing import Content
 
 LARGEST = sys.float_info.max
@@ -91,7 +92,7 @@ def between(low: float, high: float) -> Requirement:
 
 
 def list_of(length: int | None, entry: Requirement) -> Requirement:
-    """Require a list of so many entries."""
+    """Require a list of ``length`` entries."""
     return Requirement(
         f"a list of {length}", lambda v: isinstance(v, list) and len(v) == length, entry
     )
@@ -120,6 +121,7 @@ DIGEST = Requirement(
     lambda v: isinstance(v, str) and re.fullmatch("[0-9a-f]{64}", v) is not None,
 )
 FLAG = one_of(True, False)
+JOBS = Requirement("an integer other than 0, of at most 31 bits", is_jobs)
 LIST = Requirement("a list", lambda v: isinstance(v, list))
 NULL = Requirement("null", lambda v: v is None)
 NUMBER = Requirement("a finite number", lambda v: is_real(v) and -LARGEST <= v <= LARGEST)
@@ -133,4 +135,4 @@ STRING = Requirement("a string", lambda v: isinstance(v, str))
 def _shown(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype}{list(value.shape)}"
-    return reprlib.repr(value)
+    return shown(value)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import reprlib
 import sys
 import threading
 from abc import ABC, abstractmethod
@@ -230,7 +229,7 @@ def check_clock(name: str, value: object) -> int:
     """Return the number of rounds played, or say that no clock can show it."""
     t = check_integer(name, value, least=0)
     if t > LAST_ROUND:
-        raise ValueError(f"{name} must be at most 2**53; got {reprlib.repr(value)}")
+        raise ValueError(f"{name} must be at most 2**53; got {shown(value)}")
     return t
 
 
@@ -246,7 +245,9 @@ def _arguments_from(saved: Content, given: Content) -> Content:
             continue
         known = is_described(value) and isinstance(given[name], Describable)
         if not known or describe(given[name]) != value:
-            raise DocumentError(f"it was made with {name} = {value}; given is {shown(given[name])}")
+            raise DocumentError(
+                f"it was made with {name} = {shown(value)}; given is {shown(given[name])}"
+            )
         arguments[name] = given[name]
     if others := given.keys() - saved.keys():
         raise DocumentError(

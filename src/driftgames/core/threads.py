@@ -1,9 +1,53 @@
-"""A loop in threads."""
+"""How many threads, and a loop in threads."""
 
 from __future__ import annotations
 
+import numbers
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+
+from driftgames.core.text import shown
+
+MOST_JOBS = 2**31 - 1
+"""The largest ``n_jobs`` that makes sense as an argument; threads are as many as processors."""
+
+
+def count_processors() -> int:
+    """Return how many processors this process may use: at least 1."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(len(os.sched_getaffinity(0)), 1)
+    return os.cpu_count() or 1
+
+
+def count_jobs(n_jobs: object, *, default: int = 1) -> int:
+    """Return the number of threads that ``n_jobs`` asks for, at most one for each processor.
+
+    None is the ``default``. -1 is all processors, -2 all but one, and so on, but at least one
+    thread. 0 and what is no integer are refused.
+
+    >>> count_jobs(None), count_jobs(1), count_jobs(10_000) == count_jobs(-1)
+    (1, 1, True)
+    >>> count_jobs(0)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_jobs must be None or an integer other than 0, at most 2147483647; got 0
+    """
+    jobs = default if n_jobs is None else n_jobs
+    if not is_jobs(jobs):
+        raise ValueError(
+            f"n_jobs must be None or an integer other than 0, at most {MOST_JOBS}; "
+            f"got {shown(n_jobs)}"
+        )
+    asked: int = int(jobs)  # type: ignore[call-overload]
+    processors = count_processors()
+    return max(1, min(asked, processors) if asked > 0 else processors + 1 + asked)
+
+
+def is_jobs(value: object) -> bool:
+    """Whether a value is a number of jobs: an integer other than 0, of reasonable size."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    return whole and value != 0 and abs(int(value)) <= MOST_JOBS  # type: ignore[call-overload]
 
 
 def run_in_threads(task: Callable[[int], object], starts: range, n_threads: int) -> None:

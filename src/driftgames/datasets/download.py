@@ -168,7 +168,7 @@ def host_of(url: str) -> str:
 
 
 def answering(urls: Iterable[str], *, within: float = 5.0) -> frozenset[str]:
-    """Return the hosts that answer within so many seconds; any answer counts, an error too.
+    """Return the hosts that answer within ``within`` seconds; any answer counts, an error too.
 
     The call ends in time even if the system's look-up of a name hangs: a thread asks each host,
     and a thread that is late is left behind.

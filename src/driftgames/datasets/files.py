@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from driftgames.core.text import MOST_OF_A_MESSAGE, shorten, shown, visible
+
 MOST_BYTES = 2**30
 """The most bytes that compressed data may hold; ``DRIFTGAMES_MOST_BYTES`` sets another number."""
 
@@ -34,7 +36,13 @@ _CHUNK = 1 << 20
 
 
 class DataError(ValueError):
-    """Data that is missing, unreadable or other than expected."""
+    """Data that is missing, unreadable or other than expected.
+
+    The message is cut if it is long, and shows no control characters: files name columns.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shorten(visible(message), MOST_OF_A_MESSAGE))
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -86,7 +94,7 @@ def most_bytes() -> int:
     """Return the limit that ``DRIFTGAMES_MOST_BYTES`` sets. Default: `MOST_BYTES`."""
     text = os.environ.get(LIMIT_VARIABLE, "")
     if text and (not text.isdecimal() or int(text) < 1):
-        raise DataError(f"{LIMIT_VARIABLE} must be a number of bytes; got {text!r}")
+        raise DataError(f"{LIMIT_VARIABLE} must be a number of bytes; got {shown(text)}")
     return int(text) if text else MOST_BYTES
 
 
@@ -133,7 +141,7 @@ def search_path(directory: str | os.PathLike[str] | None = None) -> list[Locatio
     if named:
         kind = "directory" if directory is not None else DATA_VARIABLE
         if not Path(named).is_dir():
-            raise DataError(f"{kind} must be a folder that exists; got {os.fspath(named)!r}")
+            raise DataError(f"{kind} must be a folder that exists; got {shown(os.fspath(named))}")
         found.insert(0, Location(kind, Path(named)))
     return found
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from driftgames.core.checks import check_integer
 from driftgames.core.documents import atomic_write
+from driftgames.core.text import shown
 from driftgames.core.typing import FloatArray, Path
 from driftgames.datasets.files import DataError, read_bytes
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 _NEWLINE, _SPACE, _COLON = b"\n :"
-_MOST_DIGITS = 15  # integers of so many digits are exact in a float64
+_MOST_DIGITS = 15  # an integer of 15 digits is exact in a float64
 _MOST_COLUMNS = 2**31 - 1  # learners hold column numbers in 32 bits
 _ORDINARY = np.zeros(256, dtype=bool)
 _ORDINARY[list(b"0123456789+-.eE: \t\r\n")] = True
@@ -258,5 +259,4 @@ def _finite(what: str, token: bytes) -> float:
 
 
 def _shown(token: bytes) -> str:
-    text = token.decode("utf-8", errors="backslashreplace")
-    return repr(text if len(text) <= 40 else text[:37] + "...")
+    return shown(token.decode("utf-8", errors="backslashreplace"))

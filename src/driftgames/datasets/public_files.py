@@ -23,6 +23,7 @@ from importlib import resources
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.core.text import shown
 from driftgames.datasets.binarise import Attribute, Row, binarise, make_columns, quantise
 from driftgames.datasets.dataset import Split
 from driftgames.datasets.files import DataError
@@ -125,7 +126,9 @@ def parse_adult(text: str) -> tuple[list[Row], list[str]]:
             continue
         label = fields.pop().rstrip(".")  # adult.test ends its labels in a full stop
         if len(fields) != len(ADULT) or label not in {"<=50K", ">50K"}:
-            raise DataError(f"adult: line {number}: expected 14 fields and a label; got {line!r}")
+            raise DataError(
+                f"adult: line {number}: expected 14 fields and a label; got {shown(line)}"
+            )
         rows.append(fields)
         labels.append(label)
     return rows, labels
@@ -201,7 +204,7 @@ def parse_splice(text: str) -> tuple[list[str], list[str]]:
         fields = [field.strip() for field in line.split(",")]
         if len(fields) != 3 or fields[0] not in {"EI", "IE", "N"} or len(fields[2]) != 60:
             raise DataError(
-                f"splice: line {number}: expected class, name and 60 bases; got {line!r}"
+                f"splice: line {number}: expected class, name and 60 bases; got {shown(line)}"
             )
         classes.append(fields[0])
         sequences.append(fields[2])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import check_integer, check_vector
+from driftgames.core.checks import check_integer, check_kind, check_vector
 from driftgames.core.typing import FloatArray
 from driftgames.potentials.minimax import ChipLoss
 
@@ -31,6 +31,7 @@ class Chips:
 
 def move(chips: Chips, moves: npt.ArrayLike) -> Chips:
     """Return the chips one round later, each moved by its entry of ``moves``."""
+    check_kind("chips", chips, Chips)
     z = check_vector("moves", moves, chips.positions.size)
     return Chips(chips.positions + z, chips.t + 1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import check_distribution, check_integer
+from driftgames.core.checks import check_distribution, check_integer, check_kind, check_vector
+from driftgames.core.generators import generator_of
 from driftgames.core.progress import progress
 from driftgames.core.typing import FloatArray
 from driftgames.games.adversaries import Adversary
@@ -30,6 +32,9 @@ class Turn:
     moves: FloatArray
     chips: Chips
 
+
+MOST_GAMES = 10**12
+"""The most games that `worst_case` plays; their number grows exponentially."""
 
 Observer = Callable[[Turn], Any]
 
@@ -69,9 +74,11 @@ def play(
     array([0., 0., 1., 0., 0.])
     """
     game = DGv1() if rules is None else rules
-    generator = np.random.default_rng(rng)
+    generator = generator_of(rng)
     rounds = check_integer("horizon", horizon, least=1)
-    kept: dict[str, list[Any]] = {name: [] for name in observers or {}}
+    watching = {} if observers is None else observers
+    check_kind("observers", watching, Mapping)
+    kept: dict[str, list[Any]] = {name: [] for name in watching}
     chips = Chips.at_start(n_chips)
     with progress("rounds", rounds, show=show_progress) as advance:
         for _ in range(rounds):
@@ -80,7 +87,7 @@ def play(
             game.check(p, moves)
             chips = move(chips, moves)
             player.observe(moves)
-            for name, observer in (observers or {}).items():
+            for name, observer in watching.items():
                 kept[name].append(observer(Turn(p, moves, chips)))
             advance(1)
     return GameRecord(chips, {name: np.asarray(entries) for name, entries in kept.items()})
@@ -134,6 +141,13 @@ def worst_case(
     0.5
     """
     rounds = check_integer("horizon", horizon, least=1)
+    choices = check_vector("moves", moves)
+    n = check_integer("n_chips", n_chips, least=1)
+    if n * rounds * math.log(max(choices.size, 1)) > math.log(MOST_GAMES):
+        raise ValueError(
+            f"len(moves) ** (n_chips * horizon) must be at most {MOST_GAMES:g}; "
+            f"got {choices.size} ** ({n} * {rounds})"
+        )
     joint = [np.array(z, dtype=np.float64) for z in itertools.product(moves, repeat=n_chips)]
 
     def search(player: Player, chips: Chips) -> float:

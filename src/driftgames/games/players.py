@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy.typing as npt
 
 from driftgames._kernels.sums import dot
-from driftgames.core.checks import check_range, check_vector
+from driftgames.core.checks import check_kind, check_range, check_vector
 from driftgames.core.typing import FloatArray
 from driftgames.games.chips import Chips, hedge_moves, move
 from driftgames.games.rules import DriftingGame
@@ -47,6 +47,7 @@ class PotentialPlayer:
 
 def minimax_player(game: DriftingGame, loss: ChipLoss, horizon: int) -> PotentialPlayer:
     """Return the minimax player of a game; this solves all its potentials. [LS14, Eq. (1)]"""
+    check_kind("game", game, DriftingGame)
     solved = MinimaxPotential(loss, horizon, game.moves, game.beta, keep_table=True)
     return PotentialPlayer(solved)
 

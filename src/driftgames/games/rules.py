@@ -9,7 +9,13 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import as_floats, check_distribution, check_positive, check_vector
+from driftgames.core.checks import (
+    as_floats,
+    check_distribution,
+    check_number,
+    check_positive,
+    check_vector,
+)
 from driftgames.core.typing import FloatArray
 
 TOLERANCE = 1e-9
@@ -40,8 +46,14 @@ class DriftingGame:
     moves: Sequence[float] = (-1.0, 1.0)
     beta: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not check_vector("moves", self.moves).size:
+            raise ValueError("moves must hold at least one number; got none")
+        check_number("beta", self.beta)
+
     def check(self, p: FloatArray, moves: FloatArray) -> None:
         """Raise `RuleBrokenError` unless the moves lie in B and average at least beta."""
+        p = check_vector("p", p)
         z = check_vector("moves", moves, p.size)
         distances = np.abs(z[:, np.newaxis] - np.asarray(self.moves)).min(axis=1)
         if (distances > TOLERANCE).any():
@@ -59,6 +71,7 @@ class DGv1:
 
     def check(self, p: FloatArray, moves: FloatArray) -> None:
         """Raise `RuleBrokenError` unless the moves obey all three rules."""
+        p = check_vector("p", p)
         z = check_vector("moves", moves, p.size)
         _check_interval(z)
         _check_average("p.z", float(p @ z), 0.0)

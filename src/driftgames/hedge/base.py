@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import as_floats, check_integer, check_range, shown
+from driftgames.core.checks import as_floats, check_integer, check_range, shown, unmask
 from driftgames.core.data_frames import column_names
+from driftgames.core.generators import check_generator
 from driftgames.core.progress import progress as progress_bar
 from driftgames.core.schema import FLAG, PAIR, STRING, Schema, array_of, integer, list_of, one_of
 from driftgames.core.state import LAST_ROUND, Stateful, check_arrays
@@ -131,8 +132,9 @@ class ExpertLearner(Stateful):
 
     def sample(self, rng: np.random.Generator, *, awake: npt.ArrayLike | None = None) -> int:
         """Return an action drawn from `distribution`."""
+        generator = check_generator("rng", rng)
         heights = np.cumsum(self._next_distribution(awake))
-        return int(np.searchsorted(heights, rng.random() * heights[-1], side="right"))
+        return int(np.searchsorted(heights, generator.random() * heights[-1], side="right"))
 
     def _next_distribution(self, awake: npt.ArrayLike | None = None) -> FloatArray:
         """Return the next distribution in float64."""
@@ -419,7 +421,7 @@ class ExpertLearner(Stateful):
                 f"the theory of {type(self).__name__} has no sleeping actions; that of "
                 "AdaNormalHedge and of AdaHedge has"
             )
-        mask = np.asarray(awake)
+        mask = np.asarray(unmask("awake", awake))
         if mask.dtype != np.bool_ or mask.shape != shape:
             raise ValueError(
                 f"awake must be truth values of shape {shape}; got {mask.dtype} of {mask.shape}"

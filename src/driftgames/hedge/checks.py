@@ -49,9 +49,12 @@ def check_names(names: Sequence[str] | None, n_actions: int) -> tuple[str, ...] 
     """Return one name per action, or say that their number is wrong."""
     if names is None:
         return None
-    if isinstance(names, str) or len(names) != n_actions:
+    given = None
+    if isinstance(names, Sequence | np.ndarray) and not isinstance(names, str | bytes):
+        given = list(names)
+    if given is None or len(given) != n_actions or not all(isinstance(x, str) for x in given):
         raise ValueError(f"names must be {n_actions} strings; got {shown(names)}")
-    return tuple(map(str, names))
+    return tuple(map(str, given))
 
 
 def check_prior(prior: npt.ArrayLike | None, n_actions: int) -> FloatArray | None:

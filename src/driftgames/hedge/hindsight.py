@@ -83,8 +83,9 @@ class CombinationCertificate:
         verdict = "the bound holds" if self.holds else "THE BOUND IS BROKEN"
         return (
             f"regret to the best convex combination after {self.horizon:,} rounds: {verdict}\n"
-            f"realised {self.regret:.6g} (missing to the very best: at most {self.best.gap:.2g}), "
-            f"linearised {self.linearised:.6g}, promised {self.promised:.6g}"
+            f"realised {self.regret:.6g}, promised at most {self.promised:.6g}\n"
+            f"on linearised losses {self.linearised:.6g}; the best combination is found up to "
+            f"{self.best.gap:.2g}"
         )
 
 

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import as_floats, check_flag, float_errors
+from driftgames.core.checks import as_floats, check_flag, float_errors, unmask
 from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray, Path
 from driftgames.hedge.base import ExpertLearner
@@ -152,6 +152,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         after the last one, with a `LookAheadWarning`. `predict_then_fit` predicts each row before
         it sees the outcome.
         """
+        X = unmask("X", X, missing=True)
         self._play(X, y, fresh=True)
         self._fitted_rows = _digest(np.asarray(X, dtype=np.float64))
         return self
@@ -202,9 +203,13 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 if one is not None:
                     return np.array([one])
         else:
-            with float_errors("X"):
+            with float_errors("X", X):
                 rows = validate_data(
-                    self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"
+                    self,
+                    unmask("X", X, missing=True),
+                    reset=False,
+                    dtype=np.float64,
+                    ensure_all_finite="allow-nan",
                 )
         if len(rows) > 1 and _digest(rows) == vars(self).get("_fitted_rows"):
             warnings.warn(
@@ -298,7 +303,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 "X and y must be all rounds that the mixture has played; they give a total loss "
                 f"of {replayed.total_loss_:g}, and the mixture has {self.total_loss_:g}"
             )
-        rows = np.asarray(X, dtype=np.float64)
+        rows = np.asarray(unmask("X", X, missing=True), dtype=np.float64)
         predictions, _ = self._experts(self.loss_, rows)
         heard = np.where(np.isnan(rows), mixed[:, None], predictions)
         best = best_combination(heard, y, self.loss_)
@@ -384,11 +389,11 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             try:
                 if not fresh and self._is_plain(X) and self._is_outcomes(y, len(X)):
                     return self._play_arrays(X, y)
-                with float_errors("X and y"):
+                with float_errors("X and y", X):
                     rows, column = validate_data(
                         self,
-                        X,
-                        y,
+                        unmask("X", X, missing=True),
+                        unmask("y", y),
                         reset=fresh,
                         dtype=np.float64,
                         y_numeric=True,

@@ -99,7 +99,7 @@ def make_learner(choice: LearnerChoice, n_actions: int, **arguments: Any) -> Exp
     from driftgames.core.checks import shown
 
     if choice is None or isinstance(choice, str):
-        named = choose("learner", choice or "normalhedge.dt", all_learners())
+        named = choose("learner", "normalhedge.dt" if choice is None else choice, all_learners())
         return named(n_actions, **arguments)
     if not callable(choice):
         raise ValueError(f"learner must be a name or a factory of learners; got {shown(choice)}")

@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import as_floats, check_integer, shown
+from driftgames.core.checks import as_floats, check_integer, shown, unmask
 from driftgames.core.description import encode
 from driftgames.core.documents import DocumentError
 from driftgames.core.schema import FLAG, LIST, STRING, Schema, integer, made_as
 from driftgames.core.state import Stateful
+from driftgames.core.text import listed
 from driftgames.core.typing import Content, FloatArray
 from driftgames.hedge.loss_base import Loss, Range
 from driftgames.hedge.losses import make_loss
@@ -94,7 +95,7 @@ class SeriesMixture(Stateful):
         ``by`` has the key of each row's series. Default: one series. An error leaves all series
         as they were.
         """
-        rows, outcomes = as_floats("X", X), as_floats("y", y)
+        rows, outcomes = as_floats("X", X, missing=True), as_floats("y", y)
         if rows.ndim != 2 or outcomes.shape != rows.shape[:1]:
             raise ValueError(
                 f"X must be of shape (rounds, experts) and y of shape (rounds,); "
@@ -122,7 +123,7 @@ class SeriesMixture(Stateful):
 
     def predict(self, X: npt.ArrayLike, *, by: Keys = None) -> FloatArray:
         """Return predictions for the rounds of each series whose outcomes are not known yet."""
-        rows = as_floats("X", X)
+        rows = as_floats("X", X, missing=True)
         if rows.ndim != 2:
             raise ValueError(f"X must be of shape (rounds, experts); got {rows.shape}")
         predictions = np.empty(len(rows))
@@ -163,11 +164,18 @@ class SeriesMixture(Stateful):
 
     def rounds(self, key: Hashable = "") -> int:
         """Return the number of rounds of a series whose outcomes were learnt."""
-        return self._rounds[_text(key)]
+        return self._rounds[self._known(key)]
 
     def mixtures(self, key: Hashable = "") -> list[ExpertMixture]:
         """Return the mixtures of a series that have played; mixture c plays rounds c mod d + 1."""
-        return [each for each in self._turns[_text(key)] if hasattr(each, "game_")]
+        return [each for each in self._turns[self._known(key)] if hasattr(each, "game_")]
+
+    def _known(self, key: Hashable) -> str:
+        """Return the key of a series that has played, or say that there is none."""
+        text = _text(key)
+        if text not in self._turns:
+            raise ValueError(f"there is no series {shown(key)}; there are {listed(self._turns)}")
+        return text
 
     def certificate(self, key: Hashable = "") -> Certificate:
         """Return the regret of a series to every convex combination beside its bound.
@@ -254,7 +262,7 @@ def _groups(by: Keys, n: int) -> Iterator[tuple[str, npt.NDArray[np.intp]]]:
     if by is None:
         yield "", np.arange(n)
         return
-    keys = np.asarray(by)
+    keys = np.asarray(unmask("by", by))
     if keys.shape != (n,):
         raise ValueError(f"by must have one key for each of the {n} rows; got shape {keys.shape}")
     rows: dict[str, list[int]] = {}

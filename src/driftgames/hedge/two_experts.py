@@ -11,7 +11,7 @@ import numpy.typing as npt
 from driftgames._kernels.arithmetic import fma
 from driftgames._kernels.jit import inner_kernel, scalar
 from driftgames.certificates import bounds
-from driftgames.core.checks import shown
+from driftgames.core.checks import check_integer, shown
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.totals import CLOCK
 from driftgames.hedge.two_pass import State, TwoPassLearner, compile_rounds, learn_nothing
@@ -64,7 +64,7 @@ class TwoExperts(TwoPassLearner):
         dtype: npt.DTypeLike = np.float64,
         names: Sequence[str] | None = None,
     ) -> None:
-        if n_actions != 2:
+        if check_integer("n_actions", n_actions, least=1) != 2:
             raise ValueError(f"TwoExperts needs n_actions to be 2; got {shown(n_actions)}")
         super().__init__(
             n_actions, prior=prior, loss_range=loss_range, gains=gains, dtype=dtype, names=names

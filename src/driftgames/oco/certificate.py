@@ -9,6 +9,7 @@ import numpy as np
 
 from driftgames.certificates import Certificate
 from driftgames.certificates.bounds import theorem_6
+from driftgames.core.checks import check_integer, check_kind
 from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.potentials import NoBoundError, Potential
 
@@ -122,6 +123,9 @@ def best_epsilon(potential: Potential, horizon: int, dimension: int) -> tuple[fl
     >>> round(bound, 1)
     189.8
     """
+    check_kind("potential", potential, Potential)
+    check_integer("horizon", horizon, least=1)
+    check_integer("dimension", dimension, least=1)
     lowest = max(-dimension * (math.log(horizon) + 1.0), -690.0)  # e**-690 is still a float
     epsilons = np.exp(np.linspace(0.0, lowest, _EPSILONS))
     try:

@@ -9,7 +9,7 @@ import numpy as np
 
 from driftgames._kernels.ranges import all_inside
 from driftgames._kernels.sums import dot
-from driftgames.core.checks import as_floats, check_range, shown
+from driftgames.core.checks import as_floats, check_kind, check_range, shown
 from driftgames.core.generators import RandomState, seed_of
 from driftgames.core.schema import PAIR, Requirement, Schema, integer, made_as
 from driftgames.core.typing import Content, FloatArray
@@ -18,7 +18,7 @@ from driftgames.oco.certificate import ContinuousCertificate
 from driftgames.oco.convex_set import ConvexSet
 from driftgames.oco.hit_and_run import HitAndRun
 from driftgames.oco.integration import FixedPopulation, Grid, Integration, Points, Precision
-from driftgames.oco.learner import ConvexLearner, check_kind
+from driftgames.oco.learner import ConvexLearner
 from driftgames.oco.loss_total import lowest_total
 from driftgames.oco.losses import Loss, LossFunction
 from driftgames.oco.polytope import Polytope

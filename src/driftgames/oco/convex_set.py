@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.sums import row_dots
-from driftgames.core.checks import as_floats, check_finite, check_integer
+from driftgames.core.checks import as_floats, check_finite, check_integer, check_vector
 from driftgames.core.description import Describable
+from driftgames.core.generators import check_generator
 from driftgames.core.state import same
 from driftgames.core.typing import FloatArray
 
@@ -88,11 +89,12 @@ class ConvexSet(Describable, ABC):
     def sample(self, n_points: int, rng: np.random.Generator) -> FloatArray:
         """Return points drawn uniformly by volume, one per row."""
         n = check_integer("n_points", n_points, least=1)
-        return self.from_cube(rng.random((n, self.dimension)))
+        return self.from_cube(check_generator("rng", rng).random((n, self.dimension)))
 
     def directions(self, n_points: int, rng: np.random.Generator) -> FloatArray:
         """Return uniform directions that do not leave the plane of the set."""
-        steps = rng.standard_normal((n_points, self.n_coordinates))
+        n = check_integer("n_points", n_points, least=1)
+        steps = check_generator("rng", rng).standard_normal((n, self.n_coordinates))
         steps -= self.off_plane(steps)
         steps /= np.sqrt(row_dots(steps, steps))[:, np.newaxis]
         return steps
@@ -100,6 +102,10 @@ class ConvexSet(Describable, ABC):
     def off_plane(self, steps: FloatArray) -> FloatArray:
         """Return the part of each step that leaves the plane of the set."""
         return np.zeros(1)
+
+    def _vector(self, name: str, values: npt.ArrayLike) -> FloatArray:
+        """Return one number for each coordinate, or say what is wrong with them."""
+        return check_vector(name, values, self.n_coordinates)
 
     def _rows(self, points: npt.ArrayLike) -> FloatArray:
         rows = np.atleast_2d(as_floats("points", points))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from driftgames.certificates.regret_certificate import OneRegretRun, RegretCertificate
-from driftgames.core.checks import check_number, shown
+from driftgames.core.checks import check_kind, check_number
 from driftgames.core.schema import NUMBER, Schema, made_as
 from driftgames.core.state import Stateful, check_clock
 from driftgames.core.typing import Content, FloatArray
@@ -123,9 +123,3 @@ class ConvexLearner(Stateful, Generic[LossT, CertificateT]):
         learner_loss = check_number("learner_loss", state["learner_loss"])
         self._set_own_state(state)
         self._t, self._learner_loss = t, learner_loss
-
-
-def check_kind(name: str, value: object, kind: type) -> None:
-    """Raise ValueError unless ``value`` is of this class."""
-    if not isinstance(value, kind):
-        raise ValueError(f"{name} must be of kind {kind.__name__}; got {shown(value)}")

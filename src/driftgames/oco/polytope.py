@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import as_floats, check_finite, check_vector
+from driftgames.core.checks import as_floats, check_finite, check_integer, check_vector
+from driftgames.core.generators import check_generator
 from driftgames.core.typing import FloatArray, read_only
 from driftgames.oco.convex_set import TOLERANCE, ConvexSet
 from driftgames.oco.sets import Simplex
@@ -101,6 +102,8 @@ class Polytope(ConvexSet):
         """Return points drawn uniformly by volume, one per row."""
         if self.has_map:
             return super().sample(n_points, rng)
+        n_points = check_integer("n_points", n_points, least=1)
+        check_generator("rng", rng)
         points = np.repeat(self.inner[np.newaxis], n_points, axis=0)
         # the walk forgets where it began after a number of steps of the order of d**2
         for _ in range(10 * self.dimension**2):
@@ -124,6 +127,7 @@ class Polytope(ConvexSet):
         """Return a solution of the linear program."""
         from scipy.optimize import linprog
 
+        gradient = self._vector("gradient", gradient)
         unit, reach = self._unit
         # the bounding box removes no point, and keeps a flat objective bounded
         bounds = np.column_stack([self.low, self.high])
@@ -142,6 +146,7 @@ class Polytope(ConvexSet):
         """
         from scipy.optimize import nnls
 
+        point = self._vector("point", point)
         unit, reach = self._unit
         excess = unit @ point - reach
         if (excess <= 0).all():

@@ -59,11 +59,11 @@ class Box(ConvexSet):
 
     def lowest(self, gradient: FloatArray) -> FloatArray:
         """Return the corner on the low side of the gradient."""
-        return np.where(gradient > 0, self.low, self.high)
+        return np.where(self._vector("gradient", gradient) > 0, self.low, self.high)
 
     def project(self, point: FloatArray) -> FloatArray:
         """Clip each coordinate."""
-        return np.clip(point, self.low, self.high)
+        return np.clip(self._vector("point", point), self.low, self.high)
 
     @property
     def farthest(self) -> float:
@@ -134,11 +134,12 @@ class Simplex(ConvexSet):
     def lowest(self, gradient: FloatArray) -> FloatArray:
         """Return the corner of the lowest entry."""
         corner = np.zeros(self.n_coordinates)
-        corner[int(np.argmin(gradient))] = 1.0
+        corner[int(np.argmin(self._vector("gradient", gradient)))] = 1.0
         return corner
 
     def project(self, point: FloatArray) -> FloatArray:
         """Take the same off every coordinate, down to zero, so that the rest sums to 1."""
+        point = self._vector("point", point)
         # the projection does not change, and the largest entries keep all of their digits
         lowered = point - point.max()
         falling = np.sort(lowered)[::-1]
@@ -218,6 +219,7 @@ class Ball(ConvexSet):
 
     def lowest(self, gradient: FloatArray) -> FloatArray:
         """Return the point of the sphere against the gradient."""
+        gradient = self._vector("gradient", gradient)
         length = math.sqrt(dot(gradient, gradient))
         if length == 0:
             return self.center.copy()
@@ -225,6 +227,7 @@ class Ball(ConvexSet):
 
     def project(self, point: FloatArray) -> FloatArray:
         """Pull a point outside towards the center."""
+        point = self._vector("point", point)
         offset = point - self.center
         length = math.sqrt(dot(offset, offset))
         if length <= self.radius:

@@ -10,7 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates.certificate import MistakeCertificate
-from driftgames.core.checks import check_between, check_integer, check_range, check_vector, shown
+from driftgames.core.checks import (
+    check_between,
+    check_integer,
+    check_range,
+    check_vector,
+    shown,
+    unmask,
+)
 from driftgames.core.run import Run
 from driftgames.core.schema import NUMBER, Schema, array_of, integer
 from driftgames.core.state import Stateful, check_arrays, check_clock
@@ -122,7 +129,8 @@ class OnlineBooster(Stateful):
         A row of ``predictions`` is one prediction per weak learner. A bad row leaves the booster as
         it was.
         """
-        H, y = np.asarray(predictions), np.asarray(labels)
+        H = np.asarray(unmask("predictions", predictions))
+        y = np.asarray(unmask("labels", labels))
         if H.ndim != 2 or y.shape != H.shape[:1]:
             raise ValueError(
                 "predictions must be a row per example and labels one number each; "

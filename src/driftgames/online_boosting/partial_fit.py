@@ -11,7 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.certificates.certificate import MistakeCertificate
-from driftgames.core.checks import check_integer, shown
+from driftgames.core.checks import check_integer, shown, unmask
+from driftgames.core.generators import seed_of
 from driftgames.core.typing import FloatArray
 from driftgames.online_boosting.adapters import drawn_times, make_booster, takes_weights
 from driftgames.online_boosting.base import OnlineBooster
@@ -94,6 +95,7 @@ class PartialFitBoostingClassifier(ClassifierMixin, BaseEstimator):  # type: ign
         """Learn further examples; the first call has both labels in ``y`` or in ``classes``."""
         first = not hasattr(self, "booster_")
         size = check_integer("batch_size", self.batch_size, least=1)
+        X, y = unmask("X", X), unmask("y", y)
         X, y = validate_data(self, X, y, reset=first, dtype=np.float64)
         check_classification_targets(y)
         both = np.unique(y if classes is None else classes) if first else self.classes_
@@ -108,9 +110,14 @@ class PartialFitBoostingClassifier(ClassifierMixin, BaseEstimator):  # type: ign
             )
         if first:
             booster = make_booster(self.algorithm, self.n_estimators, self.edge)
-            learn = self.estimator.partial_fit
+            learn = getattr(self.estimator, "partial_fit", None)
+            if learn is None or isinstance(self.estimator, type):
+                raise ValueError(
+                    f"estimator must be a classifier with partial_fit; got {shown(self.estimator)}"
+                )
+            seed = None if self.random_state is None else seed_of(self.random_state)
             self._weighs = takes_weights(self.weighting, learn, "sample_weight")
-            self._draws = np.random.default_rng(self.random_state)
+            self._draws = np.random.default_rng(seed)
             self.estimators_ = [clone(self.estimator) for _ in range(self.n_estimators)]
             self._begun, self.classes_ = [False] * self.n_estimators, both
             self.booster_ = booster
@@ -121,7 +128,7 @@ class PartialFitBoostingClassifier(ClassifierMixin, BaseEstimator):  # type: ign
     def decision_function(self, X: Any) -> FloatArray:
         """Return the vote for each example, in [-1, 1]; positive for the second class."""
         check_is_fitted(self, "booster_")
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_data(self, unmask("X", X), reset=False, dtype=np.float64)
         return np.array([self.booster_.vote(row) for row in self._predictions(X)])
 
     def predict(self, X: Any) -> npt.NDArray[Any]:

@@ -129,7 +129,7 @@ def make_losses(kind: str, n_actions: int, horizon: int, seed: int) -> FloatArra
 
 
 def timing(learner: str, n_actions: int, seed: int) -> Content:
-    """Return the seconds of a round of one learner with so many actions, as a task does."""
+    """Return the seconds of a round of one learner with ``n_actions`` actions, as a task does."""
     return {"seconds": time_per_round(learner, n_actions, seed=seed)}
 
 

@@ -8,18 +8,20 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import as_floats, check_integer, check_range
+from driftgames.core.checks import as_floats, check_integer, check_range, check_vector, shown
 from driftgames.core.typing import Axes, Figure, FloatArray
-from driftgames.plots.style import new_axes, shown_name, with_styles
+from driftgames.plots.style import as_curves, new_axes, shown_name, with_styles
 
 
 def plot_zero_fractions(
     rounds: FloatArray, zero_fractions: Mapping[str, FloatArray], *, ax: Axes | None = None
 ) -> Figure:
     """Draw the share of examples of weight zero over the rounds. [LS14, Fig. 1]"""
+    rounds = check_vector("rounds", rounds)
+    zero_fractions = as_curves("zero_fractions", zero_fractions, rounds.size)
     figure, ax = new_axes(ax)
     for _, curve, style in with_styles(zero_fractions.items()):
-        ax.plot(rounds, [100 * share for share in curve], **style)
+        ax.plot(rounds, 100 * curve, **style)
     ax.set(xlabel="round", ylabel="examples of weight zero (%)")
     ax.set_ylim(bottom=-2.0)  # a curve at zero is visible
     ax.legend(frameon=False)
@@ -30,9 +32,11 @@ def plot_cumulative_margins(
     thetas: FloatArray, shares: Mapping[str, FloatArray], *, ax: Axes | None = None
 ) -> Figure:
     """Draw the share of examples with at most each margin. [LS14, Fig. 2]"""
+    thetas = check_vector("thetas", thetas)
+    shares = as_curves("shares", shares, thetas.size)
     figure, ax = new_axes(ax)
     for _, curve, style in with_styles(shares.items()):
-        ax.step(thetas, [100 * share for share in curve], where="post", **style)
+        ax.step(thetas, 100 * curve, where="post", **style)
     ax.axvline(0.0, color="0.6", linewidth=0.8)
     ax.set_xlim(*_moving_range(thetas, list(shares.values())))
     ax.set_ylim(0.0, 100.0)
@@ -108,11 +112,16 @@ def plot_calibration(
     from matplotlib.figure import Figure
 
     check_integer("n_bins", n_bins, least=1)
-    p = as_floats("probabilities", probabilities)
+    p = check_vector("probabilities", probabilities)
+    if not p.size:
+        raise ValueError("probabilities must not be empty")
     check_range("probabilities", p, 0.0, 1.0)
-    hits = np.asarray(came_true, dtype=bool)
-    if hits.shape != p.shape:
-        raise ValueError(f"came_true must have the shape {p.shape}; got {hits.shape}")
+    hits = as_floats("came_true", came_true)
+    if hits.shape != p.shape or not np.isin(hits, (0, 1)).all():
+        raise ValueError(
+            f"came_true must be truth values of shape {p.shape}; got {shown(came_true)}"
+        )
+    hits = hits == 1
     order = np.argsort(p, kind="stable")
     starts = np.unique(p[order], return_index=True)[1]
     bounds = starts[np.unique(starts * n_bins // p.size, return_index=True)[1]]
@@ -132,7 +141,7 @@ def plot_calibration(
     above.plot(means, shares, color="black", marker="o", markersize=4, linewidth=1.2)
     above.set_xlim(-0.02, 1.02)
     above.set_ylim(-0.02, 1.02)
-    above.set_ylabel(f"share of {label}")
+    above.set_ylabel(f"share of {shown_name(str(label))}")
     below.hist(p, bins=[k / 20 for k in range(21)], color="0.75", edgecolor="0.4", linewidth=0.5)
-    below.set(xlabel=f"probability of {label}", ylabel="examples")
+    below.set(xlabel=f"probability of {shown_name(str(label))}", ylabel="examples")
     return figure

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.core.text import shown
 from driftgames.core.typing import Axes, Figure, FloatArray
-from driftgames.plots.style import new_axes, shown_name, with_styles
+from driftgames.plots.style import as_curves, new_axes, shown_name, with_styles
 
 
 def plot_wealth(
@@ -31,6 +32,11 @@ def plot_wealth(
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
+    wealth = as_curves("wealth", wealth)
+    if dates is not None and (np.asarray(dates).dtype.kind != "M" or np.asarray(dates).ndim != 1):
+        raise ValueError(f"dates must be one-dimensional datetime64; got {shown(dates)}")
+    if best is not None and not (isinstance(best, tuple) and len(best) == 2):
+        raise ValueError(f"best must be a name and a final wealth; got {shown(best)}")
     figure, ax = new_axes(ax, size=(6.0, 4.4))
     low = high = 1.0
     for _, curve, style in with_styles(wealth.items()):
@@ -63,7 +69,7 @@ def plot_wealth(
 
 
 def _from_start(dates: npt.NDArray[np.datetime64], size: int) -> npt.NDArray[np.datetime64]:
-    """Return so many dates; an unknown start is one step before the first date."""
+    """Return ``size`` dates; an unknown start is one step before the first date."""
     if dates.size == size:
         return dates
     step = dates[1] - dates[0] if dates.size > 1 else np.timedelta64(1, "D")

@@ -8,8 +8,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.core.checks import as_floats, check_between, check_integer, check_vector, shown
 from driftgames.core.typing import Axes, Figure, FloatArray
-from driftgames.plots.style import Style, bound_style, legend_beside, new_axes, others, with_styles
+from driftgames.plots.style import (
+    Style,
+    as_bounds,
+    as_curves,
+    bound_style,
+    check_titles,
+    legend_beside,
+    new_axes,
+    others,
+    with_styles,
+)
 
 POINTS = 512
 """How many moments of a run a curve of pulls shows at most."""
@@ -27,13 +38,16 @@ def plot_epsilon_regret(
     The value at ``epsilons[k]`` holds from the epsilon before it on, and the first value from 0
     on. With many epsilons the axis is logarithmic and cannot reach 0.
     """
+    epsilons = check_vector("epsilons", epsilons)
+    realised = as_curves("realised", realised, epsilons.size)
+    promised = as_bounds("promised", promised)
     figure, ax = new_axes(ax)
     logarithmic = epsilons[0] < 0.1
     begin = epsilons[0] / 2 if logarithmic else 0.0
     edges = np.concatenate([[begin], epsilons])
     for name, regret, style in with_styles(realised.items()):
         ax.step(edges, _from_the_left(regret), where="pre", **style)
-        bound = None if promised is None else promised.get(name)
+        bound = promised.get(name)
         if bound is not None and np.isfinite(bound).any():
             ax.step(edges, _from_the_left(bound), where="pre", **bound_style(name, style))
     if logarithmic:
@@ -55,10 +69,13 @@ def plot_regret_over_time(
 
     ``what`` is what the legend calls the bounds. A bound that is known in one round is a point.
     """
+    rounds = check_vector("rounds", rounds)
+    regret = as_curves("regret", regret, rounds.size)
+    bounds = as_bounds("bounds", bounds)
     figure, ax = new_axes(ax)
     for name, curve, style in with_styles(regret.items()):
         ax.plot(rounds, curve, **style)
-        bound = None if bounds is None else bounds.get(name)
+        bound = bounds.get(name)
         known = 0 if bound is None else int(np.isfinite(bound).sum())
         if bound is not None and known:
             mark: Style = {"marker": "o", "markersize": 4, "linestyle": ""} if known == 1 else {}
@@ -80,6 +97,15 @@ def plot_weights(
 
     The legend says how many actions the rest are.
     """
+    names = check_titles(names)
+    rounds = check_vector("rounds", rounds)
+    distributions = as_floats("distributions", distributions)
+    if distributions.shape != (rounds.size, len(names)) or not distributions.size:
+        raise ValueError(
+            f"distributions must be of shape ({rounds.size}, {len(names)}), a row per round and a "
+            f"column per name; got shape {distributions.shape}"
+        )
+    check_integer("most", most, least=1)
     figure, ax = new_axes(ax, size=(7.5, 3.8))
     heaviest = np.argsort(-distributions.mean(axis=0), kind="stable")[:most]
     for _, action, style in with_styles((names[action], action) for action in heaviest):
@@ -120,6 +146,10 @@ def plot_coverage(
     ax: Axes | None = None,
 ) -> Figure:
     """Draw shares of covered outcomes over the rounds, and the target as a thin line."""
+    rounds = check_vector("rounds", rounds)
+    coverage = as_curves("coverage", coverage, rounds.size)
+    check_between("target", target, 0.0, 1.0)
+    check_integer("window", window, least=1)
     figure, ax = new_axes(ax)
     for _, curve, style in with_styles(coverage.items()):
         ax.plot(rounds, curve, **style)
@@ -134,11 +164,12 @@ def plot_time_per_round(
     sizes: FloatArray, seconds: Mapping[str, FloatArray], *, ax: Axes | None = None
 ) -> Figure:
     """Draw the time of a round, in microseconds, against the number of actions."""
+    sizes = check_vector("sizes", sizes)
+    seconds = as_curves("seconds", seconds, sizes.size)
     figure, ax = new_axes(ax)
     markers = "osv^Dx"
     for at, (_, curve, style) in enumerate(with_styles(seconds.items())):
-        micro = [1e6 * second for second in curve]
-        ax.plot(sizes, micro, marker=markers[at % 6], markersize=4, **style)
+        ax.plot(sizes, 1e6 * curve, marker=markers[at % 6], markersize=4, **style)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set(xlabel="number of actions N", ylabel="time per round (µs)")
@@ -158,6 +189,9 @@ def plot_regret_bands(
     A band covers the games but for the highest and lowest tenth; a bound is a thin line of the
     same colour. Far above the curves it is not drawn, and the legend has its value at the end.
     """
+    rounds = check_vector("rounds", rounds)
+    regret = as_curves("regret", regret, rounds.size, ndim=2)
+    bounds = as_bounds("bounds", bounds)
     figure, ax = new_axes(ax, size=(8.0, 3.8))
     ceiling = 4.0 * max(float(np.max(games.mean(axis=0))) for games in regret.values())
     for name, games, style in with_styles(regret.items()):
@@ -165,7 +199,7 @@ def plot_regret_bands(
         if games.shape[0] > 1:
             low, high = np.quantile(games, [0.1, 0.9], axis=0)
             ax.fill_between(rounds, low, high, color=style["color"], alpha=0.12, linewidth=0)
-        bound = None if bounds is None else bounds.get(name)
+        bound = bounds.get(name)
         if bound is not None and bound[-1] <= ceiling:
             ax.plot(rounds, bound, **bound_style(name, style))
         elif bound is not None and np.isfinite(bound[-1]):
@@ -184,6 +218,12 @@ def plot_pulls(
     ax: Axes | None = None,
 ) -> Figure:
     """Draw how often the ``most`` popular arms had been drawn by each round, the rest as one."""
+    names = check_titles(names)
+    drawn = np.asarray(drawn)
+    whole = drawn.ndim == 1 and drawn.size > 0 and drawn.dtype.kind in "iu"
+    if not whole or drawn.min() < 0 or drawn.max() >= len(names):
+        raise ValueError(f"drawn must be numbers of arms below {len(names)}; got {shown(drawn)}")
+    check_integer("most", most, least=1)
     figure, ax = new_axes(ax)
     rounds = np.unique(np.linspace(0, drawn.size, min(drawn.size, POINTS) + 1).astype(np.int64))
     popular = np.argsort(-np.bincount(drawn, minlength=len(names)), kind="stable")[:most]

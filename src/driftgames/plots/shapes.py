@@ -79,7 +79,7 @@ def plot_shapes(
         if (place - 1) % across:
             axes.set_yticklabels([])
         else:
-            axes.set_ylabel(label, fontsize="small")
+            axes.set_ylabel(shown_name(label), fontsize="small")
     return figure
 
 

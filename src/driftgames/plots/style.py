@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.core.checks import as_floats
 from driftgames.core.documents import atomic_write
-from driftgames.core.typing import Axes, Figure, Path
+from driftgames.core.text import shorten, shown, visible
+from driftgames.core.typing import Axes, Figure, FloatArray, Path
 
 Style = dict[str, Any]
 """Keywords of matplotlib's ``plot``."""
@@ -47,9 +49,47 @@ def new_axes(
         from matplotlib.figure import Figure
 
         ax = Figure(figsize=size, layout="constrained").add_subplot()
+    if not hasattr(ax, "spines"):
+        raise ValueError(f"ax must be axes of matplotlib; got {shown(ax)}")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(visible=True, linewidth=0.4, alpha=0.5)
     return cast("Figure", ax.figure), ax
+
+
+def as_curves(
+    name: str, curves: Any, length: int | None = None, *, ndim: int = 1
+) -> dict[str, FloatArray]:
+    """Return curves by their names, or say what is wrong with them.
+
+    Each has ``length`` entries if that is given; with ``ndim=2`` it is a row per game.
+    """
+    if not isinstance(curves, Mapping) or not curves:
+        raise ValueError(f"{name} must be curves by their names; got {shown(curves)}")
+    found = {str(key): as_floats(f"{name}[{shown(key)}]", curve) for key, curve in curves.items()}
+    for key, curve in found.items():
+        if curve.ndim != ndim or not curve.size or length not in (None, curve.shape[-1]):
+            wanted = "of any length" if length is None else f"of length {length}"
+            raise ValueError(
+                f"{name}[{shown(key)}] must be of {ndim} dimension{'s' * (ndim > 1)} and {wanted}; "
+                f"got shape {curve.shape}"
+            )
+    return found
+
+
+def check_titles(names: Any) -> list[str]:
+    """Return names as texts, or say that they are no sequence of names."""
+    if not isinstance(names, Sequence | np.ndarray) or isinstance(names, str | bytes):
+        raise ValueError(f"names must be a sequence of names; got {shown(names)}")
+    return [str(name) for name in names]
+
+
+def as_bounds(name: str, bounds: Any) -> dict[str, FloatArray]:
+    """Return curves by their names; None is no curve."""
+    return (
+        {}
+        if bounds is None or (isinstance(bounds, Mapping) and not bounds)
+        else as_curves(name, bounds)
+    )
 
 
 def with_styles(curves: Iterable[tuple[str, Curve]]) -> Iterator[tuple[str, Curve, Style]]:
@@ -119,19 +159,20 @@ def shown_name(name: str) -> str:
     r"""Return a name as a figure shows it.
 
     Matplotlib hides labels that begin with ``_`` and reads what stands between two ``$`` as a
-    formula.
+    formula. No browser opens an SVG with control characters. Long names are cut.
 
     >>> shown_name("$AAPL_$"), shown_name("_cash")
     ('\\$AAPL_\\$', ' _cash')
     """
-    return (f" {name}" if name.startswith("_") else name).replace("$", r"\$")
+    short = shorten(visible(name), 60)
+    return (f" {short}" if short.startswith("_") else short).replace("$", r"\$")
 
 
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure atomically; the ending of the path names the format (svg, pdf, png)."""
     ending = os.path.splitext(os.fspath(path))[1].lstrip(".").lower()
     if ending not in {"svg", "pdf", "png"}:
-        raise ValueError(f"a plot must end in .svg, .pdf or .png; got {os.fspath(path)!r}")
+        raise ValueError(f"a plot must end in .svg, .pdf or .png; got {shown(os.fspath(path))}")
     content = render(figure, ending)
     with atomic_write(path) as stream:
         stream.write(content)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import RegretCertificate
+from driftgames.core.checks import as_floats
 from driftgames.core.data_frames import as_frame
 from driftgames.core.registry import choose
 from driftgames.core.typing import Axes, Figure, FloatArray
@@ -121,7 +122,7 @@ def read_frame(table: Any, holds: str) -> tuple[FloatArray, tuple[str, ...], Dat
     to_relatives = choose("holds", holds, KINDS)
     frame = as_frame(table)
     if frame is None:
-        values = np.asarray(table)
+        values = as_floats(holds, table)
         names = tuple(f"asset {k + 1}" for k in range(values.shape[-1] if values.ndim else 0))
         return to_relatives(values), names, None
     dates = _dates_from(getattr(nw.maybe_get_index(frame), "values", None))

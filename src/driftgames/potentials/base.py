@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from driftgames._kernels.distribution import normalise as normalise_in_place
 from driftgames._kernels.sums import total
-from driftgames.core.checks import check_fractions, check_horizons, check_vector
+from driftgames.core.checks import check_fractions, check_horizons, check_vector, shown
 from driftgames.core.description import Describable
 from driftgames.core.typing import FloatArray
 
@@ -110,6 +110,8 @@ class Potential(Describable, ABC):
         The default ``log_scale`` is that of these positions.
         """
         s = check_vector("positions", positions)
+        if not s.size:
+            raise ValueError("positions must be those of at least one chip; got none")
         scale = self.log_scale(s, t) if log_scale is None else log_scale
         return (self.value(s - 1, t, log_scale=scale) - self.value(s + 1, t, log_scale=scale)) / 2
 
@@ -123,6 +125,9 @@ class Potential(Describable, ABC):
         """
         if prior is None:
             return normalise(self.weights(positions, t))
+        prior = check_vector("prior", prior)
+        if not ((prior >= 0).all() and (prior > 0).any()):
+            raise ValueError(f"prior must be nonnegative and not all zero; got {shown(prior)}")
         s = check_vector("positions", positions, prior.size)
         # a chip of share 0 must not set the scale of the weights
         s = np.where(prior > 0, s, s[prior > 0].max())
@@ -180,9 +185,9 @@ def normalise(weights: FloatArray, prior: FloatArray | None = None) -> FloatArra
     >>> normalise(np.array([0.0, 0.0]))
     array([0.5, 0.5])
     """
-    p = np.array(weights, dtype=np.float64)
+    p = np.array(check_vector("weights", weights))
     if prior is not None:
-        prior = np.asarray(prior, dtype=np.float64)
+        prior = check_vector("prior", prior)
         if prior.shape != p.shape:
             raise ValueError(f"prior must be of shape {p.shape}; got shape {prior.shape}")
     normalise_in_place(p, total(p), prior)

@@ -91,6 +91,8 @@ class CompiledPotential(Potential):
         between 0 and 1/2.
         """
         s = check_vector("positions", positions)
+        if not s.size:
+            raise ValueError("positions must be those of at least one chip; got none")
         check_integer("t", t, least=1)
         scale = self.log_scale(s, t) if log_scale is None else log_scale
         out = np.empty_like(s)

@@ -86,9 +86,9 @@ class RecipePotential(Potential):
         log_scale: float = 0.0,
     ) -> FloatArray:
         """Return ``Phi_t(s) * exp(-log_scale)``."""
-        if horizon not in (None, self.horizon):
+        if horizon is not None and check_integer("horizon", horizon, least=0) != self.horizon:
             raise ValueError(f"phi_T was given for horizon {self.horizon}; got {horizon}")
-        if not 0 <= t <= self.horizon:
+        if check_integer("t", t, least=0) > self.horizon:
             raise ValueError(f"t must lie in 0..{self.horizon}, the horizon; got {t}")
         s = as_floats("positions", positions)
         rounds_left = self.horizon - t

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Callable, Sequence
 
+from driftgames.core.text import visible as visible
 from driftgames.tables.table import Cell, Column
 
 MISSING = "-"
@@ -38,28 +38,11 @@ def cell_text(cell: Cell, column: Column) -> str:
 def counted(number: int, noun: str) -> str:
     """Return a number of things in words.
 
-    >>> counted(1, "round"), counted(1200, "round")
-    ('1 round', '1,200 rounds')
+    >>> counted(1, "round"), counted(1200, "round"), counted(2, "class")
+    ('1 round', '1,200 rounds', '2 classes')
     """
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
-def visible(text: str) -> str:
-    r"""Return a text for a terminal: control characters are written as escapes.
-
-    Names come from files, and a terminal would obey the sequences in them.
-
-    >>> visible("price\x1b[2J")
-    'price\\x1b[2J'
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        each
-        if each.isprintable() or each in "\n\t" or unicodedata.category(each) == "Zs"
-        else each.encode("unicode_escape").decode()
-        for each in text
-    )
+    ending = "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun}{ending * (number != 1)}"
 
 
 def _scaled(*steps: tuple[float, str]) -> Callable[[float], str]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from driftgames.core.checks import (
     as_floats,
+    check_fraction,
     check_fractions,
     check_horizons,
     check_integer,
@@ -215,12 +216,14 @@ def fixed_share(
     273.9
     """
     rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
+    rate = check_positive("rate", rate)
+    share = check_fraction("share", share)
     m = check_integer("switches", switches, least=0)
     stays = np.maximum(rounds - 1 - m, 0)
     with np.errstate(invalid="ignore"):
         staying = np.where(stays > 0, -stays * np.log1p(-share) if share < 1 else np.inf, 0.0)
     paid = (m + 1) * np.log(1 / epsilons) - m * math.log(share) + staying
-    return np.asarray(paid / check_positive("rate", rate) + rate * rounds / 8)
+    return np.asarray(paid / rate + rate * rounds / 8)
 
 
 def tracking(first: npt.ArrayLike, last: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:

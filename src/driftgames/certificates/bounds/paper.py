@@ -13,6 +13,8 @@ from driftgames.core.checks import (
     check_fractions,
     check_horizons,
     check_integer,
+    check_kind,
+    check_number,
     check_positive,
     check_vector,
 )
@@ -37,6 +39,7 @@ def theorem_2(potential: Potential, horizon: npt.ArrayLike, epsilon: npt.ArrayLi
 
     [LS14, Thm. 2]
     """
+    check_kind("potential", potential, Potential)
     return potential.bound(horizon, epsilon)
 
 
@@ -90,7 +93,8 @@ def relaxed_game_value(horizon: int, radius: int) -> float:
 def relaxed_game_hoeffding(horizon: int, radius: float) -> float:
     r"""Return :math:`2\exp(-(R+1)^2 / (2(T+1)))`, above `relaxed_game_value`. [LS14, Sec. 3.2]"""
     T = check_integer("horizon", horizon, least=1)
-    return 2 * math.exp(-((radius + 1) ** 2) / (2 * (T + 1)))
+    R = check_number("radius", radius)
+    return 2 * math.exp(-((R + 1) ** 2) / (2 * (T + 1)))
 
 
 def high_probability(potential: Potential, horizon: int, n_actions: int, delta: float) -> float:
@@ -98,8 +102,13 @@ def high_probability(potential: Potential, horizon: int, n_actions: int, delta: 
 
     It is the bound of Theorem 2 at :math:`\epsilon = \delta/N`. [LS14, Sec. 3.4]
     """
+    check_kind("potential", potential, Potential)
     n = check_integer("n_actions", n_actions, least=1)
-    return float(potential.bound(horizon, check_fraction("delta", delta) / n))
+    return float(
+        potential.bound(
+            check_integer("horizon", horizon, least=1), check_fraction("delta", delta) / n
+        )
+    )
 
 
 def theorem_5(
@@ -145,5 +154,6 @@ def theorem_6(
     and the best one may be chosen afterwards. [LS14, Thm. 6]
     """
     rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
+    check_kind("potential", potential, Potential)
     d = check_integer("dimension", dimension, least=1)
     return np.asarray(potential.bound(rounds, epsilons) + rounds * epsilons ** (1 / d))

@@ -8,7 +8,7 @@
 const FEATURES = ["x", "y"];
 const SUM_BITS = 61; // whole weights add up to just below 2^61
 
-/** Play up to so many rounds. Return the states after 0, 1, ... rounds and the stumps. */
+/** Play at most `nRounds` rounds. Return the states after 0, 1, ... rounds and the stumps. */
 function boost(points, nRounds) {
   // the horizon and epsilon change only the bound, which is not used here
   const potential = normalHedgeDT(nRounds + 1, 1);

@@ -8,7 +8,7 @@ function pressChip(i) {
   change({ marks });
 }
 
-/** Play so many rounds, or as many as there are. */
+/** Play `count` rounds, or as many as there are. */
 function playRounds(count) {
   const { setup, adversary, marks } = page;
   const rounds = [...page.rounds];

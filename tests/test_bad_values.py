@@ -1,0 +1,343 @@
+"""Bad values for every argument of every public callable, and of every method of what learns.
+
+A call either works, or it raises a ValueError or TypeError of our own that is short, shows plain
+numbers, and leaves the object as it was. Public names are found, not listed: a new class inherits
+the test. It is a table of values times a table of calls.
+"""
+
+import importlib
+import inspect
+import re
+import traceback
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from driftgames.bandit import POLICIES
+from driftgames.core.state import Stateful
+from driftgames.games import Chips, DriftingGame, PotentialPlayer, StochasticAdversary
+from driftgames.hedge import AdaptiveIntervals, ExpertMixture, RandomizedHedge, SeriesMixture
+from driftgames.hedge.registry import all_learners
+from driftgames.oco import Ball, Box, CoinBetting, ContinuousHedge, LinearLoss, Polytope, Simplex
+from driftgames.online_boosting import AdaBoostOL, OnlineBBM
+from driftgames.portfolio import STRATEGIES
+from driftgames.potentials import POTENTIALS, NormalHedgeDT
+
+PACKAGES = [
+    "bandit",
+    "boosting",
+    "certificates",
+    "certificates.bounds",
+    "games",
+    "hedge",
+    "oco",
+    "online_boosting",
+    "plots",
+    "portfolio",
+    "potentials",
+]
+MESSAGES_ONLY = {"boosting"}
+"""Packages whose errors may still be those of scikit-learn or NumPy; ours are plain there too."""
+
+
+class Odd:
+    def __repr__(self):
+        return "<odd \x1b[31m>"
+
+
+BAD = {
+    "none": None,
+    "true": True,
+    "negative": -1,
+    "zero": 0,
+    "2**63": 2**63,
+    "400 digits": 10**400,
+    "nan": float("nan"),
+    "infinite": float("inf"),
+    "complex": 1j,
+    "text": "abc",
+    "empty text": "",
+    "long text": "x" * 100_000,
+    "bytes": b"abc",
+    "empty": [],
+    "nones": [None] * 3,
+    "texts": ["a", "b", "c"],
+    "number texts": ["0.1", "0.2", "0.3"],
+    "nans": [float("nan")] * 3,
+    "ragged": [[1.0], [2.0, 3.0]],
+    "mapping": {"a": 1},
+    "object": Odd(),
+    "masked": np.ma.array([0.1, 0.2, 0.3], mask=[True, False, False]),
+    "dates": np.array(["2020-01-01"] * 3, "datetime64[D]"),
+    "three dimensions": np.zeros((2, 2, 2)),
+    "series": pd.Series(["a", None, "b"]),
+    "missing": pd.NA,
+    "numpy pair": (np.float64(2.0), np.float64(1.0)),
+    "numpy float": np.float64(15.5),
+    "numpy integer": np.int64(-7),
+    "numpy text": np.str_("odd"),
+    "numpy list": [np.int64(-1), np.str_("odd")],
+}
+VALID = {
+    "n_actions": 3,
+    "n_arms": 3,
+    "n_assets": 3,
+    "n_chips": 2,
+    "n_coordinates": 3,
+    "n_learners": 3,
+    "horizon": 2,
+    "dimension": 2,
+    "epsilon": 0.5,
+    "potential": NormalHedgeDT(),
+    "phi": NormalHedgeDT(),
+    "game": DriftingGame(),
+    "rules": DriftingGame(),
+    "chips": Chips.at_start(3),
+    "player": PotentialPlayer(NormalHedgeDT()),
+    "adversary": StochasticAdversary(),
+    "curves": {"a": [0.1, 0.2, 0.3]},
+    "names": ["a", "b", "c"],
+    "rounds": [1.0, 2.0, 3.0],
+    "loss": lambda s: s <= 0,
+    "moves": (-1.0, 1.0),
+    "n_estimators": 3,
+}
+VALID |= dict.fromkeys(("regret", "realised", "coverage", "seconds"), VALID["curves"])
+VALID |= dict.fromkeys(("wealth", "shares", "zero_fractions"), VALID["curves"])
+VALID |= dict.fromkeys(("epsilons", "sizes", "thetas"), VALID["rounds"])
+INNER = {"log_scale"}
+"""Arguments that one method of ours gives to another."""
+
+OBJECTS = {"adversary", "best", "observers", "phi", "player", "policies", "rules", "turn"}
+"""Arguments that are objects of a protocol; for another one Python names the method it lacks."""
+
+AMBIGUOUS = {"series", "missing"}
+"""Values of pandas whose ``==`` is no truth value: they are tried where data is expected."""
+
+DATA = {
+    "L",
+    "X",
+    "y",
+    "labels",
+    "losses",
+    "moves",
+    "outcomes",
+    "points",
+    "predictions",
+    "relatives",
+}
+
+WORDS = ("/driftgames/", "/sklearn/utils/")
+"""Whose words an error has: ours, or those of scikit-learn's checks, which estimators share."""
+
+SKLEARN = "/sklearn/utils/"
+NUMPY = re.compile(r"\bnp\.(\w+\(|True_|False_)")
+FOREIGN = re.compile(
+    "could not convert|invalid literal|truth value of|has no attribute|unexpected keyword|"
+    "not supported between|unsupported operand|object is not|must be real number"
+)
+"""What Python, NumPy and pandas say where nothing was checked."""
+
+
+def find_fault(call, *, messages_only=False):
+    """Return what is wrong with the error of a call; None if it raises none or a good one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            call()
+        except Exception as error:
+            text = str(error)
+            last = traceback.extract_tb(error.__traceback__)[-1].filename
+            ours = any(w in last for w in WORDS) and "/tests/" not in last
+            ours = ours and not FOREIGN.match(text)
+            if (
+                ours
+                and SKLEARN not in last
+                and (NUMPY.search(text) or len(text) > 1000 or "\x1b" in text)
+            ):
+                return f"not plain or not short: {text[:200]!r}"
+            if messages_only:
+                return None
+            if not ours or not isinstance(error, ValueError | TypeError):
+                return f"{type(error).__name__}: {text[:200]} ({last})"
+    return None
+
+
+def find_callables():
+    for package in PACKAGES:
+        module = importlib.import_module(f"driftgames.{package}")
+        for name in module.__all__:
+            public = getattr(module, name)
+            if inspect.isclass(public) and issubclass(public, BaseException | tuple):
+                continue
+            if inspect.isclass(public) and inspect.isabstract(public):
+                continue
+            if hasattr(public, "dispatch"):  # of functools: it needs its first argument by place
+                continue
+            if inspect.isclass(public) or inspect.isfunction(public):
+                yield pytest.param(public, package, id=f"{package}.{name}")
+
+
+def values_for(name):
+    """Yield the bad values that an argument of this name is tried with."""
+    if name not in OBJECTS | INNER:
+        yield from ((k, bad) for k, bad in BAD.items() if name in DATA or k not in AMBIGUOUS)
+
+
+def named_parameters(call):
+    try:
+        parameters = inspect.signature(call).parameters
+    except ValueError:
+        return {}
+    return {k: each for k, each in parameters.items() if "VAR_" not in each.kind.name}
+
+
+@pytest.mark.parametrize(("public", "package"), list(find_callables()))
+def test_a_public_callable_refuses_bad_values_in_its_own_words(public, package):
+    named = named_parameters(public)
+    usual = {k: VALID.get(k, 0.5) for k, each in named.items() if each.default is each.empty}
+    usual |= {k: VALID[k] for k in named if k == "n_estimators"}
+    faults = []
+    for name in named:
+        for kind, bad in values_for(name):
+
+            def call(settings):
+                made = public(**settings)
+                if hasattr(public, "fit") and hasattr(public, "get_params"):
+                    made.fit([[0.0], [1.0]] * 3, [0, 1] * 3)
+
+            fault = find_fault(
+                lambda settings={**usual, name: bad}: call(settings),
+                messages_only=package in MESSAGES_ONLY,
+            )
+            if fault is not None:
+                faults.append(f"{name}={kind}: {fault}")
+    assert not faults, "\n".join(faults)
+
+
+LOSSES = np.array([[0.1, 0.5, 0.9], [0.2, 0.4, 0.8]])
+FORECASTS, OUTCOMES = np.array([[1.0, 2.0, 3.0], [2.0, 3.0, 4.0]]), np.array([1.5, 2.5])
+ARGUMENTS = {
+    "losses": LOSSES[0],
+    "L": LOSSES,
+    "rng": np.random.default_rng(0),
+    "horizon": 10,
+    "epsilon": 0.5,
+    "X": FORECASTS,
+    "y": OUTCOMES,
+    "forecast": 1.0,
+    "forecasts": OUTCOMES,
+    "outcome": 1.5,
+    "outcomes": OUTCOMES,
+    "points": np.full((2, 3), 1 / 3),
+    "point": np.full(3, 1 / 3),
+    "gradient": np.full(3, 0.1),
+    "n_points": 2,
+    "loss": LinearLoss([0.1, 0.2, 0.3]),
+    "relatives": [1.0, 1.1, 0.9],
+    "predictions": [1, -1, 1],
+    "label": 1,
+    "labels": [1, -1],
+    "positions": LOSSES[0],
+    "t": 2,
+    "moves": LOSSES[0],
+    "p": np.full(3, 1 / 3),
+    "arm": 0,
+    "prob": 0.5,
+    "n": 2,
+}
+
+
+def three_dimensional_sets():
+    yield Box([0.0] * 3, [1.0] * 3)
+    yield Simplex(3)
+    yield Ball([0.0] * 3)
+    yield Polytope(np.vstack([np.eye(3), -np.eye(3)]), np.ones(6))
+
+
+def find_objects():
+    """Yield everything that learns, in a state after some rounds, and what has methods beside."""
+    for name, make in all_learners().items():
+        if name != "two-experts":
+            learner = make(3, 10)
+            learner.run(LOSSES, progress=False)
+            yield name, learner
+    yield "randomized", RandomizedHedge(3, random_state=0)
+    yield "mixture", ExpertMixture().fit(FORECASTS, OUTCOMES)
+    series = SeriesMixture(outside="nearest")
+    series.predict_then_fit(FORECASTS, OUTCOMES)
+    yield "series", series
+    for name, make in POLICIES.items():
+        yield name, make(3, 10, np.random.default_rng(0))
+    for name, make in STRATEGIES.items():
+        yield f"portfolio {name}", make(3)
+    yield "coin betting", CoinBetting(Simplex(3))
+    yield "continuous hedge", ContinuousHedge(Simplex(3), random_state=0)
+    yield "bbm", OnlineBBM(3, 0.1)
+    yield "adaboost.ol", AdaBoostOL(3)
+    yield "intervals", AdaptiveIntervals()
+    for domain in three_dimensional_sets():
+        yield type(domain).__name__, domain
+    for name, make in POTENTIALS.items():
+        yield f"potential {name}", make(10, 0.5)
+    yield "drifting game", DriftingGame()
+
+
+UNCHECKED = {
+    # files: errors of the operating system name the path
+    "save",
+    "load",
+    "from_content",
+    "content",
+    # figures: matplotlib checks the axes
+    "plot",
+    # constants of a potential, whose arguments come from `weights` and `bound`
+    "log_scale",
+    "one_less_b",
+    # sums over the rounds: 2**63 of them take long
+    "interval_bound",
+    # compiled: arrays come from `ExpertMixture`, which has checked them
+    "run_linearised",
+    # called many times in a round by learners; rows come from the set itself
+    "chords",
+    "from_cube",
+    "off_plane",
+    "directions",
+    # of scikit-learn
+    "set_params",
+    "get_params",
+    "get_metadata_routing",
+    "score",
+    "for_game",
+}
+"""Methods that are not tried, and why."""
+
+
+def methods_of(thing):
+    for name, method in inspect.getmembers(type(thing), inspect.isfunction):
+        if not name.startswith(("_", "set_")) and name not in UNCHECKED:
+            named = named_parameters(method)
+            named.pop("self", None)
+            if named:
+                yield name, named
+
+
+@pytest.mark.parametrize("thing", [pytest.param(each, id=name) for name, each in find_objects()])
+def test_a_method_refuses_bad_values_in_its_own_words_and_changes_nothing(thing):
+    faults = []
+    stateful = isinstance(thing, Stateful)
+    before = thing.copy() if stateful else None
+    for method, named in methods_of(thing):
+        usual = {k: ARGUMENTS.get(k, 1) for k, each in named.items() if each.default is each.empty}
+        for name in named:
+            for kind, bad in values_for(name):
+                current = thing.copy() if stateful else thing
+                call = getattr(current, method)
+                fault = find_fault(lambda call=call, given={**usual, name: bad}: call(**given))
+                if fault is not None:
+                    faults.append(f"{method}({name}={kind}): {fault}")
+                    if stateful and current != before:
+                        faults.append(f"{method}({name}={kind}): the object has changed")
+    assert not faults, "\n".join(faults)
