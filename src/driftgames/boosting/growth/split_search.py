@@ -76,8 +76,8 @@ def _find_split(
     ``sums[p, slot]`` holds the sums of the node over the rows of share ``p`` in each bin that rows
     list, and ``totals`` those over all bins. ``found`` becomes (feature, cut, whether missing
     values go left), and ``found_left`` the totals of the left side. The feature is -1 if there is
-    no question. Only features from ``first_feature`` to ``last_feature`` are asked about. Both sides
-    have a positive weight and, if leaves have a least size, the size ``least``. Where
+    no question. Only features from ``first_feature`` to ``last_feature`` are asked about. Both
+    sides have a positive weight and, if leaves have a least size, the size ``least``. Where
     ``monotonic[j]`` is not 0, no cut has votes that step the other way. ``of_feature`` and
     ``buffers`` are scratch buffers: the sums of one feature, and four sides.
 
