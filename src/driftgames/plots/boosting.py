@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from driftgames.core.checks import as_floats, check_integer, check_range
 from driftgames.core.typing import Axes, Figure, FloatArray
-from driftgames.plots.style import new_axes, shown_name, with_styles
+from driftgames.plots.style import new_axes, new_figure, shown_name, with_styles
 
 
 def plot_zero_fractions(
@@ -105,8 +105,6 @@ def plot_calibration(
     >>> figure.axes[0].get_xlabel(), len(figure.axes)
     ('', 2)
     """
-    from matplotlib.figure import Figure
-
     check_integer("n_bins", n_bins, least=1)
     p = as_floats("probabilities", probabilities)
     check_range("probabilities", p, 0.0, 1.0)
@@ -125,7 +123,7 @@ def plot_calibration(
         z * np.sqrt(shares * (1 - shares) / sizes + (z / (2 * sizes)) ** 2) / (1 + z * z / sizes)
     )
 
-    figure = Figure(figsize=(4.6, 5.2), layout="constrained")
+    figure = new_figure((4.6, 5.2))
     above, below = (new_axes(ax)[1] for ax in figure.subplots(2, sharex=True, height_ratios=(4, 1)))
     above.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")
     above.vlines(means, centre - reach, centre + reach, color="0.5", linewidth=1.0)
