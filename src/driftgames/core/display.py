@@ -1,19 +1,21 @@
 """How a result shows itself: a line, a summary, a page of a notebook, and a data frame.
 
 Every public result inherits from `Displayed`. The fields of a dataclass are enough for all four;
-a class overrides a hook where it has something better to say.
+a class overrides a hook where it has something better to say. NumPy is imported when the first
+result is shown.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import reprlib
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 Fields = Mapping[str, Any]
 """Names and what they stand for: numbers, texts, or columns of a frame."""
@@ -28,7 +30,7 @@ _WIDEST = 110  # characters of a line
 class Sketch:
     """A small picture of a result: ``curves`` over ``x``, or one bar for each of ``bars``."""
 
-    x: Sequence[float] | np.ndarray[Any, Any] = ()
+    x: Sequence[float] | np.ndarray[Any, Any] | range = ()
     curves: Fields = dataclasses.field(default_factory=dict)
     bars: Mapping[str, float] = dataclasses.field(default_factory=dict)
     label: str = ""
@@ -48,6 +50,7 @@ class Displayed:
 
     Examples
     --------
+    >>> import numpy as np
     >>> @dataclasses.dataclass(frozen=True)
     ... class Walk(Displayed):
     ...     title: str
@@ -105,11 +108,14 @@ class Displayed:
         rows = len(next(iter(columns.values()), ()))
         if rows <= 1 and self._facts():  # the facts say the same
             return {}
-        kept = np.unique(np.linspace(0, rows - 1, min(rows, PREVIEW)).round().astype(np.int64))
+        shown = min(rows, PREVIEW)
+        kept = [round(k * (rows - 1) / max(shown - 1, 1)) for k in range(shown)]
         return {name: [values[row] for row in kept] for name, values in columns.items()}
 
     def _sketch(self) -> Sketch | None:
         """Return the picture. Default: the columns of numbers over the first of them."""
+        import numpy as np
+
         numeric = {
             name: np.asarray(values, dtype=np.float64)
             for name, values in self._columns().items()
@@ -144,6 +150,7 @@ class Displayed:
 def frame_of_columns(columns: Fields, backend: str = "pandas") -> Any:
     """Return columns as a data frame of pandas, polars or pyarrow, which must be installed.
 
+    >>> import numpy as np
     >>> frame_of_columns({"chip": ["a", "b"], "weight": np.array([0.25, 0.75])})
       chip  weight
     0    a    0.25
@@ -151,7 +158,10 @@ def frame_of_columns(columns: Fields, backend: str = "pandas") -> Any:
     """
     import narwhals.stable.v2 as nw
 
-    plain = {str(name): list(values) for name, values in columns.items()}
+    plain = {
+        str(name): values.copy() if hasattr(values, "dtype") else list(values)
+        for name, values in columns.items()
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of a backend about its own parts
         return nw.from_dict(plain, backend=backend).to_native()  # type: ignore[arg-type]
@@ -165,11 +175,11 @@ def text_of(value: Any) -> str:
     """
     if value is None:
         return "-"
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, bool) or getattr(value, "dtype", None) == "bool":
         return "yes" if value else "no"
-    if isinstance(value, int | np.integer):
+    if isinstance(value, Integral):
         return f"{int(value):,d}"
-    if isinstance(value, float | np.floating):
+    if isinstance(value, Real):
         return f"{float(value):.4g}" if math.isfinite(value) else "-"
     return one_line(str(value))
 
@@ -223,21 +233,10 @@ def _fields(result: object) -> dict[str, Any]:
 def _is_plain(value: Any) -> bool:
     if isinstance(value, str):
         return 0 < len(value) <= 80
-    return isinstance(value, bool | int | float | np.bool_ | np.number)
+    return isinstance(value, Real) or getattr(value, "ndim", None) == 0
 
 
 def _is_column(value: Any) -> bool:
-    if isinstance(value, np.ndarray):
-        return value.ndim == 1 and value.size > 0
+    if hasattr(value, "ndim"):
+        return value.ndim == 1 and len(value) > 0
     return isinstance(value, tuple) and bool(value) and all(map(_is_plain, value))
-
-
-def short(value: object) -> str:
-    """Return the repr of an argument, shortened: no array is written out.
-
-    >>> short(np.zeros((3, 2))), short([1.0, 2.0])
-    ('array of shape (3, 2)', '[1.0, 2.0]')
-    """
-    if isinstance(value, np.ndarray):
-        return f"array of shape {value.shape}"
-    return one_line(reprlib.repr(value))
