@@ -16,11 +16,30 @@ from driftgames.plots.style import new_axes, new_figure, shown_name, with_styles
 def plot_zero_fractions(
     rounds: FloatArray, zero_fractions: Mapping[str, FloatArray], *, ax: Axes | None = None
 ) -> Figure:
-    """Draw the share of examples of weight zero over the rounds. [LS14, Fig. 1]"""
+    """Draw the share of examples of weight zero over the rounds. [LS14, Fig. 1]
+
+    A spike in the first rounds that would squeeze the rest leaves the frame, and the title names
+    its height.
+    """
     figure, ax = new_axes(ax)
     for _, curve, style in with_styles(zero_fractions.items()):
         ax.plot(rounds, [100 * share for share in curve], **style)
     ax.set(xlabel="round", ylabel="examples of weight zero (%)")
+    later = 100 * max((max(curve[5:], default=0.0) for curve in zero_fractions.values()), default=0)
+    spikes = {name: 100 * max(curve, default=0.0) for name, curve in zero_fractions.items()}
+    out = [
+        f"{name}: {height:.0f} %" for name, height in spikes.items() if height > 1.25 * later > 0
+    ]
+    if out:
+        ax.set_ylim(top=1.1 * later)
+        ax.text(
+            0.02,
+            0.98,
+            f"↑ first rounds, {', '.join(out)}",
+            transform=ax.transAxes,
+            va="top",
+            fontsize="small",
+        )
     ax.set_ylim(bottom=-2.0)  # a curve at zero is visible
     ax.legend(frameon=False)
     return figure
