@@ -398,12 +398,12 @@ def test_a_number_explains_itself_when_it_is_pressed(open_page):
     for name in browser.execute_script("return Object.keys(GAME_MEANINGS)"):
         assert fact(browser, name)
     tap(browser, "#game-facts .ask")
-    assert "How many rounds" in find(browser, "#game .why").text
+    assert "How many rounds" in find(browser, "#game-facts + .why").text
     assert find(browser, "#game-facts .ask").get_attribute("title")
     tap(browser, "#play")
-    assert "How many rounds" in find(browser, "#game .why").text  # it stays
+    assert "How many rounds" in find(browser, "#game-facts + .why").text  # it stays
     tap(browser, "#game-facts .ask")
-    assert find(browser, "#game .why").text == ""
+    assert find(browser, "#game-facts + .why").text == ""
 
 
 def test_the_tour_has_five_steps(open_page):
@@ -426,7 +426,7 @@ def test_every_preset_plays_and_its_claim_holds(open_page):
         choose(browser, "presets", name)
         setup = state(browser)["setup"]
         rounds = np.array(state(browser)["rounds"])
-        assert find(browser, "#status").text
+        assert find(browser, "#preset-says").text
         wanted = game_numbers(Setup(**setup), rounds)
         assert (np.diff(wanted["sums"]) <= 1e-9).all()
         assert max(wanted["regrets"]) <= wanted["bound"]

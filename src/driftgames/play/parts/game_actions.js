@@ -73,6 +73,7 @@ function stepBack() {
 /** Change the setup and replay the losses so far with it. */
 function changeSetup(changes) {
   stopPlaying();
+  byId("preset-says").textContent = "";
   const setup = { ...page.setup, ...changes };
   setup.rank = clamp(setup.rank, 1, setup.n - 1);
   const rounds = fitRounds(page.rounds, setup.n, setup.horizon);

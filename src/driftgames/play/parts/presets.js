@@ -59,9 +59,8 @@ function choosePreset(name) {
   marks[0] = 1;
   stopPlaying();
   change({ setup: preset.setup, rounds: [], marks, adversary: preset.foe });
-  tell(preset.says);
+  byId("preset-says").textContent = preset.says;
   playRounds(preset.rounds ?? preset.setup.horizon, () => {
     if (name === "start") change({ adversary: "you" });
-    tell(preset.says);
   });
 }
