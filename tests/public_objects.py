@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from driftgames import bandit, certificates, datasets, games, hedge, oco, portfolio, tables
+from driftgames import bandit, certificates, datasets, games, hedge, oco, plots, portfolio, tables
 from driftgames.bandit import BernoulliArms, Exp3IX, PotentialBandit, PullLog, TsallisINF
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
@@ -124,6 +124,7 @@ def others():
         games.HedgeAsPlayer(hedge.Hedge(5)),
         games.PlayerAsHedge(PotentialPlayer(TwoNorm()), 4),
         record.animate(),
+        plots.ExplanationPage("a model", "yes", [plots.FeatureShape("age", [1.0], [0.1, 0.2])]),
         NormalHedgeDT(),
         TwoNorm(),
         Exponential(0.1),
