@@ -39,6 +39,7 @@ ELSEWHERE = {
         ("LinearLoss", "LogWealthLoss", "QuadraticLoss", "DifferentiableLoss"), "input"
     ),
     **dict.fromkeys(("Grid", "HitAndRun", "Points", "Precision", "Polytope"), "input"),
+    **dict.fromkeys(("FeatureShape", "Reasons"), "input"),
 }
 """Public classes without an object here, and why."""
 
