@@ -1,6 +1,7 @@
 """Write what the site is made of into build/docs: ``python tools/build_docs.py``.
 
-Pages are copied, tutorials run, the pages of the API and the page to play with are made. MkDocs and
+Pages are copied, tutorials run, the pages of the API, of cited tests and the page to play with are
+made. MkDocs and
 Zensical then build the same folder by mkdocs.yml.
 """
 
@@ -16,10 +17,14 @@ sys.path.insert(0, str(ROOT))
 
 from driftgames.play import write_page  # noqa: E402
 from tools.docs_api import api_pages  # noqa: E402
+from tools.docs_cited import PAGE, cited_page, linked  # noqa: E402
 from tools.docs_tutorials import page  # noqa: E402
 
 TARGET = ROOT / "build" / "docs"
 OF_THE_ROOT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+
+CITING = ("errata.md", "paper_map.md")
+"""Pages whose symbols and tests are links."""
 
 WIDE = ("classes.md", "errata.md", "paper_map.md")
 """Pages whose tables take the room of the table of contents."""
@@ -32,6 +37,9 @@ def main() -> None:
     for path in TARGET.glob("*.md"):
         text = re.sub(r"<!-- python\n.*?-->\n\n?", "", path.read_text(), flags=re.S)
         path.write_text("---\nhide: [toc]\n---\n\n" + text if path.name in WIDE else text)
+    (TARGET / PAGE).write_text(cited_page([(TARGET / name).read_text() for name in CITING]))
+    for name in CITING:
+        (TARGET / name).write_text(linked((TARGET / name).read_text()))
     for name in OF_THE_ROOT:
         text = (ROOT / name).read_text()
         (TARGET / name.lower()).write_text(_links_from_docs(text))

@@ -82,7 +82,7 @@ def test_the_site_shows_every_page_tutorial_and_public_package():
     shown = set(re.findall(r"(?:: |- )(\S+\.md)$", SITE, re.MULTILINE))
     tutorials = {f"tutorials/{path.stem}.md" for path in (ROOT / "docs/tutorials").glob("*.py")}
     packages = {f"api/{package.removeprefix('driftgames.')}.md" for package in public_names()}
-    root = {"changelog.md", "contributing.md", "security.md"}
+    root = {"changelog.md", "contributing.md", "security.md", "cited_tests.md"}
     api = packages | {"api/index.md"}
     assert shown == {page.name for page in PAGES} | tutorials | api | root
 

@@ -10,6 +10,7 @@ from markdown import Markdown
 
 from tools import check_site, docs_markdown, docs_snippets
 from tools.docs_api import api_pages, public_names
+from tools.docs_cited import cited_page, linked
 from tools.docs_markdown import DIRECTIVE, DISPLAY, mathml
 
 ROOT = Path(__file__).parents[2]
@@ -106,3 +107,20 @@ def test_the_check_of_a_site_finds_a_fault(content, fault, tmp_path):
 @pytest.mark.parametrize("module", [check_site, docs_markdown, docs_snippets])
 def test_doctests_of_the_tools(module):
     assert doctest.testmod(module).failed == 0
+
+
+def test_symbols_and_tests_of_the_paper_map_are_links():
+    texts = [(ROOT / "docs" / name).read_text() for name in ("paper_map.md", "errata.md")]
+    sources = cited_page(texts)
+    places = set(re.findall(r"\{#([\w-]+)\}", sources))
+    for text in texts:
+        made = linked(text)
+        rows = [row for row in made.splitlines() if row.startswith("| ") and "`" in row]
+        assert len(rows) >= 20
+        for row in rows:
+            assert not re.search(r"(?<!\[)`[\w/]+\.py::\w+`", row)
+        for place in re.findall(r"cited_tests\.md#([\w-]+)", made):
+            assert place in places, place
+    symbols = [row.split(" | ")[2] for row in linked(texts[0]).splitlines() if "][drift" in row]
+    assert len(symbols) > 35
+    assert "def test_thm1_conversions_there_and_back_play_the_same" in sources

@@ -4,10 +4,12 @@ import io
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from driftgames.paper.claims import ERRATA, claims_table
 from driftgames.paper.figures import figure_1, figure_2
 from driftgames.paper.hedge import (
     KINDS,
@@ -138,10 +140,10 @@ def test_the_page_has_summary_tables_commands_and_versions(page):
         assert expected in text
     assert page.source.count('<svg role="img"') == 6  # one for each panel
     assert '<td class="opens">18.70' in page.source  # a line to the left of a group
-    assert 'class="equal">+0.00' in page.source
-    assert 'class="equal">+1.10' not in page.source
-    assert ">-0.05<" in page.source
-    assert 'class="equal">-0.05' not in page.source
+    assert 'class="differs">+1.10' in page.source
+    assert ">+0.00<" in page.source
+    assert 'class="differs">+0.00' not in page.source
+    assert 'class="differs">-0.05' in page.source  # 2.1475 is not 2.2, though it is near
     assert "@media print" in page.source
 
 
@@ -247,3 +249,37 @@ def test_sections_come_back_from_their_json(report):
     for section in report.sections:
         content = json.loads(json.dumps(dataclasses.asdict(section)))
         assert Section.from_content(content) == section
+
+
+def test_the_claims_come_first_and_their_errata_are_places_of_the_page(report):
+    judged = dataclasses.replace(report, claims=claims_table(report.sections))
+    parsed = Page()
+    source = render_page(judged)
+    parsed.feed(source)
+    assert source.index('id="claims"') < source.index("Finding one.") < source.index('id="table3"')
+    assert '<a href="#E15">E15</a>' in source
+    assert {reference[1:] for reference in parsed.references} <= set(parsed.ids)
+    assert "differs, unexplained" in source
+
+
+def test_every_erratum_of_the_report_is_an_entry_of_the_errata():
+    text = (Path(__file__).parents[2] / "docs" / "errata.md").read_text()
+    for entry in ERRATA:
+        assert f"| {entry} |" in text
+
+
+def test_verdicts_follow_from_the_numbers(report):
+    table = claims_table(report.sections)
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["Table 3: error rates"][1:3] == ("1 of 3 to the digit", "partly")
+    assert rows["Table 3: a9a, AdaBoost, test error"] == (
+        "2.2 %", "2.147 %", "differs, unexplained", "E15"
+    )  # fmt: skip
+    assert claims_table([]) is None
+
+
+def test_an_explained_cell_says_why(report, monkeypatch):
+    why = {("a9a", "AdaBoost", "Test error (%)"): "rounded twice"}
+    monkeypatch.setattr("driftgames.paper.claims.EXPLANATIONS", why)
+    rows = {row[0]: row for row in claims_table(report.sections).rows}
+    assert rows["Table 3: a9a, AdaBoost, test error"][3] == "rounded twice"

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from driftgames.boosting import NoEdgeWarning
-from driftgames.games import Chips, GreedyAdversary
+from driftgames.certificates.margins import MarginCertificate, Margins
+from driftgames.games import Chips, GreedyAdversary, LookaheadAdversary, PotentialPlayer, play
 from driftgames.play import write_page
 from driftgames.play.fixtures import (
     MOST_CHIPS,
@@ -27,7 +28,7 @@ MINUS = "\N{MINUS SIGN}"
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = (
     "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
-    "disable-component-update disable-sync disable-dev-shm-usage"
+    "disable-component-update disable-sync disable-dev-shm-usage force-prefers-reduced-motion"
 )
 PHONE = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
 DESKTOP = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
@@ -379,7 +380,185 @@ def test_a_bad_link_opens_a_good_page(open_page, fragment):
     assert 1 <= setup["rank"] < setup["n"]
 
 
+def test_the_first_view_has_a_shape_and_the_bound_in_sight(open_page):
+    browser = open_page()
+    assert fact(browser, "Round") == "10 of 20"
+    assert len({round(s, 6) for s in positions_of(browser)}) > 1
+    label = browser.execute_script("return document.querySelector('#line .alarm').textContent")
+    assert label.endswith(": the bound")  # and no arrow towards it
+    assert float(fact(browser, "ε-regret")) > 0.5
+
+
+def positions_of(browser):
+    return browser.execute_script("return replay(page.setup, page.rounds).at(-1).positions")
+
+
+def test_a_number_explains_itself_when_it_is_pressed(open_page):
+    browser = open_page()
+    for name in browser.execute_script("return Object.keys(GAME_MEANINGS)"):
+        assert fact(browser, name)
+    tap(browser, "#game-facts .ask")
+    assert "How many rounds" in find(browser, "#game-facts + .why").text
+    assert find(browser, "#game-facts .ask").get_attribute("title")
+    tap(browser, "#play")
+    assert "How many rounds" in find(browser, "#game-facts + .why").text  # it stays
+    tap(browser, "#game-facts .ask")
+    assert find(browser, "#game-facts + .why").text == ""
+
+
+def test_the_tour_has_five_steps(open_page):
+    browser = open_page("#view=boost")
+    tap(browser, "#tour-start")
+    for step in range(1, 6):
+        assert find(browser, "#tour-text").text.startswith(f"{step} of 5.")
+        assert count(browser, ".toured") == 1
+        tap(browser, "#tour-next")
+    assert not find(browser, "#tour").is_displayed()
+    assert count(browser, ".toured") == 0
+    tap(browser, "#tour-start")
+    find(browser, "#tour-next").send_keys("\ue00c")  # escape
+    assert not find(browser, "#tour").is_displayed()
+
+
+def test_every_preset_plays_and_its_claim_holds(open_page):
+    browser = open_page()
+    for name in browser.execute_script("return Object.keys(PRESETS)"):
+        choose(browser, "presets", name)
+        setup = state(browser)["setup"]
+        rounds = np.array(state(browser)["rounds"])
+        assert find(browser, "#preset-says").text
+        wanted = game_numbers(Setup(**setup), rounds)
+        assert (np.diff(wanted["sums"]) <= 1e-9).all()
+        assert max(wanted["regrets"]) <= wanted["bound"]
+        if name == "tight":
+            assert wanted["regrets"][-1] > 0.85 * wanted["bound"]
+        if name == "minimax":
+            assert "nothing is lost" in find(browser, "#line-caption").text
+
+
+def test_play_all_moves_round_by_round_where_motion_is_wanted(open_page):
+    browser = open_page("#view=game&n=4&t=30&foe=coins")
+    media = {"features": [{"name": "prefers-reduced-motion", "value": "no-preference"}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    tap(browser, "#finish")
+    assert find(browser, "#finish").text == "Stop"
+    assert len(state(browser)["rounds"]) < 30
+    tap(browser, "#finish")
+    assert find(browser, "#finish").text == "Play all"
+    stopped = len(state(browser)["rounds"])
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert len(state(browser)["rounds"]) == stopped
+
+
+def test_the_race_is_run_by_four_players_on_the_same_losses(open_page):
+    browser = open_page("#view=game&player=exp&n=4&t=20&k=1&foe=coins")
+    tap(browser, "#finish")
+    tap(browser, "#race summary")
+    rounds = np.array(state(browser)["rounds"])
+    shown = browser.execute_script(
+        "return Object.fromEntries(RACERS.map((r) => [r, raceOf(r, page).regrets.at(-1)[1]]))"
+    )
+    for player in PLAYERS:
+        wanted = game_numbers(Setup(player, 4, 20, 1), rounds)["regrets"][-1]
+        assert shown[player] == pytest.approx(wanted, abs=TOLERANCE)
+    regrets = [
+        float(cell.replace(MINUS, "-"))
+        for cell in browser.execute_script(
+            "return [...document.querySelectorAll('#race-table tbody tr')]"
+            ".map((row) => row.cells[2].textContent)"
+        )
+    ]
+    assert regrets == sorted(regrets)
+    assert count(browser, "#race-chart .line") == 4
+
+
+@pytest.mark.parametrize(("player", "n", "horizon"), [("2-norm", 4, 20), ("exp", 6, 30)])
+def test_the_lookahead_adversary_is_as_strong_as_that_of_the_library(compute, player, n, horizon):
+    setup = Setup(player, n, horizon, 1)
+    ours = compute("presetRounds", {"setup": asdict(setup), "foe": "lookahead"})
+    regret = game_numbers(setup, np.array(ours))["regrets"][-1]
+    game = play(
+        PotentialPlayer(setup.potential()), LookaheadAdversary(horizon), n_chips=n, horizon=horizon
+    )
+    assert regret >= 0.9 * -game.chips.positions.min()
+
+
+def test_tasks_are_marked_when_they_are_done(open_page):
+    browser = open_page("#view=game&player=minimax&n=6&t=40&k=1&foe=lookahead")
+    assert count(browser, "#game-tasks .done") == 0
+    tap(browser, "#finish")
+    # at the end the sum of a minimax player has fallen; two of the tasks are done
+    assert count(browser, "#game-tasks .done") == 2
+    open_page("#view=boost&points=1010p9090p1090n9010n")  # XOR
+    assert "✓" in find(browser, "#boost-tasks li").text
+
+
+def test_each_view_has_its_own_title(open_page):
+    browser = open_page()
+    first = browser.title
+    press(browser, "#tab-boost")
+    assert browser.title != first
+    assert find(browser, "h1").text == "Boost what you draw"
+
+
 # ------------------------------------------------------------------------ the view of boosting
+
+
+def plain_adaboost(points, n_rounds):
+    """Return AdaBoost's margins after so many rounds, from all stumps."""
+    X = np.array([[point["x"], point["y"]] for point in points], dtype=float)
+    y = np.array([point["label"] for point in points])
+    answers = [
+        np.where(column <= cut, 1, -1)
+        for column in X.T
+        for cut in (np.unique(column)[:-1] + np.unique(column)[1:]) / 2
+    ]
+    scores, total = np.zeros(y.size), 0.0
+    for _ in range(n_rounds):
+        w = np.exp(-y * scores)
+        w /= w.sum()
+        edges = [float(w @ (y * each)) / 2 for each in answers]
+        best = int(np.argmax(np.abs(np.round(edges, 12))))
+        edge = abs(edges[best])
+        alpha = 0.5 * np.log((0.5 + edge) / (0.5 - edge))
+        scores += alpha * np.sign(edges[best]) * answers[best]
+        total += alpha
+    return y * scores / total
+
+
+def test_adaboost_beside_it_is_adaboost(compute):
+    points = random_points(40, seed=1)
+    states = compute("adaBoost", points, 15)
+    np.testing.assert_allclose(states[15]["margins"], plain_adaboost(points, 15), atol=1e-9)
+
+
+def test_theorem_3_is_drawn_as_the_library_promises_it(compute):
+    points, n_rounds = random_points(40, seed=1), 100
+    numbers = fit_numbers(points, n_rounds)
+    edges = [{"edge": edge} for edge in numbers["edges"]]
+    steps = compute("theorem3", len(points), edges)
+    certificate = MarginCertificate.of_regret(
+        "page", n_rounds, Margins.of_examples(numbers["margins"]), 0.0,
+        float(np.mean(numbers["edges"])), Setup("normalhedge.dt", 2, 5, 1).potential().bound,
+    )  # fmt: skip
+    for theta, share in steps:
+        if -1 < theta < 1:
+            below = certificate.promised[certificate.thetas < theta - 1e-9]
+            assert below.max(initial=0.0) <= share + 1e-9
+
+
+@pytest.mark.parametrize("name", ["xor", "moons", "mislabelled"])
+def test_the_new_examples_are_what_their_names_say(open_page, name):
+    browser = open_page("#view=boost&points=")
+    choose(browser, "examples", name)
+    points = state(browser)["points"]
+    assert len({point["label"] for point in points}) == 2
+    if name == "xor":
+        assert fact(browser, "Stump of this round") == "none has an edge"
+    else:
+        press(browser, "#round-ten")
+        assert fact(browser, "AdaBoost's error").endswith("%")
+        assert fact(browser, "Looks saved").endswith("%")
 
 
 def test_a_person_draws_points_and_boosts_them(open_page):

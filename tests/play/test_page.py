@@ -29,6 +29,9 @@ def text():
 
 
 def test_the_page_needs_nothing_from_elsewhere(text):
+    back = '<a href="https://driftgames.readthedocs.io/play.html">'
+    assert text.count(back) == 1  # a link that a reader may follow
+    text = text.replace(back, "<a>")
     assert re.findall(r"""(?:src|href|action)\s*=\s*["']?(?!["']|data:)""", text) == []
     assert re.findall(r"@import|url\((?!#)|fetch\(|XMLHttpRequest|WebSocket|import\(", text) == []
     assert set(re.findall(r"https?://[^\s\"']+", text)) == {"http://www.w3.org/2000/svg"}

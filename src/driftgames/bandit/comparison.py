@@ -16,13 +16,14 @@ from driftgames.certificates import Certificate
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.regret_run import promised_at
 from driftgames.core.checks import as_floats, check_integer
+from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.progress import progress as progress_bar
 from driftgames.core.typing import Axes, Figure, FloatArray, IntArray
 from driftgames.tables import counted
 
 
 @dataclass(frozen=True, eq=False)
-class GameSeries:
+class GameSeries(Displayed):
     """Independent games of one policy in one environment.
 
     Parameters
@@ -88,11 +89,53 @@ class GameSeries:
         """The bound on `regret_over_time`; infinite where nothing is promised."""
         return promised_at(self.bound, self.checkpoints, 1.0 / self.arm_losses.shape[1])
 
+    def _facts(self) -> Fields:
+        return {
+            "games": self.learner_losses.size,
+            "rounds": self.horizon,
+            "mean regret": float(self.regret.mean()),
+            "bound": self.promised,
+        }
+
+    def _columns(self) -> Fields:
+        games = {"game": np.arange(1, self.learner_losses.size + 1)}
+        losses = {"learner loss": self.learner_losses, "regret": self.regret}
+        known = {} if self.pseudo_regret is None else {"pseudo-regret": self.pseudo_regret}
+        return {**games, **losses, **known}
+
+    def _sketch(self) -> Sketch:
+        regret = self.regret_over_time.mean(axis=0)
+        return Sketch(self.checkpoints, {"mean regret": regret}, label="round")
+
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the mean regret over time with the spread of the games."""
         from driftgames.plots.regret import plot_regret_bands
 
         return plot_regret_bands(self.checkpoints, {self.title: self.regret_over_time}, ax=ax)
+
+
+class Comparison(Displayed, dict[str, GameSeries]):
+    """The games of several policies by name: a dict that shows itself as a table."""
+
+    __str__ = Displayed.__str__
+
+    def _headline(self) -> str:
+        games = sum(each.learner_losses.size for each in self.values())
+        return f"policies {', '.join(self)}; {counted(games, 'game')} in all"
+
+    def _columns(self) -> Fields:
+        series = list(self.values())
+        return {
+            "policy": list(self),
+            "mean regret": [float(each.regret.mean()) for each in series],
+            "highest": [float(each.regret.max()) for each in series],
+            "bound": [each.promised for each in series],
+        }
+
+    def _sketch(self) -> Sketch:
+        curves = {name: each.regret_over_time.mean(axis=0) for name, each in self.items()}
+        rounds = next(iter(self.values())).checkpoints if self else ()
+        return Sketch(rounds, curves, label="round")
 
 
 def play_games(
@@ -161,21 +204,23 @@ def compare(
     seed: int = 0,
     delays: npt.ArrayLike = 0,
     progress: bool = True,
-) -> dict[str, GameSeries]:
+) -> Comparison:
     """Let every policy play against the same environment, or the same matrix of losses.
 
     The losses are the same for all policies, except those of an environment that reacts to the
     player; see `play_games`.
     """
-    return {
-        name: play_games(
-            make,
-            environment,
-            horizon,
-            n_games=n_games,
-            seed=seed,
-            delays=delays,
-            progress=progress,
-        )
-        for name, make in policies.items()
-    }
+    return Comparison(
+        {
+            name: play_games(
+                make,
+                environment,
+                horizon,
+                n_games=n_games,
+                seed=seed,
+                delays=delays,
+                progress=progress,
+            )
+            for name, make in policies.items()
+        }
+    )

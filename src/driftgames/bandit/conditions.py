@@ -11,6 +11,7 @@ import numpy as np
 
 from driftgames.bandit.finite_differences import Probe, fitting_scale, probe_round, rounds_to_probe
 from driftgames.core.checks import check_fraction, check_integer
+from driftgames.core.display import Displayed, Fields
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import Exponential, NoBoundError, Potential
 
@@ -29,7 +30,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class BanditCheck:
+class BanditCheck(Displayed):
     r"""Whether a potential meets Theorem 4, and the bound that follows if it does.
 
     .. math:: \bigl(\tfrac12 + N\alpha_t\bigr)\Phi_t(s-1) + \bigl(\tfrac12 - N\alpha_t\bigr)
@@ -98,6 +99,11 @@ class BanditCheck:
         """The reasons why the potential does not qualify, in one line."""
         failed = [f"{each.name}: {each.why}" for each in self.conditions if not each.holds]
         return "; ".join(failed)
+
+    def _columns(self) -> Fields:
+        rows = [(each.name, each.holds, each.why) for each in self.conditions]
+        names, holds, why = zip(*rows, strict=True)
+        return {"condition": names, "holds": holds, "why not": why}
 
     def __str__(self) -> str:
         verdict = "qualifies" if self.qualifies else "does not qualify"

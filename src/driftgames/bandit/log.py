@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Self
 
 import numpy as np
@@ -12,12 +13,13 @@ from driftgames.bandit.policy import BanditPolicy
 from driftgames.bandit.replay import check_matrix
 from driftgames.bandit.types import Arm
 from driftgames.core.checks import check_range, shown
+from driftgames.core.display import Displayed, Fields, Sketch
 
 Columns = dict[str, list[Any]]
 """``round``, ``arm``, ``propensity`` and ``loss`` of every pull, in the order of the pulls."""
 
 
-class PullLog:
+class PullLog(Displayed):
     """Plays a policy and records every pull with its propensity, the probability that it had.
 
     `pull`, `update` and `discard` are those of the policy. `driftgames.bandit.off_policy_value`
@@ -59,6 +61,16 @@ class PullLog:
     def __len__(self) -> int:
         return len(self.columns["round"])
 
+    def _headline(self) -> str:
+        return f"{len(self):,} pulls of {self.policy.title}"
+
+    def _columns(self) -> Fields:
+        return self.columns
+
+    def _sketch(self) -> Sketch:
+        pulls = Counter(map(str, self.columns["arm"]))
+        return Sketch(bars={arm: float(count) for arm, count in pulls.most_common(12)})
+
     def pull(self, rng: np.random.Generator | None = None) -> tuple[Any, float]:
         """Draw an arm; return it and its probability, which `update` needs."""
         arm, prob = self.policy.pull(rng)
@@ -90,9 +102,7 @@ class PullLog:
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the pulls as a data frame of pandas, polars or pyarrow, which must be there."""
-        import narwhals.stable.v2 as nw
-
-        return nw.from_dict(self.columns, backend=backend).to_native()  # type: ignore[arg-type]
+        return super().to_frame(backend=backend)
 
     def _take(self, arm: Arm, prob: float) -> int | None:
         """Return the row of the oldest such pull; None for a pull before the log began."""

@@ -38,6 +38,7 @@ from driftgames.core.checks import (
     shown,
 )
 from driftgames.core.data_frames import as_frame
+from driftgames.core.display import Displayed, Sketch
 from driftgames.core.typing import FloatArray
 
 Target = Mapping[Any, float] | Callable[[Columns], Mapping[Any, float]] | BanditPolicy
@@ -47,7 +48,7 @@ FINEST = 60
 
 
 @dataclass(frozen=True)
-class OffPolicyValue:
+class OffPolicyValue(Displayed):
     """The mean loss per round of a target, estimated from a log.
 
     Parameters
@@ -71,6 +72,9 @@ class OffPolicyValue:
     delta: float
     rounds: int
     effective_rounds: float
+
+    def _sketch(self) -> Sketch:
+        return Sketch(bars={"low": self.low, "value": self.value, "high": self.high})
 
     def __str__(self) -> str:
         return (

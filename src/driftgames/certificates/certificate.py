@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from driftgames.certificates.regret import regret_curve
 from driftgames.core.checks import check_fraction, check_integer
+from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.potentials import NoBoundError
 from driftgames.tables import counted
@@ -56,7 +57,7 @@ class RegretRow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate(Comparable):
+class Certificate(Displayed, Comparable):
     """The realised epsilon-regret of a run beside its bound, for every epsilon.
 
     Both sides come from the run itself: the realised curve from the totals of the actions and
@@ -170,6 +171,9 @@ class Certificate(Comparable):
         rounds = counted(self.horizon, "round")
         return f"{self.title} after {rounds}: {self.verdict}{note}\n{self.table()}"
 
+    def _preview(self) -> Fields:
+        return dict(zip(RegretRow._fields, zip(*self.rows(), strict=True), strict=True))
+
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw both curves over epsilon."""
         from driftgames.plots.regret import plot_epsilon_regret
@@ -180,7 +184,7 @@ class Certificate(Comparable):
 
 
 @dataclass(frozen=True, eq=False)
-class CoverageCertificate(Comparable):
+class CoverageCertificate(Displayed, Comparable):
     """How far shares of misses are from their target, beside the bounds.
 
     Parameters
@@ -216,6 +220,9 @@ class CoverageCertificate(Comparable):
         rounding = self.horizon * 2.0**-50 * (1.0 + self.promised)
         return bool(np.all(self.realised <= self.promised + rounding))
 
+    def _sketch(self) -> Sketch:
+        return Sketch(bars=dict(zip(self.names, map(float, self.realised), strict=True)))
+
     def __str__(self) -> str:
         verdict = "every bound holds" if self.holds else "A BOUND IS BROKEN"
         width = max(map(len, self.names))
@@ -232,7 +239,7 @@ class CoverageCertificate(Comparable):
 
 
 @dataclass(frozen=True, eq=False)
-class MistakeCertificate(Comparable):
+class MistakeCertificate(Displayed, Comparable):
     """The number of mistakes on a stream beside its bound, which follows from realised edges.
 
     Parameters
@@ -268,6 +275,12 @@ class MistakeCertificate(Comparable):
         """Whether there are no more mistakes than promised, up to rounding."""
         rounding = self.horizon * 2.0**-50 * (1.0 + self.promised)
         return bool(self.realised <= self.promised + rounding)
+
+    def _columns(self) -> Fields:
+        return {"weak learner": range(self.edges.size), "edge": self.edges}
+
+    def _sketch(self) -> Sketch:
+        return Sketch(bars={"mistakes": self.realised, "promised": self.promised})
 
     def __str__(self) -> str:
         verdict = "the bound holds" if self.holds else "THE BOUND IS BROKEN"

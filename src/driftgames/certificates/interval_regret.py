@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from driftgames.certificates.certificate import Comparable
 from driftgames.core.checks import as_floats
+from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import FloatArray, IntArray
 from driftgames.tables import counted
 
@@ -28,7 +29,7 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class IntervalCertificate(Comparable):
+class IntervalCertificate(Displayed, Comparable):
     r"""The regret to the best action of an interval beside its bound, for many intervals.
 
     .. math:: \max_i \sum_{t=r}^s p_t\cdot\ell_t - \ell_{t,i}
@@ -112,6 +113,14 @@ class IntervalCertificate(Comparable):
     def _at(self, i: int) -> Interval:
         first, last = int(self.firsts[i]), int(self.lasts[i])
         return Interval(first, last, float(self.realised[i]), float(self.promised[i]))
+
+    def _preview(self) -> Fields:
+        return dict(zip(Interval._fields, zip(*self.by_length(), strict=True), strict=True))
+
+    def _sketch(self) -> Sketch:
+        rows = self.by_length()
+        curves = {name: [getattr(row, name) for row in rows] for name in ("realised", "promised")}
+        return Sketch([row.last - row.first + 1 for row in rows], curves, label="length")
 
     def __str__(self) -> str:
         verdict = "every bound holds" if self.holds else "A BOUND IS BROKEN"

@@ -13,6 +13,7 @@ from driftgames._kernels.elementary import exp_all, log1p_all, log_all
 from driftgames._kernels.sums import total
 from driftgames.certificates.certificate import Bound, Comparable, align
 from driftgames.core.checks import check_between
+from driftgames.core.display import Displayed, Fields
 from driftgames.core.typing import Axes, Figure, FloatArray, IntArray
 from driftgames.potentials import NoBoundError
 from driftgames.tables import counted
@@ -62,7 +63,7 @@ class MarginRow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class MarginCertificate(Comparable):
+class MarginCertificate(Displayed, Comparable):
     r"""The share of examples with a margin of at most theta beside its bound, for every theta.
 
     .. math:: \theta < 2\Bigl(\bar\gamma - \frac{\mathbf{Reg}_T^{j/N}}{T}\Bigr)
@@ -233,6 +234,10 @@ class MarginCertificate(Comparable):
         rounds = counted(self.n_rounds, "round")
         error = f"training error {self.training_error:.3f}, promised at most {self.error_bound:.3f}"
         return f"{self.title} after {rounds}: {self.verdict}{note}\n{error}\n{self.table()}"
+
+    def _preview(self) -> Fields:
+        rows = list(self.rows())
+        return {name: [getattr(row, name) for row in rows] for name in MarginRow._fields}
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw both curves over theta."""

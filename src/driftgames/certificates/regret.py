@@ -9,14 +9,23 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.checks import check_distribution, check_number, check_vector, is_real, shown
+from driftgames.core.display import Displayed
 from driftgames.core.typing import FloatArray
 
 
-class RegretCurve(NamedTuple):
-    """Epsilon-regret at every epsilon where it can change, the best action first."""
-
+class _Curve(NamedTuple):
     epsilons: FloatArray
     regret: FloatArray
+
+
+class RegretCurve(Displayed, _Curve):
+    """Epsilon-regret at every epsilon where it can change, the best action first.
+
+    It unpacks as ``epsilons, regret = curve``.
+    """
+
+    def _headline(self) -> str:
+        return f"epsilon-regret to {self.epsilons.size:,} quantiles of the actions"
 
 
 def epsilon_regret(action_losses: npt.ArrayLike, learner_loss: float, epsilon: float) -> float:
@@ -63,8 +72,11 @@ def regret_curve(
     With a ``prior`` over the actions, epsilon is the prior mass of the actions at least as
     good as the one compared to.
 
-    >>> regret_curve([3.0, 1.0], learner_loss=2.5)
-    RegretCurve(epsilons=array([0.5, 1. ]), regret=array([ 1.5, -0.5]))
+    >>> print(regret_curve([3.0, 1.0], learner_loss=2.5))
+    RegretCurve: epsilon-regret to 2 quantiles of the actions
+    epsilons  regret
+         0.5     1.5
+           1    -0.5
     """
     losses = _check_totals(action_losses)
     n_chips = losses.size

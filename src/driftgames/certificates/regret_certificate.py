@@ -6,12 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from driftgames.core.display import Displayed, Sketch
 from driftgames.core.run import Run
 from driftgames.tables import counted
 
 
 @dataclass(frozen=True)
-class RegretCertificate:
+class RegretCertificate(Displayed):
     """The regret to the best fixed decision beside its bound.
 
     Parameters
@@ -49,6 +50,9 @@ class RegretCertificate:
     def holds(self) -> bool:
         """Whether the regret keeps below the promise; `rounding` is allowed for."""
         return self.regret <= self.promised + self.rounding
+
+    def _sketch(self) -> Sketch:
+        return Sketch(bars={"regret": self.regret, "promised": self.promised})
 
     def __str__(self) -> str:
         begin = f"{self.title} after {counted(self.horizon, 'round')}: regret {self.regret:.3f}"

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates.certificate import Bound, Certificate
+from driftgames.core.display import Fields
 from driftgames.core.run import Run
 from driftgames.core.typing import Axes, Figure, FloatArray, IntArray
 from driftgames.potentials import NoBoundError
@@ -54,6 +55,17 @@ class RegretRun(Run[Certificate]):
     def promised(self) -> float:
         """The bound on `regret`; infinite if nothing is promised."""
         return _last(self.promised_over_time)
+
+    def _facts(self) -> Fields:
+        known = {"regret": self.regret, "bound": self.promised} if self.n_rounds else {}
+        return {**super()._facts(), **known}
+
+    def _columns(self) -> Fields:
+        return {
+            "round": self.checkpoints,
+            "regret": self.regret_over_time,
+            "bound": self.promised_over_time,
+        }
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the regret over time against its bound."""

@@ -8,13 +8,14 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from driftgames.core.display import Displayed, Fields, text_of
 from driftgames.core.typing import IntArray
 
 CertificateT_co = TypeVar("CertificateT_co", covariant=True)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Run(ABC, Generic[CertificateT_co]):
+class Run(Displayed, ABC, Generic[CertificateT_co]):
     """The rounds that one call of `run` played.
 
     Parameters
@@ -42,6 +43,14 @@ class Run(ABC, Generic[CertificateT_co]):
     def rounds(self) -> IntArray:
         """The 1-based numbers of the rounds."""
         return np.arange(self.first_round, self.first_round + self.n_rounds)
+
+    def _headline(self) -> str:
+        facts = [f"{name} {text_of(value)}" for name, value in self._facts().items()]
+        return ", ".join([self.title, *facts])
+
+    def _facts(self) -> Fields:
+        before = {"first round": self.first_round} if self.first_round > 1 else {}
+        return {"rounds": self.n_rounds, **before}
 
     def _check_current(self, t: int) -> None:
         """Raise ValueError if the learner has played on since this run, until round ``t``."""

@@ -62,6 +62,11 @@ class Stateful(ABC):
         made._lock = threading.RLock()
         return made
 
+    def __repr__(self) -> str:
+        title = getattr(self, "title", None)
+        name = type(self).__name__ if title is None else f"{type(self).__name__}: {title}"
+        return f"<{name}, {getattr(self, 't', 0):,} rounds>"
+
     def __getstate__(self) -> Content:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 

@@ -25,6 +25,9 @@ class Split(NamedTuple):
     y: npt.NDArray[np.int64]
     """-1 or +1 per example."""
 
+    def __repr__(self) -> str:
+        return f"<Split: {self.X.shape[0]:,} rows, {self.X.shape[1]:,} features>"
+
 
 @dataclass(frozen=True)
 class Dataset:

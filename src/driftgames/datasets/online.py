@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.registry import choose
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.catalogue import Remote
@@ -42,7 +43,7 @@ _ELECTRIC_LOAD = Remote(
 
 
 @dataclass(frozen=True)
-class Market:
+class Market(Displayed):
     """Price relatives, one row per day and one column per asset."""
 
     name: str
@@ -50,9 +51,23 @@ class Market:
     assets: tuple[str, ...]
     source: str
 
+    def _headline(self) -> str:
+        days, assets = self.relatives.shape
+        return f"{self.name}, {days:,} days of {assets} assets, from {self.source}"
+
+    def _columns(self) -> Fields:
+        return dict(zip(self.assets, self.relatives.T, strict=True))
+
+    def _preview(self) -> Fields:
+        return {}
+
+    def _sketch(self) -> Sketch:
+        mean = np.cumprod(self.relatives, axis=0).mean(axis=1)
+        return Sketch(range(1, mean.size + 1), {"mean wealth of the assets": mean}, label="day")
+
 
 @dataclass(frozen=True)
-class Series:
+class Series(Displayed):
     """A target over time, and the features known before each forecast."""
 
     name: str
@@ -60,6 +75,22 @@ class Series:
     features: FloatArray
     feature_names: tuple[str, ...]
     source: str
+
+    def _headline(self) -> str:
+        steps, features = self.features.shape
+        return f"{self.name}, {steps:,} steps and {features} features, from {self.source}"
+
+    def _columns(self) -> Fields:
+        return {
+            "target": self.target,
+            **dict(zip(self.feature_names, self.features.T, strict=True)),
+        }
+
+    def _preview(self) -> Fields:
+        return {}
+
+    def _sketch(self) -> Sketch:
+        return Sketch(range(1, self.target.size + 1), {"target": self.target}, label="step")
 
 
 def load_market(

@@ -12,8 +12,8 @@ from driftgames.games.adversaries import (
     StochasticAdversary,
 )
 from driftgames.games.chips import Chips, move
+from driftgames.games.lookahead import LookaheadAdversary
 from driftgames.games.play import (
-    GameRecord,
     Turn,
     play,
     player_loss,
@@ -29,6 +29,7 @@ from driftgames.games.players import (
     PotentialPlayer,
     minimax_player,
 )
+from driftgames.games.record import GameRecord, History
 from driftgames.games.rules import DGv1, DGv2, DGv3, DriftingGame, RuleBrokenError
 
 __all__ = [
@@ -41,6 +42,8 @@ __all__ = [
     "GameRecord",
     "GreedyAdversary",
     "HedgeAsPlayer",
+    "History",
+    "LookaheadAdversary",
     "Player",
     "PlayerAsHedge",
     "PotentialPlayer",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -51,6 +51,8 @@ class StochasticAdversary:
     best: int = 0
     gap: float = 0.1
 
+    game: ClassVar[DGv1] = DGv1()
+
     def __post_init__(self) -> None:
         check_between("gap", self.gap, 0.0, 0.5)
 
@@ -84,23 +86,12 @@ class GreedyAdversary:
         if isinstance(self.game, DriftingGame):
             candidates = self._drifting(self.game, chips, p)
         else:
-            losses = self._losses(chips, p)
+            losses = zero_one_losses(chips, p)
             candidates = losses - matvec(losses, p)[:, np.newaxis]
         ends = chips.positions + candidates
         values = np.asarray(self.potential.value(ends.ravel(), chips.t + 1), dtype=np.float64)
         sums = matvec(values.reshape(ends.shape), np.ones(p.size))
         return np.asarray(candidates[int(np.argmax(sums))])
-
-    def _losses(self, chips: Chips, p: FloatArray) -> FloatArray:
-        n = p.size
-        if 2**n <= ENUMERATED:
-            return _joint((0.0, 1.0), n)
-        below = np.tri(n + 1, n, -1)  # row k has its first k entries 1
-        ranks = [np.argsort(np.argsort(key, kind="stable")) for key in (chips.positions, p)]
-        if (ranks[0] + ranks[1] == n - 1).all():  # weights fall with the position: the same splits
-            ranks.pop()
-        splits = [below[:, rank] for rank in ranks]
-        return np.concatenate([half for split in splits for half in (split, 1.0 - split)])
 
     def _drifting(self, game: DriftingGame, chips: Chips, p: FloatArray) -> FloatArray:
         choices = np.sort(np.asarray(game.moves, dtype=np.float64))
@@ -118,6 +109,23 @@ class GreedyAdversary:
                 if dot(p, z) - cost[i] >= least and gain[i] > 0:
                     z[i] = lower
         return z[np.newaxis, :]
+
+
+def zero_one_losses(chips: Chips, p: FloatArray) -> FloatArray:
+    """Return candidate losses of 0 and 1, one row each.
+
+    All of them if there are at most `ENUMERATED`. Otherwise those that split the chips in the
+    order of their positions or of their probabilities.
+    """
+    n = p.size
+    if 2**n <= ENUMERATED:
+        return _joint((0.0, 1.0), n)
+    below = np.tri(n + 1, n, -1)  # row k has its first k entries 1
+    ranks = [np.argsort(np.argsort(key, kind="stable")) for key in (chips.positions, p)]
+    if (ranks[0] + ranks[1] == n - 1).all():  # weights fall with the position: the same splits
+        ranks.pop()
+    splits = [below[:, rank] for rank in ranks]
+    return np.concatenate([half for split in splits for half in (split, 1.0 - split)])
 
 
 @functools.lru_cache(maxsize=16)

@@ -8,20 +8,34 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.checks import check_integer, check_kind, check_vector
+from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import FloatArray
 from driftgames.potentials.minimax import ChipLoss
 
 
 @dataclass(frozen=True)
-class Chips:
+class Chips(Displayed):
     """The positions of the chips after ``t`` rounds.
 
-    >>> move(Chips.at_start(2), [1.0, -1.0])
-    Chips(positions=array([ 1., -1.]), t=1)
+    >>> chips = move(Chips.at_start(2), [1.0, -1.0])
+    >>> chips
+    <Chips: 2 chips, t 1, furthest left -1>
+    >>> chips.positions
+    array([ 1., -1.])
     """
 
     positions: FloatArray
     t: int = 0
+
+    def _headline(self) -> str:
+        lowest = float(self.positions.min())
+        return f"{self.positions.size:,} chips, t {self.t:,}, furthest left {lowest:.4g}"
+
+    def _columns(self) -> Fields:
+        return {"chip": range(self.positions.size), "position": self.positions}
+
+    def _sketch(self) -> Sketch:
+        return Sketch(bars={str(i): float(s) for i, s in enumerate(self.positions)})
 
     @classmethod
     def at_start(cls, n_chips: int) -> Chips:

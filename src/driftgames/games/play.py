@@ -10,45 +10,44 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from driftgames.core.checks import check_distribution, check_integer, check_kind, check_vector
+from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.generators import generator_of
 from driftgames.core.progress import progress
 from driftgames.core.typing import FloatArray
 from driftgames.games.adversaries import Adversary
 from driftgames.games.chips import Chips, average_loss, move
 from driftgames.games.players import Player
+from driftgames.games.record import GameRecord, History
 from driftgames.games.rules import DGv1, RuleBrokenError, Rules
 from driftgames.potentials import Potential
 from driftgames.potentials.minimax import ChipLoss
 
 
 @dataclass(frozen=True)
-class Turn:
+class Turn(Displayed):
     """One round: the distribution, the moves, and the chips after them."""
 
     p: FloatArray
     moves: FloatArray
     chips: Chips
 
+    def _headline(self) -> str:
+        return f"round {self.chips.t:,}, {self.p.size:,} chips"
+
+    def _columns(self) -> Fields:
+        cells = {"p": self.p, "move": self.moves, "position": self.chips.positions}
+        return {"chip": range(self.p.size), **cells}
+
+    def _sketch(self) -> Sketch:
+        return self.chips._sketch()
+
 
 MOST_GAMES = 10**12
 """The most games that `worst_case` plays; their number grows exponentially."""
 
 Observer = Callable[[Turn], Any]
-
-
-@dataclass(frozen=True)
-class GameRecord:
-    """The chips at the end of a game, and the results of each observer, one per round."""
-
-    chips: Chips
-    seen: Mapping[str, npt.NDArray[Any]]
-
-    def loss(self, loss: ChipLoss) -> float:
-        """Return the average loss of the chips at the end."""
-        return average_loss(loss, self.chips)
 
 
 def play(
@@ -59,12 +58,15 @@ def play(
     horizon: int,
     rules: Rules | None = None,
     observers: Mapping[str, Observer] | None = None,
+    record: bool = False,
     rng: np.random.Generator | int = 0,
     show_progress: bool = True,
 ) -> GameRecord:
     """Play ``horizon`` rounds and return the record of the game.
 
-    Every distribution and every move is checked against the ``rules``. Default: DGv1.
+    Every distribution and every move is checked against the ``rules``. Default: the game that the
+    adversary plays, or else DGv1. ``record`` keeps all rounds, for `GameRecord.table`, ``plot``
+    and ``animate``.
 
     >>> from driftgames.games import PotentialPlayer, StochasticAdversary, weights
     >>> from driftgames.potentials import NormalHedgeDT
@@ -73,9 +75,10 @@ def play(
     >>> record.seen["weights"][-1].round(2)
     array([0., 0., 1., 0., 0.])
     """
-    game = DGv1() if rules is None else rules
+    game = _rules_of(adversary, rules)
     generator = generator_of(rng)
     rounds = check_integer("horizon", horizon, least=1)
+    rows: list[tuple[FloatArray, FloatArray]] = []
     watching = {} if observers is None else observers
     check_kind("observers", watching, Mapping)
     kept: dict[str, list[Any]] = {name: [] for name in watching}
@@ -89,8 +92,26 @@ def play(
             player.observe(moves)
             for name, observer in watching.items():
                 kept[name].append(observer(Turn(p, moves, chips)))
+            if record:
+                rows.append((p.copy(), np.array(moves, dtype=np.float64)))
             advance(1)
-    return GameRecord(chips, {name: np.asarray(entries) for name, entries in kept.items()})
+    seen = {name: np.asarray(entries) for name, entries in kept.items()}
+    if not record:
+        return GameRecord(chips, seen)
+    played, moved = (np.array(each) for each in zip(*rows, strict=True))
+    potential = getattr(player, "potential", None)
+    known = potential if isinstance(potential, Potential) else None
+    return GameRecord(chips, seen, History.of_rounds(played, moved, known))
+
+
+def _rules_of(adversary: Adversary, rules: Rules | None) -> Rules:
+    """Return the rules to check; raise ValueError if the adversary plays by others."""
+    own = getattr(adversary, "game", None)
+    if rules is None:
+        return DGv1() if own is None else own
+    if own is not None and type(own) is not type(rules):
+        raise ValueError(f"the adversary plays another game: it plays {own}, the rules are {rules}")
+    return rules
 
 
 def positions(turn: Turn) -> FloatArray:

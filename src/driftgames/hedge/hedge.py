@@ -109,7 +109,10 @@ class Hedge(ExpertLearner):
         played: FloatArray,
         uniforms: FloatArray = _NO_DRAWS,
     ) -> int:
-        """Play the rows; ``uniforms``, if given, draw an action from each distribution."""
+        """Play the rows; ``uniforms``, if given, draw an action from each distribution.
+
+        `driftgames.hedge.plain.play_hedge` is the plain twin.
+        """
         if self._compiled is None:
             return self._replay_plain(losses, learner_losses, regret, played, uniforms)
         done = compile_replay(self._compiled.kernels)(

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from driftgames._kernels.simplex import lowest_on_simplex, most_log_wealth
 from driftgames.core.checks import check_finite, shown
+from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.loss_base import Loss
 from driftgames.hedge.losses import AbsoluteLoss, LogLoss, PinballLoss, SquareLoss, make_loss
@@ -23,7 +24,7 @@ _RIDGE = 1e-12  # relative to the trace, so that equal experts leave the matrix 
 
 
 @dataclass(frozen=True, eq=False)
-class BestCombination:
+class BestCombination(Displayed):
     """The best fixed convex combination of some forecasts.
 
     Parameters
@@ -40,9 +41,15 @@ class BestCombination:
     total_loss: float
     gap: float
 
+    def _columns(self) -> Fields:
+        return {"expert": range(self.weights.size), "weight": self.weights}
+
+    def _sketch(self) -> Sketch:
+        return Sketch(bars={str(k): float(w) for k, w in enumerate(self.weights)})
+
 
 @dataclass(frozen=True, eq=False)
-class CombinationCertificate:
+class CombinationCertificate(Displayed):
     r"""The regret of a mixture to the best convex combination, beside what is promised of it.
 
     .. math:: \sum_t \ell(\hat y_t, y_t) - \min_q \sum_t \ell(q\cdot x_t, y_t)
@@ -78,6 +85,10 @@ class CombinationCertificate:
         """Whether the regret keeps below both; one rounding error per round is allowed for."""
         rounding = self.horizon * 2.0**-52 * max(abs(self.total_loss), abs(self.promised))
         return self.regret <= self.linearised + rounding <= self.promised + 2 * rounding
+
+    def _sketch(self) -> Sketch:
+        bars = {"regret": self.regret, "linearised": self.linearised, "promised": self.promised}
+        return Sketch(bars=bars)
 
     def __str__(self) -> str:
         verdict = "the bound holds" if self.holds else "THE BOUND IS BROKEN"

@@ -22,6 +22,7 @@ from driftgames.core.checks import (
     check_vector,
     shown,
 )
+from driftgames.core.display import Fields
 from driftgames.core.run import Run
 from driftgames.core.schema import LIST, SHARE, STRING, Schema, array_of, integer, one_of
 from driftgames.core.state import Stateful, check_arrays, check_clock, nested, restore_nested, same
@@ -394,6 +395,14 @@ class IntervalRun(Run[CoverageCertificate]):
     def n_rounds(self) -> int:
         """The number of outcomes."""
         return self.outcomes.size
+
+    def _facts(self) -> Fields:
+        known = {"coverage": self.coverage} if self.n_rounds else {}
+        return {**super()._facts(), **known, "target": self.target}
+
+    def _columns(self) -> Fields:
+        bounds = {"low": self.low, "high": self.high, "outcome": self.outcomes}
+        return {"round": self.rounds, **bounds, "covered": self.covered}
 
     def certificate(self) -> CoverageCertificate:
         """Return the certificate of the learner, as long as it has not played on."""

@@ -1,7 +1,8 @@
 """Algorithm 3 as one loop over a matrix of losses, compiled for each potential.
 
 The loop calls ``weight`` and ``exponent`` of `driftgames.potentials.compiled` by name;
-`specialise` binds these names to the functions of a potential. [LS14, Alg. 3]
+`specialise` binds these names to the functions of a potential. `driftgames.hedge.plain` is the same
+in ten lines of NumPy: read it first. [LS14, Alg. 3]
 """
 
 from __future__ import annotations

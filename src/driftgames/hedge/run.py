@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from driftgames.certificates import Certificate
 from driftgames.certificates.regret_run import RegretRun
+from driftgames.core.display import Fields, Sketch
 from driftgames.core.typing import Axes, Figure
 
 if TYPE_CHECKING:
@@ -58,6 +59,13 @@ class ExpertRun(RegretRun):
     def n_rounds(self) -> int:
         """The number of rows."""
         return self.learner_losses.size
+
+    def _columns(self) -> Fields:
+        return {**super()._columns(), "learner loss": self.learner_losses}
+
+    def _sketch(self) -> Sketch:
+        curves = {"regret": self.regret_over_time, "bound": self.promised_over_time}
+        return Sketch(self.rounds, curves, label="round")
 
     def certificate(self) -> Certificate:
         """Return the certificate of the learner, as long as it has not played on."""

@@ -10,6 +10,7 @@ import numpy as np
 from driftgames.certificates import Certificate
 from driftgames.certificates.bounds import theorem_6
 from driftgames.core.checks import check_integer, check_kind
+from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.potentials import NoBoundError, Potential
 
@@ -17,7 +18,7 @@ _EPSILONS = 200
 
 
 @dataclass(frozen=True)
-class ContinuousCertificate:
+class ContinuousCertificate(Displayed):
     r"""What a run on a convex set achieved beside what its chips promise. [LS14, Thm. 6]
 
     .. math:: L - F(x^*) \ \le\ \min_\epsilon\ R_\epsilon + F(x_\epsilon) - F(x^*)
@@ -96,6 +97,15 @@ class ContinuousCertificate:
     def keeps_theorem_6(self) -> bool:
         """Whether the regret is also below what Theorem 6 promises of the whole integral."""
         return self.regret <= self.theorem_6 + self.quantiles.rounding
+
+    def _columns(self) -> Fields:
+        return self.quantiles._columns()
+
+    def _preview(self) -> Fields:
+        return self.quantiles._preview()
+
+    def _sketch(self) -> Sketch | None:
+        return self.quantiles._sketch()
 
     def __str__(self) -> str:
         to = "point of the set" if self.over_the_set else "chip (the losses were functions)"

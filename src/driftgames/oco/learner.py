@@ -11,6 +11,7 @@ import numpy as np
 
 from driftgames.certificates.regret_certificate import OneRegretRun, RegretCertificate
 from driftgames.core.checks import check_kind, check_number
+from driftgames.core.display import Fields
 from driftgames.core.schema import NUMBER, Schema, made_as
 from driftgames.core.state import Stateful, check_clock
 from driftgames.core.typing import Content, FloatArray
@@ -44,6 +45,9 @@ class ConvexRun(OneRegretRun[CertificateT]):
     def n_rounds(self) -> int:
         """T."""
         return self.learner_losses.size
+
+    def _columns(self) -> Fields:
+        return {"round": self.rounds, "learner loss": self.learner_losses}
 
     def certificate(self) -> CertificateT:
         """Return the certificate after the last round, counted from the learner's first round."""

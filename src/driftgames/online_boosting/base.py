@@ -18,6 +18,7 @@ from driftgames.core.checks import (
     shown,
     unmask,
 )
+from driftgames.core.display import Fields, Sketch
 from driftgames.core.run import Run
 from driftgames.core.schema import NUMBER, Schema, array_of, integer
 from driftgames.core.state import Stateful, check_arrays, check_clock
@@ -46,6 +47,16 @@ class VoteRun(Run[MistakeCertificate]):
     def n_rounds(self) -> int:
         """The number of examples."""
         return self.votes.size
+
+    def _facts(self) -> Fields:
+        return {**super()._facts(), "mistakes": int(self.wrong.sum())}
+
+    def _columns(self) -> Fields:
+        votes = {"vote": self.votes, "label": self.labels, "wrong": self.wrong}
+        return {"round": self.rounds, **votes}
+
+    def _sketch(self) -> Sketch:
+        return Sketch(self.rounds, {"mistakes": np.cumsum(self.wrong)}, label="example")
 
     @property
     def wrong(self) -> BoolArray:

@@ -181,7 +181,8 @@ def _build_hedge(setting: Setting, done: Results) -> Built:
         hedge.epsilon_figure(runs),
         hedge.timing_figure(seconds, setting.sizes),
     )
-    return (hedge.hedge_table(runs, setting.n_actions, setting.horizon),), drawn
+    size = setting.n_actions, setting.horizon
+    return (hedge.table_1(*size), hedge.hedge_table(runs, *size)), drawn
 
 
 def _build_noise(setting: Setting, done: Results) -> Built:

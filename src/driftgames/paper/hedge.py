@@ -181,6 +181,36 @@ def hedge_table(runs: Sequence[HedgeRun], n_actions: int, horizon: int) -> Table
     )
 
 
+def table_1(n_actions: int, horizon: int) -> Table:
+    """Return the table that compares the algorithms, and the bounds of ours. [LS14, Tab. 1]"""
+    printed = {
+        "EXP tuned": ("e^(-η(s+R))", "e^(-ηs)", "√(T ln(1/ε))", "no"),
+        "2-norm": ("a [s]₋²", "[s-1]₋² - [s+1]₋²", "√(T/ε)", "yes"),
+        "NormalHedge.DT": (
+            "a (e^([s]₋²/3T) - 1)",
+            "e^([s-1]₋²/3t) - e^([s+1]₋²/3t)",
+            "√(T ln(ln T/ε))",
+            "yes",
+        ),
+        "NormalHedge": ("none", "-[s]₋ e^([s]₋²/c)", "√(T ln(1/ε)) + ln² N (E6)", "yes"),
+    }
+    columns = [Column("algorithm"), Column("Φ_T(s)"), Column("weight"), Column("order of ε-regret")]
+    columns.append(Column("adaptive"))
+    group = f"our bound, T = {horizon:,}"
+    epsilons = (1 / n_actions, *_SHOWN)
+    columns += [Column(f"ε = {epsilon:.2g}", ",.1f", group) for epsilon in epsilons]
+    rows: list[Row] = []
+    for name, cells in printed.items():
+        learner = make_learner(name, n_actions, horizon)
+        bounds = [float(learner.bound(horizon, epsilon)) for epsilon in epsilons]
+        rows.append((name, *cells, *bounds))
+    notes = (
+        "[s]₋ is min(s, 0), a a constant, c such that the mean of e^([s]₋²/c) is e. EXP is tuned "
+        "for the horizon and ε = 1/N. The bounds are for losses in [0, 1].",
+    )
+    return Table("The algorithms of Table 1", tuple(columns), tuple(rows), notes, name="table1")
+
+
 def regret_figure(runs: Sequence[HedgeRun]) -> Figure:
     """Return regret to the best action over time."""
     panels = [

@@ -9,12 +9,14 @@ from dataclasses import asdict, dataclass, field
 from driftgames.core.progress import progress
 from driftgames.core.registry import choose
 from driftgames.core.typing import Content
+from driftgames.paper.claims import claims_table
 from driftgames.paper.environment import environment
 from driftgames.paper.experiment import EXPERIMENTS, Experiment, Setting
 from driftgames.paper.published import ROUNDS
 from driftgames.paper.results import Section
 from driftgames.paper.store import Store, Task
 from driftgames.paper.summary import sets_used, summarise
+from driftgames.tables import Table
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Report:
         The sets that some section used, and those that were not found.
     kept : tuple of str
         The sections of earlier runs, which this run did not make.
+    claims : Table or None
+        A row for each claim of the paper that these sections can judge.
     """
 
     summary: tuple[str, ...]
@@ -36,6 +40,7 @@ class Report:
     seed: int
     environment: dict[str, str] = field(default_factory=environment)
     kept: tuple[str, ...] = ()
+    claims: Table | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +136,7 @@ def _assemble(made: Mapping[str, Section], setting: Setting, store: Store) -> Re
         missing=missing,
         seed=setting.seed,
         kept=tuple(kept),
+        claims=claims_table(sections),
     )
 
 

@@ -61,20 +61,21 @@ def table_3(
     comparable = {
         data.name for data in sets if data.published and rounds == published.ROUNDS
     } & set(published.TABLE_3)
-    columns = [Column("set"), Column("algorithm"), Column(OURS, ",.3f", TIME)]
-    columns.append(Column(PUBLISHED, ",.1f", TIME, on_terminal=False))
-    for group in (ZEROS, TRAIN, TEST):
+    columns = [Column("set"), Column("algorithm")]
+    for group in (TEST, TRAIN, ZEROS):  # errors first: a phone shows the first columns
         columns += compared_columns(group, ".2f", ".1f")
         columns.append(Column(DIFFERENCE, "+z.2f", group, on_terminal=False))
+    columns.append(Column(OURS, ",.3f", TIME))
+    columns.append(Column(PUBLISHED, ",.1f", TIME, on_terminal=False))
     rows: list[Row] = []
     for fit in fits:
         printed = _printed(fit) if fit.data in comparable else None
-        seconds, *theirs = printed or (None,) * 4
-        row: list[Cell] = [fit.data, fit.algorithm, fit.seconds, seconds]
-        for share, number in zip((fit.zeros, fit.train_error, fit.test_error), theirs, strict=True):
+        seconds, zeros, train, test = printed or (None,) * 4
+        row: list[Cell] = [fit.data, fit.algorithm]
+        for share, number in ((fit.test_error, test), (fit.train_error, train), (fit.zeros, zeros)):
             ours = 100 * share
             row += [ours, number, None if number is None else ours - number]
-        rows.append(tuple(row))
+        rows.append((*row, fit.seconds, seconds))
     title = f"{rounds:,} rounds of stumps"
     notes = _notes(sets, fits, rounds, comparable)
     table = Table(title, tuple(columns), tuple(rows), notes, name=name)
@@ -116,7 +117,8 @@ def _notes(
     if comparable:
         notes.append(
             "Published times are of another machine in 2014. A difference is ours less theirs. "
-            "Numbers are equal to the printed digit if ours, rounded to one decimal, is theirs."
+            "Numbers are equal to the printed digit if ours, rounded to one decimal, is theirs; "
+            "bold marks the others."
         )
         positive = [f"{data.classes[1]} on {data.name}" for data in sets if data.name in comparable]
         notes.append(

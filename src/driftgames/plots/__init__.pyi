@@ -1,8 +1,14 @@
+from driftgames.plots.animation import Animation as Animation
 from driftgames.plots.boosting import plot_calibration as plot_calibration
 from driftgames.plots.boosting import plot_cumulative_margins as plot_cumulative_margins
 from driftgames.plots.boosting import plot_importances as plot_importances
 from driftgames.plots.boosting import plot_zero_fractions as plot_zero_fractions
+from driftgames.plots.explanation_page import ExplanationPage as ExplanationPage
+from driftgames.plots.explanation_page import FeatureShape as FeatureShape
+from driftgames.plots.explanation_page import Reasons as Reasons
+from driftgames.plots.games import plot_game as plot_game
 from driftgames.plots.portfolio import plot_wealth as plot_wealth
+from driftgames.plots.potential import plot_potential as plot_potential
 from driftgames.plots.regret import plot_coverage as plot_coverage
 from driftgames.plots.regret import plot_epsilon_regret as plot_epsilon_regret
 from driftgames.plots.regret import plot_pulls as plot_pulls

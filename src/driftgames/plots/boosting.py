@@ -10,19 +10,38 @@ import numpy.typing as npt
 
 from driftgames.core.checks import as_floats, check_integer, check_range, check_vector, shown
 from driftgames.core.typing import Axes, Figure, FloatArray
-from driftgames.plots.style import as_curves, new_axes, shown_name, with_styles
+from driftgames.plots.style import as_curves, new_axes, new_figure, shown_name, with_styles
 
 
 def plot_zero_fractions(
     rounds: FloatArray, zero_fractions: Mapping[str, FloatArray], *, ax: Axes | None = None
 ) -> Figure:
-    """Draw the share of examples of weight zero over the rounds. [LS14, Fig. 1]"""
+    """Draw the share of examples of weight zero over the rounds. [LS14, Fig. 1]
+
+    A spike in the first rounds that would squeeze the rest leaves the frame, and the title names
+    its height.
+    """
     rounds = check_vector("rounds", rounds)
     zero_fractions = as_curves("zero_fractions", zero_fractions, rounds.size)
     figure, ax = new_axes(ax)
     for _, curve, style in with_styles(zero_fractions.items()):
         ax.plot(rounds, 100 * curve, **style)
     ax.set(xlabel="round", ylabel="examples of weight zero (%)")
+    later = 100 * max((max(curve[5:], default=0.0) for curve in zero_fractions.values()), default=0)
+    spikes = {name: 100 * max(curve, default=0.0) for name, curve in zero_fractions.items()}
+    out = [
+        f"{name}: {height:.0f} %" for name, height in spikes.items() if height > 1.25 * later > 0
+    ]
+    if out:
+        ax.set_ylim(top=1.1 * later)
+        ax.text(
+            0.02,
+            0.98,
+            f"↑ first rounds, {', '.join(out)}",
+            transform=ax.transAxes,
+            va="top",
+            fontsize="small",
+        )
     ax.set_ylim(bottom=-2.0)  # a curve at zero is visible
     ax.legend(frameon=False)
     return figure
@@ -109,8 +128,6 @@ def plot_calibration(
     >>> figure.axes[0].get_xlabel(), len(figure.axes)
     ('', 2)
     """
-    from matplotlib.figure import Figure
-
     check_integer("n_bins", n_bins, least=1)
     p = check_vector("probabilities", probabilities)
     if not p.size:
@@ -134,7 +151,7 @@ def plot_calibration(
         z * np.sqrt(shares * (1 - shares) / sizes + (z / (2 * sizes)) ** 2) / (1 + z * z / sizes)
     )
 
-    figure = Figure(figsize=(4.6, 5.2), layout="constrained")
+    figure = new_figure((4.6, 5.2))
     above, below = (new_axes(ax)[1] for ax in figure.subplots(2, sharex=True, height_ratios=(4, 1)))
     above.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")
     above.vlines(means, centre - reach, centre + reach, color="0.5", linewidth=1.0)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from driftgames.core.checks import as_floats, check_integer
 from driftgames.core.typing import Figure, FloatArray
-from driftgames.plots.style import new_axes, shown_name
+from driftgames.plots.style import new_axes, new_figure, shown_name
 
 _MOST_LABELS = 20
 _N_BINS = 30
@@ -44,8 +44,6 @@ def plot_shapes(
     >>> [axes.get_title() for axes in figure.axes]
     ['age', 'sex']
     """
-    from matplotlib.figure import Figure
-
     check_integer("n_shapes", n_shapes, least=1)
     cuts = [as_floats("thresholds", each) for each in thresholds]
     votes = [as_floats("values", each) for each in values]
@@ -63,7 +61,7 @@ def plot_shapes(
     order = sorted(range(len(votes)), key=lambda j: -float(np.ptp(votes[j])))[:n_shapes]
     across = min(4, max(1, len(order)))
     down = max(1, math.ceil(len(order) / across))
-    figure = Figure(figsize=(0.4 + 2.4 * across, 0.4 + 1.9 * down), layout="constrained")
+    figure = new_figure((0.4 + 2.4 * across, 0.4 + 1.9 * down))
     heights = [votes[j] for j in order]
     if missing is not None:
         heights.append(np.array([missing[j] for j in order]))

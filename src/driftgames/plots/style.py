@@ -41,14 +41,19 @@ DARK = {
 """The colours of figures, and those that stand for them where the reader has a dark screen."""
 
 
+def new_figure(size: tuple[float, float]) -> Figure:
+    """Return an empty figure that shows itself in a notebook."""
+    from driftgames.plots.figure import NotebookFigure
+
+    return NotebookFigure(figsize=size, layout="constrained")
+
+
 def new_axes(
     ax: Axes | None = None, *, size: tuple[float, float] = (6.0, 3.8)
 ) -> tuple[Figure, Axes]:
     """Return the axes to draw on and their figure; a new figure if none are given."""
     if ax is None:
-        from matplotlib.figure import Figure
-
-        ax = Figure(figsize=size, layout="constrained").add_subplot()
+        ax = new_figure(size).add_subplot()
     if not hasattr(ax, "spines"):
         raise ValueError(f"ax must be axes of matplotlib; got {shown(ax)}")
     ax.spines[["top", "right"]].set_visible(False)

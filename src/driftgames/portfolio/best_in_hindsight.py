@@ -9,12 +9,13 @@ import numpy.typing as npt
 
 from driftgames._kernels.simplex import most_log_wealth
 from driftgames.certificates.bounds.portfolios import universal_portfolio
+from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import FloatArray
 from driftgames.portfolio.relatives import check_relatives
 
 
 @dataclass(frozen=True, eq=False)
-class BestConstantRebalanced:
+class BestConstantRebalanced(Displayed):
     """The best constant rebalanced portfolio of some days.
 
     Parameters
@@ -39,6 +40,13 @@ class BestConstantRebalanced:
     gap: float
     horizon: int
     variability: float
+
+    def _columns(self) -> Fields:
+        return {"asset": range(self.portfolio.size), "share": self.portfolio}
+
+    def _sketch(self) -> Sketch:
+        held = {str(k): float(share) for k, share in enumerate(self.portfolio) if share > 0}
+        return Sketch(bars=held)
 
     @property
     def universal_bound(self) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from driftgames._kernels.elementary import exp_all, log_all
 from driftgames._kernels.sums import total
 from driftgames.certificates.regret_certificate import OneRegretRun, RegretCertificate
+from driftgames.core.display import Fields, Sketch
 from driftgames.core.typing import FloatArray
 from driftgames.portfolio.best_in_hindsight import best_constant_rebalanced
 from driftgames.tables import counted
@@ -54,6 +55,26 @@ class PortfolioRun(OneRegretRun[RegretCertificate]):
     def n_rounds(self) -> int:
         """The number of days."""
         return self.log_wealth.size
+
+    def _facts(self) -> Fields:
+        known = {"final wealth": self.final_wealth, "costs": self.cost_of_all}
+        return {**super()._facts(), **(known if self.n_rounds else {})}
+
+    def _columns(self) -> Fields:
+        return {
+            "day": self.rounds,
+            "wealth": self.wealth,
+            "turnover": self.turnover,
+            "cost": self.costs,
+            **{f"share {k}": share for k, share in enumerate(self.portfolios.T)},
+        }
+
+    def _preview(self) -> Fields:
+        kept = ("day", "wealth", "turnover", "cost")
+        return {name: cells for name, cells in super()._preview().items() if name in kept}
+
+    def _sketch(self) -> Sketch:
+        return Sketch(self.rounds, {"wealth": self.wealth}, label="day")
 
     def certificate(self) -> RegretCertificate:
         """Return the regret to the best constant rebalanced portfolio beside its bound.

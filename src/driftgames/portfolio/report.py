@@ -16,6 +16,7 @@ import numpy.typing as npt
 from driftgames.certificates import RegretCertificate
 from driftgames.core.checks import as_floats
 from driftgames.core.data_frames import as_frame
+from driftgames.core.display import Displayed, Fields, Sketch, frame_of_columns
 from driftgames.core.registry import choose
 from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced, best_constant_rebalanced
@@ -38,7 +39,7 @@ KINDS: dict[str, Callable[[npt.NDArray[Any]], FloatArray]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class PortfolioReport:
+class PortfolioReport(Displayed):
     """What strategies made of one market.
 
     Parameters
@@ -90,18 +91,34 @@ class PortfolioReport:
         days = self.best.horizon
         return Table(f"{days:,} periods, {len(self.assets)} assets", columns, rows, notes)
 
-    def to_frame(self, name: str, backend: str = "pandas") -> Any:
+    def _headline(self) -> str:
+        return f"{len(self.runs)} strategies, {self.table.title}"
+
+    def _facts(self) -> Fields:
+        return {"best constant rebalanced, wealth": self.best.wealth}
+
+    def _preview(self) -> Fields:
+        return self.table._preview()
+
+    def _sketch(self) -> Sketch:
+        curves = {run.title: run.wealth for run in self.runs.values()}
+        return Sketch(range(1, self.best.horizon + 1), curves, label="period")
+
+    def to_frame(self, name: str | None = None, backend: str = "pandas") -> Any:
         """Return the days of a strategy: date, wealth, turnover, cost, and the share of each asset.
 
-        A frame of pandas, polars or pyarrow, which must be installed.
+        Without a name: `table`, a row for each strategy. A frame of pandas, polars or pyarrow,
+        which must be installed.
         """
+        if name is None:
+            return self.table.to_frame(backend)
         run = choose("name", name, self.runs)
         columns: dict[str, Any] = {}
         if self.dates is not None:
             columns["date"] = self.dates[-run.turnover.size :]
         columns |= {"wealth": run.wealth, "turnover": run.turnover, "cost": run.costs}
         columns |= dict(zip(self.assets, run.portfolios.T.copy(), strict=True))
-        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+        return frame_of_columns(columns, backend)
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw wealth over the dates."""

@@ -20,6 +20,7 @@ from driftgames.core.checks import (
     check_range,
     check_vector,
 )
+from driftgames.core.display import Displayed
 from driftgames.core.schema import LIST, NUMBER, OBJECT, Schema, array_of, integer
 from driftgames.core.state import Stateful, check_arrays, check_clock
 from driftgames.core.typing import Content, FloatArray
@@ -33,7 +34,7 @@ _LARGEST = 1e100  # no sum of many days is larger
 
 
 @dataclass(frozen=True, eq=False)
-class Quote:
+class Quote(Displayed):
     """What a table said about the end of a period.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +11,15 @@ import numpy.typing as npt
 
 from driftgames._kernels.distribution import normalise as normalise_in_place
 from driftgames._kernels.sums import total
-from driftgames.core.checks import check_fractions, check_horizons, check_vector, shown
+from driftgames.core.checks import (
+    check_fractions,
+    check_horizons,
+    check_integer,
+    check_vector,
+    shown,
+)
 from driftgames.core.description import Describable
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import Figure, FloatArray
 
 POTENTIALS: dict[str, Callable[[int | None, float], Potential]] = {}
 """Name to ``factory(horizon, epsilon)``, as `Potential.for_game` describes it.
@@ -147,6 +153,37 @@ class Potential(Describable, ABC):
         for t in np.unique(horizons).tolist():
             solved[horizons == t] = self._solve_bounds(t, epsilons[horizons == t])
         return solved
+
+    def plot(self, times: Sequence[int] = (4, 25, 100)) -> Figure:
+        r"""Draw :math:`\Phi_t(s)` after some rounds, and the weights of these rounds below.
+
+        The last of ``times`` is the horizon, unless the potential was made for one. A curve covers
+        the positions that coins would reach, and the weights of a round are relative to the largest
+        of them: a factor of a round changes no decision.
+
+        >>> from driftgames.potentials import NormalHedgeDT
+        >>> figure = NormalHedgeDT().plot(times=(10, 100))
+        >>> [axes.get_ylabel() for axes in figure.axes]
+        ['potential', 'weight, relative']
+        """
+        from driftgames.plots.potential import plot_potential
+
+        rounds = [check_integer("times", t, least=1) for t in times]
+        if not rounds:
+            raise ValueError("times must name at least one round; got none")
+        end = int(self.last_round) if np.isfinite(self.last_round) else max(rounds)
+        values, weights = {}, {}
+        for t in rounds:
+            before, after = self._drawn_positions(t - 1), self._drawn_positions(t)
+            values[f"t = {t}"] = after, self.value(after, t, horizon=end)
+            heavy = self.weights(before, t)
+            weights[f"t = {t}"] = before, heavy / (float(heavy.max()) or 1.0)
+        return plot_potential(values, weights, title=self.title)
+
+    def _drawn_positions(self, t: int) -> FloatArray:
+        """Return positions for a curve: as far as coins may move a chip in ``t`` rounds."""
+        reach = min(2.5 * t**0.5, float(t))
+        return np.linspace(-reach, reach / 2, 300)
 
     def hedge_bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return a bound for losses in [0, 1]. Default: `bound`, which allows moves in [-1, 1]."""

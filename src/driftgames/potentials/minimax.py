@@ -260,18 +260,25 @@ class MinimaxPotential(Potential):
         nearest = np.rint(steps)
         on_lattice = np.abs(nearest * float(self._step) - s) <= TOLERANCE
         if not (self.snap or on_lattice.all()):
+            first = int(np.argmin(on_lattice))
             raise ValueError(
-                f"positions must be multiples of the moves' common step {self._step}; got {s}; "
-                f"on_interval takes every position"
+                f"positions must be multiples of the moves' common step {self._step}; got "
+                f"{s.flat[first]:g} at index {first}; on_interval takes every position"
             )
         left = np.where(on_lattice, nearest, np.floor(steps)).astype(np.int64)
         first, last = t * int(self._lattice[0]), t * int(self._lattice[-1])
         if left.size and not first <= left.min() <= left.max() <= last:
-            raise ValueError(f"{t} rounds cannot reach every position; got {s}")
+            low, high = float(s.min()), float(s.max())
+            raise ValueError(
+                f"{t} rounds cannot reach every position; got min={low:g}, max={high:g}"
+            )
         if self.snap:
             # the allowance may carry a chip beyond the layer; it then stands at the right end
             left = np.minimum(left + t, last)
         return left - first
+
+    def _drawn_positions(self, t: int) -> FloatArray:
+        return self._positions(t)
 
     def _layer(self, t: int) -> Layer:
         if self._table:

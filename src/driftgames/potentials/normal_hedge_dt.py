@@ -1,4 +1,7 @@
-"""The potential of NormalHedge.DT, which also gives NH-Boost.DT."""
+"""The potential of NormalHedge.DT, which also gives NH-Boost.DT.
+
+`driftgames.hedge.plain` has the weights as the paper prints them: read it first.
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from driftgames.core.display import Displayed, Fields, Number, frame_of_columns
+
 if TYPE_CHECKING:
     from driftgames.core.typing import Content, Path
 
@@ -47,8 +49,21 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table as plain data; ``name`` is what a file of it is called."""
+class Table(Displayed):
+    r"""A table as plain data; ``name`` is what a file of it is called.
+
+    >>> table = Table("Sets", (Column("set"), Column("error", "%")), (("a9a", 0.154),))
+    >>> table
+    <Table: Sets, 1 x 2>
+    >>> print(table.to_latex())
+    \begin{tabular}{lr}
+    \toprule
+    set & error \\
+    \midrule
+    a9a & 15.4 \% \\
+    \bottomrule
+    \end{tabular}
+    """
 
     title: str
     columns: tuple[Column, ...]
@@ -81,12 +96,38 @@ class Table:
            set  rows
         0  a9a     5
         """
-        import narwhals.stable.v2 as nw
+        return frame_of_columns(self._columns(), backend)
 
-        columns = {
-            column.name: [row[at] for row in self.rows] for at, column in enumerate(self.columns)
-        }
-        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+    def to_latex(self) -> str:
+        """Return the table for LaTeX with the package ``booktabs``: cells as they read elsewhere.
+
+        Groups stand above their columns, and a name that LaTeX would read as a command is escaped.
+        """
+        from driftgames.tables.latex import latex_table
+
+        return latex_table(self)
+
+    def _headline(self) -> str:
+        return f"{self.title}, {len(self.rows):,} x {len(self.columns)}"
+
+    def _facts(self) -> Fields:
+        return {}
+
+    def _columns(self) -> Fields:
+        names = column_names(self)
+        return {name: [row[at] for row in self.rows] for at, name in enumerate(names)}
+
+    def _preview(self) -> Fields:
+        from driftgames.tables.cells import cell_text
+
+        cells = [
+            [cell if isinstance(cell, str) else Number(cell_text(cell, column)) for cell in cells]
+            for column, cells in zip(self.columns, zip(*self.rows, strict=True), strict=False)
+        ]
+        return dict(zip(column_names(self), cells or [[] for _ in self.columns], strict=True))
+
+    def _sketch(self) -> None:
+        return None
 
     @classmethod
     def from_content(cls, content: Content) -> Table:
@@ -94,6 +135,11 @@ class Table:
         columns = tuple(Column(**column) for column in content["columns"])
         rows = tuple(tuple(row) for row in content["rows"])
         return cls(content["title"], columns, rows, tuple(content["notes"]), content["name"])
+
+
+def column_names(table: Table) -> list[str]:
+    """Return the names of the columns; one of a group is called ``group: name``."""
+    return [f"{c.group}: {c.name}" if c.group else c.name for c in table.columns]
 
 
 def write_json(content: Any, path: Path) -> None:
@@ -118,7 +164,7 @@ def as_records(table: Table) -> list[dict[str, Cell]]:
 
 def as_rows(table: Table) -> Iterable[Sequence[Cell]]:
     """Yield the header and the rows; a column of a group is called ``group: name``."""
-    yield [f"{c.group}: {c.name}" if c.group else c.name for c in table.columns]
+    yield column_names(table)
     yield from table.rows
 
 

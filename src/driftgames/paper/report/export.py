@@ -49,6 +49,9 @@ def _csv(report: Report, command: str, rows: Iterable[Sequence[Cell]]) -> str:
 
 def print_report(report: Report, console: Console) -> None:
     """Print the tables of this run and the summary."""
+    if report.claims is not None:
+        console.print(draw_table(report.claims))
+        console.print()
     made = [section for section in report.sections if section.name not in report.kept]
     for section in made:
         for table in section.tables:

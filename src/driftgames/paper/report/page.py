@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from importlib import resources
 from itertools import groupby
 from pathlib import Path
 
 from driftgames.core.documents import atomic_write
+from driftgames.paper.claims import CONFIRMED, ERRATA, NOT, PARTLY
 from driftgames.paper.report.drawing import draw_legend, draw_panels
 from driftgames.paper.reproduce import Report
 from driftgames.paper.results import DIFFERENCE, PUBLISHED, Figure, Section
@@ -47,13 +49,39 @@ def render_page(report: Report) -> str:
 <h1>{TITLE}</h1>
 <p class="lead">The experiments of Luo and Schapire, “A Drifting-Games Analysis for Online
 Learning and Applications to Boosting” (2014), ours beside the published numbers.</p>
-<ul class="summary">{findings}</ul>
+{_claims(report)}
 <nav>{links}</nav>
+<ul class="summary">{findings}</ul>
 {sections}
+{_errata(report)}
 {_footer(report)}
 </body>
 </html>
 """
+
+
+def _claims(report: Report) -> str:
+    """Return the table that a referee reads first; its errata are links."""
+    if report.claims is None:
+        return ""
+    drawn = _table(report.claims)
+    for entry in ERRATA:
+        drawn = re.sub(rf"\b{entry}\b", f'<a href="#{entry}">{entry}</a>', drawn)
+    for verdict in (CONFIRMED, PARTLY, NOT):
+        cell = f'<td class="text">{verdict}</td>'
+        drawn = drawn.replace(cell, cell.replace("text", f"text {verdict.replace(' ', '-')}"))
+    return f'<section id="claims">{drawn}</section>'
+
+
+def _errata(report: Report) -> str:
+    if report.claims is None:
+        return ""
+    items = "".join(
+        f'<dt id="{entry}">{entry}</dt><dd>{escape(text)}</dd>' for entry, text in ERRATA.items()
+    )
+    return f"""<section id="errata"><h2>Errata that the verdicts name</h2>
+<p>In a sentence each; docs/errata.md has all entries with their evidence.</p>
+<dl class="errata">{items}</dl></section>"""
 
 
 def _section(section: Section) -> str:
@@ -88,7 +116,7 @@ def _table(table: Table) -> str:
                 "" if at == 0 and row[0] == last else cell,
                 column,
                 at in opens,
-                equal=_is_equal(row, table.columns, at),
+                differs=_differs(row, table.columns, at),
             )
             for at, (cell, column) in enumerate(zip(row, table.columns, strict=True))
         )
@@ -98,16 +126,23 @@ def _table(table: Table) -> str:
     rows = "\n".join(body)
     return f"""<h3>{escape(table.title)}</h3>
 <div class="wide" tabindex="0" role="region" aria-label="{escape(table.title)}"><table>
-<thead>{_header(table.columns, opens)}</thead>
+<thead>{_header(table, opens)}</thead>
 <tbody>
 {rows}
 </tbody></table></div>
 {notes}"""
 
 
-def _header(columns: tuple[Column, ...], opens: set[int]) -> str:
+def _header(table: Table, opens: set[int]) -> str:
+    columns = table.columns
     if not any(column.group for column in columns):
-        return "<tr>" + "".join(f"<th>{escape(column.name)}</th>" for column in columns) + "</tr>"
+        cells = [
+            f'<th class="text">{escape(column.name)}</th>'
+            if any(isinstance(row[at], str) for row in table.rows)
+            else f"<th>{escape(column.name)}</th>"
+            for at, column in enumerate(columns)
+        ]
+        return f"<tr>{''.join(cells)}</tr>"
     upper, lower, at = [], [], 0
     for group, members in groupby(columns, key=lambda column: column.group):
         own = list(members)
@@ -135,22 +170,22 @@ def _opening(columns: tuple[Column, ...]) -> set[int]:
     return {at for at in range(1, len(groups)) if groups[at] != groups[at - 1]}
 
 
-def _is_equal(row: Row, columns: tuple[Column, ...], at: int) -> bool:
-    """Whether this cell is the difference of two numbers that agree to the printed digit."""
+def _differs(row: Row, columns: tuple[Column, ...], at: int) -> bool:
+    """Whether this cell is the difference of numbers that do not agree to the printed digit."""
     if columns[at].name != DIFFERENCE:
         return False
     ours, printed = row[at - 2 : at]  # the order of the columns in every group
-    return isinstance(ours, float) and isinstance(printed, float) and agrees(ours, printed)
+    return isinstance(ours, float) and isinstance(printed, float) and not agrees(ours, printed)
 
 
-def _cell(cell: Cell, column: Column, opens: bool, *, equal: bool) -> str:
+def _cell(cell: Cell, column: Column, opens: bool, *, differs: bool) -> str:
     classes = ["opens"] if opens else []
     if isinstance(cell, str):
         classes.append("text")
     if column.name == PUBLISHED:
         classes.append("published")
-    if equal:
-        classes.append("equal")
+    if differs:
+        classes.append("differs")
     names = f' class="{" ".join(classes)}"' if classes else ""
     return f"<td{names}>{escape(cell_text(cell, column))}</td>"
 

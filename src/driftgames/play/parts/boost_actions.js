@@ -9,6 +9,12 @@ const EXAMPLES = {
     title: "Noisy halves",
     points: () => scatter(60, 5, (x, y, draw) => x > 50 !== draw() < 0.12),
   },
+  xor: { title: "XOR (stumps fail)", points: () => xorPoints() },
+  moons: { title: "Two moons", points: () => moons(35, 11) },
+  mislabelled: {
+    title: "Diagonal, a fifth mislabelled",
+    points: () => scatter(80, 9, (x, y, draw) => y > x !== draw() < 0.2),
+  },
   diagonal: { title: "Diagonal", points: () => scatter(50, 3, (x, y) => y > x) },
   circle: {
     title: "Circle",
@@ -22,6 +28,30 @@ function scatter(n, seed, isPlus) {
   return Array.from({ length: n }, () => {
     const [x, y] = [Math.floor(draw() * SIDE), Math.floor(draw() * SIDE)];
     return { x, y, label: isPlus(x, y, draw) ? 1 : -1 };
+  });
+}
+
+/** Return four balanced corners, on which no stump has an edge. */
+function xorPoints() {
+  const steps = [12, 20, 28];
+  return [0, 60].flatMap((dx) =>
+    [0, 60].flatMap((dy) =>
+      steps.flatMap((x) =>
+        steps.map((y) => ({ x: x + dx, y: y + dy, label: dx === dy ? 1 : -1 })),
+      ),
+    ),
+  );
+}
+
+/** Return two arcs that lie in each other, n points each. */
+function moons(n, seed) {
+  const draw = randomNumbers(seed);
+  const place = (value) => clamp(Math.round(value + 6 * (draw() - 0.5)), 0, SIDE - 1);
+  return Array.from({ length: 2 * n }, (_, i) => {
+    const angle = (Math.PI * (i % n)) / (n - 1);
+    return i < n
+      ? { x: place(36 + 26 * Math.cos(angle)), y: place(45 + 30 * Math.sin(angle)), label: 1 }
+      : { x: place(64 - 26 * Math.cos(angle)), y: place(55 - 30 * Math.sin(angle)), label: -1 };
   });
 }
 

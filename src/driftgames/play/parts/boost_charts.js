@@ -56,23 +56,37 @@ function drawPile(chart, { s, ignored, plus, minus }) {
   bar(plus, plus + minus, "mark-minus");
 }
 
-/** Draw the share of examples with a margin of at most theta. */
-function drawMargins(svg, state) {
+/** Draw the share of examples with a margin of at most theta, and what Theorem 3 promises. */
+function drawMargins(svg, page, run, t) {
+  const state = run.states[t];
   const margins = state.t > 0 ? [...state.margins].sort((a, b) => a - b) : [];
   const label = margins.length
     ? `Margins from ${short(margins[0])} to ${short(margins.at(-1))}`
     : "No margins yet";
   const chart = drawAxes(svg, { label, xs: [-1, 1], ys: [0, 1], format: percent });
   shade(chart, -1, 0, "wrong");
-  const steps = [[-1, 0]];
-  margins.forEach((margin, i) =>
-    steps.push([margin, i / margins.length], [margin, (i + 1) / margins.length]),
+  if (margins.length === 0) return;
+  const promised = [[-1, 0]];
+  theorem3(margins.length, run.stumps.slice(0, t)).forEach(([theta, share]) =>
+    promised.push([theta, share], [theta, share + 1 / margins.length]),
   );
-  if (margins.length) drawLine(chart, [...steps, [1, 1]], "margin");
+  drawLine(chart, [...promised, [1, 1]], "bound");
+  drawLine(chart, cumulative(adaState(page.points, t).margins), "ada");
+  drawLine(chart, cumulative(margins), "margin");
+}
+
+/** Return the steps of the share of margins up to theta. */
+function cumulative(margins) {
+  const sorted = [...margins].sort((a, b) => a - b);
+  const steps = [[-1, 0]];
+  sorted.forEach((margin, i) =>
+    steps.push([margin, i / sorted.length], [margin, (i + 1) / sorted.length]),
+  );
+  return [...steps, [1, 1]];
 }
 
 /** Draw the share of ignored examples and the training error over the rounds. */
-function drawHistory(svg, run, t) {
+function drawHistory(svg, page, run, t) {
   const played = run.states.slice(0, t + 1);
   const chart = drawAxes(svg, {
     label: `Ignored ${percent(run.states[t].zeroShare)} after round ${t}`,
@@ -85,10 +99,15 @@ function drawHistory(svg, run, t) {
     played.map((s) => [s.t, s.zeroShare]),
     "zero",
   );
-  if (t > 0)
-    drawLine(
-      chart,
-      played.slice(1).map((s) => [s.t, s.error]),
-      "error",
-    );
+  if (t === 0) return;
+  drawLine(
+    chart,
+    played.slice(1).map((s) => [s.t, adaState(page.points, s.t).error]),
+    "ada",
+  );
+  drawLine(
+    chart,
+    played.slice(1).map((s) => [s.t, s.error]),
+    "error",
+  );
 }

@@ -9,10 +9,27 @@ function showBoost(page) {
   showBoostButtons(page, run, t);
   showBoostFacts(page, run, t);
   drawWeights(byId("weight-chart"), page.points, state);
-  drawMargins(byId("margin-chart"), state);
-  drawHistory(byId("zero-chart"), run, t);
+  drawMargins(byId("margin-chart"), page, run, t);
+  drawHistory(byId("zero-chart"), page, run, t);
   showBoostTable(page, state);
+  showTasks(byId("boost-tasks"), BOOST_TASKS, page, run, t);
 }
+
+/** What the facts of boosting mean. */
+const BOOST_MEANINGS = {
+  Examples: "The points in the plane.",
+  "Ignored next":
+    "Points of weight exactly zero: the next stump need not look at them. They are outlines.",
+  "Looks saved":
+    "Of all looks at an example so far, one per example and round, the share that was saved.",
+  "Stump of this round": "The question of this round, dashed in the plane.",
+  "Its edge":
+    "How much better than chance the stump is, by weight: 0.5 is always right, 0 is a coin.",
+  "Training error": "The share of points that the vote of all stumps gets wrong.",
+  "AdaBoost's error": "The share of points that AdaBoost gets wrong after as many rounds.",
+  "Smallest margin":
+    "The lowest margin: 1 if all stumps are right about a point, below 0 if the vote is wrong.",
+};
 
 /** Return the round that is shown: the one asked for, or the last if the run ended before. */
 function shownRound(page) {
@@ -49,11 +66,18 @@ function showBoostFacts(page, run, t) {
   showFacts(byId("boost-facts"), {
     Examples: String(page.points.length),
     "Ignored next": `${ignored} (${percent(state.zeroShare)})`,
+    "Looks saved": t > 0 ? percent(savedLooks(run, t)) : "–",
     "Stump of this round": stumpText(page, run, t),
     "Its edge": t > 0 ? short(run.stumps[t - 1].edge, 4) : "–",
     "Training error": t > 0 ? percent(state.error) : "–",
+    "AdaBoost's error": t > 0 ? percent(adaState(page.points, t).error) : "–",
     "Smallest margin": t > 0 ? short(Math.min(...state.margins), 2) : "–",
-  });
+  }, BOOST_MEANINGS);
+}
+
+/** Return the share of examples of weight zero, over the rounds so far. */
+function savedLooks(run, t) {
+  return sum(run.states.slice(0, t).map((state) => state.zeroShare)) / t;
 }
 
 function stumpText(page, run, t) {

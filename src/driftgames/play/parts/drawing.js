@@ -98,15 +98,31 @@ function shade(chart, from, to, className) {
   chart.svg.append(shape("rect", { class: className, ...place }));
 }
 
-/** Show names and values; a value may be [text, class name]. */
-function showFacts(list, facts) {
+/**
+ * Show names and values; a value may be [text, class name].
+ *
+ * `meanings` says what a name means: on hover, and below the list when the name is pressed.
+ */
+function showFacts(list, facts, meanings) {
+  const below = list.nextElementSibling;
   list.replaceChildren(
     ...Object.entries(facts).map(([name, value]) => {
       const [text, className] = Array.isArray(value) ? value : [value, ""];
-      const dd = element("dd", { class: className }, text);
-      return element("div", {}, element("dt", {}, name), dd);
+      const open = list.dataset.open === name;
+      const ask = element(
+        "button",
+        { type: "button", class: "ask", title: meanings[name], "aria-expanded": String(open) },
+        name,
+      );
+      ask.addEventListener("click", () => {
+        list.dataset.open = open ? "" : name;
+        showFacts(list, facts, meanings);
+      });
+      const dd = element("dd", { class: className, title: meanings[name] }, text);
+      return element("div", {}, element("dt", {}, ask), dd);
     }),
   );
+  below.textContent = meanings[list.dataset.open] ?? "";
 }
 
 /** Fill a table with a row of headers and rows of texts. */

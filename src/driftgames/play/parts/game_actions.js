@@ -8,8 +8,15 @@ function pressChip(i) {
   change({ marks });
 }
 
-/** Play `count` rounds, or as many as there are. */
-function playRounds(count) {
+const BETWEEN_ROUNDS = 120; // milliseconds
+
+/** Return whether the reader wants no motion. */
+function isCalm() {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+/** Return the rounds of the page with up to `count` more of its adversary. */
+function moreRounds(count) {
   const { setup, adversary, marks } = page;
   const rounds = [...page.rounds];
   let state = replay(setup, rounds).at(-1);
@@ -18,17 +25,55 @@ function playRounds(count) {
     rounds.push(losses);
     state = nextState(setup, potentialOf(setup), state, losses);
   }
-  change({ rounds });
+  return rounds;
+}
+
+/** Play `count` rounds, or as many as there are, one after another for the eye; then call `after`. */
+function playRounds(count, after = () => {}) {
+  stopPlaying();
+  if (count === 1 || isCalm()) {
+    change({ rounds: moreRounds(count) });
+    after();
+    return;
+  }
+  const end = Math.min(page.rounds.length + count, page.setup.horizon);
+  playRounds.timer = setInterval(() => {
+    page = { ...page, rounds: moreRounds(1) };
+    show(); // a browser refuses an address for every round: `stopPlaying` writes it
+    if (page.rounds.length >= end) {
+      stopPlaying();
+      after();
+    }
+  }, BETWEEN_ROUNDS);
+  byId("finish").textContent = "Stop";
+}
+
+/** Stop the rounds that play by themselves; return whether some did. */
+function stopPlaying() {
+  const played = playRounds.timer !== undefined;
+  clearInterval(playRounds.timer);
+  playRounds.timer = undefined;
+  byId("finish").textContent = "Play all";
+  if (played) keepAddress();
+  return played;
+}
+
+/** Play all rounds, or stop where they play. */
+function pressFinish() {
+  if (!stopPlaying()) playRounds(page.setup.horizon);
 }
 
 /** Take the last round back; its losses are marked again. */
 function stepBack() {
+  stopPlaying();
   if (page.rounds.length === 0) return;
   change({ rounds: page.rounds.slice(0, -1), marks: page.rounds.at(-1) });
 }
 
 /** Change the setup and replay the losses so far with it. */
 function changeSetup(changes) {
+  stopPlaying();
+  byId("preset-says").textContent = "";
   const setup = { ...page.setup, ...changes };
   setup.rank = clamp(setup.rank, 1, setup.n - 1);
   const rounds = fitRounds(page.rounds, setup.n, setup.horizon);
@@ -49,9 +94,20 @@ function listenToGame() {
     );
   }
   byId("play").addEventListener("click", () => playRounds(1));
-  byId("finish").addEventListener("click", () => playRounds(Infinity));
+  byId("finish").addEventListener("click", pressFinish);
+  for (const [name, { title }] of Object.entries(PRESETS)) {
+    byId("presets").append(element("option", { value: name }, title));
+  }
+  byId("presets").addEventListener("change", (event) => {
+    if (event.target.value) choosePreset(event.target.value);
+    event.target.value = "";
+  });
+  byId("race").addEventListener("toggle", () => showRace(page));
   byId("back").addEventListener("click", stepBack);
-  byId("restart").addEventListener("click", () => change({ rounds: [] }));
+  byId("restart").addEventListener("click", () => {
+    stopPlaying();
+    change({ rounds: [] });
+  });
   document.addEventListener("keydown", pressKey);
 }
 

@@ -19,14 +19,44 @@ function showGame(page) {
   showChips(page, state);
   const after = over || page.adversary !== "you" ? null : positionsAfter(state, page.marks);
   drawLineOfChips(byId("line"), page.setup, state, after, pressChip);
-  byId("line-caption").textContent = over ? CAPTION : CAPTION + NEXT_CAPTION;
+  byId("line-caption").textContent = captionOf(page.setup, state);
   byId("plan").textContent = planText(page, state);
   byId("play").disabled = byId("finish").disabled = over;
   byId("back").disabled = byId("restart").disabled = state.t === 0;
   showGameFacts(page, states);
   showGameCharts(page, states);
   showGameTable(page, state);
+  showRace(page);
+  showTasks(byId("game-tasks"), GAME_TASKS, page, state, states[0]);
 }
+
+/** Say what the curve is, and why it may be flat. */
+function captionOf(setup, state) {
+  if (state.p === null && setup.player === "minimax") {
+    return state.sum === 0
+      ? "Solid: the potential at the end. It is 1 left of the bound and 0 elsewhere. No chip is " +
+          "there, so nothing is lost: the sum is 0, and the player has won."
+      : "Solid: the potential at the end, 1 for a chip that is lost and 0 for the others.";
+  }
+  if (state.t === 0 && setup.player === "normalhedge.dt") {
+    return "Solid: before the first round the potential is the same everywhere." + NEXT_CAPTION;
+  }
+  return state.p === null ? CAPTION : CAPTION + NEXT_CAPTION;
+}
+
+/** What the facts of the game mean. */
+const GAME_MEANINGS = {
+  Round: "How many rounds were played, of how many. Some players must know the last round.",
+  "Sum of potentials":
+    "The height of the curve over each chip, added up. It starts as a budget and never rises.",
+  "ε-regret":
+    "How far the k-th best chip is to the left: what the player lost more than that expert. " +
+    "For ε = 1/N it is the best expert.",
+  "Its bound now":
+    "What Theorem 2 promises after this round, whoever plays against the player. ✓ if it is kept.",
+  "Player's loss": "The weighted average of the losses that were charged, over all rounds.",
+  "Fall of the sum": "How much of the budget is used up. No adversary can raise it again.",
+};
 
 function showSetup({ setup, adversary }) {
   byId("player").value = setup.player;
@@ -113,7 +143,7 @@ function showGameFacts({ setup }, states) {
     "Its bound now": [`${short(state.bound, 3)} ${holds ? "✓" : "✗"}`, holds ? "good" : "bad"],
     "Player's loss": short(state.learnerLoss, 3),
     "Fall of the sum": percent(1 - state.sum / states[0].sum),
-  });
+  }, GAME_MEANINGS);
 }
 
 function showGameCharts({ setup }, states) {

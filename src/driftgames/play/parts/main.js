@@ -15,6 +15,12 @@ let page = {
   cursor: { x: 50, y: 50 },
 };
 
+const HEADINGS = { game: "Be the adversary", boost: "Boost what you draw" };
+const TITLES = {
+  game: "Be the adversary: a drifting game",
+  boost: "Boost what you draw: NH-Boost.DT",
+};
+
 /** Change the state, write it to the address and show it. */
 function change(changes) {
   page = { ...page, ...changes };
@@ -40,6 +46,8 @@ function show() {
     tab.tabIndex = chosen ? 0 : -1;
     byId(tab.dataset.view).hidden = !chosen;
   }
+  document.title = TITLES[page.view];
+  byId("heading").textContent = HEADINGS[page.view];
   if (page.view === "game") showGame(page);
   else showBoost(page);
 }
@@ -96,6 +104,8 @@ function pressTabKey(event) {
 function start() {
   addStoredAdversaries(FIXTURES.adversaries);
   page.points = EXAMPLES.noise.points();
+  page.rounds = presetRounds(PRESETS.start);
+  listenToTour();
   listenToGame();
   listenToBoost();
   for (const tab of document.querySelectorAll("[role=tab]")) {

@@ -1,0 +1,248 @@
+"""A model to click through: importance, the shape of each feature, reasons, and the guarantee.
+
+One self-contained HTML file without a script: tabs and features are radio buttons. It is made from
+plain data, so that any additive model can use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from importlib import resources
+
+from driftgames.core.checks import as_floats
+from driftgames.core.display import text_of
+from driftgames.core.documents import atomic_write
+from driftgames.core.typing import FloatArray, Path
+from driftgames.plots.shape_drawing import draw_shape
+
+MOST_FEATURES = 60
+"""How many features have a shape on the page, the most important first."""
+
+
+@dataclass(frozen=True)
+class FeatureShape:
+    """The vote of one feature.
+
+    Parameters
+    ----------
+    name : str
+        The feature.
+    thresholds, values : array
+        ``values[k]`` is the vote up to ``thresholds[k]``, and the last one beyond all of them. With
+        ``categories`` there are no thresholds and one value for each category.
+    missing : float or None
+        The vote where the value is missing. Default: None, not drawn.
+    categories : sequence of str or None
+        The names of the categories. Default: None, a number.
+    sample : array or None
+        Values of the feature in the data, or numbers of categories; their density is drawn.
+    importance : float or None
+        Default: None, the spread of ``values``.
+    """
+
+    name: str
+    thresholds: FloatArray | Sequence[float]
+    values: FloatArray | Sequence[float]
+    missing: float | None = None
+    categories: Sequence[str] | None = None
+    sample: FloatArray | Sequence[float] | None = None
+    importance: float | None = None
+
+    def __post_init__(self) -> None:
+        n_values = len(as_floats("values", self.values))
+        n_needed = len(self.thresholds) + 1 if self.categories is None else len(self.categories)
+        if n_values != n_needed:
+            raise ValueError(f"{self.name} must have {n_needed} values; got {n_values}")
+
+    @property
+    def weight(self) -> float:
+        """The importance, or the spread of the votes."""
+        values = as_floats("values", self.values)
+        return float(values.max() - values.min()) if self.importance is None else self.importance
+
+    def draw(self, reach: float) -> str:
+        """Return the shape as an ``<svg>`` element; ``reach`` is the vote at its top."""
+        return draw_shape(
+            self.name,
+            as_floats("thresholds", self.thresholds),
+            as_floats("values", self.values),
+            reach,
+            missing=self.missing,
+            categories=self.categories,
+            sample=None if self.sample is None else as_floats("sample", self.sample),
+        )
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why a model decided as it did on one example.
+
+    Parameters
+    ----------
+    title : str
+        The example.
+    decision : str
+        What was decided, and how surely.
+    parts : sequence of (str, object, float)
+        Feature, its value, and its part of the vote, in any order.
+    base : float
+        The part that no feature decides. Default: 0.
+    """
+
+    title: str
+    decision: str
+    parts: Sequence[tuple[str, object, float]]
+    base: float = 0.0
+
+
+@dataclass(frozen=True)
+class ExplanationPage:
+    """The page. ``save`` writes it; ``html`` returns its text.
+
+    Parameters
+    ----------
+    title : str
+        The model.
+    label : str
+        The class that positive votes are for.
+    features : sequence of FeatureShape
+        In any order.
+    examples : sequence of Reasons
+        Examples to look at. Default: none.
+    facts : mapping
+        What was chosen: rounds, sizes, errors. Default: none.
+    guarantee : str
+        The certificate as text. Default: "".
+    tabs : mapping
+        Further tabs by title, as HTML that is trusted, such as a scorecard. Default: none.
+
+    Examples
+    --------
+    >>> page = ExplanationPage("tumours", "benign", [FeatureShape("radius", [1.0], [0.2, -0.3])])
+    >>> page
+    <ExplanationPage: tumours, 1 feature, 0 examples>
+    >>> "radius" in page.html()
+    True
+    """
+
+    title: str
+    label: str
+    features: Sequence[FeatureShape]
+    examples: Sequence[Reasons] = ()
+    facts: Mapping[str, object] = field(default_factory=dict)
+    guarantee: str = ""
+    tabs: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        n, m = len(self.features), len(self.examples)
+        ends = "" if n == 1 else "s", "" if m == 1 else "s"
+        return f"<ExplanationPage: {self.title}, {n:,} feature{ends[0]}, {m:,} example{ends[1]}>"
+
+    def save(self, path: Path) -> None:
+        """Write the page in one step."""
+        with atomic_write(path) as stream:
+            stream.write(self.html().encode())
+
+    def html(self) -> str:
+        """Return the whole page; it refers to nothing outside itself and has no script."""
+        ranked = sorted(self.features, key=lambda feature: -feature.weight)
+        panels = {"Features": self._features(ranked)}
+        if self.examples:
+            panels["Reasons"] = "".join(self._reasons(each) for each in self.examples)
+        if self.facts or self.guarantee:
+            panels["Guarantee"] = self._guarantee()
+        panels |= self.tabs
+        buttons = "".join(
+            f'<input type="radio" name="tab" id="tab{k}"{" checked" if k == 0 else ""}>'
+            f'<label for="tab{k}">{escape(name)}</label>'
+            for k, name in enumerate(panels)
+        )
+        shown = "".join(
+            f'<section class="panel" id="panel{k}" aria-label="{escape(name)}">{text}</section>'
+            for k, (name, text) in enumerate(panels.items())
+        )
+        rules = "".join(
+            f"#tab{k}:checked~#panel{k}{{display:block}}"
+            f"#tab{k}:checked+label{{border-color:var(--for);font-weight:600}}"
+            for k in range(len(panels))
+        )
+        picks = "".join(
+            f"#f{k}:checked~.shapes #s{k}{{display:block}}"
+            f"#f{k}:checked+label{{background:var(--tint)}}"
+            for k in range(min(len(ranked), MOST_FEATURES))
+        )
+        title = escape(self.title)
+        css = (
+            resources.files("driftgames.plots").joinpath("explanation_page.css").read_text("utf-8")
+        )
+        return (
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{title}, explained</title><style>{css}{rules}{picks}</style></head><body>"
+            f"<h1>{title}</h1><p class='note'>A vote above 0 is for {escape(self.label)}, below 0 "
+            f"against it.</p><div class='tabs'>{buttons}{shown}</div></body></html>\n"
+        )
+
+    def _features(self, ranked: Sequence[FeatureShape]) -> str:
+        most = max((feature.weight for feature in ranked), default=0.0) or 1.0
+        kept = ranked[:MOST_FEATURES]
+        # every shape on one scale, so that tall means important
+        reach = max((abs(float(v)) for each in kept for v in each.values), default=0.0) or 1.0
+        rows = "".join(
+            f'<input type="radio" name="feature" id="f{k}"{" checked" if k == 0 else ""}>'
+            f'<label for="f{k}"><span class="name">{escape(each.name)}</span>'
+            f'<span class="bar"><i style="width:{100 * each.weight / most:.1f}%"></i></span>'
+            f'<span class="number">{text_of(each.weight)}</span></label>'
+            for k, each in enumerate(kept)
+        )
+        shapes = "".join(
+            f'<figure id="s{k}">{each.draw(reach)}<figcaption>{escape(each.name)}: its vote. Grey: '
+            "how many examples are there.</figcaption></figure>"
+            for k, each in enumerate(kept)
+        )
+        left = len(ranked) - len(kept)
+        more = f"<p class='note'>{left:,} features of less weight are left out.</p>" if left else ""
+        picker = f"<div class='pick'>{rows}<div class='shapes'>{shapes}</div></div>"
+        return f"<h2>Importance and shape</h2>{picker}{more}"
+
+    def _reasons(self, reasons: Reasons) -> str:
+        parts = sorted(reasons.parts, key=lambda part: -abs(part[2]))
+        most = max((abs(part[2]) for part in parts), default=0.0) or 1.0
+        rows = "".join(
+            f'<tr><th scope="row">{escape(str(name))}</th><td>{escape(text_of(value))}</td>'
+            f"<td class='number'>{part:+.4f}</td><td class='both'>{_bar(part / most)}</td></tr>"
+            for name, value, part in parts
+        )
+        total = sum(part for *_, part in parts) + reasons.base
+        if reasons.base:
+            rows += _total("base", reasons.base)
+        head = "<tr><th>feature</th><th>value</th><th>vote</th><th></th></tr>"
+        opened = " open" if reasons is self.examples[0] else ""
+        return (
+            f"<details{opened}><summary>{escape(reasons.title)}: "
+            f"<strong>{escape(reasons.decision)}</strong></summary>"
+            f'<div class="wide"><table><thead>{head}</thead><tbody>{rows}</tbody>'
+            f"<tfoot>{_total('the whole vote', total)}</tfoot></table></div></details>"
+        )
+
+    def _guarantee(self) -> str:
+        rows = "".join(
+            f'<tr><th scope="row">{escape(str(name))}</th><td>{escape(text_of(value))}</td></tr>'
+            for name, value in self.facts.items()
+        )
+        facts = f"<h2>What was chosen</h2><table>{rows}</table>" if rows else ""
+        text = f"<h2>What is guaranteed</h2><pre>{escape(self.guarantee)}</pre>"
+        return facts + (text if self.guarantee else "")
+
+
+def _total(name: str, vote: float) -> str:
+    return f"<tr><th>{name}</th><td></td><td class='number'>{vote:+.4f}</td><td></td></tr>"
+
+
+def _bar(share: float) -> str:
+    width = 50 * abs(share)
+    left, kind = (50.0, "for") if share >= 0 else (50 - width, "against")
+    style = f"left:{left:.1f}%;width:{width:.1f}%"
+    return f'<span class="two"><i class="{kind}" style="{style}"></i></span>'

@@ -1,0 +1,92 @@
+"""The explanation to click: plain data in, one page without a script out."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from driftgames.plots import ExplanationPage, FeatureShape, Reasons
+
+RNG = np.random.default_rng(0)
+FEATURES = [
+    FeatureShape("age", [30.0, 50.0], [-0.1, 0.05, 0.2], sample=RNG.normal(40, 12, 300)),
+    FeatureShape("city <b>", [], [0.3, -0.3], categories=["Rome", "Oslo"], sample=[0, 1, 1]),
+    FeatureShape("rare", [], [0.0], missing=-0.2),
+]
+
+
+class Tags(HTMLParser):
+    void = frozenset({"meta", "input", "path", "rect"})
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen, self.ids = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append(tag)
+        self.ids += [value for name, value in attributes if name == "id"]
+        assert not any(name.startswith("on") for name, _ in attributes)
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.seen.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture
+def page():
+    reasons = Reasons("patient 7", "benign, 93 %", [("age", 44, -0.1), ("city <b>", "Oslo", 0.3)])
+    return ExplanationPage(
+        "my <model>", "benign", FEATURES, [reasons], {"rounds": 200}, "every bound holds",
+        {"Scorecard": "<p>card</p>"},
+    )  # fmt: skip
+
+
+def test_the_page_is_one_file_without_a_script(page, tmp_path):
+    page.save(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    tags = Tags(text)
+    assert tags.open == []
+    assert not {"script", "link", "img", "iframe"} & set(tags.seen)
+    assert not re.findall(r"https?://|url\(", text)
+    assert len(set(tags.ids)) == len(tags.ids)
+    assert "<b>" not in text
+    assert "<model>" not in text
+    assert "prefers-color-scheme:dark" in text
+
+
+def test_every_tab_and_feature_can_be_chosen(page):
+    text = page.html()
+    assert re.findall(r'<label for="tab\d">(\w+)<', text) == [
+        "Features", "Reasons", "Guarantee", "Scorecard"
+    ]  # fmt: skip
+    for k in range(4):
+        assert f"#tab{k}:checked~#panel{k}" in text
+    for k in range(3):
+        assert f"#f{k}:checked~.shapes #s{k}" in text
+
+
+def test_the_most_important_feature_comes_first(page):
+    names = re.findall(r'<span class="name">(.*?)</span>', page.html())
+    assert names == ["city &lt;b&gt;", "age", "rare"]
+
+
+def test_votes_of_an_example_add_up(page):
+    assert "+0.2000" in page.html().split("the whole vote")[1]
+
+
+def test_a_shape_needs_one_value_more_than_thresholds():
+    with pytest.raises(ValueError, match="age must have 2 values; got 3"):
+        FeatureShape("age", [1.0], [0.1, 0.2, 0.3])
+
+
+def test_a_page_of_many_features_leaves_some_out():
+    many = [FeatureShape(f"x{k}", [0.0], [0.0, 0.01 * k]) for k in range(100)]
+    text = ExplanationPage("wide", "yes", many).html()
+    assert "40 features of less weight are left out" in text
+    assert text.count("<figure") == 60
