@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from driftgames.boosting import BOOSTERS
-from driftgames.boosting.data.binned_training_set import bin_examples
+from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.fit.assembly import assemble
 from driftgames.boosting.growth import tree_growth
