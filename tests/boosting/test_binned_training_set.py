@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from driftgames.boosting.data.binned_training_set import bin_examples
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
+from driftgames.boosting.data.binned_data import bin_examples
 
 
 def stored_in_parts(X, rng):

@@ -411,7 +411,8 @@ class TreeGrower(Engine):
         self.take_weights(weights)
         if not self._run(_compile_growing(self.kind), 1):
             root = self.nodes.totals[0]
-            return 0, 2 * int(root.sum()) or 1, BinnedTree.leaf(self.nodes.votes[0])
+            norm = int(root[: len(root) & ~1].sum())  # without the size
+            return 0, norm or 1, BinnedTree.leaf(self.nodes.votes[0])
         value, norm = int(self._record.zeros[0]), int(self._record.wrong[0])
         return value, norm, BinnedTree.of(self._record, 0, int(self._record.n_nodes[0]))
 
