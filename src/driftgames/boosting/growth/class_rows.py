@@ -12,36 +12,24 @@ import numpy as np
 from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.memory import AHEAD, prefetch
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.growth.nodes import N_NODES, Nodes
+from driftgames.boosting.growth.nodes import N_NODES, REAL, WEIGHS, WHOLE, Nodes
 from driftgames.boosting.growth.rows import BinnedRows, RowState
 
 
 @inner_kernel
-def weigh_whole(
+def weigh_block(
     c: int, start: int, stop: int, rows: BinnedRows, state: RowState, keeper: Any
 ) -> None:
-    """Write the weights of a block: the integer of each level times the sample weight."""
-    table = keeper.tables[c]
-    for i in range(np.uint64(start), np.uint64(stop)):
-        state.weights[i] = table[np.uint64(state.levels[i])] * state.sample_weights[i]
-
-
-@inner_kernel
-def weigh_real(
-    c: int, start: int, stop: int, rows: BinnedRows, state: RowState, keeper: Any
-) -> None:
-    """Write the weights of a block: the float of each level times the sample weight, rounded."""
-    table = keeper.tables[c]
-    for i in range(np.uint64(start), np.uint64(stop)):
-        product = table[np.uint64(state.levels[i])] * float(state.sample_weights[i])
-        state.weights[i] = np.int64(np.rint(product))
-
-
-@inner_kernel
-def weights_are_there(
-    c: int, start: int, stop: int, rows: BinnedRows, state: RowState, keeper: Any
-) -> None:
-    """Do nothing: the weights of the rows are written before."""
+    """Write the weights of a block: the weight of each level times the sample weight."""
+    if keeper.at[WEIGHS] == WHOLE:
+        whole = keeper.tables[c]
+        for i in range(np.uint64(start), np.uint64(stop)):
+            state.weights[i] = whole[np.uint64(state.levels[i])] * state.sample_weights[i]
+    elif keeper.at[WEIGHS] == REAL:
+        real = keeper.reals[c]
+        for i in range(np.uint64(start), np.uint64(stop)):
+            product = real[np.uint64(state.levels[i])] * float(state.sample_weights[i])
+            state.weights[i] = np.int64(np.rint(product))
 
 
 @inner_kernel

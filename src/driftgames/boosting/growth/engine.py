@@ -38,13 +38,17 @@ from driftgames.boosting.growth import (
     rows as row_steps,
 )
 from driftgames.boosting.growth.binned_trees import BinnedTree
+from driftgames.boosting.growth.nodes import GIVEN as GIVEN_WEIGHTS
 from driftgames.boosting.growth.nodes import (
     GROWING,
     LISTED,
+    MOVES,
     N_NODES,
-    N_NUMBERS,
     N_ROUNDS,
     N_STORED,
+    REAL,
+    WEIGHS,
+    WHOLE,
     Nodes,
     compile_growth,
     make_nodes,
@@ -63,11 +67,10 @@ _NONE = np.empty(0, dtype=np.int64)
 
 
 class Kind(NamedTuple):
-    """The kinds of rows and weights that loops are compiled for."""
+    """The kinds of rows that loops are compiled for."""
 
     dense: bool
     pairs: bool
-    whole: bool
 
 
 class RuleKernel(NamedTuple):
@@ -93,25 +96,11 @@ GIVEN = RuleKernel(_weights_come_later, True)
 """The rule of weights that Python code sets after each round."""
 
 
-@inner_kernel
-def _nothing(
-    p: int, n_threads: int, rows: BinnedRows, state: RowState, keeper: Any, barrier: Array
-) -> None:
-    """Do nothing: the weights by number of mistakes are there."""
-
-
 @cache
 def compile_play(kind: Kind, rule: RuleKernel) -> Callable[..., int]:
-    """Return `rounds.play` for rows and weights of a kind and a rule."""
+    """Return `rounds.play` for rows of a kind and a rule."""
     steps = row_kernels(kind)
     growth = compile_growth(pair_sides if kind.pairs else class_sides)
-    ending = specialise(
-        keeping.end_mistakes,
-        inner_kernel,
-        next_weights=rule.next_weights,
-        LOOKS_AT_MASSES=rule.looks_at_masses,
-        scale_weights=_scaling(kind.whole),
-    )
     names = ["list_rows", "sum_root", "total_node", "ask", "divide", "sum_sides", "move"]
     return specialise(
         rounds.play,
@@ -119,11 +108,20 @@ def compile_play(kind: Kind, rule: RuleKernel) -> Callable[..., int]:
         **growth._asdict(),
         **{name: steps[name] for name in names},
         is_full=keeping.is_full,
-        prepare=_nothing,
         sum_counts=keeping.sum_counts,
-        judge=keeping.judge,
+        keep_edge=keeping.keep_edge,
         begin_move=keeping.begin_move,
-        end_round=ending,
+        end_round=_ending(rule),
+    )
+
+
+@cache
+def _ending(rule: RuleKernel) -> Callable[..., None]:
+    return specialise(
+        keeping.end_mistakes,
+        inner_kernel,
+        next_weights=rule.next_weights,
+        LOOKS_AT_MASSES=rule.looks_at_masses,
     )
 
 
@@ -149,10 +147,8 @@ def row_kernels(kind: Kind) -> dict[str, Callable[..., Any]]:
         )
     )
     column = row_steps.dense_column if kind.dense else row_steps.sparse_column
-    weigh = own.weigh_whole if kind.whole else own.weigh_real
     return {
-        "list_rows": bind(row_steps.list_share, weigh_block=weigh),
-        "list_given": bind(row_steps.list_share, weigh_block=own.weights_are_there),
+        "list_rows": bind(row_steps.list_share, weigh_block=own.weigh_block),
         "list_all": bind(row_steps.list_share, weigh_block=own.weigh_nothing),
         "sum_root": bind(row_steps.sum_all, sum_rows=summing),
         "total_node": bind(row_steps.total_node, add_totals=own.add_totals),
@@ -164,72 +160,17 @@ def row_kernels(kind: Kind) -> dict[str, Callable[..., Any]]:
     }
 
 
-@cache
-def _scaling(whole: bool, compiler: Any = inner_kernel) -> Callable[..., Any]:
-    store = keeping.store_whole if whole else keeping.store_real
-    return specialise(keeping.scale, compiler, store_weight=store)
-
-
 class Numbers(NamedTuple):
-    """The keeper of no positions: only the numbers of `rounds`."""
+    """A keeper of no positions: only the numbers that a tree needs."""
 
     at: Array
 
 
-@inner_kernel
-def _never_full(keeper: Numbers) -> bool:
-    return False
-
-
-@inner_kernel
-def no_counts(p: int, state: RowState, keeper: Numbers, nodes: Nodes) -> bool:
-    """Return False: there are no counts to sum the root from."""
-    return False
-
-
-@inner_kernel
-def _keep_sums(value: int, norm: int, keeper: Numbers, record: rounds.Record) -> bool:
-    """Keep the sums of the tree; Python code finds the edge."""
-    record.zeros[0] = value
-    record.wrong[0] = norm
-    return True
-
-
-@inner_kernel
-def _stay(rows: BinnedRows, state: RowState, keeper: Numbers, nodes: Nodes) -> None:
-    """Move nothing."""
-
-
-@inner_kernel
-def _stay_share(p: int, rows: BinnedRows, state: RowState, keeper: Numbers, nodes: Nodes) -> None:
-    """Move nothing."""
-
-
-@inner_kernel
-def _end(rule: Any, keeper: Numbers, record: rounds.Record) -> None:
-    keeper.at[N_ROUNDS] += 1
-
-
 @cache
-def _compile_growing(kind: Kind) -> Callable[..., int]:
-    """Return `rounds.play` for one tree on weights that are there; the rows stay where they are."""
-    steps = row_kernels(kind)
-    growth = compile_growth(pair_sides if kind.pairs else class_sides)
-    names = ["sum_root", "total_node", "ask", "divide", "sum_sides"]
-    return specialise(
-        rounds.play,
-        kernel,
-        **growth._asdict(),
-        **{name: steps[name] for name in names},
-        list_rows=steps["list_given"],
-        is_full=_never_full,
-        prepare=_nothing,
-        sum_counts=no_counts,
-        judge=_keep_sums,
-        begin_move=_stay,
-        move=_stay_share,
-        end_round=_end,
-    )
+def _scaling() -> Callable[..., Any]:
+    scale: Any = keeping.scale_weights
+    plain: Callable[..., Any] = scale.py_func
+    return kernel(plain)
 
 
 @cache
@@ -241,15 +182,8 @@ def _following(kind: Kind) -> Callable[..., None]:
 
 @cache
 def _moving(kind: Kind) -> Callable[..., None]:
-    ending = specialise(
-        keeping.end_mistakes,
-        inner_kernel,
-        next_weights=GIVEN.next_weights,
-        LOOKS_AT_MASSES=True,
-        scale_weights=_scaling(kind.whole),
-    )
     own = {name: row_kernels(kind)[name] for name in ("ask", "move")}
-    return specialise(keeping.move_all, kernel, end_round=ending, **own)
+    return specialise(keeping.move_all, kernel, end_round=_ending(GIVEN), **own)
 
 
 @cache
@@ -281,7 +215,8 @@ class Engine:
     ) -> None:
         self.data = data
         dense, pairs = isinstance(data.bins, DenseBins), n_classes > 2
-        self.kind = Kind(dense, pairs, data.integer_weights)
+        self.kind = Kind(dense, pairs)
+        self._whole = data.integer_weights
         self.n_threads = n_threads
         self.rows = as_rows(data, labels)
         n_labels, lanes = (n_classes, pair_sides.LANES) if pairs else (1, class_sides.LANES)
@@ -395,35 +330,6 @@ class Engine:
         return votes
 
 
-class TreeGrower(Engine):
-    """Grows one tree after another on weights that are given."""
-
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        at = np.zeros(N_NUMBERS, dtype=np.int64)
-        at[LISTED] = 1
-        self.keeper = Numbers(at)
-
-    def grow(self, weights: IntArray) -> tuple[int, int, BinnedTree]:
-        """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the tree ``h`` for these weights."""
-        at = self.keeper.at
-        at[N_ROUNDS] = at[N_STORED] = at[GROWING] = 0
-        self.take_weights(weights)
-        if not self._run(_compile_growing(self.kind), 1):
-            root = self.nodes.totals[0]
-            norm = int(root[: len(root) & ~1].sum())  # without the size
-            return 0, norm or 1, BinnedTree.leaf(self.nodes.votes[0])
-        value, norm = int(self._record.zeros[0]), int(self._record.wrong[0])
-        return value, norm, BinnedTree.of(self._record, 0, int(self._record.n_nodes[0]))
-
-    def take_weights(self, weights: IntArray) -> None:
-        """Take the weights of all rows, or pairs."""
-        if self.kind.pairs:
-            _packing()(weights, self.rows, self.state)
-        else:
-            self.state.weights[:] = weights
-
-
 @cache
 def _packing() -> Callable[..., None]:
     return kernel(pair_rows.pack)
@@ -441,10 +347,12 @@ class MistakeEngine(Engine):
         *,
         n_classes: int = 2,
         n_threads: int = 1,
+        counts_rows: bool = True,
         **settings: Any,
     ) -> None:
         tallied = (
-            n_classes == 2
+            counts_rows
+            and n_classes == 2
             and data.integer_weights
             and not shape.has_least_size
             and _is_tally_cheap(data, shape)
@@ -467,6 +375,8 @@ class MistakeEngine(Engine):
         at[keeping.WIDTH] = 1
         at[keeping.TALLIED] = tallied
         at[LISTED] = not (tallied and is_stump)
+        at[WEIGHS] = WHOLE if self._whole else REAL
+        at[MOVES] = 1
         weights = self.state.sample_weights
         masses = np.zeros((2, width), integers)
         if self.kind.pairs:
@@ -486,7 +396,8 @@ class MistakeEngine(Engine):
             masses=masses,
             moved=np.zeros((n_shares, 2, n_levels), integers),
             wrong=np.zeros(n_shares if self.kind.pairs else 0, integers),
-            tables=np.zeros((2, n_levels), integers if self.kind.whole else np.float64),
+            tables=np.zeros((2, n_levels if self._whole else 0), integers),
+            reals=np.zeros((2, 0 if self._whole else n_levels)),
             raw=np.zeros(width),
             held=np.zeros(width),
             edges=np.array([0.0, data.bins.codes.size / max(data.n_rows, 1)]),
@@ -545,6 +456,14 @@ class MistakeEngine(Engine):
         first, width = self.keeper.at[[keeping.FIRST, keeping.WIDTH]].tolist()
         return first, self.keeper.masses[:, first : first + width].copy()
 
+    def mistakes(self) -> IntArray:
+        """Return the number of mistakes of every row, or pair."""
+        mistakes = self.state.levels.astype(np.int64)
+        if not self.kind.pairs:
+            mistakes[: self.data.split] += self.keeper.shift[0]
+            mistakes[self.data.split :] += self.keeper.shift[1]
+        return mistakes
+
     def votes_for(self, rows: IntArray) -> IntArray:
         """Return how many votes were +1 on some rows, for each label if there are several."""
         if self.kind.pairs:
@@ -560,12 +479,16 @@ class MistakeEngine(Engine):
         """Return the weights of the next round by number of mistakes, from the first on."""
         first, masses = self.masses()
         levels = np.arange(first, first + masses.shape[1]) - self.keeper.shift[:, None]
-        tables = np.take_along_axis(self.keeper.tables, np.maximum(levels, 0), axis=1)
+        tables = np.take_along_axis(self._table, np.maximum(levels, 0), axis=1)
         return np.asarray(np.where(masses[0] > 0, tables[0], tables[1]), dtype=np.float64)
+
+    @property
+    def _table(self) -> Array:
+        return np.asarray(self.keeper.tables if self._whole else self.keeper.reals)
 
     def set_weights(self, weights: FloatArray) -> None:
         """Take the weights of the next round by number of mistakes, from the first on."""
-        zeros, _ = _scaling(self.kind.whole, kernel)(self.keeper, weights)
+        zeros, _ = _scaling()(self.keeper, weights)
         if self.n_rounds:
             self._record.zeros[self.n_rounds - 1] = zeros
 
@@ -611,7 +534,7 @@ class MistakeEngine(Engine):
         for c in range(2):
             level = first - int(self.keeper.shift[c])
             skipped = max(-level, 0)
-            table = self.keeper.tables[c, level + skipped :]
+            table = self._table[c, level + skipped :]
             mine = weights[skipped:][: table.size]
             table[: mine.size] = mine
 
@@ -621,6 +544,36 @@ class MistakeEngine(Engine):
         tree = BinnedTree.of(self._record, end - int(self._record.n_nodes[t]), end)
         record = self._record
         return tree, float(record.edges[t]), int(record.zeros[t]), int(record.wrong[t])
+
+
+class TreeGrower(MistakeEngine):
+    """Grows one tree after another on weights that are given; the rows stay where they are."""
+
+    def __init__(
+        self, data: BinnedData, shape: TreeShape, sample_weights: IntArray, **settings: Any
+    ) -> None:
+        super().__init__(data, shape, sample_weights, 1, counts_rows=False, **settings)
+        self.keeper.at[WEIGHS] = GIVEN_WEIGHTS
+        self.keeper.at[MOVES] = 0
+
+    def grow(self, weights: IntArray) -> tuple[int, int, BinnedTree]:
+        """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the tree ``h`` for these weights."""
+        self.keeper.at[[N_STORED, GROWING]] = 0
+        self.give_weights(weights)
+        value, norm = 0, 1
+        if self.play(1):
+            value, norm = self._record.sums.tolist()
+        else:
+            self.nodes.at[N_NODES] = 1
+            return 0, 1, BinnedTree.leaf(self.nodes.votes[0])
+        return value, norm, BinnedTree.of(self._record, 0, int(self._record.n_nodes[0]))
+
+    def give_weights(self, weights: IntArray) -> None:
+        """Take the weights of all rows, or pairs."""
+        if self.kind.pairs:
+            _packing()(weights, self.rows, self.state)
+        else:
+            self.state.weights[:] = weights
 
 
 def _is_tally_cheap(data: BinnedData, shape: TreeShape) -> bool:

@@ -32,10 +32,13 @@ GROWN, ASKS, FULL = range(3)
 """What `choose` returns: the tree is grown, leaves are to be divided, or arrays are too small."""
 
 
-N_ROUNDS, STATUS, STEP, GROWING, LISTED, N_STORED, N_NUMBERS = range(7)
+N_ROUNDS, STATUS, STEP, GROWING, LISTED, WEIGHS, MOVES, N_STORED, N_NUMBERS = range(9)
 """What ``at`` of a keeper of positions holds: the rounds played; how the call ends; the last answer
-of `choose`; whether a tree is growing; whether rows are listed; the number of nodes of all trees;
-and the number of these numbers."""
+of `choose`; whether a tree is growing; whether rows are listed; how rows are weighed; whether they
+move; the number of nodes of all trees; and the number of these numbers."""
+
+WHOLE, REAL, GIVEN = range(3)
+"""How rows are weighed: by integers or by floats of their levels, or as Python code has done it."""
 
 
 class Nodes(NamedTuple):

@@ -20,7 +20,7 @@ import numpy as np
 
 from driftgames._kernels.jit import inner_kernel
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.growth.nodes import N_NODES, Nodes
+from driftgames.boosting.growth.nodes import GIVEN, N_NODES, WEIGHS, WHOLE, Nodes
 from driftgames.boosting.growth.pair_sides import LANES
 from driftgames.boosting.growth.rows import BinnedRows, RowState
 
@@ -38,10 +38,13 @@ def _store(i: Any, label: Any, own: bool, weight: Any, state: RowState) -> None:
 
 
 @inner_kernel
-def weigh_whole(
+def weigh_block(
     c: int, start: int, stop: int, rows: BinnedRows, state: RowState, keeper: Any
 ) -> None:
-    """Write the weights of a block of rows: the integer of each level times the sample weight."""
+    """Write the weights of all pairs of a block of rows: as levels say, times the sample weight."""
+    if keeper.at[WEIGHS] == GIVEN:
+        return
+    whole = keeper.at[WEIGHS] == WHOLE
     n_labels = _n_labels(state)
     for i in range(np.uint64(start), np.uint64(stop)):
         marked = np.int64(0)
@@ -49,36 +52,14 @@ def weigh_whole(
             own = label == np.uint64(rows.labels[i])
             copies = np.int64(n_labels - np.uint64(1)) if own else np.int64(1)
             level = np.uint64(state.levels[i * n_labels + label])
-            weight = keeper.tables[np.int64(own), level] * (copies * state.sample_weights[i])
+            mass = copies * state.sample_weights[i]
+            if whole:
+                weight = keeper.tables[np.int64(own), level] * mass
+            else:
+                weight = np.int64(np.rint(keeper.reals[np.int64(own), level] * float(mass)))
             marked |= weight
             _store(i, label, own, weight, state)
         state.marks[i] = marked != 0
-
-
-@inner_kernel
-def weigh_real(
-    c: int, start: int, stop: int, rows: BinnedRows, state: RowState, keeper: Any
-) -> None:
-    """Do the same with the float of each level; the product is rounded."""
-    n_labels = _n_labels(state)
-    for i in range(np.uint64(start), np.uint64(stop)):
-        marked = np.int64(0)
-        for label in range(n_labels):
-            own = label == np.uint64(rows.labels[i])
-            copies = np.int64(n_labels - np.uint64(1)) if own else np.int64(1)
-            level = np.uint64(state.levels[i * n_labels + label])
-            product = keeper.tables[np.int64(own), level] * float(copies * state.sample_weights[i])
-            weight = np.int64(np.rint(product))
-            marked |= weight
-            _store(i, label, own, weight, state)
-        state.marks[i] = marked != 0
-
-
-@inner_kernel
-def weights_are_there(
-    c: int, start: int, stop: int, rows: BinnedRows, state: RowState, keeper: Any
-) -> None:
-    """Do nothing: the weights of the pairs are written before."""
 
 
 @inner_kernel

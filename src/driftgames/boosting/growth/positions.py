@@ -28,7 +28,15 @@ from driftgames._kernels.integers import ratio
 from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.memory import AHEAD, prefetch
 from driftgames.boosting.data.bins import Array, first_from
-from driftgames.boosting.growth.nodes import LISTED, N_NODES, N_NUMBERS, N_ROUNDS, Nodes
+from driftgames.boosting.growth.nodes import (
+    LISTED,
+    N_NODES,
+    N_NUMBERS,
+    N_ROUNDS,
+    WEIGHS,
+    WHOLE,
+    Nodes,
+)
 from driftgames.boosting.growth.rounds import Record
 from driftgames.boosting.growth.rows import BinnedRows, RowState
 
@@ -59,7 +67,8 @@ class Positions(NamedTuple):
     wrong: Array
     """For pairs, the sample weight of each share that the vote gets wrong."""
     tables: Array
-    """``tables[c, level]`` is the weight of the next round, whole or real."""
+    reals: Array
+    """``tables[c, level]`` is the weight of the next round, or ``reals`` if it is not whole."""
     raw: Array
     held: Array
     """Scratch buffers by number of mistakes: weights before they are scaled, and masses."""
@@ -79,8 +88,6 @@ class Positions(NamedTuple):
 
 next_weights: Callable[..., None] = NotImplemented  # names for `specialise` to bind
 LOOKS_AT_MASSES: bool = NotImplemented
-store_weight: Callable[..., None] = NotImplemented
-scale_weights: Callable[..., Any] = NotImplemented
 enter: Callable[..., None] = NotImplemented
 move_column: Callable[..., None] = NotImplemented
 move_leaves: Callable[..., None] = NotImplemented
@@ -88,18 +95,7 @@ move: Callable[..., None] = NotImplemented
 
 
 @inner_kernel
-def store_whole(weight: float, out: Array, c: int, level: int) -> None:
-    """Write a weight to a table of integers."""
-    out[c, level] = np.int64(np.rint(weight))
-
-
-@inner_kernel
-def store_real(weight: float, out: Array, c: int, level: int) -> None:
-    """Write a weight to a table of floats."""
-    out[c, level] = weight
-
-
-def scale(positions: Positions, raw: Array) -> tuple[Any, Any]:
+def scale_weights(positions: Positions, raw: Array) -> tuple[Any, Any]:
     """Scale the weights of a round; return the mass that weighs zero, and that the vote gets wrong.
 
     ``raw[k]`` is the weight of ``first + k`` mistakes. In ``tables`` the weights of all examples
@@ -128,7 +124,11 @@ def scale(positions: Positions, raw: Array) -> tuple[Any, Any]:
             weight = math.ldexp(1.0 if equal else raw[k], SUM_BITS - exponent)
         for c in range(2):
             if masses[c, first + k] > 0:
-                store_weight(weight, positions.tables, c, first + k - positions.shift[c])
+                level = first + k - positions.shift[c]
+                if at[WEIGHS] == WHOLE:
+                    positions.tables[c, level] = np.int64(np.rint(weight))
+                else:
+                    positions.reals[c, level] = weight
     return (np.int64(0) if equal else zeros), wrong
 
 
@@ -308,12 +308,11 @@ def move_all(
 
 
 @inner_kernel
-def judge(value: int, norm: int, positions: Positions, record: Record) -> bool:
+def keep_edge(value: int, norm: int, positions: Positions, record: Record) -> None:
     """Keep the edge of a tree; every vote weighs 1."""
     edge = ratio(value, 2 * norm)
     positions.edges[0] += edge
     record.edges[positions.at[N_ROUNDS]] = edge
-    return True
 
 
 def end_mistakes(rule: Any, positions: Positions, record: Record) -> None:

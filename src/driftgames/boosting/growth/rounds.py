@@ -23,6 +23,7 @@ from driftgames.boosting.growth.nodes import (
     FULL,
     GROWING,
     LISTED,
+    MOVES,
     N_NODES,
     N_ROUNDS,
     N_STORED,
@@ -50,6 +51,8 @@ class Record(NamedTuple):
     """After each round, the mass that weighs zero in the next one."""
     wrong: Array
     """After each round, the mass that the vote gets wrong."""
+    sums: Array
+    """``sum_i w_i y_i h(x_i)`` and ``sum_i w_i`` of the last tree."""
     order: Array
     place: Array
     """Scratch buffers, one number for each node of a tree."""
@@ -67,9 +70,8 @@ ask: Callable[..., Any] = NotImplemented
 divide: Callable[..., Any] = NotImplemented
 sum_sides: Callable[..., Any] = NotImplemented
 is_full: Callable[..., Any] = NotImplemented
-prepare: Callable[..., Any] = NotImplemented
 sum_counts: Callable[..., Any] = NotImplemented
-judge: Callable[..., Any] = NotImplemented
+keep_edge: Callable[..., Any] = NotImplemented
 begin_move: Callable[..., Any] = NotImplemented
 move: Callable[..., Any] = NotImplemented
 end_round: Callable[..., Any] = NotImplemented
@@ -95,7 +97,6 @@ def play(
                 return TALLY_FULL
             if at[N_STORED] + nodes.gains.size > record.gains.size:
                 return RECORD_FULL
-            prepare(p, n_threads, rows, state, keeper, barrier)
             if at[LISTED]:
                 list_rows(p, n_threads, rows, state, keeper)
             if not sum_counts(p, state, keeper, nodes):
@@ -131,13 +132,17 @@ def play(
             at[GROWING] = 0
             value, norm = measure(nodes)
             at[STATUS] = NO_EDGE
-            if value > 0 and judge(value, norm, keeper, record):
+            record.sums[0] = value
+            record.sums[1] = norm
+            if value > 0:
                 at[STATUS] = PLAYED
                 store_tree(norm, keeper, nodes, record)
-                begin_move(rows, state, keeper, nodes)
+                if at[MOVES]:
+                    keep_edge(value, norm, keeper, record)
+                    begin_move(rows, state, keeper, nodes)
         meet(barrier, n_threads)
-        if at[STATUS] == NO_EDGE:
-            return NO_EDGE
+        if at[STATUS] == NO_EDGE or not at[MOVES]:
+            return int(at[STATUS])
         move(p, rows, state, keeper, nodes)
         meet(barrier, n_threads)
         if p == 0:
@@ -185,6 +190,7 @@ def make_record(n_rounds: int, n_nodes: int, n_labels: int) -> Record:
         vote_weights=np.ones(n_rounds),
         zeros=np.zeros(n_rounds, integers),
         wrong=np.zeros(n_rounds, integers),
+        sums=np.zeros(2, integers),
         order=np.zeros(n_nodes, integers),
         place=np.zeros(n_nodes, integers),
     )

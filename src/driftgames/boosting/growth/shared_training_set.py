@@ -79,8 +79,8 @@ def _take_step(
     step = choose(bins, nodes, most)
     if step == GROWN:
         value, norm = measure(nodes)
-        record.zeros[0] = value
-        record.wrong[0] = norm
+        record.sums[0] = value
+        record.sums[1] = norm
         rounds.store_tree(norm, keeper, nodes, record)
     return step
 
@@ -152,7 +152,7 @@ class SharedTrainingSet:
             else:
                 self._divide(places)
             step = self._advance(begins=False)
-        value, norm = int(self._record.zeros[0]), int(self._record.wrong[0])
+        value, norm = self._record.sums.tolist()
         return value, norm, BinnedTree.of(self._record, 0, int(self._record.n_nodes[0]))
 
     def _advance(self, *, begins: bool) -> int:

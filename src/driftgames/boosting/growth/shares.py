@@ -21,7 +21,6 @@ from driftgames.boosting.growth.engine import (
     Engine,
     Kind,
     MistakeEngine,
-    no_counts,
     row_kernels,
 )
 from driftgames.boosting.growth.nodes import LISTED, N_NODES
@@ -71,7 +70,7 @@ class _Dividing:
     def begin(self) -> IntArray:
         """Begin a tree on the weights of the engine; return the sums of its root in all bins."""
         engine = self._engine
-        _beginning(engine.kind, tallies=isinstance(engine, MistakeEngine))(*engine.arrays())
+        _beginning(engine.kind)(*engine.arrays())
         self._nodes, self._n_slots = {1: 0}, 1
         engine.nodes.at[N_NODES] = 1
         engine.nodes.slots[0] = 0
@@ -136,15 +135,9 @@ class _Dividing:
 
 
 @cache
-def _beginning(kind: Kind, *, tallies: bool) -> Callable[..., None]:
-    steps = row_kernels(kind)
-    return specialise(
-        row_steps.begin,
-        kernel,
-        list_rows=steps["list_rows" if tallies else "list_given"],
-        sum_counts=sum_counts if tallies else no_counts,
-        sum_root=steps["sum_root"],
-    )
+def _beginning(kind: Kind) -> Callable[..., None]:
+    own = {name: row_kernels(kind)[name] for name in ("list_rows", "sum_root")}
+    return specialise(row_steps.begin, kernel, sum_counts=sum_counts, **own)
 
 
 @cache
@@ -204,7 +197,7 @@ class Share:
             self._counts.take_weights(*weights)
         else:
             assert self._votes is not None
-            self._set.grower.take_weights(self._votes.weights(*weights))
+            self._set.grower.give_weights(self._votes.weights(*weights))
         return self._tree.begin()
 
     def _answer_divide(self, questions: Sequence[Question]) -> list[IntArray]:
