@@ -66,4 +66,6 @@ def played(name: str, losses: FloatArray, rng: np.random.Generator) -> PullLog:
         columns = np.arange(1, rounds + 1), drawn, p[drawn], losses[np.arange(rounds), drawn]
         log.columns = dict(zip(log.columns, map(list, columns), strict=True))
         return log
-    return PullLog(POLICIES[name](ARMS, None, rng)).run(losses)
+    log = PullLog(POLICIES[name](ARMS, None, rng))
+    log.run(losses)
+    return log

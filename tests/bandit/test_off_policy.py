@@ -8,7 +8,9 @@ from driftgames.bandit import POLICIES, PullLog, TsallisINF, off_policy_value
 
 def play(policy, losses):
     """Return the log of a policy that plays a matrix of losses, or of gains."""
-    return PullLog(policy).run(losses)
+    log = PullLog(policy)
+    log.run(losses)
+    return log
 
 
 def test_a_log_has_what_the_compiled_run_drew():
@@ -178,11 +180,12 @@ def test_a_refused_loss_leaves_the_log_as_it_was():
         ({0: 0.5}, "target must sum to 1"),
         ({0: 1.5, 1: -0.5}, "target must be nonnegative"),
         (3, "target must be a mapping, a function or a BanditPolicy; got 3"),
-        (TsallisINF(names=["x", "y"]), "the log has the arm"),
+        (TsallisINF(names=["x", "y"]), "plays the arm 'x', which is not in the log"),
+        (TsallisINF(1), "the log has the arm 1, which the policy has not"),
     ],
 )
 def test_bad_targets_are_named(target, message):
-    log = play(TsallisINF(2, random_state=0), np.zeros((3, 2)))
+    log = play(TsallisINF(2, random_state=0), np.zeros((9, 2)))
     with pytest.raises(ValueError, match=message):
         off_policy_value(log, target)
 
@@ -205,3 +208,35 @@ def test_a_policy_that_watches_refuses_what_cannot_be_a_pull():
         with pytest.raises(ValueError, match=r"must lie in|there is no arm"):
             policy.watch(*pull)
     assert policy == TsallisINF(2, random_state=0)
+
+
+def test_a_target_that_plays_an_unknown_arm_is_refused_with_the_arms_of_the_log():
+    log = play(TsallisINF(names=["red", "green"], random_state=0), np.zeros((3, 2)))
+    listed = r"plays the arm 'blue', which is not in the log; its arms are 'red', 'green'"
+    for target in ({"blue": 1.0}, lambda past: {"red": 0.5, "blue": 0.5}):
+        with pytest.raises(ValueError, match=listed):
+            off_policy_value(log, target)
+    with pytest.raises(ValueError, match="is not in the log"):
+        off_policy_value(log.to_frame(), TsallisINF(names=["red", "green", "blue"]))
+    assert off_policy_value(log, {"red": 1.0, "blue": 0.0}).rounds == 3
+    drawn = log.columns["arm"][0]
+    other = {"red": "green", "green": "red"}[drawn]
+    frame = log.to_frame().iloc[:1]
+    with pytest.raises(ValueError, match="is not in the log"):
+        off_policy_value(frame, {other: 1.0})
+    never = off_policy_value(frame, {other: 1.0}, arms=["red", "green"])
+    assert (never.low, never.high) == (0.0, 1.0)
+
+
+def test_a_run_of_a_log_is_the_run_of_its_policy_with_its_regret_and_certificate():
+    losses = drifting(np.random.default_rng(3))
+    log = PullLog(TsallisINF(3, random_state=5, loss_range=(0, 2), gains=True))
+    logged = log.run(2.0 - 2.0 * losses)
+    policy = TsallisINF(3, random_state=5, loss_range=(0, 2), gains=True)
+    ran = policy.run(2.0 - 2.0 * losses)
+    assert logged.regret == ran.regret
+    assert logged.certificate() == ran.certificate()
+    assert np.array_equal(logged.regret_over_time, ran.regret_over_time)
+    later = log.run(2.0 - 2.0 * losses)
+    assert later.first_round == 301
+    assert np.isinf(later.promised)

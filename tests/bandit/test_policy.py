@@ -812,3 +812,42 @@ def test_a_pull_does_not_wait_in_two_rows():
 def test_gains_are_true_or_false():
     with pytest.raises(ValueError, match="gains must be True or False; got 'no'"):
         TsallisINF(3, gains="no")
+
+
+def test_a_policy_that_watched_another_player_promises_nothing(make, tmp_path):
+    policy = make(3, random_state=0)
+    assert policy.watched == 0
+    policy.watch(1, 0.5, 0.25)
+    with pytest.raises(NoBoundError, match="1 of its pulls were watched"):
+        policy.bound(1, 1.0)
+    certificate = policy.certificate([1.0, 0.5, 0.0], 0.5)
+    assert certificate.verdict == "nothing is promised"
+    assert "watched" in certificate.caveat
+    if "two" not in repr(policy).lower():  # a potential of one's own cannot be saved
+        policy.save(tmp_path / "state.json")
+        again = type(policy).load(tmp_path / "state.json")
+        assert again.watched == 1
+        assert again == policy
+
+
+@pytest.mark.parametrize("bad", [None, object(), float("nan"), [1], {}, b"x", 1j, np.array([1, 2])])
+def test_what_cannot_be_an_arm_or_a_number_is_a_value_error_and_changes_nothing(make, bad):
+    policy = make(3, random_state=0)
+    arm, prob = policy.pull()
+    before, other = policy.copy(), "x" if bad is None else bad
+    calls = [
+        lambda: policy.update(bad, 0.5, prob),
+        lambda: policy.update(arm, bad, prob),
+        lambda: policy.watch(bad, 0.5, 0.5),
+        lambda: policy.watch(0, bad, 0.5),
+        lambda: policy.watch(0, 0.5, bad),
+        lambda: policy.discard(bad, prob),
+        lambda: policy.certificate([0.0, 0.0, 0.0], bad),
+        lambda: policy.run(BernoulliArms.with_gap(3, 0.1), 2, environment_rng=other),
+    ]
+    if isinstance(policy, PotentialBandit) and not isinstance(bad, bytes | complex):
+        calls += [lambda: policy.add_arm(bad), lambda: policy.remove_arm(bad)]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"got|there is no arm|no pull"):
+            call()
+    assert policy == before

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames.bandit.pending import Queues, put, take
 from driftgames.bandit.policy import BanditPolicy
-from driftgames.bandit.replay import check_matrix
+from driftgames.bandit.replay import check_matrix, losses_in
+from driftgames.bandit.run import BanditRun, Recorder
 from driftgames.bandit.types import Arm
-from driftgames.core.checks import check_range, shown
+from driftgames.core.checks import shown
 
 Columns = dict[str, list[Any]]
 """``round``, ``arm``, ``propensity`` and ``loss`` of every pull, in the order of the pulls."""
@@ -78,15 +79,28 @@ class PullLog:
         self.policy.discard(arm, prob)
         self._take(arm, prob)
 
-    def run(self, losses: npt.ArrayLike) -> Self:
-        """Play a T x K matrix of losses (or gains), pull by pull, with losses at once."""
+    def run(self, losses: npt.ArrayLike, *, points: int = 256) -> BanditRun:
+        """Play a T x K matrix of losses (or gains), pull by pull, with losses at once.
+
+        The result is that of `BanditPolicy.run`, with its regret, curves and certificate.
+
+        >>> from driftgames.bandit import TsallisINF
+        >>> log = PullLog(TsallisINF(2, random_state=0))
+        >>> run = log.run([[0.0, 1.0]] * 200)
+        >>> run.regret, len(log)
+        (6.0, 200)
+        """
         policy, slots = self.policy, {arm: k for k, arm in enumerate(self.policy.arms)}
         rows = check_matrix(losses, policy.n_arms, None, policy.units)
-        check_range(policy.units.plural, rows, policy.units.low, policy.units.high)
-        for row in rows:
+        played, recorder = policy.t, Recorder(rows.shape[0], policy.n_arms, points)
+        game = losses_in(rows, policy.units, slice(0, rows.shape[0]))
+        for t, row in enumerate(rows):
             arm, prob = self.pull()
+            recorder.drawn[t] = slots[arm]
+            recorder.paid[t] = game[t, slots[arm]]
             self.update(arm, float(row[slots[arm]]), prob)
-        return self
+        recorder.add(game, slice(0, rows.shape[0]))
+        return policy.recorded_run(recorder, played)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the pulls as a data frame of pandas, polars or pyarrow, which must be there."""

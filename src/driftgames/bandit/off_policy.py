@@ -19,13 +19,14 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from driftgames._kernels.sums import dot, total
+from driftgames.bandit.arms import check_names, shorten
 from driftgames.bandit.log import Columns, PullLog
 from driftgames.bandit.policy import BanditPolicy
 from driftgames.core.checks import (
@@ -85,6 +86,7 @@ def off_policy_value(
     *,
     delta: float = 0.05,
     loss_range: tuple[float, float] = (0.0, 1.0),
+    arms: Sequence[Any] | None = None,
 ) -> OffPolicyValue:
     r"""Return what ``target`` would have lost per round, with its confidence interval.
 
@@ -117,6 +119,10 @@ def off_policy_value(
         The chance of a miss.
     loss_range : (float, float)
         The range of the column ``loss``, which may also hold gains.
+    arms : sequence, optional
+        The arms that the logging policy had. Default: those of the policy of a `PullLog`, or
+        those that the frame holds. A target that plays another arm is refused: the log says
+        nothing about it.
 
     Notes
     -----
@@ -128,7 +134,8 @@ def off_policy_value(
     --------
     >>> from driftgames.bandit import PullLog, TsallisINF
     >>> losses = np.random.default_rng(0).random((5000, 2)) < (0.4, 0.5)
-    >>> log = PullLog(TsallisINF(2, random_state=0)).run(losses)
+    >>> log = PullLog(TsallisINF(2, random_state=0))
+    >>> _ = log.run(losses)
     >>> print(off_policy_value(log, {1: 1.0}))
     0.4618 per round, in [0.2773, 0.6875] with confidence 0.95; 5,000 rounds worth 189
     """
@@ -141,7 +148,8 @@ def off_policy_value(
         raise ValueError("a log without pulls has no estimate")
     check_range("loss", x, low, high)
     check_fractions("propensity", p)
-    w = np.fromiter(_chances(columns, target), dtype=np.float64, count=rounds) / p
+    known = _arms_of(log, columns, arms)
+    w = np.fromiter(_chances(columns, target, known), dtype=np.float64, count=rounds) / p
     losses = (x - low) / (high - low)
     least, most = _lower_end(w * losses, doubt / 2), 1.0 - _lower_end(w * (1.0 - losses), doubt / 2)
     squares = dot(w, w)
@@ -169,24 +177,26 @@ def _lower_end(Z: FloatArray, delta: float) -> float:
     return max(0.0, (total(Z) - float(((doubt + psi * spread) / rate).min())) / rounds)
 
 
-def _chances(columns: Columns, target: Target) -> Iterator[float]:
+def _chances(columns: Columns, target: Target, known: Mapping[Any, None]) -> Iterator[float]:
     """Yield the probability that the target gives to each logged arm."""
     arms = columns["arm"]
     if isinstance(target, BanditPolicy):
         policy = target.copy()
         slots = {arm: slot for slot, arm in enumerate(policy.arms)}
+        for arm in slots:
+            _check_known(arm, known)
         for arm, loss, prob in zip(arms, columns["loss"], columns["propensity"], strict=True):
             if arm not in slots:
                 raise ValueError(f"the log has the arm {shown(arm)}, which the policy has not")
             yield float(policy.distribution()[slots[arm]])
             policy.watch(arm, loss, prob)
     elif isinstance(target, Mapping):
-        fixed = _check_target(target)
+        fixed = _check_target(target, known)
         yield from (float(fixed.get(arm, 0.0)) for arm in arms)
     elif callable(target):
         past: Columns = {name: [] for name in columns}
         for t, arm in enumerate(arms):
-            yield float(_check_target(target(past)).get(arm, 0.0))
+            yield float(_check_target(target(past), known).get(arm, 0.0))
             for name, column in columns.items():
                 past[name].append(column[t])
     else:
@@ -195,9 +205,31 @@ def _chances(columns: Columns, target: Target) -> Iterator[float]:
         )
 
 
-def _check_target(target: Mapping[Any, float]) -> Mapping[Any, float]:
+def _check_target(target: Any, known: Mapping[Any, None]) -> Mapping[Any, float]:
+    """Return the target of a round; a probability above 0 is for arms of the log alone."""
+    if not isinstance(target, Mapping):
+        raise ValueError(f"a target must return a mapping; got {shown(target)}")
     check_distribution("target", list(target.values()), len(target))
+    for arm, share in target.items():
+        if share > 0:
+            _check_known(arm, known)
     return target
+
+
+def _check_known(arm: Any, known: Mapping[Any, None]) -> None:
+    if arm not in known:
+        raise ValueError(
+            f"the target plays the arm {shown(arm)}, which is not in the log; its arms are "
+            f"{shorten(tuple(known))}"
+        )
+
+
+def _arms_of(log: Any, columns: Columns, arms: Sequence[Any] | None) -> dict[Any, None]:
+    """Return the arms that the logging policy had, in order."""
+    if arms is not None:
+        return dict.fromkeys(check_names(arms, None) or ())
+    own = log.policy.arms if isinstance(log, PullLog) else ()
+    return dict.fromkeys([*own, *columns["arm"]])
 
 
 def _columns_of(log: Any) -> Columns:

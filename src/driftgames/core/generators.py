@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from driftgames.core.checks import check_integer
+from driftgames.core.checks import check_integer, shown
 from driftgames.core.description import UNREADABLE, explain
 from driftgames.core.documents import DocumentError
 from driftgames.core.typing import Content
@@ -24,6 +24,13 @@ def generator_of(random_state: RandomState) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(seed_of(random_state))
+
+
+def check_generator(name: str, value: object) -> np.random.Generator:
+    """Return ``value``, or say that it is no generator of NumPy."""
+    if not isinstance(value, np.random.Generator):
+        raise ValueError(f"{name} must be a np.random.Generator; got {shown(value)}")
+    return value
 
 
 def seed_of(random_state: RandomState) -> int:

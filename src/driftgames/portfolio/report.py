@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import RegretCertificate
+from driftgames.core.checks import shown
 from driftgames.core.data_frames import as_frame
 from driftgames.core.registry import choose
 from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced, best_constant_rebalanced
 from driftgames.portfolio.portfolio_run import PortfolioRun
 from driftgames.portfolio.registry import STRATEGIES
-from driftgames.portfolio.relatives import check_relatives, price_relatives
+from driftgames.portfolio.relatives import check_relatives, missing_prices, price_relatives
 from driftgames.tables import Column, Table
 
 ALONE = tuple(name for name in STRATEGIES if name != "normalhedge.dt")
@@ -119,7 +120,7 @@ def read_frame(table: Any, holds: str) -> tuple[FloatArray, tuple[str, ...], Dat
     periods; prices have one more, the start. None if the table has no dates.
     """
     to_relatives = choose("holds", holds, KINDS)
-    frame = as_frame(table)
+    frame = as_frame(_with_text_columns(table))
     if frame is None:
         values = np.asarray(table)
         names = tuple(f"asset {k + 1}" for k in range(values.shape[-1] if values.ndim else 0))
@@ -135,8 +136,26 @@ def read_frame(table: Any, holds: str) -> tuple[FloatArray, tuple[str, ...], Dat
     if dates is not None and not (np.diff(dates) > np.timedelta64(0)).all():
         late = int(np.argmin(np.diff(dates) > np.timedelta64(0)))
         raise ValueError(f"dates must rise; got {dates[late]} before {dates[late + 1]}")
-    relatives = to_relatives(frame.to_numpy().astype(np.float64))
-    return relatives, tuple(map(str, frame.columns)), dates
+    numbers = frame.to_numpy().astype(np.float64)
+    if problem := missing_prices(numbers, frame.columns, "row {}".format):
+        raise ValueError(
+            f"every asset needs a number in every row; {problem}. Drop such columns, or cut rows"
+        )
+    return to_relatives(numbers), tuple(map(str, frame.columns)), dates
+
+
+def _with_text_columns(table: Any) -> Any:
+    """Return a pandas frame with texts for the names of its columns, which may be anything.
+
+    The levels of a name are joined by a space. Anything else is returned as it is.
+    """
+    columns = getattr(table, "columns", None)
+    if columns is None or not hasattr(table, "set_axis"):
+        return table
+    texts = [" ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in columns]
+    if len(set(texts)) < len(texts):
+        raise ValueError(f"columns must have different names; got {shown(texts)}")
+    return table if texts == list(columns) else table.set_axis(texts, axis=1)
 
 
 def _dates_from(values: npt.NDArray[Any] | None) -> Dates | None:
