@@ -21,4 +21,5 @@ from driftgames.bandit.potential_bandit import PotentialBandit as PotentialBandi
 from driftgames.bandit.registry import ENVIRONMENTS as ENVIRONMENTS
 from driftgames.bandit.registry import POLICIES as POLICIES
 from driftgames.bandit.run import BanditRun as BanditRun
+from driftgames.bandit.thompson import ThompsonSampling as ThompsonSampling
 from driftgames.bandit.tsallis_inf import TsallisINF as TsallisINF

@@ -13,6 +13,7 @@ from driftgames.bandit.replay import check_matrix, losses_in
 from driftgames.bandit.run import BanditRun, Recorder
 from driftgames.bandit.types import Arm
 from driftgames.core.checks import shown
+from driftgames.core.data_frames import as_frame
 
 Columns = dict[str, list[Any]]
 """``round``, ``arm``, ``propensity`` and ``loss`` of every pull, in the order of the pulls."""
@@ -111,3 +112,16 @@ class PullLog:
     def _take(self, arm: Arm, prob: float) -> int | None:
         """Return the row of the oldest such pull; None for a pull before the log began."""
         return take(self._waiting, (arm, prob)) if (arm, prob) in self._waiting else None
+
+
+def columns_of(log: Any) -> Columns:
+    """Return the columns of a log, or of a data frame that has them."""
+    if isinstance(log, PullLog):
+        return log.columns
+    frame = as_frame(log)
+    if frame is None:
+        raise ValueError(f"log must be a PullLog or a data frame; got {type(log).__name__}")
+    names = ("round", "arm", "propensity", "loss")
+    if missing := [name for name in names if name not in frame.columns]:
+        raise ValueError(f"a log needs the columns {', '.join(names)}; missing: {missing}")
+    return {name: frame[name].to_list() for name in names}

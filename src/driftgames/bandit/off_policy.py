@@ -27,7 +27,7 @@ import numpy as np
 
 from driftgames._kernels.sums import dot, total
 from driftgames.bandit.arms import check_names, shorten
-from driftgames.bandit.log import Columns, PullLog
+from driftgames.bandit.log import Columns, PullLog, columns_of
 from driftgames.bandit.policy import BanditPolicy
 from driftgames.core.checks import (
     check_distribution,
@@ -38,7 +38,6 @@ from driftgames.core.checks import (
     check_vector,
     shown,
 )
-from driftgames.core.data_frames import as_frame
 from driftgames.core.typing import FloatArray
 
 Target = Mapping[Any, float] | Callable[[Columns], Mapping[Any, float]] | BanditPolicy
@@ -139,7 +138,7 @@ def off_policy_value(
     >>> print(off_policy_value(log, {1: 1.0}))
     0.4618 per round, in [0.2773, 0.6875] with confidence 0.95; 5,000 rounds worth 189
     """
-    columns = _columns_of(log)
+    columns = columns_of(log)
     low, high = check_interval("loss_range", loss_range)
     doubt = check_fraction("delta", delta)
     rounds = len(columns["round"])
@@ -230,15 +229,3 @@ def _arms_of(log: Any, columns: Columns, arms: Sequence[Any] | None) -> dict[Any
         return dict.fromkeys(check_names(arms, None) or ())
     own = log.policy.arms if isinstance(log, PullLog) else ()
     return dict.fromkeys([*own, *columns["arm"]])
-
-
-def _columns_of(log: Any) -> Columns:
-    if isinstance(log, PullLog):
-        return log.columns
-    frame = as_frame(log)
-    if frame is None:
-        raise ValueError(f"log must be a PullLog or a data frame; got {type(log).__name__}")
-    names = ("round", "arm", "propensity", "loss")
-    if missing := [name for name in names if name not in frame.columns]:
-        raise ValueError(f"a log needs the columns {', '.join(names)}; missing: {missing}")
-    return {name: frame[name].to_list() for name in names}

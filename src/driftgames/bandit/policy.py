@@ -6,6 +6,7 @@ import contextlib
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -184,6 +185,42 @@ class BanditPolicy(ArmPuller):
             caveat=self.caveat,
         )
 
+    def warm_start(self, log: Any) -> int:
+        """Learn from the pulls of a log, in their order, and return their number.
+
+        It is one `watch` per pull, so nothing is promised from then on. Pulls without a loss are
+        skipped. An error leaves the policy as it was.
+
+        Parameters
+        ----------
+        log : PullLog, or data frame with the columns round, arm, propensity and loss
+            Of any policy. Losses are in the units of this policy.
+
+        Examples
+        --------
+        >>> from driftgames.bandit import PullLog, ThompsonSampling, TsallisINF
+        >>> log = PullLog(TsallisINF(2, random_state=0))
+        >>> _ = log.run([[0.0, 1.0]] * 50)
+        >>> policy = ThompsonSampling(2, random_state=0)
+        >>> policy.warm_start(log), bool(policy.distribution()[0] > 0.99)
+        (50, True)
+        """
+        from driftgames.bandit.log import columns_of
+
+        columns = columns_of(log)
+        rows = zip(columns["arm"], columns["loss"], columns["propensity"], strict=True)
+        learnt = 0
+        with self._all_or_nothing():
+            for row, (arm, loss, prob) in enumerate(rows):
+                if loss is None or loss != loss:
+                    continue
+                try:
+                    self.watch(arm, loss, prob)
+                except ValueError as error:
+                    raise ValueError(f"row {row} of the log: {error}") from error
+                learnt += 1
+        return learnt
+
     # ---------------------------------------------------------------- what is promised
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
@@ -215,12 +252,25 @@ class BanditPolicy(ArmPuller):
     def _promised_at(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return the bound for losses in [0, 1]."""
         both = np.broadcast_arrays(check_horizons(horizon), check_fractions("epsilon", epsilon))
+        self._check_own()
+        if self.total_delay == 0:
+            return self._bound(*both)
+        bound = self._late_bound(*both)
+        return np.where(bound < both[0], bound, np.inf)
+
+    def _check_own(self) -> None:
+        """Raise NoBoundError if another player drew some of the arms."""
         if self.watched:
             raise NoBoundError(
                 f"bounds are for a policy that draws its own arms, and {self.watched:,} of its "
                 "pulls were watched"
             )
-        if self.total_delay == 0:
-            return self._bound(*both)
-        bound = self._late_bound(*both)
-        return np.where(bound < both[0], bound, np.inf)
+
+    def _check_own_and_prompt(self) -> None:
+        """Raise NoBoundError if another player drew some of the arms or losses came late."""
+        self._check_own()
+        if self.total_delay > 0:
+            raise NoBoundError(
+                f"this bound is for losses that come at once, and they came {self.total_delay:,} "
+                "pulls late in all"
+            )

@@ -244,6 +244,7 @@ class ArmPuller(Stateful):
             "estimates": array_of(n),
             "numbers": array_of(None),
             "n_ever": integer(1, LAST_ROUND),
+            "memory": array_of(None),
             "pending": LIST,
             "generator": OBJECT,
         }
@@ -258,9 +259,11 @@ class ArmPuller(Stateful):
         }
 
     def _get_state(self) -> Content:
+        memory = self._engine.memory
         return {
             "estimates": self._engine.estimates,
             "numbers": self._engine.numbers,
+            **({} if memory is None else {"memory": memory}),
             "n_ever": self._n_ever,
             "arms_changed": self._arms_changed,
             "watched": self._watched,
@@ -269,8 +272,11 @@ class ArmPuller(Stateful):
         }
 
     def _set_state(self, state: Content) -> None:
-        estimates, numbers = state["estimates"], state["numbers"]
+        estimates, numbers = state["estimates"], self._engine.upgraded(state["numbers"])
         self._engine.check_state(estimates, numbers)
+        memory = None if self._engine.memory is None else state["memory"]
+        if memory is not None or "memory" in state:
+            self._engine.check_memory(state["memory"])
         n_ever = check_integer("n_ever", state["n_ever"], least=self._n_arms)
         arms_changed = check_flag("arms_changed", state["arms_changed"])
         watched = check_integer("watched", state.get("watched", 0), least=0)  # older files: none
@@ -282,7 +288,7 @@ class ArmPuller(Stateful):
         if count > unanswered:
             raise ValueError(f"{count} pulls wait, and {unanswered} have no loss yet")
         self.rng = put_back(self.rng, state["generator"])
-        self._engine.set_state(estimates, numbers)
+        self._engine.set_state(estimates, numbers, memory)
         self._n_ever, self._arms_changed, self._watched = n_ever, arms_changed, watched
         self._pending, self._gammas = pending, gammas
         self._play_with(self._engine)  # gamma follows from the numbers

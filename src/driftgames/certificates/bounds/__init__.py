@@ -9,6 +9,7 @@ from driftgames.certificates.bounds.bandits import (
     tsallis_inf_delayed,
     tsallis_inf_rv,
     tsallis_inf_stochastic,
+    tsallis_inf_tracking,
 )
 from driftgames.certificates.bounds.coin_betting import coin_betting, log_krichevsky_trofimov
 from driftgames.certificates.bounds.experts import (
@@ -76,6 +77,7 @@ __all__ = [
     "tsallis_inf_delayed",
     "tsallis_inf_rv",
     "tsallis_inf_stochastic",
+    "tsallis_inf_tracking",
     "two_experts",
     "universal_portfolio",
     "universal_portfolio_quantile",

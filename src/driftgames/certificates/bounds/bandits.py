@@ -176,6 +176,47 @@ def tsallis_inf_rv(horizon: npt.ArrayLike, n_arms: int) -> FloatArray:
     return np.asarray(2 * np.sqrt(n * rounds) + 14 * n * np.log(rounds) + 16)
 
 
+def tsallis_inf_tracking(
+    horizon: npt.ArrayLike, n_arms: int, forget: float, switches: int
+) -> FloatArray:
+    r"""Return the expected regret of Tsallis-INF that forgets, to arms that switch.
+
+    .. math:: 4(\sqrt N - 1)\Bigl(\frac1\tau\sum_{t=1}^T\frac1{\eta_t} + \frac\beta{\eta_T}\Bigr)
+              + \frac{\sqrt N}{2\beta}\sum_{t=1}^T \eta_t + S(\tau - 1), \qquad
+              \beta = 1 - \frac1\tau, \quad \eta_t = \frac2{\sqrt{\min(t, \tau)}}
+
+    against every sequence of arms :math:`u_t` with S switches; ``forget`` is :math:`\tau`. Derived:
+
+    1. Estimates that shrink by :math:`\beta` a round are follow the regularised leader on the
+       losses :math:`\beta^{-s}\hat\ell_s` with a regulariser that grows as :math:`\beta^{-s}`. Its
+       standard bound, times :math:`\beta^\tau`, is one on the discounted regret,
+       :math:`\sum_{t\le\tau}\beta^{\tau-t}(p_t - u)\cdot\ell_t \le 4(\sqrt N - 1)/\eta_\tau
+       + \frac{\sqrt N}{2\beta}\sum_{t\le\tau}\beta^{\tau-t}\eta_t` in expectation. The last term is
+       Lem. 11 of Zimmert and Seldin (2021), :math:`\eta\sqrt N/2` a round.
+    2. Take it at every round :math:`\tau \le T`, to :math:`u_\tau`, with the weight
+       :math:`1-\beta`, and at T once more with the weight :math:`\beta`. The weights of the loss of
+       every round then sum to 1.
+    3. Round t is compared with an arm of a later round, :math:`k` rounds later with chance
+       :math:`(1-\beta)\beta^k`. That is another arm than :math:`u_t` in at most
+       :math:`\sum_{k\ge1}\beta^k = \tau - 1` rounds for each switch, in expectation.
+
+    >>> float(tsallis_inf_tracking(100_000, 2, 1000, 3).round())
+    10156.0
+    """
+    rounds, n = check_horizons(horizon), check_integer("n_arms", n_arms, least=1)
+    tau = check_between("forget", forget, 2.0, np.inf)
+    count = check_integer("switches", switches, least=0)
+    early = np.minimum(rounds, math.floor(tau)).astype(np.float64)
+    late = rounds - early
+    # sums of sqrt(t) and 1 / sqrt(t) for t <= early are at most these, up to early = 0
+    roots = 2.0 / 3.0 * (early + 1.0) ** 1.5 + late * math.sqrt(tau)
+    inverse = 2.0 * np.sqrt(early) + late / math.sqrt(tau)
+    last = np.sqrt(np.minimum(rounds, tau))
+    beta = 1.0 - 1.0 / tau
+    regular = 2.0 * (math.sqrt(n) - 1.0) * (roots / tau + beta * last)
+    return np.asarray(regular + math.sqrt(n) / beta * inverse + count * (tau - 1.0))
+
+
 def tsallis_inf_stochastic(horizon: npt.ArrayLike, gaps: npt.ArrayLike) -> FloatArray:
     r"""Return the expected regret of Tsallis-INF with reduced variance, stochastic losses.
 
