@@ -92,17 +92,19 @@ def mean_interval(
 
     Notes
     -----
-    Claims are tested on a grid that does not depend on the values. A bettor who bets on high
-    values alone loses on average against every mean below its claim, too. So if the true mean is
-    at most the grid's point g, the lower bound exceeds it only if g is rejected, which has
-    probability at most ``delta``. The upper bound is this for ``1 - X``, with half of ``delta``
-    each. It needs values with one mean, given the past; independent ones are a case of it.
+    Claims are tested in rising order on a grid that does not depend on the values. A bettor who
+    bets on high values alone does not win on average against a claim above the true mean. So the
+    lower bound exceeds the true mean only if the first point of the grid above it is rejected,
+    which has probability at most ``delta``. For speed there are two grids, which share ``delta`` as
+    1 to 39: a coarse one that skips claims far away, and a fine one near the bound. The upper bound
+    is this for ``1 - X``, with half of ``delta`` each. It needs values with one mean, given the
+    past; independent ones are a case of it.
 
     Examples
     --------
     >>> x = np.random.default_rng(0).beta(10, 30, size=200)
     >>> print(mean_interval(x))
-    mean 0.2568, in [0.2339, 0.2747] with confidence 0.95; 200 values
+    mean 0.2568, in [0.2365, 0.2752] with confidence 0.95; 200 values
     """
     low, high = check_interval("value_range", value_range)
     doubt = check_fraction("delta", delta) / (2.0 if check_side(side) == "both" else 1.0)
@@ -114,11 +116,12 @@ def mean_interval(
     if check_flag("any_order", any_order):
         return _any_order(x, w, delta, (low, high), side)
     unit, ends = (x - low) / (high - low), [0.0, 1.0]
-    n_cells = 20 + math.ceil(25.0 * math.sqrt(x.size) + x.size / 8.0)
+    root = math.sqrt(x.size)
+    grid = 10 + math.ceil(4.0 * root), 10 + math.ceil(min(0.8 * root, 60.0))
     if side != "upper":
-        ends[0] = kernels.lower_bound(unit, w, doubt, n_cells)
+        ends[0] = kernels.lower_bound(unit, w, doubt, *grid)
     if side != "lower":
-        ends[1] = 1.0 - kernels.lower_bound(1.0 - unit, w, doubt, n_cells)
+        ends[1] = 1.0 - kernels.lower_bound(1.0 - unit, w, doubt, *grid)
     least, most = (low + (high - low) * end for end in ends)
     return MeanInterval(dot(w, x) / total(w), least, most, float(delta), x.size)
 
