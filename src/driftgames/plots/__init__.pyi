@@ -2,6 +2,8 @@ from driftgames.plots.boosting import plot_calibration as plot_calibration
 from driftgames.plots.boosting import plot_cumulative_margins as plot_cumulative_margins
 from driftgames.plots.boosting import plot_importances as plot_importances
 from driftgames.plots.boosting import plot_zero_fractions as plot_zero_fractions
+from driftgames.plots.confidence import plot_confidence as plot_confidence
+from driftgames.plots.confidence import plot_test_wealth as plot_test_wealth
 from driftgames.plots.portfolio import plot_wealth as plot_wealth
 from driftgames.plots.regret import plot_coverage as plot_coverage
 from driftgames.plots.regret import plot_epsilon_regret as plot_epsilon_regret
