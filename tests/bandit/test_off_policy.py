@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from bench.off_policy import bernstein, missing
 from driftgames.bandit import POLICIES, PullLog, TsallisINF, off_policy_value
+from driftgames.certificates import ConfidenceSequence
 
 
 def play(policy, losses):
@@ -240,3 +242,69 @@ def test_a_run_of_a_log_is_the_run_of_its_policy_with_its_regret_and_certificate
     later = log.run(2.0 - 2.0 * losses)
     assert later.first_round == 301
     assert np.isinf(later.promised)
+
+
+def uniform_log(rng, losses):
+    """Return a log of uniform draws."""
+    rounds, n_arms = losses.shape
+    drawn = rng.integers(n_arms, size=rounds)
+    log = PullLog(TsallisINF(n_arms))
+    log.columns = {
+        "round": list(range(1, rounds + 1)),
+        "arm": drawn.tolist(),
+        "propensity": [1 / n_arms] * rounds,
+        "loss": losses[np.arange(rounds), drawn].tolist(),
+    }
+    return log
+
+
+def test_the_lower_end_is_where_the_bettors_wealth_reaches_two_over_delta():
+    """Weights of 50: their mean is far above 1 at first, which no bound may rely on."""
+    rng = np.random.default_rng(0)
+    log, _ = rare(rng, rounds=600)
+    found = off_policy_value(log, {1: 1.0}, delta=0.1)
+    hit = np.array(log.columns["arm"]) == 1
+    Z = hit / np.array(log.columns["propensity"]) * np.array(log.columns["loss"])
+    settings = {"value_range": (0.0, None), "side": "lower", "drifting": True}
+    bettor = ConfidenceSequence(0.05, tuned_for=20_000, **settings)
+    bettor.update(Z)
+    assert 0 < found.low < Z.mean()
+    assert bettor.log_wealth(found.low) == pytest.approx(np.log(2 / 0.1), rel=1e-6)
+    upper = ConfidenceSequence(0.05, tuned_for=20_000, **settings)
+    upper.update(hit / np.array(log.columns["propensity"]) - Z)
+    assert upper.log_wealth(1 - found.high) == pytest.approx(np.log(2 / 0.1), rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["fixed arm", "fixed arm, knowing p", "replayed policy", "late"])
+def test_intervals_cover_in_at_least_1_minus_delta_of_all_logs(kind):
+    kind = "late losses" if kind == "late" else kind
+    missed = sum(missing(kind, seed, rounds=120) for seed in range(150))
+    assert missed <= 0.2 * 150
+
+
+def test_to_know_the_least_propensity_narrows_the_interval_by_a_third_of_bernsteins():
+    widths = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        losses = (rng.random((1000, 4)) < 0.4).astype(float)
+        log = uniform_log(rng, losses)
+        plain = off_policy_value(log, {2: 1.0})
+        knowing = off_policy_value(log, {2: 1.0}, least_propensity=0.25)
+        w = (np.array(log.columns["arm"]) == 2) * 4.0
+        x = np.array(log.columns["loss"])
+        old = 1 - bernstein(w * (1 - x), 0.025) - bernstein(w * x, 0.025)
+        widths.append((old, plain.high - plain.low, knowing.high - knowing.low))
+        assert knowing.value == plain.value
+    old, plain, knowing = np.mean(widths, axis=0)
+    assert plain < 0.85 * old
+    assert knowing < 0.667 * old
+
+
+def test_a_least_propensity_that_the_log_denies_is_refused():
+    log = uniform_log(np.random.default_rng(0), np.zeros((50, 4)))
+    with pytest.raises(ValueError, match=r"least_propensity is 0.5, and the log has a pull"):
+        off_policy_value(log, {0: 1.0}, least_propensity=0.5)
+    with pytest.raises(ValueError, match="least_propensity is for a target that is the same"):
+        off_policy_value(log, lambda past: {0: 1.0}, least_propensity=0.1)
+    with pytest.raises(ValueError, match=r"least_propensity must lie in \(0, 1\]"):
+        off_policy_value(log, {0: 1.0}, least_propensity=0)

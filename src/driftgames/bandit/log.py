@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.bandit.context_policy import ContextPolicy
 from driftgames.bandit.pending import Queues, put, take
 from driftgames.bandit.policy import BanditPolicy
 from driftgames.bandit.replay import check_matrix, losses_in
@@ -27,7 +28,7 @@ class PullLog:
 
     Parameters
     ----------
-    policy : BanditPolicy
+    policy : BanditPolicy or ContextPolicy
         The policy that plays. The first round of the log is its next pull.
 
     Notes
@@ -51,27 +52,43 @@ class PullLog:
     2      3    red       0.194   1.0
     """
 
-    def __init__(self, policy: BanditPolicy) -> None:
-        if not isinstance(policy, BanditPolicy):
+    def __init__(self, policy: BanditPolicy | ContextPolicy) -> None:
+        if not isinstance(policy, BanditPolicy | ContextPolicy):
             raise ValueError(f"policy must be a BanditPolicy; got {shown(policy)}")
         self.policy = policy
         self.columns: Columns = {"round": [], "arm": [], "propensity": [], "loss": []}
+        if isinstance(policy, ContextPolicy):
+            self.columns["context"] = []
         self._waiting: Queues[int] = {}
 
     def __len__(self) -> int:
         return len(self.columns["round"])
 
-    def pull(self, rng: np.random.Generator | None = None) -> tuple[Any, float]:
-        """Draw an arm; return it and its probability, which `update` needs."""
-        arm, prob = self.policy.pull(rng)
+    def pull(
+        self, rng: np.random.Generator | None = None, *, context: Any = None
+    ) -> tuple[Any, float]:
+        """Draw an arm; return it and its probability, which `update` needs.
+
+        A `ContextPolicy` needs a ``context``, which the log keeps in a column of that name.
+        """
+        if isinstance(self.policy, ContextPolicy):
+            arm, prob = self.policy.pull(context, rng)
+            self.columns["context"].append(np.asarray(context, dtype=np.float64).tolist())
+        else:
+            arm, prob = self.policy.pull(rng)
         put(self._waiting, (arm, prob), len(self))
-        for name, value in zip(self.columns, (self.policy.t, arm, prob, np.nan), strict=True):
+        for name, value in zip(
+            ("round", "arm", "propensity", "loss"), (self.policy.t, arm, prob, np.nan), strict=True
+        ):
             self.columns[name].append(value)
         return arm, prob
 
-    def update(self, arm: Arm, loss: float, prob: float) -> None:
+    def update(self, arm: Arm, loss: float, prob: float, context: Any = None) -> None:
         """Take the loss (or the gain) of a pull of ``arm`` that had probability ``prob``."""
-        self.policy.update(arm, loss, prob)
+        if isinstance(self.policy, ContextPolicy):
+            self.policy.update(arm, loss, prob, context)
+        else:
+            self.policy.update(arm, loss, prob)
         if (row := self._take(arm, prob)) is not None:
             self.columns["loss"][row] = float(loss)
 
@@ -91,7 +108,10 @@ class PullLog:
         >>> run.regret, len(log)
         (6.0, 200)
         """
-        policy, slots = self.policy, {arm: k for k, arm in enumerate(self.policy.arms)}
+        policy = self.policy
+        if isinstance(policy, ContextPolicy):
+            raise ValueError("a policy with contexts is logged pull by pull; use pull and update")
+        slots = {arm: k for k, arm in enumerate(policy.arms)}
         rows = check_matrix(losses, policy.n_arms, None, policy.units)
         played, recorder = policy.t, Recorder(rows.shape[0], policy.n_arms, points)
         game = losses_in(rows, policy.units, slice(0, rows.shape[0]))
@@ -124,4 +144,5 @@ def columns_of(log: Any) -> Columns:
     names = ("round", "arm", "propensity", "loss")
     if missing := [name for name in names if name not in frame.columns]:
         raise ValueError(f"a log needs the columns {', '.join(names)}; missing: {missing}")
-    return {name: frame[name].to_list() for name in names}
+    optional = ("context",) if "context" in frame.columns else ()
+    return {name: frame[name].to_list() for name in (*names, *optional)}

@@ -176,6 +176,34 @@ def tsallis_inf_rv(horizon: npt.ArrayLike, n_arms: int) -> FloatArray:
     return np.asarray(2 * np.sqrt(n * rounds) + 14 * n * np.log(rounds) + 16)
 
 
+def square_cb(
+    n_arms: int, total_inverse: float, last_gamma: float, regression: float
+) -> FloatArray:
+    r"""Return the expected regret of SquareCB with gammas that never fall.
+
+    .. math:: 2N\sum_{t=1}^T \frac1{\gamma_t} + \frac{\gamma_T}4 R_T
+
+    ``total_inverse`` is the sum of :math:`1/\gamma_t`, ``last_gamma`` is :math:`\gamma_T`, and
+    ``regression`` is :math:`R_T`, which bounds the regret of the regression in squared loss. In
+    each round the regret is at most :math:`2N/\gamma_t` and :math:`\gamma_t/4` times the expected
+    squared error of the regression at the drawn arm: Lem. 3 of D. Foster and A. Rakhlin, "Beyond
+    UCB" (ICML 2020). These errors sum to at most :math:`R_T` in expectation if the mean losses are
+    in the class of the regression.
+
+    For the forecaster of Vovk (2001), and Azoury and Warmuth (2001), one for each arm, with losses
+    within 1/2 of their centre: :math:`R_T = \sum_a \lambda\|\theta_a\|^2
+    + \frac14\ln\det(I + \frac1\lambda\sum_t x_t x_t^\top)`.
+
+    >>> float(square_cb(10, 25.0, 400.0, 2.0))
+    700.0
+    """
+    n = check_integer("n_arms", n_arms, least=1)
+    inverse = check_between("total_inverse", total_inverse, 0.0, np.inf)
+    gamma = check_between("last_gamma", last_gamma, 0.0, np.inf)
+    rest = check_between("regression", regression, 0.0, np.inf)
+    return np.asarray(2.0 * n * inverse + gamma / 4.0 * rest)
+
+
 def tsallis_inf_tracking(
     horizon: npt.ArrayLike, n_arms: int, forget: float, switches: int
 ) -> FloatArray:
