@@ -16,6 +16,7 @@ from driftgames.portfolio import (
     STRATEGIES,
     BuyAndHold,
     ExponentiatedGradient,
+    LimitedPortfolio,
     UniversalPortfolio,
     best_constant_rebalanced,
     price_relatives,
@@ -637,3 +638,25 @@ def test_a_stock_that_is_listed_late_is_refused_with_the_words_to_type(tmp_path)
     assert "bee begins at line 3" in words
     assert "--leave-out bee" in words
     assert run(path, "--leave-out", "bee", "-a", "uniform").exit_code == 0
+
+
+def test_limits_and_mixtures_have_options_and_go_on_from_their_state(prices, tmp_path):
+    path, table = prices
+    state, lines = tmp_path / "state.json", path.read_text().splitlines(keepends=True)
+    early, late = tmp_path / "early.csv", tmp_path / "late.csv"
+    early.write_text("".join(lines[:30]))
+    late.write_text("".join([lines[0], *lines[29:]]))
+    limits = ["--max-share", "0.5", "--max-turnover", "0.2", "--group", "ant,bee:0.7"]
+    assert run(early, "-a", "ons", *limits, "--save", state).exit_code == 0
+    assert run(late, "--resume", state, "--save", state).exit_code == 0
+    settings = {"max_share": 0.5, "max_turnover": 0.2, "groups": [([0, 1], 0.7)]}
+    whole = LimitedPortfolio(3, of="ons", **settings).run(price_relatives(table))
+    assert LimitedPortfolio.load(state).wealth == whole.final_wealth
+    result = run(late, "--resume", state, "--max-share", "0.4")
+    assert result.exit_code == 2
+    assert "are those of the state" in " ".join(result.output.split())
+    mixed = run(path, "-a", "hold", "--mix", "hold,pamr", "--cost", "0.01")
+    assert "mixture of 2" in " ".join(mixed.output.split())
+    assert "at most 0.693: the bound holds" in " ".join(mixed.output.split())
+    for bad in ("ant:2", "ant,bee", ":0.5", "ant,zebra:0.5"):
+        assert run(path, "-a", "hold", "--group", bad).exit_code == 2
