@@ -21,6 +21,8 @@ PEERS: dict[str, tuple[str, ...]] = {
     "tracking": ("scikit-learn",),
     "intervals": ("scikit-learn",),
     "bandit": ("river", "pymab", "SMPyBandits"),
+    "bandit_drift": (),
+    "contextual": (),
     "oco": ("scipy", "universal-portfolios"),
     "online_boosting": ("river",),
     "portfolios": (),

@@ -1,3 +1,4 @@
+from driftgames.bandit.arm_race import ArmRace as ArmRace
 from driftgames.bandit.comparison import GameSeries as GameSeries
 from driftgames.bandit.comparison import compare as compare
 from driftgames.bandit.comparison import play_games as play_games
