@@ -62,14 +62,15 @@ def delays(games: int, tell: Tell) -> Table:
 def means_of(kind: str, rounds: int, rng: np.random.Generator) -> FloatArray:
     """Return the mean loss of every arm in every round."""
     if kind == "abrupt":
-        return np.repeat(rng.random((-(-rounds // 1000), ARMS)), 1000, axis=0)[:rounds]
+        stretches = rng.random((-(-rounds // 1000), ARMS))
+        return np.asarray(np.repeat(stretches, 1000, axis=0)[:rounds])
     if kind == "slow":
         period, phase = ROUNDS / (1 + 2 * rng.random(ARMS)), rng.random(ARMS)
         t = np.arange(rounds)[:, np.newaxis]
         return np.asarray(0.5 + 0.4 * np.sin(2 * np.pi * (t / period + phase)))
     if kind == "walk":
         steps = rng.normal(0, 0.01, (rounds, ARMS)).cumsum(axis=0)
-        folded = np.mod(rng.random(ARMS) + steps, 2.0)
+        folded: FloatArray = np.mod(rng.random(ARMS) + steps, 2.0)
         return np.where(folded > 1, 2 - folded, folded)
     means = np.full((rounds, ARMS), 0.5)
     means[:, rng.integers(ARMS)] = 0.4
