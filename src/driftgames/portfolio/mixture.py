@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -123,20 +124,18 @@ class StrategyMixture(PortfolioStrategy):
         )
 
     def regret_bound(self, best: BestConstantRebalanced) -> float:
-        r"""Return the least of :math:`\ln N` and the bound of a strategy, over all strategies.
+        r"""Return :math:`\ln N` and the least bound of its strategies to ``best``.
 
-        Where a strategy has no bound, its regret in this run takes the place of the bound: it is
-        measured, and no promise in advance. With costs all of them are.
+        It raises `NoBoundError` if none of them has a bound, as with costs, but for the universal
+        portfolio. What is promised in any case is that of `mixture_certificate`.
         """
         self._check_same_days(best)
         found = []
         for member in self._members:
-            behind = best.log_wealth - member.log_wealth
-            try:
-                promised = member.regret_bound(best)
-            except NoBoundError:
-                promised = behind
-            found.append(min(promised, behind) if behind > 0 else promised)
+            with contextlib.suppress(NoBoundError):
+                found.append(member.regret_bound(best))
+        if not found:
+            raise NoBoundError("none of the strategies that are mixed has a bound here")
         return math.log(len(self._members)) + min(found)
 
     # ---------------------------------------------------------------- trading
