@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 
 from bench.harness import Tell, silent
@@ -13,47 +16,140 @@ ROUNDS, LOGS, ARMS, DELTA = (300, 2_000), 200, 5, 0.05
 FIXED = {"uniform": 1 / ARMS, "1 % for the target": 0.01}
 """Logging policies that learn nothing, and the probability that they give to the target."""
 
-LOGGING = (*FIXED, "exp3-anytime", "tsallis-inf")
+LOGGING = (*FIXED, "exp3-anytime", "tsallis-inf", "thompson")
+REPLICATIONS = 2_000
+"""For the table of coverage, with short logs."""
 
 
 def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
-    """Return the coverage and the width of two intervals for the worst arm."""
-    logs, rows = 10 if quick else LOGS, list[Row]()
+    """Return the coverage and the width of four intervals, and the coverage of ours alone."""
+    logs = 10 if quick else LOGS
+    return [widths(logs, tell), coverage(100 if quick else REPLICATIONS, tell)]
+
+
+def widths(logs: int, tell: Tell) -> Table:
+    """Return coverage and mean width for a target that is not the best arm."""
+    rows = list[Row]()
     for name in LOGGING:
         for rounds in ROUNDS:
             tell(f"{name}, {rounds:,} rounds")
-            rows.append((name, rounds, *coverage(name, rounds, logs)))
+            rows.append((name, rounds, *compare(name, rounds, logs)))
     columns = (
         Column("logging policy"),
         Column("rounds", ",d"),
         Column("covered", "%"),
         Column("width", ".3f"),
-        Column("covered, normal", "%"),
-        Column("width, normal", ".3f"),
-        Column("effective rounds", ",.0f"),
+        Column("knowing p", ".3f"),
+        Column("Bernstein", ".3f"),
+        Column("to Bernstein", "%"),
+        Column("normal covers", "%"),
+        Column("normal", ".3f"),
+        Column("worth", ",.0f"),
     )
     title = f"{logs} logs each, {ARMS} arms, target: always the last arm"
-    return [Table(title, columns, tuple(rows), (f"delta is {DELTA:g}",))]
+    notes = (
+        f"delta is {DELTA:g}; knowing p: with least_propensity; Bernstein: the empirical Bernstein "
+        "bound that the library had before; normal: mean and 1.96 standard errors; "
+        "worth: effective rounds",
+    )
+    return Table(title, columns, tuple(rows), notes)
 
 
-def coverage(name: str, rounds: int, logs: int) -> tuple[float, ...]:
-    """Return coverage and mean width of our interval and of the normal one, and effective rounds.
-
-    The normal interval is the mean and 1.96 standard errors.
-    """
+def compare(name: str, rounds: int, logs: int) -> tuple[float | None, ...]:
+    """Return the columns of `widths`."""
     found = []
     for seed in range(logs):
         rng = np.random.default_rng(seed)
         losses = BernoulliArms.with_gap(ARMS, 0.2).losses(1, rounds, rng)
         log = played(name, losses, rng)
-        ours, truth = off_policy_value(log, {ARMS - 1: 1.0}, delta=DELTA), losses[:, -1].mean()
+        target, truth = {ARMS - 1: 1.0}, losses[:, -1].mean()
+        ours = off_policy_value(log, target, delta=DELTA)
+        knowing = np.nan
+        if name in FIXED:
+            known = off_policy_value(log, target, delta=DELTA, least_propensity=FIXED[name])
+            knowing = known.high - known.low
         hit = np.array(log.columns["arm"]) == ARMS - 1
-        Z = hit * np.array(log.columns["loss"]) / np.array(log.columns["propensity"])
+        w, x = hit / np.array(log.columns["propensity"]), np.array(log.columns["loss"])
+        before = 1 - bernstein(w * (1 - x), DELTA / 2) - bernstein(w * x, DELTA / 2)
+        Z = w * x
         half = 1.96 * Z.std() / len(Z) ** 0.5
         covers = ours.low <= truth <= ours.high, abs(Z.mean() - truth) <= half
-        widths = ours.high - ours.low, 2 * half
-        found.append((covers[0], widths[0], covers[1], widths[1], ours.effective_rounds))
-    return tuple(np.mean(found, axis=0).tolist())
+        width = ours.high - ours.low
+        found.append(
+            (covers[0], width, knowing, before, covers[1], 2 * half, ours.effective_rounds)
+        )
+    mean = np.mean(found, axis=0).tolist()
+    known_width = None if np.isnan(mean[2]) else mean[2]
+    return (*mean[:2], known_width, mean[3], mean[1] / mean[3], *mean[4:])
+
+
+def bernstein(Z: FloatArray, delta: float) -> float:
+    """Return the lower end of the empirical Bernstein interval, with rates of powers of 2."""
+    rounds, k = Z.size, np.arange(1, 61)
+    before = np.concatenate([[0.0], np.cumsum(Z)[:-1]])
+    centre = np.minimum((before + 0.5) / np.arange(1, rounds + 1), 1.0)
+    spread, rate = float(((Z - centre) ** 2).sum()), 0.5**k
+    psi = np.where(rate < 1e-4, rate**2 / 2 + rate**3 / 3, -np.log1p(-rate) - rate)
+    doubt = np.log(k * (k + 1)) - math.log(delta)
+    least = float(((doubt + psi * spread) / rate).min())
+    return max(0.0, (float(Z.sum()) - least) / rounds)
+
+
+def coverage(replications: int, tell: Tell) -> Table:
+    """Return how often short logs miss, at a large delta, so that misses can be seen."""
+    rows = list[Row]()
+    for kind in ("fixed arm", "fixed arm, knowing p", "replayed policy", "late losses"):
+        tell(f"{kind}: {replications:,} replications")
+        missed = sum(missing(kind, seed) for seed in range(replications))
+        rows.append((kind, replications, 1 - missed / replications, 0.8))
+    columns = (
+        Column("target"),
+        Column("replications", ",d"),
+        Column("covered", "%"),
+        Column("wanted", "%"),
+    )
+    return Table(
+        "coverage at delta 0.2: 150 rounds, 3 arms, losses that drift", columns, tuple(rows)
+    )
+
+
+def missing(kind: str, seed: int, rounds: int = 150, delta: float = 0.2) -> bool:
+    """Return whether the interval of one log misses what the target loses on average."""
+    rng = np.random.default_rng(seed)
+    chances = np.full((rounds, 3), 0.5)
+    chances[: rounds // 2, 0], chances[rounds // 2 :, 2] = 0.1, 0.1
+    losses = (rng.random(chances.shape) < chances).astype(float)
+    settings: dict[str, Any] = {"delta": delta}
+    log = PullLog(POLICIES["exp3-anytime"](3, None, rng))
+    if kind == "fixed arm, knowing p":
+        drawn = rng.integers(3, size=rounds)
+        loss = losses[np.arange(rounds), drawn]
+        values = (np.arange(1, rounds + 1), drawn, np.full(rounds, 1 / 3), loss)
+        log.columns = dict(zip(log.columns, (list(v) for v in values), strict=True))
+        settings["least_propensity"] = 1 / 3
+    elif kind == "late losses":
+        waiting: list[tuple[int, float, float]] = []
+        for row in losses:
+            arm, prob = log.pull()
+            waiting.append((arm, float(row[arm]), prob))
+            if len(waiting) > 20:
+                log.update(*waiting.pop(0))
+        for late in waiting:
+            log.update(*late)
+    else:
+        log.run(losses)
+    if kind == "replayed policy":
+        target = TsallisINF(3, random_state=0)
+        twin, truth = target.copy(), 0.0
+        rows = zip(*(log.columns[name] for name in ("arm", "loss", "propensity")), strict=True)
+        for row, pull in zip(losses, rows, strict=True):
+            truth += float(twin.distribution() @ row) / rounds
+            twin.watch(*pull)
+        found = off_policy_value(log, target, **settings)
+    else:
+        found = off_policy_value(log, {0: 0.5, 2: 0.5}, **settings)
+        truth = float(losses[:, [0, 2]].mean())
+    return not found.low <= truth <= found.high
 
 
 def played(name: str, losses: FloatArray, rng: np.random.Generator) -> PullLog:
@@ -66,4 +162,6 @@ def played(name: str, losses: FloatArray, rng: np.random.Generator) -> PullLog:
         columns = np.arange(1, rounds + 1), drawn, p[drawn], losses[np.arange(rounds), drawn]
         log.columns = dict(zip(log.columns, map(list, columns), strict=True))
         return log
-    return PullLog(POLICIES[name](ARMS, None, rng)).run(losses)
+    log = PullLog(POLICIES[name](ARMS, None, rng))
+    log.run(losses)
+    return log

@@ -95,6 +95,31 @@ def bandit(name: str, make: Callable[[], Any]) -> Kind:
     return Kind(name, write, type(make()).load, use)
 
 
+def contextual(name: str, make: Callable[[], Any]) -> Kind:
+    """Return a policy with contexts after ten pulls, one of which waits."""
+
+    def seen(policy: Any) -> Any:
+        shape = policy.context_shape
+        return np.full(shape, 1.0 / shape[-1])
+
+    def write(path: Path) -> None:
+        policy = make()
+        for t in range(10):
+            arm, prob = policy.pull(seen(policy))
+            if t != 4:
+                policy.update(arm, 0.1 * (t % 7), prob, seen(policy))
+        policy.save(path)
+
+    def use(policy: Any) -> None:
+        check_shares(policy.distribution(seen(policy)))
+        arm, prob = policy.pull(seen(policy))
+        policy.update(arm, policy._units.low, prob, seen(policy))
+        check_shares(policy.distribution(seen(policy)))
+        policy.content()
+
+    return Kind(name, write, type(make()).load, use)
+
+
 def portfolio(name: str, make: Callable[[], Any]) -> Kind:
     """Return a strategy after ten days."""
     relatives = np.random.default_rng(1).uniform(0.8, 1.25, (10, 3))
@@ -286,7 +311,7 @@ def all_kinds() -> dict[str, Callable[[], Kind]]:
     """Return the maker of every kind by its name; making one imports what it needs."""
     from driftgames import boosting, hedge, oco
     from driftgames import portfolio as traders
-    from driftgames.bandit import POLICIES, PotentialBandit
+    from driftgames.bandit import POLICIES, Exp4, PotentialBandit, SquareCB
     from driftgames.online_boosting import ONLINE_BOOSTERS
     from driftgames.potentials import Exponential, NormalHedgeDT
 
@@ -324,6 +349,13 @@ def all_kinds() -> dict[str, Callable[[], Kind]]:
         lambda: PotentialBandit(
             names=["a", "b"], potential=Exponential(0.1), loss_range=(-1, 1), random_state=0
         ),
+    )
+    add(contextual, "squarecb", lambda: SquareCB(3, n_features=2, random_state=0))
+    add(contextual, "exp4", lambda: Exp4(3, experts=["a", "b"], random_state=0))
+    add(
+        portfolio,
+        "portfolio within limits",
+        lambda: traders.LimitedPortfolio(3, of="ons", max_share=0.6, max_turnover=0.5),
     )
     for name, strategy in traders.STRATEGIES.items():
         add(portfolio, f"portfolio {name}", lambda strategy=strategy: strategy(3))

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from driftgames import games, hedge, oco, portfolio, potentials
-from driftgames.bandit import POLICIES
+from driftgames.bandit import POLICIES, Exp4, SquareCB
 from driftgames.boosting import BOOSTERS, NoEdgeWarning
 from driftgames.hedge.registry import all_learners
 from driftgames.online_boosting import ONLINE_BOOSTERS
@@ -82,6 +82,24 @@ def policy(name: str) -> Case:
             policy.update(arm, row[arm], probability)
             yield probability
         yield policy.distribution()
+
+    return play
+
+
+def contextual(make: Callable[[], Any]) -> Case:
+    """Return a game of a policy that sees contexts, or advice."""
+
+    def play() -> Iterator[Any]:
+        policy, rounds = make(), 1500
+        rng = np.random.default_rng(7)
+        contexts = rng.random((rounds, *policy.context_shape))
+        if contexts.ndim == 3:  # advice sums to 1 over the arms
+            contexts[:, :, -1] = 1.0
+            contexts[:, :, :-1] /= 16.0
+            contexts[:, :, -1] -= contexts[:, :, :-1].sum(axis=2)
+        losses = rng.random((rounds, policy.n_arms)) * (0.5 + 0.5 * rng.random(policy.n_arms))
+        run = policy.run(contexts, losses)
+        yield from (run.drawn, run.learner_totals, policy.distribution(contexts[0]))
 
     return play
 
@@ -252,6 +270,12 @@ def cases() -> dict[str, Case]:
     found["intervals, agaci"] = intervals(method="agaci", coverage=0.8)
     for name in POLICIES:
         found[f"bandit, {name}"] = policy(name)
+    square = partial(SquareCB, 5, n_features=4, random_state=1)
+    found["bandit, squarecb"] = contextual(square)
+    found["bandit, squarecb, logistic"] = contextual(partial(square, model="logistic"))
+    found["bandit, exp4"] = contextual(partial(Exp4, 5, experts=6, random_state=1))
+    limited = partial(portfolio.LimitedPortfolio, 7, of="pamr", max_share=0.3, max_turnover=0.5)
+    found["portfolio, limited"] = strategy(limited)
     smaller: dict[str, Any] = {
         "universal": {"n_points": 256},
         "normalhedge.dt": {"n_points": 128, "span": 1.0},

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from driftgames.bandit import Exp3IX, PotentialBandit, TsallisINF
+from driftgames.bandit import Exp3IX, PotentialBandit, ThompsonSampling, TsallisINF
 from driftgames.potentials import Potential
 
 
@@ -33,6 +33,9 @@ MAKERS = {
     "exp3-ix-anytime": lambda n=None, **units: Exp3IX(n, **units),
     "tsallis-inf": lambda n=None, **units: TsallisINF(n, **units),
     "tsallis-inf-rv": lambda n=None, **units: TsallisINF(n, reduced_variance=True, **units),
+    "tsallis-inf-forget": lambda n=None, **units: TsallisINF(n, forget=50, **units),
+    "thompson": lambda n=None, **units: ThompsonSampling(n, resolution=16, **units),
+    "thompson-static": lambda n=None, **units: ThompsonSampling(n, forget=None, **units),
     "algorithm 4": _mixed,
 }
 
@@ -40,6 +43,18 @@ MAKERS = {
 @pytest.fixture(params=MAKERS, scope="session")
 def make(request):
     """Every policy in turn, the recipe with a potential of one's own among them."""
+    return MAKERS[request.param]
+
+
+@pytest.fixture(params=[name for name in MAKERS if "thompson" not in name], scope="session")
+def promising(request):
+    """Every policy that has a bound."""
+    return MAKERS[request.param]
+
+
+@pytest.fixture(params=[name for name in MAKERS if "forget" not in name], scope="session")
+def remembering(request):
+    """Every policy whose estimates forget nothing."""
     return MAKERS[request.param]
 
 

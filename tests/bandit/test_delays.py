@@ -72,8 +72,8 @@ def test_the_delay_is_the_sum_of_all_delays_if_every_loss_comes():
     assert policy.total_delay == delays.sum()
 
 
-def test_losses_at_once_have_no_delay_and_the_bound_that_was_known(make):
-    policy = make(2, random_state=0)
+def test_losses_at_once_have_no_delay_and_the_bound_that_was_known(promising):
+    policy = promising(2, random_state=0)
     before = policy.bound(6, 0.5)
     stream(policy, np.full((6, 2), 0.5), np.zeros(6, dtype=int))
     assert policy.total_delay == 0

@@ -278,7 +278,7 @@ def test_the_best_arm_may_leave_and_another_come():
 
 def test_arms_that_cannot_come_or_go_are_named():
     policy = PotentialBandit(2, horizon=10)
-    with pytest.raises(ValueError, match="hashable arms"):
+    with pytest.raises(ValueError, match="an arm must be hashable"):
         policy.add_arm([3])
     assert policy.arms == (0, 1)
     with pytest.raises(ValueError, match="there is an arm 1 already"):

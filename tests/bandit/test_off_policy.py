@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 
+from bench.off_policy import bernstein, missing
 from driftgames.bandit import POLICIES, PullLog, TsallisINF, off_policy_value
+from driftgames.certificates import ConfidenceSequence
 
 
 def play(policy, losses):
     """Return the log of a policy that plays a matrix of losses, or of gains."""
-    return PullLog(policy).run(losses)
+    log = PullLog(policy)
+    log.run(losses)
+    return log
 
 
 def test_a_log_has_what_the_compiled_run_drew():
@@ -178,11 +182,12 @@ def test_a_refused_loss_leaves_the_log_as_it_was():
         ({0: 0.5}, "target must sum to 1"),
         ({0: 1.5, 1: -0.5}, "target must be nonnegative"),
         (3, "target must be a mapping, a function or a BanditPolicy; got 3"),
-        (TsallisINF(names=["x", "y"]), "the log has the arm"),
+        (TsallisINF(names=["x", "y"]), "plays the arm 'x', which is not in the log"),
+        (TsallisINF(1), "the log has the arm 1, which the policy has not"),
     ],
 )
 def test_bad_targets_are_named(target, message):
-    log = play(TsallisINF(2, random_state=0), np.zeros((3, 2)))
+    log = play(TsallisINF(2, random_state=0), np.zeros((9, 2)))
     with pytest.raises(ValueError, match=message):
         off_policy_value(log, target)
 
@@ -205,3 +210,101 @@ def test_a_policy_that_watches_refuses_what_cannot_be_a_pull():
         with pytest.raises(ValueError, match=r"must lie in|there is no arm"):
             policy.watch(*pull)
     assert policy == TsallisINF(2, random_state=0)
+
+
+def test_a_target_that_plays_an_unknown_arm_is_refused_with_the_arms_of_the_log():
+    log = play(TsallisINF(names=["red", "green"], random_state=0), np.zeros((3, 2)))
+    listed = r"plays the arm 'blue', which is not in the log; its arms are 'red', 'green'"
+    for target in ({"blue": 1.0}, lambda past: {"red": 0.5, "blue": 0.5}):
+        with pytest.raises(ValueError, match=listed):
+            off_policy_value(log, target)
+    with pytest.raises(ValueError, match="is not in the log"):
+        off_policy_value(log.to_frame(), TsallisINF(names=["red", "green", "blue"]))
+    assert off_policy_value(log, {"red": 1.0, "blue": 0.0}).rounds == 3
+    drawn = log.columns["arm"][0]
+    other = {"red": "green", "green": "red"}[drawn]
+    frame = log.to_frame().iloc[:1]
+    with pytest.raises(ValueError, match="is not in the log"):
+        off_policy_value(frame, {other: 1.0})
+    never = off_policy_value(frame, {other: 1.0}, arms=["red", "green"])
+    assert (never.low, never.high) == (0.0, 1.0)
+
+
+def test_a_run_of_a_log_is_the_run_of_its_policy_with_its_regret_and_certificate():
+    losses = drifting(np.random.default_rng(3))
+    log = PullLog(TsallisINF(3, random_state=5, loss_range=(0, 2), gains=True))
+    logged = log.run(2.0 - 2.0 * losses)
+    policy = TsallisINF(3, random_state=5, loss_range=(0, 2), gains=True)
+    ran = policy.run(2.0 - 2.0 * losses)
+    assert logged.regret == ran.regret
+    assert logged.certificate() == ran.certificate()
+    assert np.array_equal(logged.regret_over_time, ran.regret_over_time)
+    later = log.run(2.0 - 2.0 * losses)
+    assert later.first_round == 301
+    assert np.isinf(later.promised)
+
+
+def uniform_log(rng, losses):
+    """Return a log of uniform draws."""
+    rounds, n_arms = losses.shape
+    drawn = rng.integers(n_arms, size=rounds)
+    log = PullLog(TsallisINF(n_arms))
+    log.columns = {
+        "round": list(range(1, rounds + 1)),
+        "arm": drawn.tolist(),
+        "propensity": [1 / n_arms] * rounds,
+        "loss": losses[np.arange(rounds), drawn].tolist(),
+    }
+    return log
+
+
+def test_the_lower_end_is_where_the_bettors_wealth_reaches_two_over_delta():
+    """Weights of 50: their mean is far above 1 at first, which no bound may rely on."""
+    rng = np.random.default_rng(0)
+    log, _ = rare(rng, rounds=600)
+    found = off_policy_value(log, {1: 1.0}, delta=0.1)
+    hit = np.array(log.columns["arm"]) == 1
+    Z = hit / np.array(log.columns["propensity"]) * np.array(log.columns["loss"])
+    settings = {"value_range": (0.0, None), "side": "lower", "drifting": True}
+    bettor = ConfidenceSequence(0.05, tuned_for=20_000, **settings)
+    bettor.update(Z)
+    assert 0 < found.low < Z.mean()
+    assert bettor.log_wealth(found.low) == pytest.approx(np.log(2 / 0.1), rel=1e-6)
+    upper = ConfidenceSequence(0.05, tuned_for=20_000, **settings)
+    upper.update(hit / np.array(log.columns["propensity"]) - Z)
+    assert upper.log_wealth(1 - found.high) == pytest.approx(np.log(2 / 0.1), rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["fixed arm", "fixed arm, knowing p", "replayed policy", "late"])
+def test_intervals_cover_in_at_least_1_minus_delta_of_all_logs(kind):
+    kind = "late losses" if kind == "late" else kind
+    missed = sum(missing(kind, seed, rounds=120) for seed in range(150))
+    assert missed <= 0.2 * 150
+
+
+def test_to_know_the_least_propensity_narrows_the_interval_by_a_third_of_bernsteins():
+    widths = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        losses = (rng.random((1000, 4)) < 0.4).astype(float)
+        log = uniform_log(rng, losses)
+        plain = off_policy_value(log, {2: 1.0})
+        knowing = off_policy_value(log, {2: 1.0}, least_propensity=0.25)
+        w = (np.array(log.columns["arm"]) == 2) * 4.0
+        x = np.array(log.columns["loss"])
+        old = 1 - bernstein(w * (1 - x), 0.025) - bernstein(w * x, 0.025)
+        widths.append((old, plain.high - plain.low, knowing.high - knowing.low))
+        assert knowing.value == plain.value
+    old, plain, knowing = np.mean(widths, axis=0)
+    assert plain < 0.85 * old
+    assert knowing < 0.667 * old
+
+
+def test_a_least_propensity_that_the_log_denies_is_refused():
+    log = uniform_log(np.random.default_rng(0), np.zeros((50, 4)))
+    with pytest.raises(ValueError, match=r"least_propensity is 0.5, and the log has a pull"):
+        off_policy_value(log, {0: 1.0}, least_propensity=0.5)
+    with pytest.raises(ValueError, match="least_propensity is for a target that is the same"):
+        off_policy_value(log, lambda past: {0: 1.0}, least_propensity=0.1)
+    with pytest.raises(ValueError, match=r"least_propensity must lie in \(0, 1\]"):
+        off_policy_value(log, {0: 1.0}, least_propensity=0)

@@ -22,6 +22,7 @@ from driftgames.bandit import (
     TsallisINF,
 )
 from driftgames.bandit import exponential_engine as kernels
+from driftgames.bandit import thompson_engine as thompson
 from driftgames.bandit import tsallis_engine as tsallis
 from driftgames.bandit.pending import pending_from, pending_rows, put
 from driftgames.core.documents import (
@@ -77,7 +78,8 @@ def test_pull_returns_the_probability_of_the_distribution(make):
         policy.update(arm, float(rng.integers(2)), prob)
 
 
-def test_arms_are_drawn_as_often_as_their_probabilities_say(make):
+def test_arms_are_drawn_as_often_as_their_probabilities_say(remembering):
+    make = remembering
     policy = make(4, random_state=0)
     for _ in range(40):
         arm, prob = policy.pull()
@@ -107,7 +109,8 @@ def test_estimates_are_unbiased_by_enumeration_of_the_drawn_arm(make):
     np.testing.assert_allclose(mean, losses, rtol=1e-9)
 
 
-def test_delayed_and_shuffled_feedback_gives_the_same_estimates(make):
+def test_delayed_and_shuffled_feedback_gives_the_same_estimates(remembering):
+    make = remembering
     rng = np.random.default_rng(5)
     policy, expected, waiting = make(5, random_state=1), np.zeros(5), []
     answer(policy, 0, 0.3, 0.2)  # no two arms are alike from here on
@@ -225,7 +228,8 @@ def test_losses_of_a_compiled_adversary_outside_0_and_1_leave_the_policy_as_it_w
     assert state_of(policy) == before
 
 
-def test_gains_in_a_range_are_losses_upside_down(make):
+def test_gains_in_a_range_are_losses_upside_down(promising):
+    make = promising
     gains = np.random.default_rng(0).integers(0, 5, (80, 3)).astype(float)
     paid = make(3, random_state=1, gains=True, loss_range=(0, 4)).run(gains)
     lost = make(3, random_state=1).run((4 - gains) / 4)
@@ -492,7 +496,8 @@ def test_one_arm_is_always_drawn(make):
 # -------------------------------------------------------------------- what is promised
 
 
-def test_nothing_is_promised_of_a_run_that_is_not_the_first(make):
+def test_nothing_is_promised_of_a_run_that_is_not_the_first(promising):
+    make = promising
     losses = np.tile([0.0, 1.0], (6, 1))
     policy = make(2, random_state=0)
     first, second = policy.run(losses), policy.run(1.0 - losses)
@@ -506,7 +511,8 @@ def test_nothing_is_promised_of_a_run_that_is_not_the_first(make):
         second.bound(6, 0.5)
 
 
-def test_nothing_is_promised_of_a_run_after_a_pull_or_a_file(make, tmp_path):
+def test_nothing_is_promised_of_a_run_after_a_pull_or_a_file(promising, tmp_path):
+    make = promising
     policy = make(3, random_state=0)
     policy.pull()
     for each in (policy, save_and_load(policy, tmp_path / "bandit.json")):
@@ -592,8 +598,10 @@ def test_the_state_format_has_a_row_for_every_number():
     page = Path(__file__).parents[2] / "docs" / "state_format.md"
     rows = page.read_text().split("| `numbers` | `PotentialBandit`")[1].split("\n\n")[0]
     indices = [line.split("|")[1].strip() for line in rows.splitlines()[2:]]
-    assert indices == [str(index) for index in range(kernels.SIZE)]
-    assert kernels.SIZE == tsallis.SIZE == kernels.ARMS + 1 == tsallis.RATE + 1
+    assert indices == [str(index) for index in range(tsallis.SIZE)]
+    assert len(indices) == tsallis.SIZE == tsallis.WINDOW + 1
+    assert kernels.SIZE == kernels.ARMS + 1
+    assert thompson.SIZE == thompson.AGREE + 1
 
 
 def test_a_copy_is_equal_until_one_of_the_two_plays(make):
@@ -812,3 +820,42 @@ def test_a_pull_does_not_wait_in_two_rows():
 def test_gains_are_true_or_false():
     with pytest.raises(ValueError, match="gains must be True or False; got 'no'"):
         TsallisINF(3, gains="no")
+
+
+def test_a_policy_that_watched_another_player_promises_nothing(make, tmp_path):
+    policy = make(3, random_state=0)
+    assert policy.watched == 0
+    policy.watch(1, 0.5, 0.25)
+    with pytest.raises(NoBoundError, match="1 of its pulls were watched"):
+        policy.bound(1, 1.0)
+    certificate = policy.certificate([1.0, 0.5, 0.0], 0.5)
+    assert certificate.verdict == "nothing is promised"
+    assert "watched" in certificate.caveat
+    if "two" not in repr(policy).lower():  # a potential of one's own cannot be saved
+        policy.save(tmp_path / "state.json")
+        again = type(policy).load(tmp_path / "state.json")
+        assert again.watched == 1
+        assert again == policy
+
+
+@pytest.mark.parametrize("bad", [None, object(), float("nan"), [1], {}, b"x", 1j, np.array([1, 2])])
+def test_what_cannot_be_an_arm_or_a_number_is_a_value_error_and_changes_nothing(make, bad):
+    policy = make(3, random_state=0)
+    arm, prob = policy.pull()
+    before, other = policy.copy(), "x" if bad is None else bad
+    calls = [
+        lambda: policy.update(bad, 0.5, prob),
+        lambda: policy.update(arm, bad, prob),
+        lambda: policy.watch(bad, 0.5, 0.5),
+        lambda: policy.watch(0, bad, 0.5),
+        lambda: policy.watch(0, 0.5, bad),
+        lambda: policy.discard(bad, prob),
+        lambda: policy.certificate([0.0, 0.0, 0.0], bad),
+        lambda: policy.run(BernoulliArms.with_gap(3, 0.1), 2, environment_rng=other),
+    ]
+    if isinstance(policy, PotentialBandit) and not isinstance(bad, bytes | complex):
+        calls += [lambda: policy.add_arm(bad), lambda: policy.remove_arm(bad)]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"got|there is no arm|no pull"):
+            call()
+    assert policy == before

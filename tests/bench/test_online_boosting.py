@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import off_policy, online_boosting, portfolios
+from bench import bandit_drift, contextual, off_policy, online_boosting, portfolios
 from driftgames.datasets import MissingDataError, load_market
 from driftgames.online_boosting import OnlineBBM
 from driftgames.portfolio import run as trade
@@ -41,9 +41,9 @@ def test_the_pages_say_what_the_benchmarks_say():
     page = (DOCS / "online_boosting.md").read_text()
     assert f"{100 * OnlineBBM(11, 0.1).game_value:.1f} % for N = 11" in page
     page = (DOCS / "bandits.md").read_text().replace("*", "")
-    covered, width, normal, wide, effective = off_policy.coverage("1 % for the target", 300, 200)
-    row = f"| 300 | {covered:.1%} | {width:.3f} | {normal:.1%} | {wide:.3f} | {effective:.0f} |"
-    assert row.replace("%", " %") in page
+    covered, width, _, before, _, normal, wide, worth = off_policy.compare("tsallis-inf", 300, 200)
+    row = f"| 300 | {covered:.1%} | {width:.3f} | | {before:.3f} | {normal:.1%} | {wide:.3f} |"
+    assert f"{row.replace('%', ' %')} {worth:.0f} |".replace("| |", "|  |") in page
     try:
         relatives = load_market("djia", allow_download=False).relatives
     except MissingDataError as error:
@@ -56,7 +56,25 @@ def test_the_pages_say_what_the_benchmarks_say():
 
 
 def test_our_interval_covers_where_the_normal_one_fails():
-    covered, _, normal, *_ = off_policy.coverage("1 % for the target", 300, 40)
+    covered, _, _, _, _, normal, *_ = off_policy.compare("1 % for the target", 300, 40)
     assert covered >= 0.95
     assert normal < 0.9
-    assert off_policy.coverage("tsallis-inf", 100, 5)[0] == 1.0
+    assert off_policy.compare("tsallis-inf", 100, 5)[0] == 1.0
+
+
+def test_our_bandits_follow_arms_that_change_better_than_a_window():
+    ours, window = (
+        sum(
+            bandit_drift.regret("abrupt", bandit_drift.PLAYERS[name], 3000, seed) for seed in (1, 2)
+        )
+        for name in ("ThompsonSampling (ours, default)", "SW-UCB, 500")
+    )
+    assert ours < window
+
+
+def test_contexts_pay_in_the_benchmark():
+    square, blind = (
+        contextual.regret("linear", contextual.PLAYERS[name], 1500, 1)
+        for name in ("SquareCB, ridge", "Tsallis-INF, no contexts")
+    )
+    assert square < 0.6 * blind

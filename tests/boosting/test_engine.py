@@ -104,7 +104,7 @@ def training_set(data, shape=STUMP, labels=None, *, weights=None, n_threads=1):
 def counting(rule, data, shape=STUMP, labels=None, n_rounds=100, codes=None, **settings):
     """The chips that the engine plays with; ``codes`` is what the tally is told of the rows."""
     rows = training_set(data, shape, labels, **settings)
-    engine = rows.count_mistakes(n_rounds)
+    engine = rows.play_rounds(n_rounds)
     if codes is not None:
         engine.keeper.edges[1] = codes
     chips = EngineChips(rule, engine, rows.mass)
@@ -271,9 +271,7 @@ def test_rows_of_weight_zero_are_held_out(shape, several, weights, kind, n_threa
     labels = np.where(np.isnan(X[:, 0]), 0, labels) if several else None
     prior = SampleWeights.of(np.ones(400) if weights == "ones" else rng.exponential(size=400))
     exact = prior.integer_weights
-    data, sorted_labels = binned(
-        X, y, prior.of_each, 255, labels=labels, integer_weights=exact
-    )
+    data, sorted_labels = binned(X, y, prior.of_each, 255, labels=labels, integer_weights=exact)
     kept = bin_in(data, X[~out], y[~out], prior.of_each[~out], labels, out, exact)
     held = np.where(out[data.order], 0, data.sample_weights)
     settings = {"codes": FOREVER, "n_threads": n_threads}

@@ -396,7 +396,9 @@ def test_only_rows_of_weight_are_summed(n_threads):
     settings = {"labels": None, "n_classes": 2, "n_threads": n_threads}
 
     def grow():
-        value, norm, tree = grow_on(data, TreeShape(2), data.sample_weights, **settings).best(weights)
+        value, norm, tree = grow_on(data, TreeShape(2), data.sample_weights, **settings).best(
+            weights
+        )
         return value, norm, tree.questions.tolist(), tree.votes.tolist()
 
     wanted = grow()

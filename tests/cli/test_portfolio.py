@@ -16,6 +16,7 @@ from driftgames.portfolio import (
     STRATEGIES,
     BuyAndHold,
     ExponentiatedGradient,
+    LimitedPortfolio,
     UniversalPortfolio,
     best_constant_rebalanced,
     price_relatives,
@@ -499,7 +500,10 @@ def test_normal_hedge_dt_runs(prices):
 
 
 BAD = {
-    "nan": ("a,b\n1.0,2.0\n1.0,nan\n", "line 3, column 2 (b): a price must be finite; got nan"),
+    "nan": (
+        "a,b\n1.0,2.0\n1.0,nan\n",
+        "every asset needs a price in every line; b has none at line 3",
+    ),
     "zero": ("a,b\n1.0,2.0\n1.0,0\n", "prices must be above 0; got 0"),
     "negative": ("a,b\n1.0,2.0\n1.0,-3\n", "prices must be above 0; got -3"),
     "one asset": ("a\n1.0\n2.0\n", "prices must be of at least two assets; got 1"),
@@ -513,7 +517,7 @@ BAD = {
     "no days": ("a,b\n", "has no line of prices"),
     "empty cell": (
         "a,b\n,2.0\n1.0,2.0\n",
-        "line 2, column 1 (a): a price must be",
+        "every asset needs a price in every line; a begins at line 3",
     ),
     "names": ("a,b,a\n1.0,2.0,3.0\n1.0,2.0,3.0\n", "line 1: the header names 'a' twice"),
     "long cell": (f"a,b\n1.0,{'1' * 140_000}\n", "line 2: field larger than field limit"),
@@ -623,3 +627,36 @@ def test_the_plot_has_the_dates_of_the_table(tmp_path, monkeypatch, dates, known
     assert shown.exit_code == 0, shown.output
     wanted = np.array(days, dtype="datetime64[s]")
     assert np.array_equal(seen[0], wanted) if known else seen == [None]
+
+
+def test_a_stock_that_is_listed_late_is_refused_with_the_words_to_type(tmp_path):
+    path = tmp_path / "late.csv"
+    path.write_text("ant,bee,cow\n1,,3\n1,2,3\n2,2,4\n")
+    result = run(path)
+    assert result.exit_code == 2
+    words = " ".join(result.output.split())
+    assert "bee begins at line 3" in words
+    assert "--leave-out bee" in words
+    assert run(path, "--leave-out", "bee", "-a", "uniform").exit_code == 0
+
+
+def test_limits_and_mixtures_have_options_and_go_on_from_their_state(prices, tmp_path):
+    path, table = prices
+    state, lines = tmp_path / "state.json", path.read_text().splitlines(keepends=True)
+    early, late = tmp_path / "early.csv", tmp_path / "late.csv"
+    early.write_text("".join(lines[:30]))
+    late.write_text("".join([lines[0], *lines[29:]]))
+    limits = ["--max-share", "0.5", "--max-turnover", "0.2", "--group", "ant,bee:0.7"]
+    assert run(early, "-a", "ons", *limits, "--save", state).exit_code == 0
+    assert run(late, "--resume", state, "--save", state).exit_code == 0
+    settings = {"max_share": 0.5, "max_turnover": 0.2, "groups": [([0, 1], 0.7)]}
+    whole = LimitedPortfolio(3, of="ons", **settings).run(price_relatives(table))
+    assert LimitedPortfolio.load(state).wealth == whole.final_wealth
+    result = run(late, "--resume", state, "--max-share", "0.4")
+    assert result.exit_code == 2
+    assert "are those of the state" in " ".join(result.output.split())
+    mixed = run(path, "-a", "hold", "--mix", "hold,pamr", "--cost", "0.01")
+    assert "mixture of 2" in " ".join(mixed.output.split())
+    assert "at most 0.693: the bound holds" in " ".join(mixed.output.split())
+    for bad in ("ant:2", "ant,bee", ":0.5", "ant,zebra:0.5"):
+        assert run(path, "-a", "hold", "--group", bad).exit_code == 2

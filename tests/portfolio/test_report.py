@@ -97,3 +97,37 @@ def test_bad_tables_are_named(table, settings, message):
 
 def test_an_index_of_integers_is_no_date():
     assert run(FRAME.reset_index(drop=True).iloc[3:], "eg").dates is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "assets"),
+    [
+        ([10, 20, 30], ("10", "20", "30")),
+        ([0, "a", 1.5], ("0", "a", "1.5")),
+        (
+            pd.MultiIndex.from_tuples([("gold", "close"), ("oil", "close"), ("oil", 2)]),
+            ("gold close", "oil close", "oil 2"),
+        ),
+    ],
+)
+def test_columns_may_be_named_by_numbers_or_by_levels(columns, assets):
+    values = np.exp(np.random.default_rng(0).normal(0, 0.1, (20, 3)).cumsum(axis=0))
+    report = run(pd.DataFrame(values, columns=columns), ["hold", "uniform"])
+    assert report.assets == assets
+    plain = run(pd.DataFrame(values, columns=list("abc")), ["hold", "uniform"])
+    assert report.runs["uniform"].final_wealth == plain.runs["uniform"].final_wealth
+    assert list(report.to_frame("hold").columns[3:]) == list(assets)
+
+
+def test_columns_that_read_alike_are_refused():
+    frame = pd.DataFrame(np.ones((3, 2)), columns=[1, "1"])
+    with pytest.raises(ValueError, match=r"different names; got \['1', '1'\]"):
+        run(frame)
+
+
+def test_an_asset_that_is_listed_late_is_named_with_the_row_where_it_begins():
+    frame = pd.DataFrame(np.ones((5, 3)), columns=list("abc"))
+    frame.iloc[:2, 1] = np.nan
+    frame.iloc[3, 2] = np.nan
+    with pytest.raises(ValueError, match="b begins at row 2, c has none at row 3"):
+        run(frame)

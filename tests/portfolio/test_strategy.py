@@ -264,7 +264,7 @@ def test_a_hundred_thousand_days_stay_finite(name):
     early, late = np.ones((days, 3)), np.ones((days, 3))
     early[:, 0], late[:, 1] = 1.02, 1.02
     strategy.run(early)
-    if name != "uniform":
+    if name not in ("uniform", "olmar", "pamr"):  # the last two buy what has lost
         # the rate of Soft-Bayes falls, and it gives a part back to all assets every day
         share, wealth = (0.75, 1e270) if name == "soft-bayes" else (0.9, np.inf)
         assert strategy.predict()[0] > share
@@ -273,5 +273,5 @@ def test_a_hundred_thousand_days_stay_finite(name):
     assert np.isfinite(run.log_wealth).all()
     assert np.allclose(run.portfolios.sum(axis=1), 1.0)
     # both have won alike, so a strategy that had lost sight of the second would not hold it
-    assert strategy.predict()[1] > 0.2
+    assert strategy.predict()[1] > 0.2 or name in ("olmar", "pamr")
     assert np.isfinite(strategy.log_wealth)

@@ -1,3 +1,4 @@
+from driftgames.bandit.arm_race import ArmRace as ArmRace
 from driftgames.bandit.comparison import Comparison as Comparison
 from driftgames.bandit.comparison import GameSeries as GameSeries
 from driftgames.bandit.comparison import compare as compare
@@ -5,6 +6,8 @@ from driftgames.bandit.comparison import play_games as play_games
 from driftgames.bandit.conditions import BanditCheck as BanditCheck
 from driftgames.bandit.conditions import check_bandit_potential as check_bandit_potential
 from driftgames.bandit.conditions import growth_of as growth_of
+from driftgames.bandit.context_policy import ContextPolicy as ContextPolicy
+from driftgames.bandit.context_run import ContextRun as ContextRun
 from driftgames.bandit.environments import Adaptive as Adaptive
 from driftgames.bandit.environments import BernoulliArms as BernoulliArms
 from driftgames.bandit.environments import Environment as Environment
@@ -14,6 +17,7 @@ from driftgames.bandit.environments import Oblivious as Oblivious
 from driftgames.bandit.environments import Spiteful as Spiteful
 from driftgames.bandit.environments import Switching as Switching
 from driftgames.bandit.exp3_ix import Exp3IX as Exp3IX
+from driftgames.bandit.exp4 import Exp4 as Exp4
 from driftgames.bandit.log import PullLog as PullLog
 from driftgames.bandit.off_policy import OffPolicyValue as OffPolicyValue
 from driftgames.bandit.off_policy import off_policy_value as off_policy_value
@@ -22,4 +26,6 @@ from driftgames.bandit.potential_bandit import PotentialBandit as PotentialBandi
 from driftgames.bandit.registry import ENVIRONMENTS as ENVIRONMENTS
 from driftgames.bandit.registry import POLICIES as POLICIES
 from driftgames.bandit.run import BanditRun as BanditRun
+from driftgames.bandit.square_cb import SquareCB as SquareCB
+from driftgames.bandit.thompson import ThompsonSampling as ThompsonSampling
 from driftgames.bandit.tsallis_inf import TsallisINF as TsallisINF

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,11 +23,33 @@ def check_names(names: Sequence[Arm] | None, n_arms: int | None) -> list[Arm] | 
         raise ValueError(
             f"names must be a sequence of hashable arms; got {shown(names)}"
         ) from error
-    if isinstance(names, str) or not distinct:
+    if isinstance(names, str | bytes) or not distinct:
         raise ValueError(f"names must be a sequence of different arms; got {shown(names)}")
+    for name in listed:
+        check_arm(name)
     if n_arms is not None and len(listed) != n_arms:
         raise ValueError(f"n_arms is {n_arms} and there are {len(listed)} names")
     return listed
+
+
+def check_arm(arm: Arm) -> Arm:
+    """Return ``arm``, or say that it cannot be one: it must equal its own copies.
+
+    A copy of a policy knows its arms by equality. NaN is not even equal to itself.
+
+    >>> check_arm("red"), check_arm(("red", 2))
+    ('red', ('red', 2))
+    """
+    try:
+        twin = copy.deepcopy(arm)
+        known = arm is not None and hash(arm) == hash(twin) and bool(arm == twin)
+    except (TypeError, ValueError):
+        known = False
+    if not known:
+        raise ValueError(
+            f"an arm must be hashable and equal its copies, such as a string; got {shown(arm)}"
+        )
+    return arm
 
 
 def slots_of(names: list[Arm] | None) -> dict[Arm, int] | None:

@@ -15,7 +15,7 @@ from driftgames.bandit.run import BanditRun
 from driftgames.certificates import Certificate
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.regret_run import promised_at
-from driftgames.core.checks import as_floats, check_integer
+from driftgames.core.checks import as_floats, check_integer, shown
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.progress import progress as progress_bar
 from driftgames.core.typing import Axes, Figure, FloatArray, IntArray
@@ -162,6 +162,8 @@ def play_games(
     True
     """
     games = check_integer("n_games", n_games, least=1)
+    if not callable(make):
+        raise ValueError(f"make must be a function that returns a policy; got {shown(make)}")
     if isinstance(environment, Environment):
         rounds, n_arms = check_integer("horizon", horizon, least=1), environment.n_arms
     else:

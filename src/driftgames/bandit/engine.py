@@ -63,6 +63,9 @@ class Engine(ABC):
 
     estimates: FloatArray
     numbers: FloatArray
+    memory: FloatArray | None = None
+    """A further array of the state, if the engine has one."""
+
     _scratch: FloatArray
     draw: Callable[[int, int], tuple[int, float]]
     learn: Callable[[int, float, float], None]
@@ -119,6 +122,14 @@ class Engine(ABC):
     ) -> None:
         """Raise ValueError if the numbers that follow those of the clock are impossible."""
 
+    def upgraded(self, numbers: FloatArray) -> FloatArray:
+        """Return the numbers of a file, with those that a file of an older version lacks."""
+        return numbers
+
+    def check_memory(self, memory: FloatArray) -> None:
+        """Raise ValueError if ``memory`` cannot be that of this engine."""
+        raise ValueError("this policy has no memory")
+
     # ---------------------------------------------------------------- what all engines share
 
     def play(
@@ -162,9 +173,13 @@ class Engine(ABC):
         check_between("the drift", numbers[DRIFT], 0.0, most)
         self.check(estimates, numbers)
 
-    def set_state(self, estimates: FloatArray, numbers: FloatArray) -> None:
-        """Take over arrays that `check_state` has passed."""
+    def set_state(
+        self, estimates: FloatArray, numbers: FloatArray, memory: FloatArray | None = None
+    ) -> None:
+        """Take over arrays that `check_state` and `check_memory` have passed."""
         self.estimates[:], self.numbers[:] = estimates, numbers  # kernels are bound to the arrays
+        if self.memory is not None:
+            self.memory[:] = memory
         self.refresh()
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.bandit.context_policy import ContextPolicy
 from driftgames.bandit.pending import Queues, put, take
 from driftgames.bandit.policy import BanditPolicy
-from driftgames.bandit.replay import check_matrix
+from driftgames.bandit.replay import check_matrix, losses_in
+from driftgames.bandit.run import BanditRun, Recorder
 from driftgames.bandit.types import Arm
-from driftgames.core.checks import check_range, shown
+from driftgames.core.checks import shown
+from driftgames.core.data_frames import as_frame
 from driftgames.core.display import Displayed, Fields, Sketch
 
 Columns = dict[str, list[Any]]
@@ -27,7 +30,7 @@ class PullLog(Displayed):
 
     Parameters
     ----------
-    policy : BanditPolicy
+    policy : BanditPolicy or ContextPolicy
         The policy that plays. The first round of the log is its next pull.
 
     Notes
@@ -51,11 +54,13 @@ class PullLog(Displayed):
     2      3    red       0.194   1.0
     """
 
-    def __init__(self, policy: BanditPolicy) -> None:
-        if not isinstance(policy, BanditPolicy):
+    def __init__(self, policy: BanditPolicy | ContextPolicy) -> None:
+        if not isinstance(policy, BanditPolicy | ContextPolicy):
             raise ValueError(f"policy must be a BanditPolicy; got {shown(policy)}")
         self.policy = policy
         self.columns: Columns = {"round": [], "arm": [], "propensity": [], "loss": []}
+        if isinstance(policy, ContextPolicy):
+            self.columns["context"] = []
         self._waiting: Queues[int] = {}
 
     def __len__(self) -> int:
@@ -71,17 +76,31 @@ class PullLog(Displayed):
         pulls = Counter(map(str, self.columns["arm"]))
         return Sketch(bars={arm: float(count) for arm, count in pulls.most_common(12)})
 
-    def pull(self, rng: np.random.Generator | None = None) -> tuple[Any, float]:
-        """Draw an arm; return it and its probability, which `update` needs."""
-        arm, prob = self.policy.pull(rng)
+    def pull(
+        self, rng: np.random.Generator | None = None, *, context: Any = None
+    ) -> tuple[Any, float]:
+        """Draw an arm; return it and its probability, which `update` needs.
+
+        A `ContextPolicy` needs a ``context``, which the log keeps in a column of that name.
+        """
+        if isinstance(self.policy, ContextPolicy):
+            arm, prob = self.policy.pull(context, rng)
+            self.columns["context"].append(np.asarray(context, dtype=np.float64).tolist())
+        else:
+            arm, prob = self.policy.pull(rng)
         put(self._waiting, (arm, prob), len(self))
-        for name, value in zip(self.columns, (self.policy.t, arm, prob, np.nan), strict=True):
+        for name, value in zip(
+            ("round", "arm", "propensity", "loss"), (self.policy.t, arm, prob, np.nan), strict=True
+        ):
             self.columns[name].append(value)
         return arm, prob
 
-    def update(self, arm: Arm, loss: float, prob: float) -> None:
+    def update(self, arm: Arm, loss: float, prob: float, context: Any = None) -> None:
         """Take the loss (or the gain) of a pull of ``arm`` that had probability ``prob``."""
-        self.policy.update(arm, loss, prob)
+        if isinstance(self.policy, ContextPolicy):
+            self.policy.update(arm, loss, prob, context)
+        else:
+            self.policy.update(arm, loss, prob)
         if (row := self._take(arm, prob)) is not None:
             self.columns["loss"][row] = float(loss)
 
@@ -90,15 +109,31 @@ class PullLog(Displayed):
         self.policy.discard(arm, prob)
         self._take(arm, prob)
 
-    def run(self, losses: npt.ArrayLike) -> Self:
-        """Play a T x K matrix of losses (or gains), pull by pull, with losses at once."""
-        policy, slots = self.policy, {arm: k for k, arm in enumerate(self.policy.arms)}
+    def run(self, losses: npt.ArrayLike, *, points: int = 256) -> BanditRun:
+        """Play a T x K matrix of losses (or gains), pull by pull, with losses at once.
+
+        The result is that of `BanditPolicy.run`, with its regret, curves and certificate.
+
+        >>> from driftgames.bandit import TsallisINF
+        >>> log = PullLog(TsallisINF(2, random_state=0))
+        >>> run = log.run([[0.0, 1.0]] * 200)
+        >>> run.regret, len(log)
+        (6.0, 200)
+        """
+        policy = self.policy
+        if isinstance(policy, ContextPolicy):
+            raise ValueError("a policy with contexts is logged pull by pull; use pull and update")
+        slots = {arm: k for k, arm in enumerate(policy.arms)}
         rows = check_matrix(losses, policy.n_arms, None, policy.units)
-        check_range(policy.units.plural, rows, policy.units.low, policy.units.high)
-        for row in rows:
+        played, recorder = policy.t, Recorder(rows.shape[0], policy.n_arms, points)
+        game = losses_in(rows, policy.units, slice(0, rows.shape[0]))
+        for t, row in enumerate(rows):
             arm, prob = self.pull()
+            recorder.drawn[t] = slots[arm]
+            recorder.paid[t] = game[t, slots[arm]]
             self.update(arm, float(row[slots[arm]]), prob)
-        return self
+        recorder.add(game, slice(0, rows.shape[0]))
+        return policy.recorded_run(recorder, played)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the pulls as a data frame of pandas, polars or pyarrow, which must be there."""
@@ -107,3 +142,17 @@ class PullLog(Displayed):
     def _take(self, arm: Arm, prob: float) -> int | None:
         """Return the row of the oldest such pull; None for a pull before the log began."""
         return take(self._waiting, (arm, prob)) if (arm, prob) in self._waiting else None
+
+
+def columns_of(log: Any) -> Columns:
+    """Return the columns of a log, or of a data frame that has them."""
+    if isinstance(log, PullLog):
+        return log.columns
+    frame = as_frame(log)
+    if frame is None:
+        raise ValueError(f"log must be a PullLog or a data frame; got {type(log).__name__}")
+    names = ("round", "arm", "propensity", "loss")
+    if missing := [name for name in names if name not in frame.columns]:
+        raise ValueError(f"a log needs the columns {', '.join(names)}; missing: {missing}")
+    optional = ("context",) if "context" in frame.columns else ()
+    return {name: frame[name].to_list() for name in (*names, *optional)}

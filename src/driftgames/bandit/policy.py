@@ -6,6 +6,7 @@ import contextlib
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +22,11 @@ from driftgames.bandit.replay import (
     losses_in,
     play,
 )
-from driftgames.bandit.run import BanditRun, nothing_promised
+from driftgames.bandit.run import BanditRun, Recorder, nothing_promised
 from driftgames.bandit.types import Rounds
 from driftgames.certificates import Certificate
-from driftgames.core.checks import check_fractions, check_horizons
-from driftgames.core.generators import child_of
+from driftgames.core.checks import check_fractions, check_horizons, check_number, check_vector
+from driftgames.core.generators import check_generator, child_of
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
 
@@ -145,6 +146,8 @@ class BanditPolicy(ArmPuller):
         else:
             matrix = check_matrix(source, self._n_arms, horizon, self._units)
             rounds = matrix.shape[0]
+        if environment_rng is not None:
+            check_generator("environment_rng", environment_rng)
         late = check_delays(delays, rounds)
         if late is not None and isinstance(source, Adaptive):
             raise ValueError("delays are for losses that do not react to the player")
@@ -154,11 +157,18 @@ class BanditPolicy(ArmPuller):
         with self._lock, self._drawing_from(rng), self._all_or_nothing():
             played = self.t
             if isinstance(source, Environment):
-                draws, gaps = environment_rng or child_of(self.rng), source.gaps
+                draws = child_of(self.rng) if environment_rng is None else environment_rng
+                gaps = source.gaps
                 losses_of = partial(losses_from, source, played + 1, draws)
             else:
                 losses_of = partial(losses_in, matrix, self._units)
             recorder = play(replay, self._addresses, losses_of, rounds, self._n_arms, points)
+        return self.recorded_run(recorder, played, gaps)
+
+    def recorded_run(
+        self, recorder: Recorder, played: int, gaps: FloatArray | None = None
+    ) -> BanditRun:
+        """Return the run that was recorded after ``played`` earlier pulls."""
         bound = self.copy().bound if played == 0 else partial(nothing_promised, played)
         learner_totals, arm_totals = recorder.totals(self._units)
         return BanditRun(
@@ -174,6 +184,42 @@ class BanditPolicy(ArmPuller):
             gaps=None if gaps is None else gaps * self.width,
             caveat=self.caveat,
         )
+
+    def warm_start(self, log: Any) -> int:
+        """Learn from the pulls of a log, in their order, and return their number.
+
+        It is one `watch` per pull, so nothing is promised from then on. Pulls without a loss are
+        skipped. An error leaves the policy as it was.
+
+        Parameters
+        ----------
+        log : PullLog, or data frame with the columns round, arm, propensity and loss
+            Of any policy. Losses are in the units of this policy.
+
+        Examples
+        --------
+        >>> from driftgames.bandit import PullLog, ThompsonSampling, TsallisINF
+        >>> log = PullLog(TsallisINF(2, random_state=0))
+        >>> _ = log.run([[0.0, 1.0]] * 50)
+        >>> policy = ThompsonSampling(2, random_state=0)
+        >>> policy.warm_start(log), bool(policy.distribution()[0] > 0.99)
+        (50, True)
+        """
+        from driftgames.bandit.log import columns_of
+
+        columns = columns_of(log)
+        rows = zip(columns["arm"], columns["loss"], columns["propensity"], strict=True)
+        learnt = 0
+        with self._all_or_nothing():
+            for row, (arm, loss, prob) in enumerate(rows):
+                if loss is None or loss != loss:
+                    continue
+                try:
+                    self.watch(arm, loss, prob)
+                except ValueError as error:
+                    raise ValueError(f"row {row} of the log: {error}") from error
+                learnt += 1
+        return learnt
 
     # ---------------------------------------------------------------- what is promised
 
@@ -199,14 +245,32 @@ class BanditPolicy(ArmPuller):
         learner_loss : float
             The total loss of the drawn arms in all rounds, with or without feedback.
         """
-        return Certificate.of_run(
-            self.title, self.t, arm_losses, learner_loss, self.bound, caveat=self.caveat
-        )
+        totals = check_vector("arm_losses", arm_losses, self._n_arms)
+        own = check_number("learner_loss", learner_loss)
+        return Certificate.of_run(self.title, self.t, totals, own, self.bound, caveat=self.caveat)
 
     def _promised_at(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return the bound for losses in [0, 1]."""
         both = np.broadcast_arrays(check_horizons(horizon), check_fractions("epsilon", epsilon))
+        self._check_own()
         if self.total_delay == 0:
             return self._bound(*both)
         bound = self._late_bound(*both)
         return np.where(bound < both[0], bound, np.inf)
+
+    def _check_own(self) -> None:
+        """Raise NoBoundError if another player drew some of the arms."""
+        if self.watched:
+            raise NoBoundError(
+                f"bounds are for a policy that draws its own arms, and {self.watched:,} of its "
+                "pulls were watched"
+            )
+
+    def _check_own_and_prompt(self) -> None:
+        """Raise NoBoundError if another player drew some of the arms or losses came late."""
+        self._check_own()
+        if self.total_delay > 0:
+            raise NoBoundError(
+                f"this bound is for losses that come at once, and they came {self.total_delay:,} "
+                "pulls late in all"
+            )

@@ -11,7 +11,7 @@ import numpy as np
 from driftgames._kernels.distribution import draw as draw_index
 from driftgames._kernels.elementary import log_all
 from driftgames.bandit import clock_kernels as clock
-from driftgames.bandit.arms import check_names, slots_of
+from driftgames.bandit.arms import check_arm, check_names, slots_of
 from driftgames.bandit.conditions import BanditCheck, check_bandit_potential
 from driftgames.bandit.engine import Engine
 from driftgames.bandit.exponential_engine import ExponentialEngine
@@ -203,7 +203,7 @@ class PotentialBandit(BanditPolicy):
 
     def add_arm(self, arm: Arm) -> None:
         """Add an arm at ``s = 0``; its regret counts from now on."""
-        if arm in self.arms:
+        if check_arm(arm) in self.arms:
             raise ValueError(f"there is an arm {shown(arm)} already")
         names, here = [*self.arms, arm], self._engine.learner_loss
         check_names(names, None)
@@ -211,7 +211,7 @@ class PotentialBandit(BanditPolicy):
 
     def remove_arm(self, arm: Arm) -> None:
         """Remove an arm and its pulls that wait for feedback."""
-        if arm not in self.arms:
+        if not self._has(arm):
             raise ValueError(f"there is no arm {shown(arm)} to remove")
         if self.n_arms == 1:
             raise ValueError(f"{shown(arm)} is the last arm and cannot be removed")

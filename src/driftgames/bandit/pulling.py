@@ -11,13 +11,13 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from driftgames.bandit.arms import check_names, shorten, slot_from, slots_of
-from driftgames.bandit.clock_kernels import waiting
+from driftgames.bandit.clock_kernels import ROUND, waiting
 from driftgames.bandit.engine import Engine
 from driftgames.bandit.pending import Gammas, Pending, pending_from, pending_rows, put, take
 from driftgames.bandit.types import Arm
 from driftgames.bandit.uniform_kernels import addresses_of
 from driftgames.core.checks import check_between, check_flag, check_integer, is_real, shown
-from driftgames.core.generators import KNOWN, RandomState, generator_of, put_back
+from driftgames.core.generators import KNOWN, RandomState, check_generator, generator_of, put_back
 from driftgames.core.schema import (
     FLAG,
     LIST,
@@ -57,6 +57,7 @@ class ArmPuller(Stateful):
         self._low, self._high, self._plain = self._units.low, self._units.high, self._units.plain
         self.rng = generator_of(random_state)
         self._n_ever, self._arms_changed = self._n_arms, False
+        self._watched = 0
         self._pending: Pending = {}
         self._gammas: Gammas = {}
         self._slots = slots_of(self._names)
@@ -150,16 +151,18 @@ class ArmPuller(Stateful):
     def watch(self, arm: Arm, loss: float, prob: float) -> None:
         """Learn from a pull of another policy, which drew ``arm`` with probability ``prob``.
 
-        It counts as a pull of this policy, and its generator moves on as for a pull.
+        It counts as a pull of this policy, and its generator moves on as for a pull. From then on
+        nothing is promised: bounds are for a policy that draws its own arms.
         """
         with self._lock:
-            if arm not in self.arms or not 0 < prob <= 1:
+            if not self._has(arm) or not (is_real(prob) and 0 < prob <= 1):
                 self._refuse(arm, prob)
             number = check_between(f"a {self._units.word}", loss, self._low, self._high)
             self._attach(self.rng)
             self._draw()
             chance = float(prob) + self._engine.gamma
             self._learn(self.arms.index(arm), float(self._units.to_game(number)), chance)
+            self._watched += 1
 
     # ---------------------------------------------------------------- what it knows
 
@@ -182,6 +185,11 @@ class ArmPuller(Stateful):
     def t(self) -> int:
         """The number of pulls."""
         return self._engine.t
+
+    @property
+    def watched(self) -> int:
+        """The number of pulls that another player made; see `watch`."""
+        return self._watched
 
     @property
     def total_delay(self) -> int:
@@ -236,6 +244,7 @@ class ArmPuller(Stateful):
             "estimates": array_of(n),
             "numbers": array_of(None),
             "n_ever": integer(1, LAST_ROUND),
+            "memory": array_of(None),
             "pending": LIST,
             "generator": OBJECT,
         }
@@ -250,28 +259,37 @@ class ArmPuller(Stateful):
         }
 
     def _get_state(self) -> Content:
+        memory = self._engine.memory
         return {
             "estimates": self._engine.estimates,
             "numbers": self._engine.numbers,
+            **({} if memory is None else {"memory": memory}),
             "n_ever": self._n_ever,
             "arms_changed": self._arms_changed,
+            "watched": self._watched,
             "pending": pending_rows(self._pending, self._gammas, self._slots),
             "generator": self.rng.bit_generator.state,
         }
 
     def _set_state(self, state: Content) -> None:
-        estimates, numbers = state["estimates"], state["numbers"]
+        estimates, numbers = state["estimates"], self._engine.upgraded(state["numbers"])
         self._engine.check_state(estimates, numbers)
+        memory = None if self._engine.memory is None else state["memory"]
+        if memory is not None or "memory" in state:
+            self._engine.check_memory(state["memory"])
         n_ever = check_integer("n_ever", state["n_ever"], least=self._n_arms)
         arms_changed = check_flag("arms_changed", state["arms_changed"])
+        watched = check_integer("watched", state.get("watched", 0), least=0)  # older files: none
+        if watched > numbers[ROUND]:
+            raise ValueError(f"{watched} pulls were watched, of {int(numbers[ROUND])}")
         largest_gamma = self._engine.largest_gamma(numbers)
         pending, gammas = pending_from(state["pending"], self.arms, largest_gamma)
         count, unanswered = sum(pending.values()), int(waiting(numbers))
         if count > unanswered:
             raise ValueError(f"{count} pulls wait, and {unanswered} have no loss yet")
         self.rng = put_back(self.rng, state["generator"])
-        self._engine.set_state(estimates, numbers)
-        self._n_ever, self._arms_changed = n_ever, arms_changed
+        self._engine.set_state(estimates, numbers, memory)
+        self._n_ever, self._arms_changed, self._watched = n_ever, arms_changed, watched
         self._pending, self._gammas = pending, gammas
         self._play_with(self._engine)  # gamma follows from the numbers
 
@@ -302,15 +320,22 @@ class ArmPuller(Stateful):
             self.rng = own
 
     def _attach(self, rng: np.random.Generator) -> None:
-        if not isinstance(rng, np.random.Generator):
-            raise ValueError(f"rng must be a np.random.Generator; got {shown(rng)}")
-        self._addresses = addresses_of(rng)
+        self._addresses = addresses_of(check_generator("rng", rng))
         self._draw = partial(self._engine.draw, *self._addresses)
         self._generator = rng  # keep it alive: its state lies at the address
 
+    def _has(self, arm: Any) -> bool:
+        """Whether this is one of the arms; True is not the arm 1, and NaN is none."""
+        try:
+            if self._slots is not None:
+                return arm in self._slots
+            return not isinstance(arm, bool | np.bool_) and arm in range(self._n_arms)
+        except (TypeError, ValueError):
+            return False
+
     def _refuse(self, arm: Arm, prob: float) -> NoReturn:
         """Say why there is no pull of this arm with this probability."""
-        if arm not in self.arms:
+        if not self._has(arm):
             raise ValueError(f"there is no arm {shown(arm)}; the arms are {shorten(self.arms)}")
         if not (is_real(prob) and 0 < prob <= 1):
             raise ValueError(f"prob must lie in (0, 1]; got {shown(prob)}")

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 PolicyFactory = Callable[..., "BanditPolicy"]
 """``make(n_arms, horizon, rng)`` returns a policy that has not played yet."""
 
+
+def _usual_memory(horizon: int | None) -> float:
+    """Return ``T**(2/3)`` rounds: best, up to a factor, for about ``T**(1/3)`` switches."""
+    return 500.0 if horizon is None else max(2.0, round(horizon ** (2 / 3)))
+
+
 POLICIES: Mapping[str, PolicyFactory] = {
     "exp3": lambda n, T, rng, **units: bandit.PotentialBandit(
         n, horizon=T, random_state=rng, **units
@@ -25,6 +31,10 @@ POLICIES: Mapping[str, PolicyFactory] = {
     "tsallis-inf-rv": lambda n, T, rng, **units: bandit.TsallisINF(
         n, reduced_variance=True, random_state=rng, **units
     ),
+    "tsallis-inf-forget": lambda n, T, rng, **units: bandit.TsallisINF(
+        n, forget=_usual_memory(T), random_state=rng, **units
+    ),
+    "thompson": lambda n, T, rng, **units: bandit.ThompsonSampling(n, random_state=rng, **units),
 }
 """The policies by name; each takes ``names``, ``loss_range`` and ``gains`` by keyword."""
 

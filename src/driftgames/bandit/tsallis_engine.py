@@ -42,7 +42,8 @@ SCALE = CLOCK_SIZE + 2  # eta sqrt(t) of a game without delays
 BASELINE = CLOCK_SIZE + 3  # the expected loss of the reduced-variance estimates; 0 without them
 ADAPTS = CLOCK_SIZE + 4  # 1 if eta falls with the delay too, else 0
 RATE = CLOCK_SIZE + 5  # eta, of the last pull
-SIZE = CLOCK_SIZE + 6
+WINDOW = CLOCK_SIZE + 6  # the clock stops here; infinite if nothing is forgotten
+SIZE = CLOCK_SIZE + 7
 
 MOST_STEPS = 100  # two are usual
 SMALL_STEP = 1e-8  # the error after a Newton step of this relative size is below 2e-16
@@ -50,9 +51,13 @@ SMALL_STEP = 1e-8  # the error after a Newton step of this relative size is belo
 
 @scalar
 def next_rate(numbers: FloatArray, n_arms: int) -> float:
-    """Return ``eta_t = SCALE / sqrt(t + ADAPTS D_t / sqrt(K))`` of the next pull."""
+    """Return ``eta_t = SCALE / sqrt(t + ADAPTS D_t / sqrt(K))`` of the next pull.
+
+    The clock t stops at WINDOW.
+    """
     delay = numbers[ADAPTS] * (numbers[DELAY] + waiting(numbers))
-    return float(numbers[SCALE] / np.sqrt(numbers[ROUND] + 1.0 + delay / np.sqrt(n_arms)))
+    t = min(numbers[ROUND] + 1.0, numbers[WINDOW])
+    return float(numbers[SCALE] / np.sqrt(t + delay / np.sqrt(n_arms)))
 
 
 @kernel
@@ -109,6 +114,10 @@ def draw_one(state: State, uniform: float) -> tuple[int, float]:
     count_pull(numbers, numbers[RATE])
     numbers[START] = solve(estimates, numbers[RATE], numbers[START], p)
     arm = draw_index(p, uniform)
+    if numbers[WINDOW] < np.inf:
+        keep = 1.0 - 1.0 / numbers[WINDOW]
+        for i in range(0, estimates.size, LANES):
+            store(estimates, i, keep * load(estimates, i, 0.0))
     return arm, p[arm]
 
 
@@ -172,10 +181,17 @@ class TsallisEngine(Engine):
 
     steps = Steps(draw_one, chance_of, learn_one, distribute_next)
 
-    def __init__(self, n_arms: int, *, reduced_variance: bool, adapt_to_delays: bool) -> None:
+    def __init__(
+        self,
+        n_arms: int,
+        *,
+        reduced_variance: bool,
+        adapt_to_delays: bool,
+        window: float = np.inf,
+    ) -> None:
         self.estimates = np.zeros(n_arms)
         self.numbers = np.zeros(SIZE)
-        self.numbers[ADAPTS] = float(adapt_to_delays)
+        self.numbers[[ADAPTS, WINDOW]] = float(adapt_to_delays), window
         self.numbers[SCALE] = 4.0 if reduced_variance else 2.0
         self.numbers[BASELINE] = 0.5 if reduced_variance else 0.0
         self.bind()
@@ -193,6 +209,10 @@ class TsallisEngine(Engine):
         state = (self.estimates, self._scratch, self.numbers)
         self.draw, self.learn = partial(draw, *state), partial(learn, *state)
 
+    def upgraded(self, numbers: FloatArray) -> FloatArray:
+        """Return the numbers of an older file with the window that it lacks: none."""
+        return np.append(numbers, np.inf) if numbers.size == WINDOW else numbers
+
     def highest_rate(self, numbers: FloatArray) -> float:
         """Return the learning rate of the first round."""
         return float(self.numbers[SCALE])
@@ -204,7 +224,7 @@ class TsallisEngine(Engine):
         check_between("the rate", numbers[RATE], 0.0, self.highest_rate(numbers))
         if numbers[ALONE] not in (0.0, 1.0):
             raise ValueError(f"alone must be 0 or 1; got {float(numbers[ALONE])!r}")
-        constants = [SCALE, BASELINE, ADAPTS]
+        constants = [SCALE, BASELINE, ADAPTS, WINDOW]
         wanted, found = self.numbers[constants].tolist(), numbers[constants].tolist()
         if found != wanted:
             raise ValueError(f"the constants must be {wanted}; got {found}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -16,10 +17,11 @@ from driftgames.certificates.bounds import (
     tsallis_inf_delayed,
     tsallis_inf_rv,
     tsallis_inf_stochastic,
+    tsallis_inf_tracking,
 )
-from driftgames.core.checks import as_floats, check_flag
+from driftgames.core.checks import as_floats, check_between, check_flag
 from driftgames.core.generators import RandomState
-from driftgames.core.schema import FLAG, Schema
+from driftgames.core.schema import FLAG, NUMBER, Schema
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
 
@@ -59,7 +61,14 @@ class TsallisINF(BanditPolicy):
         Whether the learning rate falls with the delays too, as
         :math:`\eta_t = 2/\sqrt{t + D_t/\sqrt K}`, with :math:`D_t` the number of pulls that
         waited for their loss, summed over the rounds so far. It lowers the worst case where
-        losses are late. It slows learning down where many losses never come.
+        losses are late, and only that: for losses that are drawn at random the smaller rate
+        slows learning down, and so it does where many losses never come. `ThompsonSampling` bears
+        delays best where losses are random.
+    forget : float, optional
+        The number of rounds after which little is left of a loss: the estimates shrink by the
+        factor :math:`\beta = 1 - 1/\tau` with each pull, and eta stops falling at
+        :math:`2/\sqrt\tau`, with :math:`\tau` this number, at least 2. The policy then follows
+        arms that change; see `tracking_bound`. Default: nothing is forgotten.
 
     Notes
     -----
@@ -80,7 +89,11 @@ class TsallisINF(BanditPolicy):
     [24, 52, 73, 93]
     """
 
-    _named_arguments: ClassVar[Schema] = {"reduced_variance": FLAG, "adapt_to_delays": FLAG}
+    _named_arguments: ClassVar[Schema] = {
+        "reduced_variance": FLAG,
+        "adapt_to_delays": FLAG,
+        "forget": NUMBER.or_null,
+    }
 
     def __init__(
         self,
@@ -88,6 +101,7 @@ class TsallisINF(BanditPolicy):
         *,
         reduced_variance: bool = False,
         adapt_to_delays: bool = False,
+        forget: float | None = None,
         names: Sequence[Arm] | None = None,
         loss_range: tuple[float, float] = (0.0, 1.0),
         gains: bool = False,
@@ -98,16 +112,40 @@ class TsallisINF(BanditPolicy):
         )
         self.reduced_variance = check_flag("reduced_variance", reduced_variance)
         self.adapt_to_delays = check_flag("adapt_to_delays", adapt_to_delays)
+        self.forget = None if forget is None else check_between("forget", forget, 2.0, 1e15)
+        if self.forget is not None and (self.reduced_variance or self.adapt_to_delays):
+            raise ValueError("forget goes neither with reduced_variance nor with adapt_to_delays")
         self._play_with(
             TsallisEngine(
-                self.n_arms, reduced_variance=reduced_variance, adapt_to_delays=adapt_to_delays
+                self.n_arms,
+                reduced_variance=self.reduced_variance,
+                adapt_to_delays=self.adapt_to_delays,
+                window=math.inf if self.forget is None else self.forget,
             )
         )
 
     @property
     def title(self) -> str:
         """Its name."""
+        if self.forget is not None:
+            return f"Tsallis-INF, forgetting in {self.forget:g}"
         return "Tsallis-INF, reduced variance" if self.reduced_variance else "Tsallis-INF"
+
+    def tracking_bound(self, horizon: npt.ArrayLike, switches: int) -> FloatArray:
+        """Return the bound on the expected regret to a sequence of arms, in units of loss.
+
+        The sequence may be any one that changes its arm at most ``switches`` times. It is known
+        with ``forget``, for losses that come at once; see
+        `driftgames.certificates.bounds.tsallis_inf_tracking`.
+
+        >>> float(TsallisINF(2, forget=1000).tracking_bound(100_000, switches=3).round())
+        10156.0
+        """
+        if self.forget is None:
+            raise NoBoundError("a bound to a sequence of arms is known with forget")
+        self._check_own_and_prompt()
+        bound = tsallis_inf_tracking(horizon, self.n_arms, self.forget, switches)
+        return np.asarray(bound * self.width)
 
     def stochastic_bound(self, horizon: npt.ArrayLike, gaps: npt.ArrayLike) -> FloatArray:
         """Return the bound on the expected regret where the means of the arms differ by ``gaps``.
@@ -117,8 +155,7 @@ class TsallisINF(BanditPolicy):
         """
         if not self.reduced_variance:
             raise NoBoundError("the stochastic bound is known for reduced_variance=True")
-        if self.total_delay > 0:
-            raise NoBoundError("the stochastic bound is for losses that come at once")
+        self._check_own_and_prompt()
         differences = as_floats("gaps", gaps) / self.width
         if differences.shape != (self.n_arms,):
             raise ValueError(f"there are {self.n_arms} arms; got gaps of shape {differences.shape}")
@@ -126,12 +163,14 @@ class TsallisINF(BanditPolicy):
 
     def _bound(self, horizon: Rounds, epsilon: FloatArray) -> FloatArray:
         """Return the bound to the best arm, which holds for every epsilon."""
+        if self.forget is not None:
+            return tsallis_inf_tracking(horizon, self.n_arms, self.forget, 0)
         known = tsallis_inf_rv if self.reduced_variance else tsallis_inf
         return known(horizon, self.n_arms)
 
     def _late_bound(self, horizon: Rounds, epsilon: FloatArray) -> FloatArray:
         """Return the bound with delays to the best arm, which holds for every epsilon."""
-        if self.reduced_variance:
+        if self.reduced_variance or self.forget is not None:
             return super()._late_bound(horizon, epsilon)
         if self.adapt_to_delays:
             return tsallis_inf_adaptive(horizon, self.n_arms, self.total_delay)

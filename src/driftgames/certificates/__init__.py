@@ -1,20 +1,28 @@
 """Certificates: what a run achieved beside what the theorems promise of it.
 
 `regret` measures a run, `bounds` states what is promised, and a `Certificate` holds the two
-side by side.
+side by side. `betting` and `mean_intervals` bound a mean that is not known.
 """
 
+from driftgames.certificates.betting import ConfidenceRun, ConfidenceSequence, confidence_sequence
 from driftgames.certificates.certificate import Certificate, CoverageCertificate
 from driftgames.certificates.interval_regret import IntervalCertificate
+from driftgames.certificates.mean_intervals import MeanInterval, coin_interval, mean_interval
 from driftgames.certificates.regret import RegretCurve, epsilon_regret, regret_curve
 from driftgames.certificates.regret_certificate import RegretCertificate
 
 __all__ = [
     "Certificate",
+    "ConfidenceRun",
+    "ConfidenceSequence",
     "CoverageCertificate",
     "IntervalCertificate",
+    "MeanInterval",
     "RegretCertificate",
     "RegretCurve",
+    "coin_interval",
+    "confidence_sequence",
     "epsilon_regret",
+    "mean_interval",
     "regret_curve",
 ]

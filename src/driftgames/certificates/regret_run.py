@@ -81,13 +81,24 @@ class RegretRun(Run[Certificate]):
 
 
 def promised_at(bound: Bound, horizons: IntArray, epsilon: float) -> FloatArray:
-    """Return the bound after each horizon; infinite where nothing is promised."""
-    if horizons.size and horizons[0] > 0:
+    """Return the bound after each horizon; infinite where nothing is promised.
+
+    Horizons rise. If not all have a bound, they are asked from the last one on, until one has none:
+    a learner that is tuned to its horizon has a bound for the last alone.
+    """
+    promised = np.full(horizons.size, np.inf)
+    if not horizons.size or horizons[0] <= 0:
+        return promised
+    try:
+        return np.asarray(bound(horizons, epsilon))
+    except NoBoundError:
+        pass
+    for i in range(horizons.size - 1, -1, -1):
         try:
-            return np.asarray(bound(horizons, epsilon))
+            promised[i] = np.asarray(bound(horizons[i : i + 1], epsilon))[0]
         except NoBoundError:
-            pass
-    return np.full(horizons.size, np.inf)
+            break
+    return promised
 
 
 def _last(curve: npt.NDArray[np.floating[Any]]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from driftgames.cli._options import Reading, check_kept
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
 from driftgames.portfolio import PortfolioStrategy, Quote, price_relatives
-from driftgames.portfolio.relatives import check_relatives
+from driftgames.portfolio.relatives import check_relatives, missing_prices
 
 NO_QUOTE = Quote(None, "", ())
 
@@ -155,12 +156,20 @@ def read_prices(source: str, reading: Reading) -> Prices:
 
     A column of dates tells the order of the rows.
     """
-    with open_numbers(source, reading, "a price", whole=True) as file:
+    with open_numbers(source, reading, "a price", may_be_missing=True, whole=True) as file:
         blocks = list(file.blocks)
         assets = file.names or [f"column {j + 1}" for j in file.columns]
+        named = file.names or tuple(str(j + 1) for j in file.columns)  # as --leave-out takes them
     if not blocks:
         raise DataError(f"{source}: has no line of prices")
     values = np.concatenate([block.numbers for block in blocks])
+    places = [place for block in blocks for place in block.places]
+    if problem := missing_prices(values, assets, places.__getitem__):
+        lacking = [name for name, x in zip(named, values.T, strict=True) if np.isnan(x).any()]
+        raise DataError(
+            f"{source}: every asset needs a price in every line; {problem}. Leave out such assets "
+            f"with --leave-out {shlex.quote(','.join(lacking))}, or cut the lines without prices"
+        )
     dates = [date for block in blocks for date in block.dates]
     try:
         turned = rises(dates) is False

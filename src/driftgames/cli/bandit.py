@@ -47,6 +47,8 @@ def bandit(
     loss_range: str | None = None,
     gains: Annotated[bool, typer.Option("--gains/--losses")] = False,
     epsilon: str | None = None,
+    log: str | None = None,
+    delta: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.05,
     plot: Path | None = None,
     json: JsonFile = None,
 ) -> None:
@@ -71,6 +73,10 @@ def bandit(
 
     Example: driftgames bandit --policies exp3,tsallis-inf --delay 100
 
+    With --log no policy plays: a table of pulls, with the columns arm and loss (or gain), is read,
+    and the arms that may still be the best are named. The answer holds at all times at once: look
+    as often as you like, and stop when one arm is left.
+
     Options:
         losses ([LOSSES]): A table, with a row per round and a column per arm; or - for standard
             input. Default: an adversary makes the losses.
@@ -88,12 +94,22 @@ def bandit(
         gains: Whether the cells are gains or losses.
         epsilon (E,E): Show the regret to all but the best fraction E of the arms too, as in
             0.1,0.5.
+        log (FILE): A table of pulls, with the columns arm and loss (or gain); or -.
+        delta: With --log, the chance that the best arm is ever left out.
         plot (FILE): Draw regret over time to this .svg, .pdf or .png.
     """
     from driftgames.bandit import compare
 
     with running(imported, plot=plot, json=json):
         ends = pair("--loss-range", loss_range) or (0.0, 1.0)
+        if log is not None:
+            others: dict[str, object] = {"LOSSES": losses, "--adversary": adversary}
+            others |= {"--policies": policies, "--arms": arms, "--horizon": horizon}
+            others |= {"--gap": gap, "--plot": plot}
+            if absurd := [option for option, given in others.items() if given is not None]:
+                raise ValueError(f"{absurd[0]} does not go with --log")
+            _show_race(log, ends, gains, delta, json)
+            return
         factories = _factories(policies, ends, gains)
         epsilons = fractions("--epsilon", epsilon)
         if losses is None:
@@ -134,6 +150,43 @@ def bandit(
             write_json({**content, "policies": as_records(regrets)}, json)
         if plot is not None:
             _draw(series, plot)
+
+
+def _show_race(
+    source: str, ends: tuple[float, float], gains: bool, delta: float, json: Path | None
+) -> None:
+    """Print which arms of a log may still be the best."""
+    from driftgames.bandit import ArmRace
+    from driftgames.cli._cells import is_number
+    from driftgames.cli._tables import open_table
+    from driftgames.datasets.files import DataError
+
+    wanted = "gain" if gains else "loss"
+    pulls: list[tuple[str, float]] = []
+    with open_table(source, **Reading()._asdict(), whole=True) as table:
+        arm, number = (table.column("--log", name) for name in ("arm", wanted))
+        for columns, places in table.blocks:
+            cells = zip(columns[arm], columns[number], places, strict=True)
+            for name, cell, place in cells:
+                if not is_number(cell) or not ends[0] <= float(cell) <= ends[1]:
+                    raise DataError(
+                        f"{table.place(place, number)}: a {wanted} must lie in [{ends[0]:g}, "
+                        f"{ends[1]:g}] (see --loss-range); got {str(cell).strip()!r}"
+                    )
+                pulls.append((str(name).strip(), float(cell)))
+    if not pulls:
+        raise DataError(f"{source}: has no pulls")
+    names = sorted(dict.fromkeys(name for name, _ in pulls))
+    race = ArmRace(names, delta=delta, loss_range=ends, gains=gains)
+    for name, value in pulls:
+        race.update(name, value)
+    out = console()
+    out.print(draw_table(race.table))
+    out.print(str(race))
+    if json is not None:
+        content = {"leader": race.leader, "shortfall": race.shortfall, "delta": delta}
+        reach = list(race.within_reach)
+        write_json({**content, "within_reach": reach, "arms": as_records(race.table)}, json)
 
 
 def _regrets(series: dict[str, GameSeries]) -> Table:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from driftgames.cli._options import ImportedFile, JsonFile, described, one_of, running
 from driftgames.cli._output import console
-from driftgames.tables import Column, Table, as_records, draw_table, write_json
+from driftgames.tables import Column, Table, as_records, counted, draw_table, write_json
 
 
 class Foe(StrEnum):
@@ -33,7 +33,8 @@ def game(
     """Play a drifting game and print where the regret stands beside its bound.
 
     Chips are actions. A chip far to the left is an action that the player should have trusted.
-    The average potential never rises against any adversary: that is the guarantee.
+    Against any adversary the average potential never rises, if the potential meets Algorithm 3:
+    that is the guarantee. A potential of your own is checked.
 
     Example: driftgames game --potential 2-norm --adversary stochastic
 
@@ -48,6 +49,7 @@ def game(
     import numpy as np
 
     from driftgames.certificates import Certificate
+    from driftgames.certificates.bounds import theorem_2
     from driftgames.core.registry import choose
     from driftgames.games import (
         Adversary,
@@ -58,8 +60,9 @@ def game(
         play,
         positions,
         potential_sum,
+        rounds_that_rise,
     )
-    from driftgames.potentials import POTENTIALS
+    from driftgames.potentials import POTENTIALS, check_potential
 
     with running(imported, plot=plot, json=json):
         phi = choose("potential", potential, POTENTIALS)(rounds, 1 / max(chips, 2))
@@ -78,7 +81,11 @@ def game(
         )
         # against chips that the learner's loss moves along, a chip's total is its position
         certificate = Certificate.of_run(
-            f"{potential} against {adversary.value}", rounds, record.chips.positions, 0.0, phi.bound
+            f"{potential} against {adversary.value}",
+            rounds,
+            record.chips.positions,
+            0.0,
+            lambda horizon, epsilons: theorem_2(phi, horizon, epsilons),
         )
         if plot is not None:
             from driftgames.plots import plot_regret_over_time, save_figure
@@ -87,7 +94,8 @@ def game(
             regret = {potential: -record.seen["positions"].min(axis=1)}
             played = np.arange(1, rounds + 1)
             last = np.where(played < rounds, np.nan, certificate.promised[0])
-            bound = phi.bound(played, 1 / chips) if phi.adaptive else last
+            known = phi.adaptive and check_potential(phi, rounds).holds
+            bound = phi.bound(played, 1 / chips) if known else last
             figure = plot_regret_over_time(played.astype(float), regret, {potential: bound})
             caption(figure.axes[0], f"Against {adversary.value}: regret, and its bound (thin)")
             save_figure(figure, plot)
@@ -95,12 +103,22 @@ def game(
         marks = sorted({1, rounds // 4, rounds // 2, 3 * rounds // 4, rounds} - {0})
         falling = ((0, start), *((t, float(record.seen["sum"][t - 1])) for t in marks))
         columns = (Column("round"), Column("potential", ".6g"))
-        table = Table("The average potential never rises", columns, falling)
+        rises = rounds_that_rise([start, *record.seen["sum"].tolist()])
+        headline = (
+            f"The average potential rises in {counted(len(rises), 'round')}, first in {rises[0]}"
+            if rises
+            else "The average potential never rises"
+        )
+        table = Table(headline, columns, falling)
         if json is not None:
             played_by = {"potential": potential, "adversary": adversary.value}
             sizes = {"chips": chips, "rounds": rounds, "seed": seed}
             regret_rows = [row._asdict() for row in certificate.rows()]
-            found = {"average_potential": as_records(table), "epsilon_regret": regret_rows}
+            found = {
+                "average_potential": as_records(table),
+                "potential_rises_in": rises,
+                "epsilon_regret": regret_rows,
+            }
             write_json({**played_by, **sizes, **found, "verdict": certificate.verdict}, json)
     out = console()
     out.print(draw_table(table))

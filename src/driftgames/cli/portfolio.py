@@ -38,21 +38,39 @@ class _Wanted(NamedTuple):
 
     Options:
         cost: What trading costs, as a share of the value traded. Default: 0.
+        mix (NAME,NAME): The strategies of the algorithm mix, which is then run too. Default: all
+            that need nothing known of the market.
+        max_share (SHARE): The largest share of every asset, for all strategies.
+        group (NAME,NAME:SHARE): The largest share of these assets together; may be given several
+            times, and an asset may be in one group.
+        max_turnover (SHARE): The value traded per period, as a share of wealth, at most.
         span: For normalhedge.dt: in no period is the best asset's relative more than exp(SPAN)
             times the worst's. Default: 0.7.
         seed: Of the points and of the demo market. Default: 0.
     """
 
     cost: float | None = None
+    mix: str | None = None
+    max_share: float | None = None
+    group: list[str] | None = None
+    max_turnover: float | None = None
     span: float | None = None
     seed: int | None = None
 
-    def begin(self, name: str, n_assets: int) -> PortfolioStrategy:
+    def begin(self, name: str, assets: list[str]) -> PortfolioStrategy:
         """Return a new strategy."""
+        from driftgames.portfolio.report import limits_of, make_strategy
+
+        choose("--algorithm", name, STRATEGIES)
         settings: dict[str, Any] = {"cost": self.cost or 0.0, "random_state": self.seed or 0}
+        groups = None if not self.group else [_group(each) for each in self.group]
+        limits = limits_of(assets, self.max_share, groups, self.max_turnover)
         if name == SPANNED and self.span is not None:
+            if limits:
+                raise ValueError("--span does not go with limits")
             settings["span"] = self.span
-        return choose("--algorithm", name, STRATEGIES)(n_assets, **settings)
+        mix = None if self.mix is None else [each.strip() for each in self.mix.split(",")]
+        return make_strategy(name, len(assets), limits, mix, settings)
 
     def go_on(self, path: Path, asked: str | None) -> PortfolioStrategy:
         """Return the saved strategy, or say which option differs from it."""
@@ -61,6 +79,7 @@ class _Wanted(NamedTuple):
         name, kind = _saved_kind(path)
         strategy = kind.load(path)
         kept = strategy.content()["arguments"]
+        name = kept.get("of", name)
         if kept.get("potential"):
             name = SPANNED
         check_kept(("--algorithm", asked, name))
@@ -71,7 +90,25 @@ class _Wanted(NamedTuple):
             ("--span", self.span, kept.get("span")),
             ("--seed", self.seed, kept.get("random_state", self.seed)),
         )
+        given = (self.mix, self.max_share, self.group, self.max_turnover)
+        if any(value is not None for value in given):
+            raise ValueError(
+                "--mix, --max-share, --group and --max-turnover are those of the state; leave them "
+                "out with --resume"
+            )
         return strategy
+
+
+def _group(text: str) -> tuple[list[str], float]:
+    """Return the assets and the cap of ``NAME,NAME:SHARE``."""
+    names, _, cap = text.rpartition(":")
+    try:
+        share = float(cap)
+    except ValueError:
+        share = math.nan
+    if not names or not 0 < share <= 1:
+        raise ValueError(f"--group must be NAME,NAME:SHARE with a share in (0, 1]; got {text!r}")
+    return [name.strip() for name in names.split(",")], share
 
 
 @described
@@ -91,8 +128,10 @@ def portfolio(
 ) -> None:
     """Run portfolio strategies over a table of prices and print wealth, regret and weights.
 
-    Regret is in log-wealth, to the best constant rebalanced portfolio in hindsight, which pays
-    no costs. The bound on the regret is that of the theory, if there is one. Turnover is the value
+    The mixture is at most ln N in log-wealth behind the best of its N strategies, after costs.
+
+    Regret is in log-wealth, to the best constant rebalanced portfolio in hindsight, which pays no
+    costs. The bound on the regret is that of the theory, if there is one. Turnover is the value
     traded per period, as a share of wealth. Costs are what trading took of the final wealth.
 
     Example: driftgames portfolio stocks.csv --cost 0.001 --plot wealth.svg
@@ -114,6 +153,7 @@ def portfolio(
     """
     from driftgames.cli._prices import read_prices
     from driftgames.portfolio import best_constant_rebalanced
+    from driftgames.portfolio.report import warnings_of
 
     with running(locked=save, plot=plot, save=save, json=json):
         if (prices is None) != demo:
@@ -124,6 +164,8 @@ def portfolio(
         table = _demo(wanted.seed or 0) if prices is None else read_prices(prices, reading)
         n_assets = len(table.assets)
         chosen = list(dict.fromkeys(algorithm or (name for name in STRATEGIES if name != SPANNED)))
+        if wanted.mix is not None and resume is None and "mix" not in chosen:
+            chosen.append("mix")
         strategy = None
         if resume is not None:
             if algorithm and len(chosen) > 1:
@@ -134,7 +176,9 @@ def portfolio(
             raise ValueError(f"--span is for {SPANNED}; got {', '.join(chosen)}")
         relative = relatives or prices is None
         market = table.market(from_one=from_one, relatives=relative, after=strategy)
-        strategies = [strategy] if strategy else [wanted.begin(name, n_assets) for name in chosen]
+        strategies = (
+            [strategy] if strategy else [wanted.begin(name, table.assets) for name in chosen]
+        )
         begun = strategies[0].t
         runs = [strategy.run(market.relatives) for strategy in strategies]
         best = best_constant_rebalanced(market.relatives)
@@ -165,6 +209,8 @@ def portfolio(
     for note in market.notes:
         out.print(note)
     out.print(draw_table(results))
+    for warning in warnings_of(runs):
+        out.print(warning)
     out.print(draw_table(_weights_table(strategies[0], table.assets)))
 
 
@@ -180,7 +226,10 @@ def _saved_kind(path: Path) -> tuple[str, type[PortfolioStrategy]]:
     except (ValueError, RecursionError):
         document = None
     found = document.get("format") if isinstance(document, dict) else None
+    from driftgames.portfolio import LimitedPortfolio
+
     kinds = {name: type(make(2)) for name, make in STRATEGIES.items()}
+    kinds["limited"] = LimitedPortfolio
     for name, kind in kinds.items():
         if not isinstance(found, str) or found == kind_of(kind):
             return name, kind

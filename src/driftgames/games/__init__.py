@@ -19,6 +19,7 @@ from driftgames.games.play import (
     player_loss,
     positions,
     potential_sum,
+    rounds_that_rise,
     weights,
     worst_case,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "player_loss",
     "positions",
     "potential_sum",
+    "rounds_that_rise",
     "weights",
     "worst_case",
 ]

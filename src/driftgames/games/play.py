@@ -134,6 +134,18 @@ def potential_sum(potential: Potential, horizon: int) -> Observer:
     return observe
 
 
+def rounds_that_rise(sums: Sequence[float]) -> list[int]:
+    """Return the rounds in which a sum, known before round 1 and after each, rises.
+
+    Rounding is allowed for.
+
+    >>> rounds_that_rise([2.0, 1.5, 1.5, 1.75])
+    [3]
+    """
+    pairs = enumerate(itertools.pairwise(sums), start=1)
+    return [t for t, (before, after) in pairs if not after <= before + 1e-12 * abs(before)]
+
+
 def player_loss(loss: ChipLoss) -> Observer:
     """Observe the average loss of the chips at their current positions."""
     return lambda turn: average_loss(loss, turn.chips)

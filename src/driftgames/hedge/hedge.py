@@ -17,7 +17,7 @@ from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.base import ExpertLearner, Floats
 from driftgames.hedge.potential_kernels import compile_replay
 from driftgames.hedge.totals import close_round
-from driftgames.potentials import NormalHedgeDT, Potential
+from driftgames.potentials import NormalHedgeDT, Potential, require_potential
 from driftgames.potentials.compiled import CompiledPotential, Theta
 
 _NO_DRAWS = np.empty(0)
@@ -97,7 +97,11 @@ class Hedge(ExpertLearner):
         return self._potential
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
-        """Return the bound of Theorem 2 or a lower one, in units of loss. [LS14, Thm. 2]"""
+        """Return the bound of Theorem 2 or a lower one, in units of loss.
+
+        A potential that is not the library's own is checked first. [LS14, Thm. 2]
+        """
+        require_potential(self._potential, horizon)
         return self._potential.hedge_bound(horizon, epsilon) * self._width
 
     def _replay(

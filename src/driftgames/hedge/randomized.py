@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.distribution import draw
+from driftgames.certificates.bounds import theorem_2
 from driftgames.core.checks import check_fraction, check_fractions
 from driftgames.core.generators import RandomState, seed_of
 from driftgames.core.schema import NUMBER, Schema, integer
@@ -104,7 +105,7 @@ class RandomizedHedge(Hedge):
         [LS14, Sec. 3.4]
         """
         fractions = check_fractions("epsilon", epsilon)
-        return self._potential.bound(horizon, fractions * self._delta) * self._width
+        return theorem_2(self._potential, horizon, fractions * self._delta) * self._width
 
     @property
     def _caveat(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from driftgames.certificates import Certificate
-from driftgames.certificates.bounds import theorem_6
+from driftgames.certificates.bounds import theorem_2, theorem_6
 from driftgames.core.checks import check_integer, check_kind
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import Axes, Figure, FloatArray
@@ -80,7 +80,7 @@ class ContinuousCertificate(Displayed):
             horizon,
             positions * width,
             0.0,
-            lambda rounds, epsilons: potential.bound(rounds, epsilons) * width,
+            lambda rounds, epsilons: theorem_2(potential, rounds, epsilons) * width,
             prior=prior,
         )
         whole = best_epsilon(potential, horizon, dimension)[1] * width

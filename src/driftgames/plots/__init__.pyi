@@ -3,6 +3,8 @@ from driftgames.plots.boosting import plot_calibration as plot_calibration
 from driftgames.plots.boosting import plot_cumulative_margins as plot_cumulative_margins
 from driftgames.plots.boosting import plot_importances as plot_importances
 from driftgames.plots.boosting import plot_zero_fractions as plot_zero_fractions
+from driftgames.plots.confidence import plot_confidence as plot_confidence
+from driftgames.plots.confidence import plot_test_wealth as plot_test_wealth
 from driftgames.plots.explanation_page import ExplanationPage as ExplanationPage
 from driftgames.plots.explanation_page import FeatureShape as FeatureShape
 from driftgames.plots.explanation_page import Reasons as Reasons

@@ -9,6 +9,10 @@ from driftgames.portfolio.best_in_hindsight import (
 from driftgames.portfolio.best_in_hindsight import (
     best_constant_rebalanced as best_constant_rebalanced,
 )
+from driftgames.portfolio.limits import LimitedPortfolio as LimitedPortfolio
+from driftgames.portfolio.mean_reversion import OLMAR as OLMAR
+from driftgames.portfolio.mean_reversion import PAMR as PAMR
+from driftgames.portfolio.mixture import StrategyMixture as StrategyMixture
 from driftgames.portfolio.portfolio_run import PortfolioRun as PortfolioRun
 from driftgames.portfolio.registry import STRATEGIES as STRATEGIES
 from driftgames.portfolio.relatives import price_relatives as price_relatives

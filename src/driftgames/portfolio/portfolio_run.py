@@ -101,6 +101,17 @@ class PortfolioRun(OneRegretRun[RegretCertificate]):
         return 1.0 - float(exp_all(np.array([total(kept)]))[0])
 
     @property
+    def drawdown(self) -> float:
+        """The largest fall from a peak of the wealth, as a share of the peak; 0 of no days."""
+        if self.log_wealth.size == 0:
+            return 0.0
+        logs = np.concatenate([[min(0.0, float(self.log_wealth[0]))], self.log_wealth])
+        if self.first_round == 1:
+            logs[0] = 0.0
+        falls = logs - np.maximum.accumulate(logs)
+        return 1.0 - float(exp_all(np.array([falls.min()]))[0])
+
+    @property
     def wealth(self) -> FloatArray:
         """The wealth at the end of each day; infinite where it overflows."""
         return exp_all(self.log_wealth)

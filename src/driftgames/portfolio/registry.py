@@ -34,6 +34,9 @@ STRATEGIES: dict[str, Factory] = {
     "eg": _without_points(lambda: portfolio.ExponentiatedGradient),
     "ons": _without_points(lambda: portfolio.OnlineNewtonStep),
     "soft-bayes": _without_points(lambda: portfolio.SoftBayes),
+    "olmar": _without_points(lambda: portfolio.OLMAR),
+    "pamr": _without_points(lambda: portfolio.PAMR),
+    "mix": lambda n_assets, **settings: portfolio.StrategyMixture(n_assets, **settings),
     "normalhedge.dt": _normal_hedge_dt,
 }
 """Name to ``factory(n_assets, cost=0.0, random_state=0, **settings)``.

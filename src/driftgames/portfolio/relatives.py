@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -77,3 +78,24 @@ def check_prices(name: str, values: npt.ArrayLike) -> FloatArray:
             f"{name} must be above 0; got {table[day, asset]:g} in row {day}, column {asset}"
         )
     return table
+
+
+def missing_prices(values: FloatArray, names: Sequence[str], place: Callable[[int], str]) -> str:
+    """Return which assets lack prices, and where those that are listed late begin.
+
+    ``place`` names a row, given its number from 0. The text is empty if no price is missing.
+
+    >>> missing_prices(np.array([[np.nan, 1.0], [2.0, 1.0]]), ["ant", "bee"], "row {}".format)
+    'ant begins at row 1'
+    """
+    found = []
+    for name, missing in zip(names, np.isnan(values).T, strict=True):
+        first = int(np.argmin(missing))
+        if missing.all():
+            found.append(f"{name} has no price")
+        elif missing[first:].any():
+            found.append(f"{name} has none at {place(first + int(np.argmax(missing[first:])))}")
+        elif first:
+            found.append(f"{name} begins at {place(first)}")
+    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    return ", ".join(found[:5]) + more

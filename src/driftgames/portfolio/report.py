@@ -5,7 +5,7 @@ Data frames are those that narwhals knows: pandas, polars, pyarrow and others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,15 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import RegretCertificate
-from driftgames.core.checks import as_floats
+from driftgames.core.checks import as_floats, shown
 from driftgames.core.data_frames import as_frame
 from driftgames.core.display import Displayed, Fields, Sketch, frame_of_columns
 from driftgames.core.registry import choose
 from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced, best_constant_rebalanced
+from driftgames.portfolio.limits import LimitedPortfolio
+from driftgames.portfolio.mixture import StrategyMixture
 from driftgames.portfolio.portfolio_run import PortfolioRun
 from driftgames.portfolio.registry import STRATEGIES
-from driftgames.portfolio.relatives import check_relatives, price_relatives
+from driftgames.portfolio.relatives import check_relatives, missing_prices, price_relatives
+from driftgames.portfolio.strategy import PortfolioStrategy
 from driftgames.tables import Column, Table
 
 ALONE = tuple(name for name in STRATEGIES if name != "normalhedge.dt")
@@ -70,6 +73,7 @@ class PortfolioReport(Displayed):
             Column("wealth", ",.4f"),
             Column("turnover", "%"),
             Column("costs", "%"),
+            Column("drawdown", "%"),
             Column("regret", ",.3f"),
             Column("bound", ",.2f"),
         )
@@ -79,6 +83,7 @@ class PortfolioReport(Displayed):
                 run.final_wealth,
                 float(run.turnover.mean()),
                 run.cost_of_all,
+                run.drawdown,
                 self.certificates[name].regret,
                 self.certificates[name].promised,
             )
@@ -86,7 +91,8 @@ class PortfolioReport(Displayed):
         )
         notes = (
             "turnover: value traded per period, as a share of wealth; costs: what they took of the "
-            "final wealth; regret: in log-wealth",
+            "final wealth; drawdown: the largest fall from a peak; regret: in log-wealth",
+            *warnings_of(self.runs.values()),
         )
         days = self.best.horizon
         return Table(f"{days:,} periods, {len(self.assets)} assets", columns, rows, notes)
@@ -129,6 +135,22 @@ class PortfolioReport(Displayed):
         return plot_wealth(curves, best=shown, dates=self.dates, ax=ax)
 
 
+def warnings_of(runs: Iterable[PortfolioRun]) -> list[str]:
+    """Return which strategies costs ruined, and how far mixtures are behind their best strategy."""
+    found = []
+    for run in runs:
+        if run.cost_of_all > 0.5:
+            found.append(
+                f"{run.title}: costs took {run.cost_of_all:.0%} of the final wealth, at a turnover "
+                f"of {float(run.turnover.mean()):.0%} per period"
+            )
+        if run.drawdown > 0.5:
+            found.append(f"{run.title}: fell by {run.drawdown:.0%} from its highest wealth")
+        if isinstance(run.strategy, StrategyMixture) and run.strategy.t:
+            found.append(f"to its best strategy: {run.strategy.mixture_certificate()}")
+    return found
+
+
 def read_frame(table: Any, holds: str) -> tuple[FloatArray, tuple[str, ...], Dates | None]:
     """Return relatives, assets and dates of a data frame or an array, whose columns are assets.
 
@@ -137,7 +159,7 @@ def read_frame(table: Any, holds: str) -> tuple[FloatArray, tuple[str, ...], Dat
     periods; prices have one more, the start. None if the table has no dates.
     """
     to_relatives = choose("holds", holds, KINDS)
-    frame = as_frame(table)
+    frame = as_frame(_with_text_columns(table))
     if frame is None:
         values = as_floats(holds, table)
         names = tuple(f"asset {k + 1}" for k in range(values.shape[-1] if values.ndim else 0))
@@ -153,8 +175,26 @@ def read_frame(table: Any, holds: str) -> tuple[FloatArray, tuple[str, ...], Dat
     if dates is not None and not (np.diff(dates) > np.timedelta64(0)).all():
         late = int(np.argmin(np.diff(dates) > np.timedelta64(0)))
         raise ValueError(f"dates must rise; got {dates[late]} before {dates[late + 1]}")
-    relatives = to_relatives(frame.to_numpy().astype(np.float64))
-    return relatives, tuple(map(str, frame.columns)), dates
+    numbers = frame.to_numpy().astype(np.float64)
+    if problem := missing_prices(numbers, frame.columns, "row {}".format):
+        raise ValueError(
+            f"every asset needs a number in every row; {problem}. Drop such columns, or cut rows"
+        )
+    return to_relatives(numbers), tuple(map(str, frame.columns)), dates
+
+
+def _with_text_columns(table: Any) -> Any:
+    """Return a pandas frame with texts for the names of its columns, which may be anything.
+
+    The levels of a name are joined by a space. Anything else is returned as it is.
+    """
+    columns = getattr(table, "columns", None)
+    if columns is None or not hasattr(table, "set_axis"):
+        return table
+    texts = [" ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in columns]
+    if len(set(texts)) < len(texts):
+        raise ValueError(f"columns must have different names; got {shown(texts)}")
+    return table if texts == list(columns) else table.set_axis(texts, axis=1)
 
 
 def _dates_from(values: npt.NDArray[Any] | None) -> Dates | None:
@@ -169,12 +209,66 @@ def _dates_from(values: npt.NDArray[Any] | None) -> Dates | None:
     return values
 
 
+def limits_of(
+    assets: Sequence[str],
+    max_share: float | Mapping[str, float] | None,
+    groups: Iterable[tuple[Sequence[str], float]] | None,
+    max_turnover: float | None,
+) -> dict[str, Any]:
+    """Return the limits as arguments of `LimitedPortfolio`; empty if there are none.
+
+    >>> limits_of(["ant", "bee"], {"bee": 0.3}, [(["ant"], 0.9)], None)
+    {'max_share': [1.0, 0.3], 'groups': [([0], 0.9)]}
+    """
+    places = {name: k for k, name in enumerate(assets)}
+
+    def place(name: str) -> int:
+        if name not in places:
+            raise ValueError(f"there is no asset {shown(name)}; there are {', '.join(assets)}")
+        return places[name]
+
+    found: dict[str, Any] = {}
+    if isinstance(max_share, Mapping):
+        caps = [1.0] * len(assets)
+        for name, cap in max_share.items():
+            caps[place(name)] = cap
+        found["max_share"] = caps
+    elif max_share is not None:
+        found["max_share"] = max_share
+    if groups is not None:
+        found["groups"] = [([place(name) for name in members], cap) for members, cap in groups]
+    if max_turnover is not None:
+        found["max_turnover"] = max_turnover
+    return found
+
+
+def make_strategy(
+    name: str,
+    n_assets: int,
+    limits: Mapping[str, Any],
+    mix: Sequence[str] | None,
+    settings: Mapping[str, Any],
+) -> PortfolioStrategy:
+    """Return a new strategy by name, within the limits if there are any."""
+    make = choose("algorithms", name, STRATEGIES)
+    own = {"mix": mix} if name == "mix" and mix is not None else {}
+    if not limits:
+        return make(n_assets, **own, **settings)
+    if own:
+        raise ValueError("limits go with the usual mixture; leave out mix, or the limits")
+    return LimitedPortfolio(n_assets, of=name, **limits, **settings)
+
+
 def run(
     table: Any,
     algorithms: str | Sequence[str] = ALONE,
     *,
     cost: float = 0.0,
     holds: str = "prices",
+    mix: Sequence[str] | None = None,
+    max_share: float | Mapping[str, float] | None = None,
+    groups: Iterable[tuple[Sequence[str], float]] | None = None,
+    max_turnover: float | None = None,
     random_state: int = 0,
 ) -> PortfolioReport:
     """Trade through a data frame of prices and report wealth, turnover and costs.
@@ -190,6 +284,16 @@ def run(
         What trading costs, as a share of the value traded.
     holds : {"prices", "relatives", "returns"}
         What the table holds. It is never guessed: a table of relatives is also one of prices.
+    mix : sequence of str, optional
+        The strategies of the algorithm "mix", which is then added if it is not asked for. Default:
+        all that need nothing known of the market.
+    max_share : float or mapping, optional
+        The largest share of every asset, or of those named.
+    groups : sequence of (names of assets, float), optional
+        The largest share of each group of assets.
+    max_turnover : float, optional
+        The value traded per period, as a share of wealth, at most. These limits hold for all
+        strategies; see `LimitedPortfolio`.
     random_state : int
         Of strategies with points of their own.
 
@@ -213,9 +317,12 @@ def run(
     """
     relatives, assets, dates = read_frame(table, holds)
     names = [algorithms] if isinstance(algorithms, str) else list(algorithms)
+    if mix is not None and "mix" not in names:
+        names.append("mix")
+    limits = limits_of(assets, max_share, groups, max_turnover)
     made = {
-        name: choose("algorithms", name, STRATEGIES)(
-            len(assets), cost=cost, random_state=random_state
+        name: make_strategy(
+            name, len(assets), limits, mix, {"cost": cost, "random_state": random_state}
         )
         for name in names
     }

@@ -168,6 +168,11 @@ class PortfolioStrategy(Stateful):
         return self._cost
 
     @property
+    def held(self) -> FloatArray:
+        """The shares of the assets after the last day; all zero before the first."""
+        return self._held.copy()
+
+    @property
     def wealth(self) -> float:
         """What 1 has become; infinite where it overflows."""
         return float(exp_all(np.array([self._log_wealth]))[0])

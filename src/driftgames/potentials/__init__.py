@@ -7,6 +7,7 @@ it registers itself by name, and every learner, booster and theorem test can use
 """
 
 from driftgames.potentials.base import POTENTIALS, NoBoundError, Potential, normalise
+from driftgames.potentials.conditions import PotentialCheck, check_potential, require_potential
 from driftgames.potentials.exponential import Exponential
 from driftgames.potentials.minimax import MinimaxPotential
 from driftgames.potentials.normal_hedge_dt import NormalHedgeDT
@@ -20,7 +21,10 @@ __all__ = [
     "NoBoundError",
     "NormalHedgeDT",
     "Potential",
+    "PotentialCheck",
     "RecipePotential",
     "TwoNorm",
+    "check_potential",
     "normalise",
+    "require_potential",
 ]

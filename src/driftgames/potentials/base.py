@@ -144,14 +144,24 @@ class Potential(Describable, ABC):
 
         .. math:: R = \min\{R : \Phi_T(-R) \ge \Phi_0(0) / \epsilon\}
 
-        Both arguments may be arrays; they broadcast. [LS14, Thm. 2]
+        Both arguments may be arrays; they broadcast. Where some horizons have a bound and others
+        have none, the latter are infinite. A potential that is not the library's own is checked
+        first, and one that fails has no bound: `check_potential`. [LS14, Thm. 2]
         """
+        from driftgames.potentials.conditions import require_potential  # it needs this class
+
+        require_potential(self, horizon)
         horizons, epsilons = np.broadcast_arrays(
             check_horizons(horizon), check_fractions("epsilon", epsilon)
         )
-        solved = np.empty(horizons.shape)
-        for t in np.unique(horizons).tolist():
-            solved[horizons == t] = self._solve_bounds(t, epsilons[horizons == t])
+        solved, missing = np.full(horizons.shape, np.inf), []
+        for t in (distinct := np.unique(horizons).tolist()):
+            try:
+                solved[horizons == t] = self._solve_bounds(t, epsilons[horizons == t])
+            except NoBoundError as error:
+                missing.append(error)
+        if missing and len(missing) == len(distinct):
+            raise missing[-1]
         return solved
 
     def plot(self, times: Sequence[int] = (4, 25, 100)) -> Figure:

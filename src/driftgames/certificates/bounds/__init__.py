@@ -4,11 +4,13 @@ from driftgames.certificates.bounds.bandits import (
     exp3_delayed,
     exp3_ix,
     exp3_scheduled,
+    square_cb,
     tsallis_inf,
     tsallis_inf_adaptive,
     tsallis_inf_delayed,
     tsallis_inf_rv,
     tsallis_inf_stochastic,
+    tsallis_inf_tracking,
 )
 from driftgames.certificates.bounds.coin_betting import coin_betting, log_krichevsky_trofimov
 from driftgames.certificates.bounds.experts import (
@@ -67,6 +69,7 @@ __all__ = [
     "relaxed_game_hoeffding",
     "relaxed_game_value",
     "soft_bayes",
+    "square_cb",
     "squint",
     "theorem_1",
     "theorem_2",
@@ -80,6 +83,7 @@ __all__ = [
     "tsallis_inf_delayed",
     "tsallis_inf_rv",
     "tsallis_inf_stochastic",
+    "tsallis_inf_tracking",
     "two_experts",
     "universal_portfolio",
     "universal_portfolio_quantile",

@@ -176,6 +176,75 @@ def tsallis_inf_rv(horizon: npt.ArrayLike, n_arms: int) -> FloatArray:
     return np.asarray(2 * np.sqrt(n * rounds) + 14 * n * np.log(rounds) + 16)
 
 
+def square_cb(
+    n_arms: int, total_inverse: float, last_gamma: float, regression: float
+) -> FloatArray:
+    r"""Return the expected regret of SquareCB with gammas that never fall.
+
+    .. math:: 2N\sum_{t=1}^T \frac1{\gamma_t} + \frac{\gamma_T}4 R_T
+
+    ``total_inverse`` is the sum of :math:`1/\gamma_t`, ``last_gamma`` is :math:`\gamma_T`, and
+    ``regression`` is :math:`R_T`, which bounds the regret of the regression in squared loss. In
+    each round the regret is at most :math:`2N/\gamma_t` and :math:`\gamma_t/4` times the expected
+    squared error of the regression at the drawn arm: Lem. 3 of D. Foster and A. Rakhlin, "Beyond
+    UCB" (ICML 2020). These errors sum to at most :math:`R_T` in expectation if the mean losses are
+    in the class of the regression.
+
+    For the forecaster of Vovk (2001), and Azoury and Warmuth (2001), one for each arm, with losses
+    within 1/2 of their centre: :math:`R_T = \sum_a \lambda\|\theta_a\|^2
+    + \frac14\ln\det(I + \frac1\lambda\sum_t x_t x_t^\top)`.
+
+    >>> float(square_cb(10, 25.0, 400.0, 2.0))
+    700.0
+    """
+    n = check_integer("n_arms", n_arms, least=1)
+    inverse = check_between("total_inverse", total_inverse, 0.0, np.inf)
+    gamma = check_between("last_gamma", last_gamma, 0.0, np.inf)
+    rest = check_between("regression", regression, 0.0, np.inf)
+    return np.asarray(2.0 * n * inverse + gamma / 4.0 * rest)
+
+
+def tsallis_inf_tracking(
+    horizon: npt.ArrayLike, n_arms: int, forget: float, switches: int
+) -> FloatArray:
+    r"""Return the expected regret of Tsallis-INF that forgets, to arms that switch.
+
+    .. math:: 4(\sqrt N - 1)\Bigl(\frac1\tau\sum_{t=1}^T\frac1{\eta_t} + \frac\beta{\eta_T}\Bigr)
+              + \frac{\sqrt N}{2\beta}\sum_{t=1}^T \eta_t + S(\tau - 1), \qquad
+              \beta = 1 - \frac1\tau, \quad \eta_t = \frac2{\sqrt{\min(t, \tau)}}
+
+    against every sequence of arms :math:`u_t` with S switches; ``forget`` is :math:`\tau`. Derived:
+
+    1. Estimates that shrink by :math:`\beta` a round are follow the regularised leader on the
+       losses :math:`\beta^{-s}\hat\ell_s` with a regulariser that grows as :math:`\beta^{-s}`. Its
+       standard bound, times :math:`\beta^\tau`, is one on the discounted regret,
+       :math:`\sum_{t\le\tau}\beta^{\tau-t}(p_t - u)\cdot\ell_t \le 4(\sqrt N - 1)/\eta_\tau
+       + \frac{\sqrt N}{2\beta}\sum_{t\le\tau}\beta^{\tau-t}\eta_t` in expectation. The last term is
+       Lem. 11 of Zimmert and Seldin (2021), :math:`\eta\sqrt N/2` a round.
+    2. Take it at every round :math:`\tau \le T`, to :math:`u_\tau`, with the weight
+       :math:`1-\beta`, and at T once more with the weight :math:`\beta`. The weights of the loss of
+       every round then sum to 1.
+    3. Round t is compared with an arm of a later round, :math:`k` rounds later with chance
+       :math:`(1-\beta)\beta^k`. That is another arm than :math:`u_t` in at most
+       :math:`\sum_{k\ge1}\beta^k = \tau - 1` rounds for each switch, in expectation.
+
+    >>> float(tsallis_inf_tracking(100_000, 2, 1000, 3).round())
+    10156.0
+    """
+    rounds, n = check_horizons(horizon), check_integer("n_arms", n_arms, least=1)
+    tau = check_between("forget", forget, 2.0, np.inf)
+    count = check_integer("switches", switches, least=0)
+    early = np.minimum(rounds, math.floor(tau)).astype(np.float64)
+    late = rounds - early
+    # sums of sqrt(t) and 1 / sqrt(t) for t <= early are at most these, up to early = 0
+    roots = 2.0 / 3.0 * (early + 1.0) ** 1.5 + late * math.sqrt(tau)
+    inverse = 2.0 * np.sqrt(early) + late / math.sqrt(tau)
+    last = np.sqrt(np.minimum(rounds, tau))
+    beta = 1.0 - 1.0 / tau
+    regular = 2.0 * (math.sqrt(n) - 1.0) * (roots / tau + beta * last)
+    return np.asarray(regular + math.sqrt(n) / beta * inverse + count * (tau - 1.0))
+
+
 def tsallis_inf_stochastic(horizon: npt.ArrayLike, gaps: npt.ArrayLike) -> FloatArray:
     r"""Return the expected regret of Tsallis-INF with reduced variance, stochastic losses.
 

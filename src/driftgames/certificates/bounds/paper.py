@@ -19,7 +19,7 @@ from driftgames.core.checks import (
     check_vector,
 )
 from driftgames.core.typing import FloatArray
-from driftgames.potentials import Potential
+from driftgames.potentials import Potential, require_potential
 
 
 def theorem_1(epsilon_regrets: npt.ArrayLike, radius: float) -> float:
@@ -40,6 +40,7 @@ def theorem_2(potential: Potential, horizon: npt.ArrayLike, epsilon: npt.ArrayLi
     [LS14, Thm. 2]
     """
     check_kind("potential", potential, Potential)
+    require_potential(potential, horizon)
     return potential.bound(horizon, epsilon)
 
 
@@ -104,11 +105,7 @@ def high_probability(potential: Potential, horizon: int, n_actions: int, delta: 
     """
     check_kind("potential", potential, Potential)
     n = check_integer("n_actions", n_actions, least=1)
-    return float(
-        potential.bound(
-            check_integer("horizon", horizon, least=1), check_fraction("delta", delta) / n
-        )
-    )
+    return float(theorem_2(potential, horizon, check_fraction("delta", delta) / n))
 
 
 def theorem_5(
@@ -156,4 +153,4 @@ def theorem_6(
     rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
     check_kind("potential", potential, Potential)
     d = check_integer("dimension", dimension, least=1)
-    return np.asarray(potential.bound(rounds, epsilons) + rounds * epsilons ** (1 / d))
+    return np.asarray(theorem_2(potential, rounds, epsilons) + rounds * epsilons ** (1 / d))
