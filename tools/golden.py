@@ -183,15 +183,18 @@ def mean_intervals() -> Iterator[Any]:
     yield from certificates.coin_interval(1234, 50_000, 0.01, side="upper")[:3]
 
 
-def intervals(**settings: Any) -> Case:
+def intervals(signed: bool = False, **settings: Any) -> Case:
     """Return outcomes that intervals are put around."""
 
     def play() -> Iterator[Any]:
         rng = np.random.default_rng(12)
         outcomes = (rng.random(400) - 0.5) * (1.0 + 2.0 * (np.arange(400) > 200))
-        made = hedge.AdaptiveIntervals(**settings)
+        make = hedge.SignedIntervals if signed else hedge.AdaptiveIntervals
+        made: Any = make(**settings)
         run = made.run(np.zeros(400), outcomes)
-        yield from (run.low, run.high, made.levels, made.pinball_losses)
+        yield from (run.low, run.high, made.levels)
+        if not signed:
+            yield made.pinball_losses
 
     return play
 
@@ -274,6 +277,7 @@ def cases() -> dict[str, Case]:
     found["mean intervals"] = mean_intervals
     found["intervals, dtaci"] = intervals()
     found["intervals, dtaci, fixed-share"] = intervals(learner="fixed-share", window=None)
+    found["intervals, signed"] = intervals(signed=True, window=30)
     found["intervals, agaci"] = intervals(method="agaci", coverage=0.8)
     for name in POLICIES:
         found[f"bandit, {name}"] = policy(name)

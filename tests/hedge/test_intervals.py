@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from driftgames.core.documents import DocumentError, encode_array
-from driftgames.hedge import AdaptiveIntervals
+from driftgames.hedge import AdaptiveIntervals, SignedIntervals
 from driftgames.hedge.losses import PinballLoss
 
 KINDS = [{}, {"learner": "fixed-share", "window": None}, {"method": "agaci", "coverage": 0.8}]
@@ -318,3 +318,54 @@ def test_the_winkler_score_charges_width_and_misses():
     low, high, y = run.low[first:], run.high[first:], run.outcomes[first:]
     scores = high - low + 10 * np.where(y < low, low - y, np.where(y > high, y - high, 0.0))
     assert run.winkler_score(first=first) == pytest.approx(scores.mean())
+
+
+def test_signed_intervals_are_two_one_sided_ones():
+    x, y = drifting(150)
+    run = SignedIntervals(0.8, step_sizes=[0.05], window=40).run(x, y)
+    for sign, bounds in ((1, run.high), (-1, run.low)):
+        level, errors = 0.1, []
+        for t in range(150):
+            ordered = sorted(errors[-40:])
+            k = math.ceil((1 - level) * (len(ordered) + 1))
+            radius = math.inf if k > len(ordered) else ordered[k - 1]
+            assert bounds[t] == pytest.approx(x[t] + sign * radius)
+            error = sign * (y[t] - x[t])
+            level += 0.05 * (0.1 - (error > radius))
+            errors.append(error)
+
+
+def test_signed_intervals_cover_each_side_and_follow_skewed_errors():
+    rng = np.random.default_rng(0)
+    y = rng.exponential(size=2000) - 1
+    signed, absolute = SignedIntervals(0.9), AdaptiveIntervals(0.9)
+    run, other = signed.run(np.zeros(2000), y), absolute.run(np.zeros(2000), y)
+    assert np.mean(y < run.low) == pytest.approx(0.05, abs=0.015)
+    assert np.mean(y > run.high) == pytest.approx(0.05, abs=0.015)
+    assert run.winkler_score(first=400) < other.winkler_score(first=400)
+    assert run.certificate().holds
+    assert run.certificate().names[0] == "below: played"
+    assert signed.coverage == run.coverage
+
+
+def test_saved_signed_intervals_go_on_to_the_same_bits(tmp_path):
+    x, y = drifting(160)
+    made, whole = SignedIntervals(window=50), SignedIntervals(window=50)
+    made.run(x[:100], y[:100])
+    made.save(tmp_path / "s.json")
+    loaded = SignedIntervals.load(tmp_path / "s.json")
+    for each in zip(x[100:], y[100:], strict=True):
+        loaded.update(*each)
+    whole.run(x, y)
+    assert loaded == whole
+    before = loaded.copy()
+    with pytest.raises(ValueError, match="outcome must be a finite number"):
+        loaded.update(0.0, math.nan)
+    with pytest.raises(ValueError, match="vectors of one length"):
+        loaded.run([0.0], [1.0, 2.0])
+    assert loaded == before
+    with pytest.raises(ValueError, match="cannot have 999 misses"):
+        loaded._set_state({**loaded._get_state(), "missed": 999})
+    with pytest.raises(ValueError, match="not those of its arguments"):
+        loaded._set_state(SignedIntervals(0.5)._get_state())
+    assert loaded == before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, insort
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -112,6 +112,7 @@ class AdaptiveIntervals(Stateful):
     """
 
     VERSION = 2
+    _signed: ClassVar[bool] = False  # whether errors may be negative
     _named_arguments: ClassVar[Schema] = {
         "coverage": SHARE,
         "method": one_of(*METHODS),
@@ -210,6 +211,10 @@ class AdaptiveIntervals(Stateful):
         low = mix(forecast - radii, distribution_of_awake(below, None))
         return low, mix(forecast + radii, distribution_of_awake(above, None))
 
+    def _score(self, forecast: float, outcome: float) -> float:
+        """Return the error whose quantiles are taken."""
+        return abs(outcome - forecast)
+
     def _level(self) -> float:
         """Return the level that "dtaci" plays: the mean level less the correction."""
         mean = dot(distribution_of_awake(self._learners[0], None), self._levels)
@@ -224,7 +229,7 @@ class AdaptiveIntervals(Stateful):
 
     def _play(self, forecast: float, outcome: float) -> tuple[float, float]:
         low, high = self._interval(forecast)
-        score, n = abs(outcome - forecast), len(self._sorted)
+        score, n = self._score(forecast, outcome), len(self._sorted)
         rank = bisect_left(self._sorted, score)  # how many errors are smaller
         missed = np.where(rank >= (1.0 - self._levels) * (n + 1), 1.0, 0.0)
         if self._method == "dtaci":
@@ -236,8 +241,9 @@ class AdaptiveIntervals(Stateful):
         self._misses += missed
         self._numbers[_T] += 1.0
         self._numbers[_MISSED] += not low <= outcome <= high
-        self._numbers[_WIDTH] += high - low if high < math.inf else 0.0
-        self._numbers[_INFINITE] += high == math.inf
+        finite = high - low < math.inf
+        self._numbers[_WIDTH] += high - low if finite else 0.0
+        self._numbers[_INFINITE] += not finite
         self._scores.append(score)
         insort(self._sorted, score)
         if self._window is not None and n == self._window:
@@ -389,7 +395,7 @@ class AdaptiveIntervals(Stateful):
             raise ValueError(f"the clock must be an integer; got {numbers[_T]:g}")
         t = check_clock("the clock", int(numbers[_T]))
         wanted = t if self._window is None else min(t, self._window)
-        if scores.size != wanted or (scores < 0).any():
+        if scores.size != wanted or (not self._signed and (scores < 0).any()):
             raise ValueError(f"scores must be {wanted} nonnegative numbers; got {scores.size}")
         names = (_MISSED, _INFINITE, _DRAWN, _PLAYED)
         counts = [*state["misses"], *(numbers[name] for name in names)]
@@ -408,6 +414,17 @@ class AdaptiveIntervals(Stateful):
         self._scores, self._sorted = scores.tolist(), sorted(scores.tolist())
 
 
+class IntervalLearner(Protocol):
+    """What has played a run of intervals."""
+
+    @property
+    def t(self) -> int:
+        """The number of rounds played."""
+
+    def certificate(self) -> CoverageCertificate:
+        """Return the certificate of all rounds."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IntervalRun(Run[CoverageCertificate]):
     """The rounds of one call of `AdaptiveIntervals.run`.
@@ -416,7 +433,7 @@ class IntervalRun(Run[CoverageCertificate]):
     may play on, and then its certificate is no longer that of this run.
     """
 
-    learner: AdaptiveIntervals
+    learner: IntervalLearner
     target: float
     low: FloatArray
     high: FloatArray
