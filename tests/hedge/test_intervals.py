@@ -369,3 +369,12 @@ def test_saved_signed_intervals_go_on_to_the_same_bits(tmp_path):
     with pytest.raises(ValueError, match="not those of its arguments"):
         loaded._set_state(SignedIntervals(0.5)._get_state())
     assert loaded == before
+
+
+def test_signed_bounds_that_would_cross_are_one_point():
+    made = SignedIntervals(0.5, step_sizes=[0.5])
+    made.run(np.zeros(40), np.tile([1.0, -1.0], 20))
+    for tail in made._tails:
+        tail._levels = np.array([1.4])
+    low, high = made.predict(3.0)
+    assert low == high == pytest.approx(3.0)

@@ -155,7 +155,10 @@ class SignedIntervals(Stateful):
 
     def _interval(self, forecast: float) -> tuple[float, float]:
         below, above = self._tails
-        return below.predict(forecast)[0], above.predict(forecast)[1]
+        low, high = below.predict(forecast)[0], above.predict(forecast)[1]
+        if low > high:  # both levels are so large that no outcome is between the bounds
+            low = high = 0.5 * (low + high)
+        return low, high
 
     def _play(self, forecast: float, outcome: float) -> tuple[float, float]:
         low, high = self._interval(forecast)
