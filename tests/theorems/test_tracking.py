@@ -45,15 +45,16 @@ def test_regret_of_tv_stays_below_its_bound_on_every_interval(L):
     assert share == pytest.approx((regret / bound).max(), abs=1e-12)
 
 
+@pytest.mark.parametrize("length", [13, 230])  # in one block of rounds, and over many
 @pytest.mark.parametrize("seed", range(3))
-def test_the_interval_that_uses_most_of_its_bound_is_found_among_all(seed):
+def test_the_interval_that_uses_most_of_its_bound_is_found_among_all(seed, length):
     rng = np.random.default_rng(seed)
     rounds = 400
     L = (rng.random((rounds, 3)) < rng.random((1, 3))).astype(float)
-    at = int(rng.integers(20, 380))
+    at = int(rng.integers(20, 380 - length))
     own = L.min(axis=1)
-    own[at : at + 13] = 1.0  # an interval that is no power of 2, and in no dyadic one alone
-    L[at : at + 13, 1] = 0.0
+    own[at : at + length] = 1.0  # an interval that is no power of 2, and in no dyadic one alone
+    L[at : at + length, 1] = 0.0
 
     def bound(first, last):
         return 0.5 + 2.0 * np.sqrt(last - first + 1.0)
