@@ -11,13 +11,14 @@ from bench.harness import Tell, silent
 from bench.mixing import load_forecasts
 from driftgames.core.typing import FloatArray
 from driftgames.datasets import MissingDataError
-from driftgames.hedge import AdaptiveIntervals, ExpertMixture
+from driftgames.hedge import AdaptiveIntervals, ExpertMixture, SignedIntervals
 from driftgames.hedge.intervals import STEP_SIZES, IntervalRun
 from driftgames.hedge.losses import PinballLoss
 from driftgames.tables import Column, Row, Table
 
 ROUNDS, SEEDS = 2_000, 5
 TARGET = 0.9
+SIGNED = "DtACI on signed errors"
 
 Series = tuple[FloatArray, FloatArray]
 
@@ -31,8 +32,13 @@ def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
     except MissingDataError as error:
         found.append(Table("electricity load", (Column("skipped"),), ((str(error),),)))
     rounds = ROUNDS // 10 if quick else ROUNDS
-    title = f"errors whose scale drifts and jumps, {SEEDS} series of {rounds:,} rounds"
-    return [*found, table(title, [drifting(rounds, seed) for seed in range(SEEDS)], tell)]
+    of = f"{SEEDS} series of {rounds:,} rounds"
+    for title, draw in (
+        (f"errors whose scale drifts and jumps, {of}", drifting),
+        (f"the same with skewed errors, {of}", skewed),
+    ):
+        found.append(table(title, [draw(rounds, seed) for seed in range(SEEDS)], tell))
+    return found
 
 
 def load_series() -> Series:
@@ -49,10 +55,18 @@ def drifting(rounds: int, seed: int) -> Series:
     return np.zeros(rounds), scale * rng.normal(size=rounds)
 
 
+def skewed(rounds: int, seed: int) -> Series:
+    """Return forecasts of 0 and exponential errors of mean 0, whose scale drifts."""
+    rng = np.random.default_rng(1000 + seed)
+    scale = np.exp(0.03 * np.cumsum(rng.normal(size=rounds)))
+    return np.zeros(rounds), scale * (rng.exponential(size=rounds) - 1.0)
+
+
 def contestants() -> Iterator[tuple[str, dict[str, object]]]:
     """Yield the arguments of each row of the table."""
     yield "DtACI", {}
     yield "DtACI, Fixed Share as published", {"learner": "fixed-share"}
+    yield SIGNED, {}
     yield "AgACI", {"method": "agaci"}
     for step in STEP_SIZES:
         yield f"step size {step:g}", {"step_sizes": [step]}
@@ -65,10 +79,15 @@ def table(title: str, series: list[Series], tell: Tell = silent) -> Table:
         tell(f"{title}: {name}")
         found = []
         for x, y in series:
-            intervals = AdaptiveIntervals(TARGET, **settings)  # type: ignore[arg-type]
-            run = intervals.run(x, y)
-            levels = math.nan if name == "AgACI" else intervals.pinball_loss
-            found.append((run.coverage, run.mean_width, levels, bound_loss(run, x)))
+            if name == SIGNED:
+                run, levels = SignedIntervals(TARGET).run(x, y), math.nan
+            else:
+                intervals = AdaptiveIntervals(TARGET, **settings)  # type: ignore[arg-type]
+                run = intervals.run(x, y)
+                levels = math.nan if name == "AgACI" else intervals.pinball_loss
+            bounds = bound_loss(run, x)
+            winkler = 2.0 / (1.0 - TARGET) * bounds
+            found.append((run.coverage, run.mean_width, levels, bounds, winkler))
         means = [float(value) for value in np.mean(found, axis=0)]
         furthest = max(abs(coverage - TARGET) for coverage, *_ in found)
         rows.append((name, 100 * means[0], 100 * furthest, *means[1:]))
@@ -79,8 +98,10 @@ def table(title: str, series: list[Series], tell: Tell = silent) -> Table:
         Column("mean width", ",.4g"),
         Column("pinball loss of levels", ".5f"),
         Column("pinball loss of bounds", ",.5g"),
+        Column("Winkler score", ",.5g"),
     )
     notes = (
+        "a Winkler score is 20 times the pinball loss of both bounds",
         "an infinite bound counts as twice the largest error so far from the forecast",
         "single step sizes are chosen in hindsight",
     )

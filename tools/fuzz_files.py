@@ -189,12 +189,35 @@ def mixture() -> Kind:
     return Kind("mixture", write, ExpertMixture.load, use)
 
 
-def intervals(name: str, method: str) -> Kind:
-    """Return intervals after 30 rounds."""
-    from driftgames.hedge import AdaptiveIntervals
+def confidence() -> Kind:
+    """Return a confidence sequence after 30 values, in a range that has grown."""
+    from driftgames.certificates import ConfidenceSequence
 
     def write(path: Path) -> None:
-        made = AdaptiveIntervals(0.8, method=method, step_sizes=[0.01, 0.1], window=20)
+        made = ConfidenceSequence(0.1, tuned_for=50)
+        made.update(np.random.default_rng(6).random(30), np.linspace(0.1, 1.0, 30))
+        made.grow(-1.0, 2.0)
+        made.save(path)
+
+    def use(read: Any) -> None:
+        read.update(sum(end for end in read.value_range if end is not None) / 2)
+        if np.isnan([read.low, read.high, read.mean]).any():
+            raise BrokenError(f"not a bound: {read.low} or {read.high}")
+        str(read)
+        read.content()
+
+    return Kind("confidence", write, ConfidenceSequence.load, use)
+
+
+def intervals(name: str, method: str) -> Kind:
+    """Return intervals after 30 rounds."""
+    from driftgames.hedge import AdaptiveIntervals, SignedIntervals
+
+    kind = SignedIntervals if method == "signed" else AdaptiveIntervals
+
+    def write(path: Path) -> None:
+        settings: dict[str, Any] = {} if method == "signed" else {"method": method}
+        made = kind(0.8, step_sizes=[0.01, 0.1], window=20, **settings)
         made.run(np.zeros(30), np.random.default_rng(6).random(30))
         made.save(path)
 
@@ -206,7 +229,7 @@ def intervals(name: str, method: str) -> Kind:
         str(read.certificate())
         read.content()
 
-    return Kind(name, write, AdaptiveIntervals.load, use)
+    return Kind(name, write, kind.load, use)
 
 
 def online_booster(name: str, make: Callable[[], Any]) -> Kind:
@@ -321,6 +344,8 @@ def all_kinds() -> dict[str, Callable[[], Kind]]:
         "mix-stream": mix_stream,
         "intervals dtaci": lambda: intervals("intervals dtaci", "dtaci"),
         "intervals agaci": lambda: intervals("intervals agaci", "agaci"),
+        "intervals signed": lambda: intervals("intervals signed", "signed"),
+        "confidence": confidence,
         "task": task,
     }
 

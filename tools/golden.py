@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames import games, hedge, oco, portfolio, potentials
+from driftgames import certificates, games, hedge, oco, portfolio, potentials
 from driftgames.bandit import POLICIES, Exp4, SquareCB
 from driftgames.boosting import BOOSTERS, NoEdgeWarning
 from driftgames.hedge.registry import all_learners
@@ -175,15 +175,44 @@ def series() -> Iterator[Any]:
     yield hedge.SeriesMixture(delay=1).predict_then_fit(X, y, by=by)
 
 
-def intervals(**settings: Any) -> Case:
+def confidence(**settings: Any) -> Case:
+    """Return values whose mean is bounded by betting, weighted and in a range that grows."""
+
+    def bet() -> Iterator[Any]:
+        rng = np.random.default_rng(12)
+        found = certificates.ConfidenceSequence(**settings)
+        run = found.run(rng.random(400), 0.25 + 0.75 * rng.random(400))
+        found.grow(-1.0, 2.0)
+        found.update(3.0 * rng.random(100) - 1.0)
+        yield from (run.low, run.high, found.low, found.high, found.log_wealth(0.4))
+
+    return bet
+
+
+def mean_intervals() -> Iterator[Any]:
+    """Yield intervals for the means of samples, and of coins from their counts."""
+    rng = np.random.default_rng(13)
+    for n in (1, 20, 300):
+        for x in (rng.random(n), (rng.random(n) < 0.1) * 1.0, 0.4 + 0.1 * rng.random(n)):
+            yield from certificates.mean_interval(x, weights=0.5 + 0.5 * rng.random(n))[:3]
+            yield from certificates.mean_interval(x, any_order=True)[:3]
+        for k in (0, n // 3, n):
+            yield from certificates.coin_interval(k, n)[:3]
+    yield from certificates.coin_interval(1234, 50_000, 0.01, side="upper")[:3]
+
+
+def intervals(signed: bool = False, **settings: Any) -> Case:
     """Return outcomes that intervals are put around."""
 
     def play() -> Iterator[Any]:
         rng = np.random.default_rng(12)
         outcomes = (rng.random(400) - 0.5) * (1.0 + 2.0 * (np.arange(400) > 200))
-        made = hedge.AdaptiveIntervals(**settings)
+        make = hedge.SignedIntervals if signed else hedge.AdaptiveIntervals
+        made: Any = make(**settings)
         run = made.run(np.zeros(400), outcomes)
-        yield from (run.low, run.high, made.levels, made.pinball_losses)
+        yield from (run.low, run.high, made.levels)
+        if not signed:
+            yield made.pinball_losses
 
     return play
 
@@ -265,8 +294,13 @@ def cases() -> dict[str, Case]:
     found["mixture, square, adahedge"] = mixture("square", learner="adahedge")
     found["mixture, square, normalhedge.dt"] = mixture("square", learner="normalhedge.dt")
     found["mixture of series"] = series
+    found["confidence"] = confidence(side="upper")
+    found["confidence, both"] = confidence()
+    found["confidence, drifting"] = confidence(drifting=True, tuned_for=50)
+    found["mean intervals"] = mean_intervals
     found["intervals, dtaci"] = intervals()
     found["intervals, dtaci, fixed-share"] = intervals(learner="fixed-share", window=None)
+    found["intervals, signed"] = intervals(signed=True, window=30)
     found["intervals, agaci"] = intervals(method="agaci", coverage=0.8)
     for name in POLICIES:
         found[f"bandit, {name}"] = policy(name)

@@ -41,3 +41,16 @@ def test_theorem_5_at_the_tuned_rate_keeps_below_the_tuned_bound(horizon):
     eta = math.sqrt(2 * math.log(1 / epsilon) / (horizon * (1 + n_arms * math.sqrt(math.e))))
     found = float(bounds.theorem_5(horizon, epsilon, n_arms, eta))
     assert 0.7 < found / float(bounds.theorem_5_tuned(horizon, epsilon, n_arms)) <= 1.0
+
+
+def test_hoeffdings_bound_is_above_the_value_of_the_relaxed_game_for_the_reason_of_the_paper():
+    """A sum of T + 1 coins reaches R + 1 with probability at most exp(-(R+1)^2 / 2(T+1))."""
+    assert bounds.relaxed_game_hoeffding(4, 2) == pytest.approx(2 * math.exp(-9 / 10))
+    for T in range(1, 40):
+        for R in range(T % 2, T + 1, 2):
+            heads = sum(math.comb(T + 1, j) for j in range((T - R) // 2 + 1)) / 2 ** (T + 1)
+            assert bounds.relaxed_game_value(T, R) == pytest.approx(2 * heads)
+            assert bounds.relaxed_game_value(T, R) <= bounds.relaxed_game_hoeffding(T, R)
+    # one coin less or one step less would not be a bound
+    assert bounds.relaxed_game_value(1, 1) == 0.5
+    assert 2 * math.exp(-(2**2) / (2 * 1)) < 0.5

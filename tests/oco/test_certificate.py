@@ -57,7 +57,31 @@ def test_after_functions_the_regret_is_to_the_best_chip_and_the_certificate_says
     certificate = learner.certificate()
     assert certificate.regret == pytest.approx(own - 30 / 198)
     assert not certificate.over_the_set
-    assert "best chip (the losses were functions)" in str(certificate)
+    assert "regret to the best chip:" in str(certificate)
+
+
+def test_theorem_6_is_not_called_kept_where_the_best_point_is_not_known():
+    """No chip is near the best corner of 20 dimensions, and a function hides where that is."""
+    learner = ContinuousHedge(Box(np.zeros(20), np.ones(20)), integration=Points(256))
+    own = learner.run([lambda x: x.mean(axis=1)] * 600).learner_losses.sum()
+    certificate = learner.certificate()
+    assert certificate.regret < 0.1 * own  # to the best chip; the best point of the set has 0
+    assert certificate.keeps_theorem_6 is None
+    text = str(certificate)
+    assert "kept" not in text
+    assert "not checked: losses were functions" in text
+    known = ContinuousHedge(Box(np.zeros(20), np.ones(20)), integration=Points(256))
+    known.run([LinearLoss(np.full(20, 1 / 20))] * 600)
+    assert known.certificate().regret == pytest.approx(own)
+
+
+def test_a_bound_that_holds_a_measured_part_is_not_called_a_promise():
+    fixed = ContinuousHedge(Interval(), integration=Grid(9))
+    walking = ContinuousHedge(Interval(), integration=HitAndRun())
+    for learner in (fixed, walking):
+        learner.run([LinearLoss([1.0])] * 20)
+    assert "known after the run" in str(fixed.certificate())
+    assert "known after the run" not in str(walking.certificate())
 
 
 def test_the_promise_is_that_of_the_chips_plus_how_far_they_are_from_the_best_point():

@@ -354,3 +354,20 @@ def test_positions_are_not_taken_for_other_points(tmp_path, rewrite):
     rewrite(path, lambda content: content["arguments"].update(random_state=1))
     with pytest.raises(DocumentError, match="its points lie elsewhere here"):
         ContinuousHedge.load(path)
+
+
+def test_a_loss_that_is_hardly_not_convex_is_refused_and_rounding_is_not():
+    """The test allows a billionth of the range of the losses, and no more."""
+    for bend, refused in ((1e-6, True), (1e-10, False)):
+        learner = ContinuousHedge(Interval(0.0, 1.0), integration=Grid(9))
+
+        def loss(x, bend=bend):
+            return 0.5 - bend * x[:, 0] ** 2
+
+        if refused:
+            with pytest.raises(ValueError, match="not convex"):
+                learner.update(loss)
+            assert learner.t == 0
+        else:
+            learner.update(loss)
+            assert learner.t == 1

@@ -139,3 +139,37 @@ def test_a_long_stream_stays_finite():
             weights = booster.update([1, 1, -1], 1)
         assert np.isfinite(weights).all()
         assert np.isfinite(booster.certificate().promised)
+
+
+def test_a_tied_vote_of_bbm_is_a_mistake():
+    """The vote is lost at a margin of 0: its potential is that of ``margin <= 0``."""
+    booster = OnlineBBM(4, edge=0.1)
+    booster.update([1, 1, -1, -1], 1)
+    assert booster.mistakes == 1
+    booster.update([1, 1, 1, -1], 1)
+    assert booster.mistakes == 1
+    assert OnlineBBM(2, edge=0.1).game_value > OnlineBBM(1, edge=0.1).game_value  # ties are lost
+
+
+def test_adaboost_ol_promises_what_gradient_descent_promises_its_votes():
+    """By hand: D sqrt(2 sum g^2) for each vote in [-2, 2], where D = 4 is the diameter.
+
+    The steps D / sqrt(2 sum g^2) give D sqrt(sum g^2 / 2) from the distances and as much from the
+    sum of step times g^2, which is at most sqrt(2) D sqrt(sum g^2) together.
+    """
+    rng = np.random.default_rng(3)
+    booster, squares, votes, hedge = AdaBoostOL(30), np.zeros(30), np.zeros(30), AdaHedge(30)
+    rounds = 4_000
+    for _ in range(rounds):
+        z = np.where(rng.random(30) < 0.85, 1.0, -1.0)
+        margins = np.cumsum(votes * z)
+        gradients = z / (1 + np.exp(margins))
+        squares += gradients**2
+        votes = np.clip(votes + 4 / np.sqrt(2 * squares) * gradients, -2, 2)
+        hedge.update((margins <= 0).astype(float))
+        booster.update(z, 1)
+    regrets = 4 * np.sqrt(2 * squares).sum()
+    wanted = (rounds * np.log(2) + regrets) / (booster.edges**2).sum()
+    wanted += hedge.certificate().at(1 / 30).promised
+    assert wanted < rounds  # else the promise is all rounds
+    assert booster.certificate().promised == pytest.approx(wanted)

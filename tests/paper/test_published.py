@@ -3,11 +3,11 @@
 import pytest
 
 from driftgames.paper import published
-from driftgames.paper.boosting import AS_PUBLISHED
+from driftgames.paper.boosting import AS_PUBLISHED, Fit
 from driftgames.paper.experiment import Setting
 from driftgames.paper.reproduce import reproduce, select
 from driftgames.paper.sets import choose_sets
-from driftgames.paper.tables import TEST, TRAIN, ZEROS, compared
+from driftgames.paper.tables import TEST, TRAIN, ZEROS, compared, compared_from_first
 
 AS_THEY_RAN = ("AdaBoost", "NH-Boost", AS_PUBLISHED)
 
@@ -55,6 +55,35 @@ def test_the_report_names_the_numbers_that_differ(report):
     for (data, algorithm, group), (ours, printed) in UNEQUAL.items():
         what = group.removesuffix(" (%)").lower()
         assert f"{data}, {algorithm}, {what} {ours:.3f} for {printed:.1f}" in sentence
+
+
+def test_zeros_from_round_1_agree_in_2_of_10_cells_and_the_whole_table_in_30_of_40(report, cells):
+    table = report.sections[0].tables[0]
+    zeros = [each for each in cells if each.group == ZEROS]
+    other = [each for name in AS_THEY_RAN for each in compared_from_first(table, name)]
+    assert [len(zeros), len(other)] == [10, 10]
+    assert [sum(each.equal for each in part) for part in (zeros, other)] == [7, 2]
+    assert sum(each.equal for each in cells) - 7 + 2 == 30
+    (sentence,) = [each for each in report.summary if "no convention" in each]
+    assert "7 of 10 shares" in sentence
+    assert "2 of 10" in sentence
+    assert "30 of 40 instead of 35" in sentence
+
+
+def test_zeros_from_round_1_leave_out_what_the_last_round_made(report):
+    fit = Fit(
+        data="x",
+        algorithm="y",
+        seconds=0.0,
+        rounds=3,
+        zeros=0.3,
+        train_error=0.0,
+        test_error=0.0,
+        zero_fractions=[0.0, 0.3, 0.6],
+        margins=[],
+        weighted_margins=None,
+    )
+    assert fit.zeros_from_first == pytest.approx(0.1)
 
 
 def test_the_table_says_which_class_is_positive_and_when_the_rule_was_found(report):

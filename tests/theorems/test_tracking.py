@@ -42,6 +42,59 @@ def test_regret_of_tv_stays_below_its_bound_on_every_interval(L):
     found = learner.interval_certificate(L)
     assert found.holds
     assert found.largest.realised == pytest.approx(regret.max(), abs=1e-12)
+    share = found.worst.realised / found.worst.promised
+    assert share == pytest.approx((regret / bound).max(), abs=1e-12)
+
+
+@pytest.mark.parametrize("length", [13, 230])  # in one block of rounds, and over many
+@pytest.mark.parametrize("seed", range(3))
+def test_the_interval_that_uses_most_of_its_bound_is_found_among_all(seed, length):
+    rng = np.random.default_rng(seed)
+    rounds = 400
+    L = (rng.random((rounds, 3)) < rng.random((1, 3))).astype(float)
+    at = int(rng.integers(20, 380 - length))
+    own = L.min(axis=1)
+    own[at : at + length] = 1.0  # an interval that is no power of 2, and in no dyadic one alone
+    L[at : at + length, 1] = 0.0
+
+    def bound(first, last):
+        return 0.5 + 2.0 * np.sqrt(last - first + 1.0)
+
+    first, last, regret = np.array(list(all_intervals(own, L))).T
+    shares = regret / bound(first, last)
+    found = IntervalCertificate.of_run("x", own, L, bound)
+    assert found.worst.realised / found.worst.promised == pytest.approx(shares.max(), abs=1e-12)
+    assert found.holds == (shares.max() <= 1)
+    assert not found.holds
+    # a bound that only this interval breaks
+    limit = shares.max() - 1e-9
+    barely = IntervalCertificate.of_run("x", own, L, lambda r, s: limit * bound(r, s))
+    assert not barely.holds
+    enough = IntervalCertificate.of_run("x", own, L, lambda r, s: (limit + 2e-9) * bound(r, s))
+    assert enough.holds
+
+
+def test_actions_of_prior_0_are_not_compared_with():
+    L = np.tile([0.0, 1.0, 1.0], (200, 1))
+    found = AdaNormalHedgeTV(3, prior=[0, 0.5, 0.5]).interval_certificate(L)
+    assert found.holds
+    assert found.largest.realised == 0.0
+    assert not AdaNormalHedgeTV(3, prior=[0, 0.5, 0.5]).interval_bound(1, 200, 0.5) < 187
+
+
+def test_sleeping_actions_have_no_regret_in_the_interval_certificate():
+    rng = np.random.default_rng(0)
+    awake = rng.random((120, 4)) < 0.7
+    awake[:, 3] = True
+    L = np.where(awake, rng.random((120, 4)), 0.0)
+    found = AdaNormalHedgeTV(4).interval_certificate(L, awake=awake)
+    assert found.holds
+    own = AdaNormalHedgeTV(4).run(L, awake=awake).learner_losses
+    gains = np.where(awake, own[:, None] - L, 0.0)
+    assert found.realised[-1] == pytest.approx(gains.sum(axis=0).max())
+    assert found.largest.realised < own.sum()  # sleepers of loss 0 would be far ahead
+    with pytest.raises(ValueError, match="awake must be of shape"):
+        IntervalCertificate.of_run("x", own, L, lambda r, s: s - r + 1.0, awake=awake[1:])
 
 
 def test_a_learner_that_does_not_track_breaks_the_interval_bound_where_tv_keeps_it():

@@ -69,7 +69,11 @@ class BanditCheck(Displayed):
         return all(condition.holds for condition in self.conditions)
 
     def bound(self, epsilon: float) -> float:
-        r"""Return R with :math:`\Phi_T(-R) = \Phi_0(0) \prod_t g_t / \epsilon`. [LS14, Thm. 5]"""
+        r"""Return R with :math:`\Phi_T(-R) = \Phi_0(0) \prod_t g_t / \epsilon`. [LS14, Thm. 5]
+
+        If the check is not ``exact``, the growth of rounds between two probes is interpolated: the
+        bound is then numerical evidence, and not a theorem.
+        """
         fraction = check_fraction("epsilon", epsilon)
         if not self.qualifies:
             raise NoBoundError(f"no bound: {self.reasons}")

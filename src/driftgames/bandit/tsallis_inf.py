@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
 import numpy.typing as npt
 
 from driftgames.bandit.policy import BanditPolicy

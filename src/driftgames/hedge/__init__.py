@@ -8,7 +8,7 @@ its default is NormalHedge.DT, which has no learning rate and no horizon. `Norma
 `RandomizedHedge` plays one drawn action per round. Each states the largest regret that it can have
 (`bound`) beside the regret that it has (`certificate`). `ExpertMixture` combines forecasters
 behind the interface of scikit-learn, and `best_combination` is what it is measured against.
-`AdaptiveIntervals` puts intervals around any forecasts.
+`AdaptiveIntervals` puts intervals around forecasts, `SignedIntervals` with a level for each side.
 """
 
 from driftgames.core.lazy import lazy_names

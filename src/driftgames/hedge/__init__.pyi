@@ -13,5 +13,6 @@ from driftgames.hedge.randomized import RandomizedHedge as RandomizedHedge
 from driftgames.hedge.registry import LEARNERS as LEARNERS
 from driftgames.hedge.run import ExpertRun as ExpertRun
 from driftgames.hedge.series import SeriesMixture as SeriesMixture
+from driftgames.hedge.signed_intervals import SignedIntervals as SignedIntervals
 from driftgames.hedge.squint import Squint as Squint
 from driftgames.hedge.two_experts import TwoExperts as TwoExperts

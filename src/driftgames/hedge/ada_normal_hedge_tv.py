@@ -90,17 +90,25 @@ class AdaNormalHedgeTV(ScaleFreeLearner):
         scale, first_scale = self._memory[:HEADER].tolist()
         return bounds.tracking_scaled(first, last, epsilon, scale=scale, first_scale=first_scale)
 
-    def interval_certificate(self, L: npt.ArrayLike) -> IntervalCertificate:
-        """Return the regret of a new learner on intervals of these losses beside its bound."""
+    def interval_certificate(
+        self, L: npt.ArrayLike, *, awake: npt.ArrayLike | None = None
+    ) -> IntervalCertificate:
+        """Return the regret of a new learner on all intervals of these losses beside its bound.
+
+        Actions of prior 0 are not compared with. Where an action sleeps it has no regret.
+        """
         arguments = {**self._arguments(), "dtype": self._dtype}
         learner = type(self)(**arguments)
-        run = learner.run(L, progress=False)
+        run = learner.run(L, awake=awake, progress=False)
         losses = np.asarray(L, dtype=np.float64) * (-1.0 if self.gains else 1.0)
+        mask = np.ones(losses.shape, dtype=bool) if awake is None else np.asarray(awake, dtype=bool)
+        there = np.ones(self._n_actions, dtype=bool) if self._prior is None else self._prior > 0
         return IntervalCertificate.of_run(
             self.title,
             run.learner_losses,
-            losses,
+            losses[:, there],
             lambda first, last: learner._interval_promise(first, last, self.smallest_epsilon),
+            awake=mask[:, there],
         )
 
     def _memory_like(self, state: Content) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, insort
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -32,12 +32,13 @@ from driftgames.hedge.base import ExpertLearner
 from driftgames.hedge.linearised import distribution_of_awake, mix, play_linearised
 from driftgames.hedge.losses import PinballLoss
 from driftgames.hedge.registry import make_learner
+from driftgames.tables import counted
 
 STEP_SIZES = tuple(0.001 * 2.0**k for k in range(8))
-"""The step sizes of Gibbs and Candès."""
+"""The step sizes of Gibbs and Candès (2022)."""
 
 METHODS = ("dtaci", "agaci")
-_T, _MISSED, _WIDTH, _INFINITE, _LOSS, _DRAWN, _MOVED = range(7)
+_T, _MISSED, _WIDTH, _INFINITE, _LOSS, _DRAWN, _MOVED, _PLAYED = range(8)
 _ARRAYS = ("levels", "misses", "losses", "previous")  # one number per step size
 _WINDOW = 500  # of rounds that the published parameters of Fixed Share are tuned to
 
@@ -54,9 +55,9 @@ class AdaptiveIntervals(Stateful):
     :math:`(\max(\alpha, 1-\alpha) + \gamma_i)/\gamma_i T`, on any outcomes. Which step size is
     good depends on how fast things change, so they are experts:
 
-    - ``"dtaci"`` plays the mean level :math:`\sum_i p_{t,i}\alpha_{t,i}`. A Hedge learner is
-      charged the pinball losses of the levels at
-      :math:`\beta_t = \sup\{\theta : y_t \in C_t(\theta)\}`.
+    - ``"dtaci"`` plays the mean level :math:`\sum_i p_{t,i}\alpha_{t,i}`, corrected where too many
+      or too few outcomes were missed so far. A Hedge learner is charged the pinball losses of the
+      levels at :math:`\beta_t = \sup\{\theta : y_t \in C_t(\theta)\}`.
     - ``"agaci"`` mixes the lower bounds, and the upper bounds, by two mixtures on linearised
       pinball losses at :math:`\alpha/2` and :math:`1-\alpha/2`.
 
@@ -95,12 +96,24 @@ class AdaptiveIntervals(Stateful):
     -----
     An interval is infinite where the level is at most what the errors can resolve, as in the
     first rounds. "agaci" puts twice the largest error of the window in the place of infinity.
-    "dtaci" draws a step size in the theory, and the mean level is played instead, as its authors
-    do in practice. So the certificate bounds each step size and the drawn one, and shows the
-    coverage of what was played.
+    The theory of "dtaci" draws a step size, and its authors play the mean level in practice. The
+    level that is played here is that mean, in [0, 1], less a correction that depends on the excess
+    of misses :math:`E = \sum_t(\mathrm{err}_t - \alpha)` of the played levels,
+
+    .. math:: \mathrm{sign}(E)\,\min\Bigl(1, \Bigl[\frac{2|E|}{H_t} - 1\Bigr]_+\Bigr), \qquad
+              H_t = 10 + 2\sqrt{\alpha(1-\alpha)t}
+
+    While :math:`|E| \le H_t/2` nothing is corrected. Where :math:`E \ge H_t` the level is 0, the
+    interval infinite and no outcome missed; where :math:`E \le -H_t` it is 1 and all are. So
+    :math:`|E| \le H_T + 1` on any outcomes, and the share of misses of the played intervals is
+    within :math:`(H_T + 1)/T` of :math:`\alpha`: it is the error integration of A. N. Angelopoulos,
+    E. J. Candès and R. J. Tibshirani, "Conformal PID control for time series prediction", NeurIPS
+    2023, Theorem 1. At a level of 1 the interval is the forecast alone, and it counts as a miss
+    even if the forecast is exact.
     """
 
-    VERSION = 1
+    VERSION = 2
+    _signed: ClassVar[bool] = False  # whether errors may be negative
     _named_arguments: ClassVar[Schema] = {
         "coverage": SHARE,
         "method": one_of(*METHODS),
@@ -134,7 +147,7 @@ class AdaptiveIntervals(Stateful):
         self._pinball = PinballLoss(alpha, -math.inf, math.inf)
         self._levels = np.full(n, alpha)
         self._misses, self._losses, self._previous = np.zeros(n), np.zeros(n), np.zeros(n)
-        self._numbers = np.zeros(7)
+        self._numbers = np.zeros(8)
         self._scores: list[float] = []  # in order of arrival
         self._sorted: list[float] = []
         if method == "agaci":
@@ -193,19 +206,35 @@ class AdaptiveIntervals(Stateful):
         if not self._scores:
             return -math.inf, math.inf
         if self._method == "dtaci":
-            p = distribution_of_awake(self._learners[0], None)
-            radius = self._radius(dot(p, self._levels))
+            radius = self._radius(self._level())
             return forecast - radius, forecast + radius
         radii, (below, above) = self._capped_radii(), self._learners
         low = mix(forecast - radii, distribution_of_awake(below, None))
         return low, mix(forecast + radii, distribution_of_awake(above, None))
 
+    def _score(self, forecast: float, outcome: float) -> float:
+        """Return the error whose quantiles are taken."""
+        return abs(outcome - forecast)
+
+    def _level(self) -> float:
+        """Return the level that "dtaci" plays: the mean level less the correction."""
+        mean = dot(distribution_of_awake(self._learners[0], None), self._levels)
+        t = float(self._numbers[_T])
+        excess = float(self._numbers[_PLAYED]) - self._alpha * t
+        beyond = min(max(2.0 * abs(excess) / self._budget(t) - 1.0, 0.0), 1.0)
+        return min(max(mean, 0.0), 1.0) - math.copysign(beyond, excess)
+
+    def _budget(self, t: float) -> float:
+        """Return the excess of misses after ``t`` rounds at which the correction is full."""
+        return 10.0 + 2.0 * math.sqrt(self._alpha * self._coverage * t)
+
     def _play(self, forecast: float, outcome: float) -> tuple[float, float]:
         low, high = self._interval(forecast)
-        score, n = abs(outcome - forecast), len(self._sorted)
+        score, n = self._score(forecast, outcome), len(self._sorted)
         rank = bisect_left(self._sorted, score)  # how many errors are smaller
         missed = np.where(rank >= (1.0 - self._levels) * (n + 1), 1.0, 0.0)
         if self._method == "dtaci":
+            self._numbers[_PLAYED] += n > 0 and rank >= (1.0 - self._level()) * (n + 1)
             self._learn_levels(1.0 - rank / (n + 1), missed)
         elif n:
             self._learn_bounds(forecast, outcome)
@@ -213,8 +242,9 @@ class AdaptiveIntervals(Stateful):
         self._misses += missed
         self._numbers[_T] += 1.0
         self._numbers[_MISSED] += not low <= outcome <= high
-        self._numbers[_WIDTH] += high - low if high < math.inf else 0.0
-        self._numbers[_INFINITE] += high == math.inf
+        finite = high - low < math.inf
+        self._numbers[_WIDTH] += high - low if finite else 0.0
+        self._numbers[_INFINITE] += not finite
         self._scores.append(score)
         insort(self._sorted, score)
         if self._window is not None and n == self._window:
@@ -306,6 +336,9 @@ class AdaptiveIntervals(Stateful):
     def certificate(self) -> CoverageCertificate:
         r"""Return the distance of the shares of misses from their target beside its bounds.
 
+        The line "played" of "dtaci" is that of the intervals themselves, within
+        :math:`(H_T + 1)/T` as the class describes.
+
         The line "drawn" of "dtaci" is the mean share of misses if each round draws a step size
         from the learner's distribution. With :math:`a_{t,i} = \alpha_{t,i} - \alpha`, its sum
         of misses less its target is :math:`\sum_{t,i} p_{t,i}(a_{t,i} - a_{t+1,i})/\gamma_i`,
@@ -323,7 +356,11 @@ class AdaptiveIntervals(Stateful):
                 drawn = abs(float(self._numbers[_DRAWN]) / self.t - alpha)
                 end = abs(total(self._previous * (self._levels - alpha) / steps))
                 moved = (float(self._numbers[_MOVED]) + end) / self.t
-                realised, promised = np.append(realised, drawn), np.append(promised, moved)
+                played = abs(float(self._numbers[_PLAYED]) / self.t - alpha)
+                safe = (self._budget(float(self.t)) + 1.0) / self.t
+                names.insert(0, "played")
+                realised = np.concatenate([[played], realised, [drawn]])
+                promised = np.concatenate([[safe], promised, [moved]])
             return CoverageCertificate(
                 self.title, self.t, self._coverage, self.coverage, tuple(names), realised, promised
             )
@@ -338,7 +375,7 @@ class AdaptiveIntervals(Stateful):
         each = array_of(len(arguments.get("step_sizes", ())))
         return cls._named_arguments, {
             **dict.fromkeys(_ARRAYS, each),
-            "numbers": array_of(7),
+            "numbers": array_of(8),
             "scores": array_of(None),
             "learners": LIST,
         }
@@ -359,9 +396,10 @@ class AdaptiveIntervals(Stateful):
             raise ValueError(f"the clock must be an integer; got {numbers[_T]:g}")
         t = check_clock("the clock", int(numbers[_T]))
         wanted = t if self._window is None else min(t, self._window)
-        if scores.size != wanted or (scores < 0).any():
+        if scores.size != wanted or (not self._signed and (scores < 0).any()):
             raise ValueError(f"scores must be {wanted} nonnegative numbers; got {scores.size}")
-        counts = [*state["misses"], numbers[_MISSED], numbers[_INFINITE], numbers[_DRAWN]]
+        names = (_MISSED, _INFINITE, _DRAWN, _PLAYED)
+        counts = [*state["misses"], *(numbers[name] for name in names)]
         if min(counts) < 0 or max(counts) > t * (1 + 1e-9):
             raise ValueError(f"{t} rounds cannot have {max(counts):g} misses")
         steps, levels = self._step_sizes, state["levels"]
@@ -377,6 +415,17 @@ class AdaptiveIntervals(Stateful):
         self._scores, self._sorted = scores.tolist(), sorted(scores.tolist())
 
 
+class IntervalLearner(Protocol):
+    """What has played a run of intervals."""
+
+    @property
+    def t(self) -> int:
+        """The number of rounds played."""
+
+    def certificate(self) -> CoverageCertificate:
+        """Return the certificate of all rounds."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IntervalRun(Run[CoverageCertificate]):
     """The rounds of one call of `AdaptiveIntervals.run`.
@@ -385,7 +434,7 @@ class IntervalRun(Run[CoverageCertificate]):
     may play on, and then its certificate is no longer that of this run.
     """
 
-    learner: AdaptiveIntervals
+    learner: IntervalLearner
     target: float
     low: FloatArray
     high: FloatArray
@@ -424,6 +473,28 @@ class IntervalRun(Run[CoverageCertificate]):
         """The mean width of the finite intervals."""
         widths = self.high - self.low
         return float(widths[np.isfinite(widths)].mean())
+
+    def winkler_score(self, *, first: int = 0) -> float:
+        r"""Return the mean interval score from the row ``first`` on; infinite if an interval is.
+
+        .. math:: u - l + \frac2\alpha[l - y]_+ + \frac2\alpha[y - u]_+
+
+        R. L. Winkler, "A decision-theoretic approach to interval estimation", 1972.
+        """
+        low, high, y = (each[first:] for each in (self.low, self.high, self.outcomes))
+        outside = np.maximum(low - y, 0.0) + np.maximum(y - high, 0.0)
+        return float(np.mean(high - low + 2.0 / (1.0 - self.target) * outside))
+
+    def __str__(self) -> str:
+        infinite = int(np.isinf(self.high - self.low).sum())
+        widths = "all intervals infinite"
+        if infinite < self.n_rounds:
+            widths = f"mean width {self.mean_width:.4g}"
+            widths += f" of the finite ones ({infinite:,} infinite)" if infinite else ""
+        return (
+            f"{self.title}, {counted(self.n_rounds, 'round')}: covered {self.coverage:.1%}, target "
+            f"{self.target:.1%}; {widths}"
+        ).replace("%", " %")
 
     def coverage_over_time(self, window: int = 100) -> FloatArray:
         """Return the share of covered outcomes among the last ``window``, after each round."""

@@ -15,6 +15,7 @@ from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.potentials import NoBoundError, Potential
 
 _EPSILONS = 200
+_MEASURED = " (known after the run: it holds how far the chips are from there)"
 
 
 @dataclass(frozen=True)
@@ -25,10 +26,14 @@ class ContinuousCertificate(Displayed):
 
     L is the loss of the learner and F the total loss of a point. Theorem 2 promises the
     epsilon-regret :math:`R_\epsilon` to any number of chips. The second part is measured: how far
-    the chip at that epsilon is behind the best point of the set. Theorem 6 replaces it by
-    :math:`T\epsilon^{1/d}`. That is true of the whole integral and not of a number of chips: in
-    many dimensions no chip is near the best point. Walkers are drawn from the whole set, so their
-    bound is that of Theorem 6, and a sampling error may break it.
+    the chip at that epsilon is behind the best point of the set. So with fixed chips the right side
+    is known after the run alone, and it is no promise in advance. Theorem 6 replaces the second
+    part by :math:`T\epsilon^{1/d}`. That is true of the whole integral and not of a number of
+    chips: in many dimensions no chip is near the best point. Walkers are drawn from the whole set,
+    so their bound is that of Theorem 6, and a sampling error may break it.
+
+    If some losses were Python functions, the best point of the set is not known. The certificate
+    is then about the chips alone, and says nothing of Theorem 6.
 
     Parameters
     ----------
@@ -39,13 +44,15 @@ class ContinuousCertificate(Displayed):
         The regret to the best point of the set, or a bound on it where the search for that
         point left a gap. Where the losses were functions, the regret to the best chip.
     promised : float
-        The bound on that regret.
+        The bound on that regret; with fixed chips it holds a measured part.
     theorem_6 : float
         The bound of Theorem 6, for the whole integral, at the best epsilon.
     dimension : int
         The dimension of the set.
     over_the_set : bool
         Whether ``regret`` is to the best point of the set.
+    integral : bool
+        Whether the chips represent the whole integral, so that ``promised`` is known in advance.
     """
 
     quantiles: Certificate
@@ -54,6 +61,7 @@ class ContinuousCertificate(Displayed):
     theorem_6: float
     dimension: int
     over_the_set: bool
+    integral: bool = False
 
     @classmethod
     def of_run(
@@ -86,7 +94,7 @@ class ContinuousCertificate(Displayed):
         whole = best_epsilon(potential, horizon, dimension)[1] * width
         regret = max(float(quantiles.realised.max()), -lowest * width)
         promised = whole if integral else float((quantiles.slack + regret).min())
-        return cls(quantiles, regret, promised, whole, dimension, over_the_set)
+        return cls(quantiles, regret, promised, whole, dimension, over_the_set, integral)
 
     @property
     def holds(self) -> bool:
@@ -94,8 +102,13 @@ class ContinuousCertificate(Displayed):
         return self.quantiles.holds and self.regret <= self.promised + self.quantiles.rounding
 
     @property
-    def keeps_theorem_6(self) -> bool:
-        """Whether the regret is also below what Theorem 6 promises of the whole integral."""
+    def keeps_theorem_6(self) -> bool | None:
+        """Whether the regret is also below what Theorem 6 promises of the whole integral.
+
+        None if the best point of the set is not known, because losses were functions.
+        """
+        if not self.over_the_set:
+            return None
         return self.regret <= self.theorem_6 + self.quantiles.rounding
 
     def _columns(self) -> Fields:
@@ -108,11 +121,16 @@ class ContinuousCertificate(Displayed):
         return self.quantiles._sketch()
 
     def __str__(self) -> str:
-        to = "point of the set" if self.over_the_set else "chip (the losses were functions)"
-        kept = "kept" if self.keeps_theorem_6 else "NOT KEPT by these chips"
+        to = "point of the set" if self.over_the_set else "chip"
+        advance = "" if self.integral or math.isinf(self.promised) else _MEASURED
+        kept = {
+            True: "kept",
+            False: "NOT KEPT by these chips",
+            None: "not checked: losses were functions, so the best point of the set is not known",
+        }[self.keeps_theorem_6]
         return (
             f"{self.quantiles}\n"
-            f"regret to the best {to}: {self.regret:.3f}, at most {self.promised:.3f}\n"
+            f"regret to the best {to}: {self.regret:.3f}, at most {self.promised:.3f}{advance}\n"
             f"Theorem 6 for the whole integral in dimension {self.dimension}: "
             f"{self.theorem_6:.3f}, {kept}"
         )

@@ -154,7 +154,8 @@ class ContinuousHedge(ConvexLearner[LossFunction, ContinuousCertificate]):
         """Return epsilon-regret and regret beside what the chips promise. [LS14, Thm. 6]
 
         The regret is to the best point of the set if all losses were those of the library. If
-        some were functions, it is to the best chip.
+        some were functions, that point is not known: the regret is then to the best chip, and
+        nothing is said of Theorem 6.
         """
         positions, prior = self._population.quantiles()
         total, width = self._population.total, self._units.width

@@ -44,7 +44,8 @@ class Fit:
     rounds : int
         The number of weak hypotheses: fewer than asked for if no stump had an edge any more.
     zeros : float
-        The share of training examples of weight zero, averaged over the rounds.
+        The share of training examples of weight zero, averaged over the weights after each
+        round: those of rounds 2 to T + 1.
     train_error, test_error : float
         Shares.
     zero_fractions : list of float
@@ -66,6 +67,11 @@ class Fit:
     zero_fractions: list[float]
     margins: list[float]
     weighted_margins: list[float] | None
+
+    @property
+    def zeros_from_first(self) -> float:
+        """The same share over rounds 1 to T; all examples have weight in round 1."""
+        return float(np.mean([0.0, *self.zero_fractions[:-1]]))
 
 
 def boosters() -> dict[str, Callable[[int], Any]]:

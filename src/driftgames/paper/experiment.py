@@ -211,7 +211,8 @@ _ALL = (
         "AdaBoost, NH-Boost and NH-Boost.DT with exhaustive stumps. NH-Boost.DT is there in two "
         "readings: with the exponents' denominator 4(t-1), as the published numbers were "
         "evidently made, and with 3t, as the theorem has it. Zeros are the share of examples of "
-        "weight zero, averaged over the rounds.",
+        "weight zero, averaged over the weights after each round (rounds 2 to T + 1); the last "
+        "column has rounds 1 to T.",
         lambda setting: _fits(setting.chosen.sets, setting.rounds),
         lambda setting, done: _build_table_3(setting.rounds, "table3", setting, done),
     ),
