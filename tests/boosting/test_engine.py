@@ -271,9 +271,7 @@ def test_rows_of_weight_zero_are_held_out(shape, several, weights, kind, n_threa
     labels = np.where(np.isnan(X[:, 0]), 0, labels) if several else None
     prior = SampleWeights.of(np.ones(400) if weights == "ones" else rng.exponential(size=400))
     exact = prior.integer_weights
-    data, sorted_labels = binned(
-        X, y, prior.of_each, 255, labels=labels, integer_weights=exact
-    )
+    data, sorted_labels = binned(X, y, prior.of_each, 255, labels=labels, integer_weights=exact)
     kept = bin_in(data, X[~out], y[~out], prior.of_each[~out], labels, out, exact)
     held = np.where(out[data.order], 0, data.sample_weights)
     settings = {"codes": FOREVER, "n_threads": n_threads}
@@ -313,9 +311,8 @@ def test_rows_of_weight_zero_are_held_out_of_adaboost(several, weights):
     chips = ExponentialChips(training_set(data, DEPTH, sorted_labels, weights=held))
     fewer = ExponentialChips(training_set(kept, DEPTH, fewer_labels))
     assert play(chips, 20) == play(fewer, 20)
-    mine, other = chips.margins(), fewer.margins()
-    np.testing.assert_array_equal(mine.values[mine.masses > 0], other.values)
-    np.testing.assert_array_equal(mine.masses[mine.masses > 0], other.masses)
+    for mine, other in zip(chips.margins(), fewer.margins(), strict=True):
+        np.testing.assert_array_equal(mine, other)
 
 
 @pytest.mark.parametrize("several", [False, True], ids=["two", "several"])

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from driftgames._kernels.jit import kernel
 from driftgames.boosting import (
     AdaBoostClassifier,
     NHBoostClassifier,
@@ -14,7 +15,6 @@ from driftgames.boosting import (
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.growth.binned_trees import from_stumps
-from driftgames._kernels.jit import kernel
 from driftgames.boosting.growth.engine import MistakeEngine, _scaling, scale_raw
 from driftgames.boosting.growth.nodes import N_ROUNDS
 from driftgames.boosting.growth.positions import WIDTH
@@ -51,7 +51,9 @@ def test_the_compiled_scale_is_the_one_of_python(scale, exact, n_rounds):
     """Also where the two classes have other numbers of mistakes, and a number has none."""
     rng = np.random.default_rng(n_rounds)
     y = np.arange(40) % 2 == 1
-    data = bin_examples(y[:, None] * 1.0, y, np.ones(40, dtype=np.int64), 255, integer_weights=exact)
+    data = bin_examples(
+        y[:, None] * 1.0, y, np.ones(40, dtype=np.int64), 255, integer_weights=exact
+    )
     engine = MistakeEngine(data, TreeShape(2), rng.integers(1, 9, 40), 5)
     votes = rng.integers(0, 2, (n_rounds, 2)) * 2 - 1
     for left, right in votes.tolist():

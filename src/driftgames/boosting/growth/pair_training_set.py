@@ -84,4 +84,4 @@ class PairVotes(RowVotes):
         pairs = self._training_set
         chosen = self._votes.reshape(-1, pairs.n_classes).argmax(axis=1)  # the first of equals
         mass = int(pairs.example_weights[chosen != pairs.labels].sum())
-        return Standing(float((self._sign * self._votes).min()), mass)
+        return Standing(self._lowest(), mass)
