@@ -1,4 +1,4 @@
-"""Rounds of the engine: counts and sums over rows, threads, layouts and replays agree to the bit."""
+"""Rounds of the engine: counts, sums over rows, threads, layouts and replays agree to the bit."""
 
 import itertools
 from dataclasses import replace
@@ -292,7 +292,7 @@ def bin_in(data, X, y, weights, labels, out, exact):
     mine = y.astype(np.int64) if labels is None else labels[~out]
     n_classes = 2 if labels is None else int(labels.max()) + 1
     (pair,) = assemble([(X, mine, weights)], data.cuts, n_classes, integer_weights=exact)
-    part, of_rows = pair
+    part, _ = pair
     return part, None if labels is None else mine[part.order]
 
 
@@ -311,9 +311,8 @@ def test_rows_of_weight_zero_are_held_out_of_adaboost(several, weights):
     chips = ExponentialChips(training_set(data, DEPTH, sorted_labels, weights=held))
     fewer = ExponentialChips(training_set(kept, DEPTH, fewer_labels))
     assert play(chips, 20) == play(fewer, 20)
-    mine, other = chips.margins(), fewer.margins()
-    np.testing.assert_array_equal(mine.values[mine.masses > 0], other.values)
-    np.testing.assert_array_equal(mine.masses[mine.masses > 0], other.masses)
+    for mine, other in zip(chips.margins(), fewer.margins(), strict=True):
+        np.testing.assert_array_equal(mine, other)
 
 
 @pytest.mark.parametrize("several", [False, True], ids=["two", "several"])
@@ -344,11 +343,11 @@ def test_a_tally_outgrows_its_levels(tally, monkeypatch):
     data, _ = binned(X, y)
     for shape in (STUMP, DEPTH):
         wanted = play(counting(RULE, data, shape, codes=FOREVER), 90)
-        monkeypatch.setattr(engines, "_LEVELS", 4)
+        monkeypatch.setattr(engines, "_LEVELS", 8)
         chips = counting(RULE, data, shape, codes=FOREVER, n_threads=2)
-        assert chips.engine.keeper.tally.shape[2] == 4
+        assert chips.engine.keeper.tally.shape[2] == 8
         assert play(chips, 90) == wanted
-        assert chips.engine.keeper.tally.shape[2] > 4
+        assert chips.engine.keeper.tally.shape[2] > 8
         monkeypatch.undo()
         monkeypatch.setattr(engines, "_is_tally_cheap", lambda data, shape: True)
 
@@ -377,7 +376,7 @@ def test_the_tally_holds_the_counts_of_its_levels(shape, tally):
 
 def test_records_and_nodes_outgrow_their_arrays(monkeypatch, tallied):
     X, y = make_data(6, "few values")
-    labels = np.digitize(X[:, 0], [-0.5, 0.5])
+    labels = np.random.default_rng(6).integers(0, 3, y.size)
     for mine in (None, labels):
         data, own = binned(X, y, labels=mine)
         shape = TreeShape(None, 40)
@@ -441,7 +440,7 @@ def test_large_sets_of_few_bins_have_a_tally(monkeypatch):
         (1000, DEPTH, True),
         (800, DEPTH, False),
         (200, STUMP, True),
-        (100, STUMP, False),
+        (50, STUMP, False),
         (1000, TreeShape(max_depth=3, min_samples_leaf=2), False),
         (1000, TreeShape(max_depth=3, min_weight_fraction_leaf=0.1), False),
     ):

@@ -67,9 +67,9 @@ def best_question(X, y, weights, sizes, cuts, least, criterion, monotonic):
                 else:
                     if left.all():
                         continue
-                    if direction and not asks_missing:
-                        if edges[0] * direction > 0 and edges[1] * direction < 0:
-                            continue
+                    against = edges[0] * direction > 0 and edges[1] * direction < 0
+                    if against and not asks_missing:
+                        continue
                     if min(math.fsum(sizes[left]), math.fsum(sizes[~left])) < least:
                         continue
                     found = score(weights[left], y[left], criterion) + score(
@@ -104,7 +104,7 @@ def fix_side(sums, direction):
 
 
 def reference(X, y, weights, shape, prior=None, monotonic=None):
-    """Grow a tree in plain NumPy: nodes (feature, threshold, missing left, left, vote, gain), value.
+    """Grow a tree: nodes (feature, threshold, missing left, left, vote, gain), and its value.
 
     ``prior`` are the sample weights. Default: ones.
     """

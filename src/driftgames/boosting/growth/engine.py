@@ -411,10 +411,14 @@ class MistakeEngine(Engine):
 
     def _fill_tally(self) -> None:
         """Count all rows at their first level, and at the levels below it."""
-        enter, positions = _counting(self.kind), self.keeper
+        enter, positions, split = _counting(self.kind), self.keeper, self.data.split
         for p in range(self.n_threads):
-            for c in range(2):
-                rows = np.arange(*positions.ends[p, c], dtype=np.uint32)
+            for c, (begin, end) in enumerate(((0, split), (split, self.data.n_rows))):
+                rows = np.arange(begin, end, dtype=np.uint32)
+                if positions.at[LISTED]:  # the rows of a share are those of its lists
+                    rows = rows[(rows - begin) // BLOCK % self.n_threads == p]
+                else:
+                    rows = np.arange(*positions.ends[p, c], dtype=np.uint32)
                 enter(p, c, rows, self.rows, self.state, positions)
         half = _LEVELS // 2
         positions.tally[:, :, :half] = positions.tally[:, :, half : half + 1]

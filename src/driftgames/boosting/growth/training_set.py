@@ -150,9 +150,8 @@ class RowVotes:
         self._training_set = training_set
         prior, integers = training_set.sample_weights, training_set.integer_weights
         # an integer weight is a number of copies, and any other a factor of the example's weight
-        self._copies = prior if integers else (prior > 0).astype(np.int64)
-        self._heavy = prior > 0  # the others are held out
-        self._prior = 1.0 if integers else prior.astype(np.float64)
+        self._copies = prior if integers else np.minimum(prior, 1)
+        self._prior = (self._copies > 0 if integers else prior).astype(np.float64)
         self._sign = np.where(training_set.positive, 1.0, -1.0)
         self._votes = np.zeros(prior.size)
         self._each = self._votes
@@ -164,12 +163,12 @@ class RowVotes:
     def standing(self) -> Standing:
         """Return where the examples stand."""
         wrong = (self._votes > 0) != self._training_set.positive
-        mass = int(self._training_set.sample_weights[wrong].sum())
-        return Standing(self._lowest(), mass)
+        return Standing(self._lowest(), int(self._training_set.sample_weights[wrong].sum()))
 
     def _lowest(self) -> float:
         """Return the lowest total of an example that is not held out."""
-        return float((self._sign * self._votes)[self._heavy].min())
+        totals = self._sign * self._votes
+        return float(totals.min(where=self._copies > 0, initial=np.inf))
 
     def votes_on(self, rows: IntArray) -> FloatArray:
         """Return the totals of some rows."""
@@ -177,11 +176,9 @@ class RowVotes:
 
     def heaviest(self, lowest: float) -> float:
         """Weigh the examples relative to the lowest total; return the largest weight."""
-        away = np.minimum(
-            lowest - self._sign * self._votes, 0.0
-        )  # an example held out may be lower
-        self._each = self._prior * exp_all(away)
-        return float(self._each[self._heavy].max())
+        # totals of examples that are held out may be lower
+        self._each = self._prior * exp_all(np.minimum(lowest - self._sign * self._votes, 0.0))
+        return float(self._each.max())
 
     def measure(self, heaviest: float, unit: float) -> int:
         """Return the sum of the weights, in units, each rounded down."""
@@ -208,8 +205,9 @@ class RowVotes:
 
     def margins(self, all_votes: float) -> Margins:
         """Return the totals over ``all_votes``, rounded up to hundredths."""
-        margins = (self._sign * self._votes / all_votes)[self._heavy]
-        return Margins.on_grid(margins, self._training_set.sample_weights[self._heavy])
+        counts = self._copies > 0
+        margins = (self._sign * self._votes)[counts] / all_votes
+        return Margins.on_grid(margins, self._training_set.sample_weights[counts])
 
     def weights(self, heaviest: float, unit: float) -> IntArray:
         """Return the weights of all examples in units, rounded, and at least 1."""
