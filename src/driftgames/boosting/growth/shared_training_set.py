@@ -31,6 +31,8 @@ from driftgames.boosting.growth.nodes import (
     N_ASKED,
     N_FREE,
     N_FRESH,
+    N_NUMBERS,
+    N_STORED,
     Nodes,
     compile_growth,
     make_nodes,
@@ -121,7 +123,7 @@ class SharedTrainingSet:
         n_codes = int(cuts.offsets[-1])
         self._nodes = make_nodes(numbers, n_parts, n_labels, lanes, n_codes, 1, _LEAVES)
         self._record = rounds.make_record(1, 2 * _LEAVES - 1, n_labels)
-        self._keeper = Numbers(np.zeros(rounds.N_NUMBERS, dtype=np.int64))
+        self._keeper = Numbers(np.zeros(N_NUMBERS, dtype=np.int64))
         self._most = 1 if shape.most_leaves is not None else np.iinfo(np.int64).max
         self._step = partial(_compile_step(pairs), bins=self._bins)
 
@@ -139,7 +141,7 @@ class SharedTrainingSet:
         nodes.sums[0, 0] = sums.reshape(nodes.sums.shape[2:])
         # every row has a bin of each feature
         nodes.totals[0] = sums[:, : self._bins.offsets[1]].sum(axis=1)
-        self._keeper.at[rounds.N_STORED] = 0
+        self._keeper.at[N_STORED] = 0
         places = {0: 1}
         step = self._advance(begins=True)
         while step != GROWN:
