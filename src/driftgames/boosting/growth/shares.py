@@ -162,7 +162,7 @@ def _totalling(kind: Kind) -> Callable[..., None]:
 class Share:
     """Some of the examples, in bins, and where they stand in a fit.
 
-    ``labels`` number the classes if there are more than two.
+    ``labels`` number the classes of the examples, in their own order, if there are more than two.
     """
 
     def __init__(
@@ -173,6 +173,7 @@ class Share:
         n_classes: int = 2,
     ) -> None:
         weights = data.sample_weights
+        labels = None if labels is None else labels[data.order]  # as the rows are sorted
         self._settings = {"labels": labels, "n_classes": n_classes}
         self._set = grow_on(data, shape, weights, labels=labels, n_classes=n_classes)
         self._given = data, shape, weights
