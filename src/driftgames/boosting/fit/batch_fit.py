@@ -96,8 +96,8 @@ class BatchFit(BoostingRounds):
             self._cross_fits or holds_out,
             show=bool(self.verbose),
         )
-        fitted, settled = self._fit_batches(reader, noted, names, pairs, callbacks)
-        if self._cross_fits and not settled:
+        fitted = self._fit_batches(reader, noted, names, pairs, callbacks)
+        if self._cross_fits:
             found = reader.cross_fit(self._twin(fitted), fitted.stages)
             fitted = self._settle(fitted, found)
         return self.adopt(*fitted)
@@ -109,8 +109,8 @@ class BatchFit(BoostingRounds):
         names: Array | None,
         pairs: dict[str, tuple[Any, Any]],
         callbacks: Sequence[Callback],
-    ) -> tuple[Fitted, bool]:
-        """Fit the booster to what a reader reads; return also whether it is calibrated."""
+    ) -> Fitted:
+        """Fit the booster to what a reader reads, but for its calibration."""
         n_estimators, max_bins, shape, goes_on = self._check_settings()
         reader.begin()
         stopping = self._stops(pairs, reader.count() if self.early_stopping else 0)
@@ -127,13 +127,11 @@ class BatchFit(BoostingRounds):
         if names is not None:
             outline = replace(outline, feature_names=names)
         monotonic = self._directions(outline)
-        with open_threads(self.n_jobs) as (pool, _):
-            binned, labels = reader.bin(cuts, monotonic=monotonic)
+        with open_threads(self.n_jobs) as (pool, n_threads):
+            binned, labels = reader.bin(cuts, monotonic=monotonic, pool=pool, n_shares=n_threads)
+            training_set = self._on_bins(binned, shape, labels, classes.size)
             unseen = reader.take_unseen()
             if names is not None:
                 noted.feature_names_in_ = names
             watch = self._watch(noted, outline, pairs, callbacks, stopping, unseen)
-            shares_bins = self._cross_fits and encoder is None and stopping is None
-            keys = reader.keys() if shares_bins else None
-            given = binned, labels, shape, outline, n_estimators, watch, keys, pool
-            return self._fit_bins(*given, goes_on=goes_on)
+            return self._boost(training_set, outline, n_estimators, watch, goes_on=goes_on)
