@@ -20,7 +20,8 @@ def results():
     learner = hedge.Hedge(5)
     run = learner.run(LOSSES)
     policy = PotentialBandit(4, horizon=40, random_state=0)
-    pulls = PullLog(TsallisINF(3, random_state=0)).run(LOSSES[:, :3])
+    pulls = PullLog(TsallisINF(3, random_state=0))
+    pulls.run(LOSSES[:, :3])
     environment = BernoulliArms([0.2, 0.5, 0.5])
     series = bandit.play_games(bandit.POLICIES["exp3"], environment, 60, n_games=3)
     both = {name: bandit.POLICIES[name] for name in ("exp3", "tsallis-inf")}

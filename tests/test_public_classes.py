@@ -40,6 +40,13 @@ ELSEWHERE = {
     ),
     **dict.fromkeys(("Grid", "HitAndRun", "Points", "Precision", "Polytope"), "input"),
     **dict.fromkeys(("FeatureShape", "Reasons"), "input"),
+    **dict.fromkeys(("Exp4", "SquareCB", "ThompsonSampling"), "like TsallisINF"),
+    **dict.fromkeys(("OLMAR", "PAMR", "LimitedPortfolio", "StrategyMixture"), "a strategy"),
+    **dict.fromkeys(("ConfidenceSequence", "SignedIntervals"), "the repr is that of Stateful"),
+    **dict.fromkeys(
+        ("ArmRace", "ConfidenceRun", "ContextRun", "MeanInterval", "PotentialCheck"),
+        "a result that has no page of its own yet",
+    ),
 }
 """Public classes without an object here, and why."""
 

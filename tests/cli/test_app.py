@@ -56,7 +56,7 @@ def test_every_option_of_every_command_is_described():
     options = [each for command in commands for each in command.params]
     assert [each.name for each in options if not each.help or "{" in each.help] == []
     opposites = {opposite for each in options for opposite in each.secondary_opts}
-    assert opposites == {"--no-header", "--losses", "--best-expert"}
+    assert opposites == {"--no-header", "--no-combiners", "--losses", "--best-expert"}
 
 
 @pytest.mark.parametrize("group", ["boost", "datasets"])

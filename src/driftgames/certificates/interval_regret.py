@@ -97,7 +97,7 @@ class IntervalCertificate(Displayed, Comparable):
             ends = range(1 << j, rounds + 1, 1 << j)
             pairs += [(end - (1 << j), end) for end in ends]
         before, last = np.array(pairs, np.int64).T
-        share = ((regret[last] - regret[before]).max(axis=1) / bound(before + 1, last)).max()
+        share = _shares(regret[last] - regret[before], bound(before + 1, last)).max()
         pairs += _worst(regret, bound, float(share))
         before, last = np.array(sorted(set(pairs), key=lambda p: (p[1] - p[0], p)), np.int64).T
         realised = (regret[last] - regret[before]).max(axis=1)
@@ -195,8 +195,15 @@ def _worst(regret: FloatArray, bound: IntervalBound, share: float) -> list[tuple
             r, s = (each.ravel() for each in np.meshgrid(before, last, indexing="ij"))
             r, s = r[s > r], s[s > r]
             if r.size:
-                shares = (regret[s] - regret[r]).max(axis=1) / bound(r + 1, s)
+                shares = _shares(regret[s] - regret[r], bound(r + 1, s))
                 at = int(np.argmax(shares))
                 if shares[at] > share:
                     share, found = float(shares[at]), [(int(r[at]), int(s[at]))]
     return found
+
+
+def _shares(regrets: FloatArray, bound: npt.ArrayLike) -> FloatArray:
+    """Return the largest regret of each interval over its bound; a bound of 0 may promise 0."""
+    most, promised = regrets.max(axis=1), np.asarray(bound, dtype=np.float64)
+    beyond = np.where(most > 0, np.inf, 0.0)
+    return np.divide(most, promised, out=beyond, where=promised > 0)
