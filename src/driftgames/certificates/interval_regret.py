@@ -206,4 +206,4 @@ def _shares(regrets: FloatArray, bound: npt.ArrayLike) -> FloatArray:
     """Return the largest regret of each interval over its bound; a bound of 0 may promise 0."""
     most, promised = regrets.max(axis=1), np.asarray(bound, dtype=np.float64)
     beyond = np.where(most > 0, np.inf, 0.0)
-    return np.divide(most, promised, out=beyond, where=promised > 0)
+    return np.asarray(np.divide(most, promised, out=beyond, where=promised > 0))
