@@ -77,10 +77,25 @@ BAD_FITS = {
         Y,
         {"n_jobs": 1.5},
         {},
-        "n_jobs must be an integer or None; got 1",
+        "n_jobs must be None or an integer other than 0, at most 2147483647; got 1",
     ),
-    "threads in words": (X, Y, {"n_jobs": "a"}, {}, "n_jobs must be an integer or None; got 'a'"),
-    "no threads": (X, Y, {"n_jobs": 0}, {}, "n_jobs == 0"),
+    "threads in words": (X, Y, {"n_jobs": "a"}, {}, "an integer other than 0"),
+    "no threads": (X, Y, {"n_jobs": 0}, {}, "an integer other than 0"),
+    "threads beyond counting": (X, Y, {"n_jobs": 2**63}, {}, "an integer other than 0"),
+    "a masked label": (
+        X,
+        np.ma.array(Y, mask=np.arange(40) == 3),
+        {},
+        {},
+        "y must have no masked entries; got one at index 3",
+    ),
+    "a masked weight": (
+        X,
+        Y,
+        {},
+        {"sample_weight": np.ma.array(np.ones(40), mask=np.arange(40) == 5)},
+        "sample_weight must have no masked entries; got one at index 5",
+    ),
     "a learner that errs": (X, Y, {"estimator": Failing()}, {}, "the weak learner erred"),
     "a learner without weights": (
         X,
@@ -149,9 +164,9 @@ def test_prediction_wants_a_number_of_threads():
     booster = NHBoostClassifier(5).fit(X, Y)
     votes = booster.decision_function(X)
     np.testing.assert_array_equal(booster.set_params(n_jobs=-1).decision_function(X), votes)
-    with pytest.raises(ValueError, match=r"n_jobs must be an integer or None; got 1\.5"):
+    with pytest.raises(ValueError, match=r"n_jobs must be None or an integer .* got 1\.5"):
         booster.set_params(n_jobs=1.5).predict(X)
-    with pytest.raises(ValueError, match="n_jobs == 0"):
+    with pytest.raises(ValueError, match="an integer other than 0"):
         booster.set_params(n_jobs=0).predict(X)
 
 
@@ -189,3 +204,14 @@ def test_other_weak_learners_are_no_additive_model():
     for use in (lambda: booster.explain(X[0]), booster.plot_shapes):
         with pytest.raises(AttributeError, match="built-in stump is an additive model"):
             use()
+
+
+def test_masked_values_are_missing_values():
+    hidden = np.abs(X) < 0.5
+    labels = hidden[:, 0].astype(int)  # only the missing values tell
+    masked, missing = np.ma.array(X, mask=hidden), np.where(hidden, np.nan, X)
+    seen = NHBoostDTClassifier(9).fit(masked, labels)
+    wanted = NHBoostDTClassifier(9).fit(missing, labels)
+    assert seen.stumps_ == wanted.stumps_
+    np.testing.assert_array_equal(seen.predict_proba(masked), wanted.predict_proba(missing))
+    assert (seen.decision_function(masked) != seen.decision_function(X)).any()

@@ -283,7 +283,11 @@ NO_MODELS = [
     ("parameters.n_estimators", True, r"n_estimators must be an integer from 1; got True"),
     ("parameters.max_bins", 256, r"max_bins must be an integer from 2 to 255; got 256"),
     ("parameters.estimator", "tree", r"parameters\.estimator must be null; got 'tree'"),
-    ("parameters.n_jobs", 1.5, r"n_jobs must be an integer other than 0, or null"),
+    (
+        "parameters.n_jobs",
+        1.5,
+        r"n_jobs must be an integer other than 0, of at most 31 bits",
+    ),
     ("parameters.random_state", -1, r"random_state must be an integer from 0, or null"),
     ("classes", REMOVED, r"classes\.dtype is missing"),
     (

@@ -9,10 +9,19 @@ from joblib import Parallel, delayed
 from driftgames.boosting.estimators.input_checks import count_threads
 
 
-def test_threads_are_counted_as_joblib_does():
-    assert count_threads(None) == 1
-    assert count_threads(3) == 3
-    assert count_threads(-1) >= 1
+@pytest.fixture(autouse=True)
+def four_processors(monkeypatch):
+    monkeypatch.setattr("driftgames.core.threads.count_processors", lambda: 4)
+
+
+def test_threads_are_at_most_as_many_as_processors():
+    assert [count_threads(n) for n in (None, 3, 10_000, -1, -2, -9)] == [1, 3, 4, 4, 3, 1]
+
+
+@pytest.mark.parametrize("n_jobs", [0, 2**63, 1.0, "2", True])
+def test_what_is_no_number_of_threads_is_refused(n_jobs):
+    with pytest.raises(ValueError, match="n_jobs must be None or an integer other than 0"):
+        count_threads(n_jobs)
 
 
 @pytest.mark.parametrize("n_workers", [1, 2])

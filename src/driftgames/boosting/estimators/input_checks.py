@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,8 @@ from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.data.frames import Categories, check_types, code_columns, find_categories
 from driftgames.boosting.data.sparse_input import check_sparse
 from driftgames.boosting.model.fitted_model import FittedModel, expand_for
-from driftgames.core.checks import float_errors, shown
+from driftgames.core.checks import float_errors, unmask
+from driftgames.core.threads import count_jobs
 
 INPUT: dict[str, Any] = {
     "accept_sparse": "csr",
@@ -41,6 +41,7 @@ def check_examples(
     `frames.code_columns` says what the codes are. The names and the number of columns are noted on
     the booster with ``reset``, and else compared with those that it has.
     """
+    X, y = unmask("X", X, missing=True), unmask("y", y)
     setting, categorical = booster.categorical_features, None
     by_type = isinstance(setting, str) and setting == "from_dtype"
     if not (by_type and isinstance(X, np.ndarray)):  # an array has one type
@@ -60,6 +61,7 @@ def check_rows(
 
     Without ``finite``, a plain array is not searched for infinities.
     """
+    X = unmask("X", X, missing=True)
     if encoder is not None:
         validate_data(booster, X, reset=False, skip_check_array=True)  # names, number of columns
         check_types(X, [feature is not None for feature in encoder.features])
@@ -94,7 +96,7 @@ def _validate(booster: Any, X: Any, y: Any, *, reset: bool, finite: bool = True)
         check_sparse(X)
     elif isinstance(y, str) and is_plain(X) and (not finite or _is_known_finite(X, booster.n_jobs)):
         settings = {**INPUT, "ensure_all_finite": False}
-    with float_errors("X and y"):
+    with float_errors("X and y", X):
         return validate_data(booster, X, y, reset=reset, **settings)
 
 
@@ -128,13 +130,13 @@ def open_threads(n_jobs: Any) -> Iterator[tuple[ThreadPoolExecutor | None, int]]
 
 
 def count_threads(n_jobs: Any) -> int:
-    """Return ``n_jobs`` as joblib counts it; the default is 1, or the number of its backend.
+    """Return the threads that ``n_jobs`` asks for; the default is 1, or that of joblib's backend.
 
-    Inside a worker of joblib or Dask it is 1, because the workers share the cores already.
+    There are at most as many as processors. Inside a worker of joblib or Dask there is one, because
+    the workers share the cores already.
     """
-    if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
-        raise ValueError(f"n_jobs must be an integer or None; got {shown(n_jobs)}")
-    return 1 if _in_worker() else int(effective_n_jobs(n_jobs))
+    n_threads = count_jobs(n_jobs, default=int(effective_n_jobs(None)))
+    return 1 if _in_worker() else n_threads
 
 
 def _in_worker() -> bool:

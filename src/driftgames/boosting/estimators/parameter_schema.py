@@ -12,6 +12,7 @@ from driftgames.boosting.model.model_schema import LABEL
 from driftgames.core.checks import is_real
 from driftgames.core.description import is_described
 from driftgames.core.schema import (
+    JOBS,
     LARGEST,
     NULL,
     POSITIVE,
@@ -77,7 +78,7 @@ PARAMETERS: dict[str, Requirement] = {
     ).or_null,
     "n_estimators": integer(1),
     "n_iter_no_change": integer(1),
-    "n_jobs": Requirement("an integer other than 0", lambda v: type(v) is int and v != 0).or_null,
+    "n_jobs": JOBS.or_null,
     "potential": Requirement("a potential", is_described).or_null,
     "random_state": integer(0).or_null,
     "scoring": STRING.or_null,
