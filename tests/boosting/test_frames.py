@@ -130,7 +130,7 @@ BAD = {
         "column 0 holds inf",
     ),
     "another word": (LETTER_FRAME, {"categorical_features": "all"}, "got 'all'"),
-    "no categories": (LETTER_FRAME, {"categorical_features": None}, "could not convert string"),
+    "no categories": (LETTER_FRAME, {"categorical_features": None}, "must be numbers; got"),
     "other categories": (
         LETTER_FRAME.assign(d=LETTERS),
         {"categorical_features": ["c"]},

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from driftgames._kernels.jit import brief_kernel
+from driftgames._kernels.sums import vecmat
 from driftgames.core.checks import as_read_only
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.hedge.base import ExpertLearner
@@ -181,7 +182,7 @@ class MixtureGame:
         if self.combiners is None:
             return p
         n = self.n_experts
-        return np.asarray(p[:n] + p[n:] @ self.combiners.expert_weights())
+        return np.asarray(p[:n] + vecmat(p[n:], self.combiners.expert_weights()))
 
     def _add_up(
         self, mixed: FloatArray, heard: FloatArray, outcomes: FloatArray, awake: BoolArray | None

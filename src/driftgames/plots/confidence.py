@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from driftgames.core.checks import as_floats, check_vector
 from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.plots.style import new_axes, with_styles
 
@@ -19,6 +20,9 @@ def plot_confidence(
     ax: Axes | None = None,
 ) -> Figure:
     """Draw a mean over the rounds, and its confidence bounds as thin lines around it."""
+    rounds = check_vector("rounds", rounds)
+    mean = check_vector("mean", mean, rounds.size)
+    low, high = as_floats("low", low), as_floats("high", high)
     figure, ax = new_axes(ax)
     ax.plot(rounds, mean, color="#1b1b1b", linewidth=1.5, label="mean of the values")
     label = "confidence bounds"
