@@ -14,11 +14,8 @@ from sklearn.utils.validation import has_fit_parameter
 from driftgames.boosting.data.bins import Array, BitArray
 from driftgames.boosting.growth.pair_training_set import PairTrainingSet
 from driftgames.boosting.growth.training_set import RowSet
-from driftgames.core.checks import shown
+from driftgames.boosting.model.votes import IS_LABEL, votes_of
 from driftgames.core.typing import FloatArray, IntArray
-
-IS_LABEL = np.array([False, True])
-"""The classes of the question whether an example has a label."""
 
 
 class ConstantVote(DummyClassifier):  # type: ignore[misc]  # sklearn is untyped
@@ -129,19 +126,6 @@ class EstimatorPairs(PairTrainingSet):
         """Return the votes of the clones of a round on every pair."""
         each = zip(self._of_label, hypothesis, strict=True)
         return np.stack([one.votes(fitted) for one, fitted in each], axis=1).reshape(-1)
-
-
-def votes_of(hypothesis: Any, X: Any, classes: Array) -> BitArray:
-    """Return a fitted classifier's vote on each row: 1 for ``classes[1]``, 0 for ``classes[0]``."""
-    labels = np.asarray(hypothesis.predict(X))
-    up = labels == classes[1]
-    known = up | (labels == classes[0])
-    if not np.all(known):
-        raise ValueError(
-            f"estimator must predict one of the classes {classes.tolist()}; "
-            f"{type(hypothesis).__name__} predicted {shown(labels[~known][0])}"
-        )
-    return np.asarray(up, dtype=np.uint8)
 
 
 def draw_seeds(random_state: Any, *, used: int) -> Iterator[int]:
