@@ -25,6 +25,9 @@ from sklearn.multiclass import OneVsRestClassifier
 from bench.sets import folds
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier, NoEdgeWarning
 from driftgames.boosting.data.cuts import cut_dense
+from driftgames.boosting.weights.by_mistakes import AskingChips
+from driftgames.boosting.weights.potential import PotentialWeights
+from driftgames.potentials import NormalHedgeDT
 
 DEPTHS = (1, 2, 3)
 SETS: dict[str, Callable[[], Any]] = {
@@ -47,11 +50,11 @@ SETS: dict[str, Callable[[], Any]] = {
 class UniformPairs(NHBoostDTClassifier):
     """NH-Boost.DT on pairs that all count alike, right or wrong."""
 
-    def _start(self, training_set: Any) -> Any:
+    def _start(self, training_set: Any, n_rounds: int) -> Any:
         training_set.sample_weights = np.repeat(
             training_set.example_weights, training_set.n_classes
         )
-        return super()._start(training_set)
+        return AskingChips(PotentialWeights(NormalHedgeDT(self.d)), training_set, n_rounds)
 
 
 class AdaBoostMM:

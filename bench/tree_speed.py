@@ -22,9 +22,11 @@ from bench.boosting import first_fit, make_dense
 from bench.harness import Tell, best_of, peak_memory, silent, why_absent
 from driftgames import datasets
 from driftgames.boosting import NHBoostDTClassifier
-from driftgames.boosting.data.binned_training_set import BinnedTrainingSet, bin_examples
-from driftgames.boosting.estimators.potential_boost import CountedChips, PotentialWeights
-from driftgames.boosting.growth.tree_growth import TreeGrower, TreeShape
+from driftgames.boosting.data.binned_data import BinnedData, bin_examples
+from driftgames.boosting.growth.shape import TreeShape
+from driftgames.boosting.growth.tree_training_set import grow_on
+from driftgames.boosting.weights.by_mistakes import count_chips
+from driftgames.boosting.weights.potential import PotentialWeights
 from driftgames.cli._output import console
 from driftgames.plots import save_figure
 from driftgames.plots.style import new_axes, with_styles
@@ -144,16 +146,17 @@ def ignored(n_rows: int = 100_000, repeats: int = 3) -> dict[float, Any]:
     return measured
 
 
-def _time_trees(binned: BinnedTrainingSet) -> list[tuple[float, float]]:
+def _time_trees(binned: BinnedData) -> list[tuple[float, float]]:
     """Return the share of zero weights before each tree, and how long it took."""
-    trees = TreeGrower(binned, TreeShape(None, LEAVES))
-    chips = CountedChips(PotentialWeights(NormalHedgeDT()), trees)
-    rounds = []
+    weights = binned.sample_weights
+    trees = grow_on(binned, TreeShape(None, LEAVES), weights, labels=None, n_classes=2)
+    chips = count_chips(PotentialWeights(NormalHedgeDT()), trees, TREES)
+    rounds, zeros = [], 0.0
     for _ in range(TREES):
-        zeros, begun = chips.zero_fraction, time.process_time()
-        edge, tree = chips.choose()
-        chips.move(tree, edge)
+        begun = time.process_time()
+        played = chips.play(1)
         rounds.append((zeros, time.process_time() - begun))
+        zeros = played[0].zero_fraction
     return rounds
 
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
-from driftgames.boosting.data.binned_training_set import bin_examples
+from driftgames.boosting.data.binned_data import bin_examples
 
 
 def stored_in_parts(X, rng):

@@ -21,8 +21,8 @@ from driftgames.boosting import (
     NoEdgeWarning,
     PotentialBoostClassifier,
 )
-from driftgames.boosting.estimators.potential_boost import CountedChips
 from driftgames.boosting.fit import rounds
+from driftgames.boosting.weights.by_mistakes import EngineChips
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, RecipePotential, TwoNorm
 
 SETTINGS = {
@@ -161,14 +161,14 @@ def test_an_interrupted_fit_leaves_the_booster_as_it_was(data, monkeypatch):
     X, y = data
     booster = NHBoostDTClassifier(10, warm_start=True, calibrate=False).fit(X, y)
     before = dict(vars(booster))
-    move = CountedChips.move
+    play = EngineChips.play
 
-    def interrupt(self, hypothesis, edge):
-        if self.n_rounds == 20:
+    def interrupt(self, n_rounds):
+        if self.n_rounds + n_rounds > 20:
             raise KeyboardInterrupt
-        return move(self, hypothesis, edge)
+        return play(self, n_rounds)
 
-    monkeypatch.setattr(CountedChips, "move", interrupt)
+    monkeypatch.setattr(EngineChips, "play", interrupt)
     booster.set_params(n_estimators=40)
     with pytest.raises(KeyboardInterrupt):
         booster.fit(X, y)

@@ -1,4 +1,4 @@
-"""The engines of stumps and trees: the tally, sums over rows, and brute force agree to the bit."""
+"""Rounds of the engine: counts, sums over rows, threads, layouts and replays agree to the bit."""
 
 import itertools
 from dataclasses import replace
@@ -11,19 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftgames.boosting import Stumps
-from driftgames.boosting.data.binned_training_set import BinnedTrainingSet, bin_examples
+from driftgames.boosting.data import binned_data
+from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins, SparseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.estimators.adaboost import ExponentialChips
-from driftgames.boosting.estimators.nh_boost import NormalHedgeWeights
-from driftgames.boosting.estimators.potential_boost import CountedChips, PotentialWeights
-from driftgames.boosting.growth import leaf_tally, tree_growth
-from driftgames.boosting.growth.leaf_tally import LeafCounts, LeafTally
-from driftgames.boosting.growth.shares import SumGrower
-from driftgames.boosting.growth.tally import Tally
+from driftgames.boosting.growth import engine as engines
+from driftgames.boosting.growth.binned_trees import BinnedTree
+from driftgames.boosting.growth.nodes import LISTED
+from driftgames.boosting.growth.pair_training_set import PairCounts
+from driftgames.boosting.growth.positions import SUM_BITS, TALLIED
+from driftgames.boosting.growth.shape import STUMP, TreeShape
 from driftgames.boosting.growth.training_set import RowCounts
-from driftgames.boosting.growth.tree_growth import TreeGrower, TreeShape
-from driftgames.boosting.weights.example_chips import SUM_BITS
+from driftgames.boosting.growth.tree_training_set import grow_on
+from driftgames.boosting.weights.by_mistakes import AskingChips, EngineChips, MistakeWeights
+from driftgames.boosting.weights.exponential import ExponentialChips
+from driftgames.boosting.weights.majority import MajorityWeights
+from driftgames.boosting.weights.normal_hedge import NormalHedgeWeights
+from driftgames.boosting.weights.potential import PotentialWeights
 from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
 
 RULES = {
@@ -32,7 +36,19 @@ RULES = {
     "2-norm": PotentialWeights(TwoNorm()),
     "EXP": PotentialWeights(Exponential(0.2)),
     "NH-Boost": NormalHedgeWeights(),
+    "majority": MajorityWeights(90, 0.05),
 }
+RULE = RULES["NH-Boost.DT"]
+
+
+class Plain(MistakeWeights):
+    """A rule that is not compiled: the square of the mistakes, and one more."""
+
+    def __init__(self, *, looks_at_masses):
+        self.looks_at_masses = looks_at_masses
+
+    def weights(self, mistakes, t, edge_sum, masses):
+        return (mistakes + 1.0) ** 2 + (masses[0] if self.looks_at_masses else edge_sum)
 
 
 def make_data(seed, kind, n=300, n_features=6):
@@ -53,37 +69,158 @@ def make_data(seed, kind, n=300, n_features=6):
 
 
 KINDS = ["many values", "few values", "sparse", "missing", "mostly missing", "constant"]
+SHAPES = {
+    "stump": STUMP,
+    "depth": TreeShape(max_depth=3),
+    "leaves": TreeShape(max_depth=None, max_leaves=5, criterion="kearns-mansour"),
+    "samples": TreeShape(max_depth=3, min_samples_leaf=7),
+    "mass": TreeShape(max_depth=3, min_weight_fraction_leaf=0.03),
+}
+DEPTH = SHAPES["depth"]
+FOREVER, BRIEFLY = np.inf, 0.0
+"""The mean number of codes of a row, as the tally is told: it never seems costly, or always."""
 
 
 def ones(n):
     return np.ones(n, dtype=np.int64)
 
 
-def counted(rule, counts):
-    """The chips of a booster that counts mistakes in this way."""
-    start = SimpleNamespace(count_mistakes=lambda: counts, integer_weights=True)
-    return CountedChips(rule, start)
+def binned(X, y, weights=None, max_bins=20, *, labels=None, **settings):
+    """The rows in bins, and their classes in that order if there are more than two."""
+    weights = ones(len(y)) if weights is None else weights
+    if labels is None:
+        return bin_examples(X, y, weights, max_bins, **settings), None
+    data = bin_examples(X, np.zeros(len(y), dtype=bool), weights, max_bins, **settings)
+    return data, labels[data.order]
+
+
+def training_set(data, shape=STUMP, labels=None, *, weights=None, n_threads=1):
+    weights = data.sample_weights if weights is None else weights
+    n_classes = 2 if labels is None else int(labels.max()) + 1
+    settings = {"labels": labels, "n_classes": n_classes, "n_threads": n_threads}
+    return grow_on(data, shape, weights, **settings)
+
+
+def counting(rule, data, shape=STUMP, labels=None, n_rounds=100, codes=None, **settings):
+    """The chips that the engine plays with; ``codes`` is what the tally is told of the rows."""
+    rows = training_set(data, shape, labels, **settings)
+    engine = rows.play_rounds(n_rounds)
+    if codes is not None:
+        engine.keeper.edges[1] = codes
+    chips = EngineChips(rule, engine, rows.mass)
+    chips.engine = engine
+    return chips
+
+
+def summing(rule, data, shape=STUMP, labels=None, n_rounds=100, **settings):
+    """The slow way: one number of mistakes for each row in NumPy, and every tree on its own."""
+    rows = training_set(data, shape, labels, **settings)
+    counts = RowCounts(rows) if labels is None else PairCounts(rows)
+    start = SimpleNamespace(count_mistakes=lambda n: counts, integer_weights=rows.integer_weights)
+    chips = AskingChips(rule, start, n_rounds)
+    chips.counts = counts
+    return chips
+
+
+def shown(hypothesis):
+    return tuple(part.tolist() for part in hypothesis)
 
 
 def play(chips, n_rounds):
-    played = []
-    for _ in range(n_rounds):
-        edge, hypothesis = chips.choose()
-        if edge <= 0:
-            break
-        weight = chips.move(hypothesis, edge)
-        played.append((edge, hypothesis, weight, chips.zero_fraction, chips.training_error))
-    return played
+    return [(shown(each.hypothesis), *each[1:]) for each in chips.play(n_rounds)]
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@pytest.fixture(params=[True, False], ids=["tally", "rows"])
+def tallied(request, monkeypatch):
+    """Whether the engine counts rows in bins, however few there are."""
+    monkeypatch.setattr(engines, "_is_tally_cheap", lambda data, shape: request.param)
+    return request.param
+
+
+@pytest.fixture
+def tally(monkeypatch):
+    monkeypatch.setattr(engines, "_is_tally_cheap", lambda data, shape: True)
+
+
+@pytest.mark.parametrize("shape", ["stump", "depth", "leaves"])
+@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_tally_and_adding_up_over_rows_agree_to_the_bit(kind, rule):
+def test_rounds_of_the_engine_are_those_of_single_rows(kind, rule, shape, tallied):
     X, y = make_data(0, kind)
-    table = bin_examples(X, y, ones(y.size), 20)
-    tallied = counted(rule, Tally(table))
-    summed = counted(rule, RowCounts(table))
-    assert play(tallied, 80) == play(summed, 80)
+    data, _ = binned(X, y)
+    chips = counting(RULES[rule], data, SHAPES[shape], codes=FOREVER)
+    slow = summing(RULES[rule], data, SHAPES[shape])
+    assert chips.engine.keeper.at[TALLIED] == tallied
+    assert chips.engine.is_listed == (shape != "stump" or not tallied)
+    played = play(chips, 20) + play(chips, 60)
+    assert played == play(slow, 80)
+    assert len(played) == 80
+    assert chips.engine.keeper.at[TALLIED] == tallied
+    np.testing.assert_array_equal(chips.engine.mistakes(), slow.counts._mistakes)
+    for mine, other in zip(chips.margins(), slow.margins(), strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_a_rule_in_python_plays_as_single_rows_do(looks, tallied):
+    X, y = make_data(1, "missing")
+    data, _ = binned(X, y)
+    rule = Plain(looks_at_masses=looks)
+    for shape in (STUMP, DEPTH):
+        chips = counting(rule, data, shape, codes=FOREVER)
+        assert play(chips, 40) == play(summing(rule, data, shape), 40)
+
+
+def draw(seed):
+    """A set, a shape and what a fit may have beside them."""
+    rng = np.random.default_rng(seed)
+    n, n_features = int(rng.integers(20, 120)), int(rng.integers(1, 6))
+    X = rng.integers(0, rng.integers(2, 12), (n, n_features)).astype(float)
+    X[rng.random(X.shape) < rng.choice([0.0, 0.3])] = np.nan
+    X[rng.random(X.shape) < rng.choice([0.0, 0.6])] = 0.0
+    y = X[:, 0] + 3 * rng.random(n) > np.nanmean(X[:, 0]) + 1.5
+    y[:2] = [False, True]
+    share = rng.random()
+    shape = TreeShape(
+        max_depth=rng.choice([1, 2, 3]).item() if rng.random() < 0.8 else None,
+        max_leaves=int(rng.integers(2, 7)),
+        min_samples_leaf=int(rng.integers(2, 5)) if share < 0.2 else 1,
+        min_weight_fraction_leaf=0.04 if share > 0.8 else 0.0,
+        criterion="gini" if rng.random() < 0.5 else "kearns-mansour",
+    )
+    weights = rng.integers(1, 5, n) if rng.random() < 0.5 else rng.exponential(size=n)
+    monotonic = rng.integers(-1, 2, n_features) if rng.random() < 0.4 else None
+    form = sp.csr_matrix if rng.random() < 0.4 else np.asarray
+    return form(X), y, SampleWeights.of(weights.astype(float)), shape, monotonic
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("classes", ["two", "several"])
+def test_drawn_rounds_are_those_of_single_rows(classes, n_threads, tallied):
+    n_rounds = []
+    for seed in range(60):
+        X, y, weights, shape, monotonic = draw(seed)
+        labels = None
+        if classes == "several":
+            monotonic = None
+            labels = np.random.default_rng(seed).integers(0, 3 + seed % 4, y.size) * y
+            labels[:2] = 0, 2 + seed % 4
+        data, labels = binned(
+            X,
+            y,
+            weights.of_each,
+            labels=labels,
+            integer_weights=weights.integer_weights,
+            monotonic=monotonic,
+        )
+        given = RULE, data, shape, labels
+        chips = counting(*given, codes=FOREVER, n_threads=n_threads)
+        slow = summing(*given)
+        played = play(chips, 25)
+        assert played == play(slow, 25), seed
+        assert chips.engine.mistakes().tolist() == slow.counts._mistakes.tolist()
+        n_rounds.append(len(played))
+    assert n_rounds.count(25) > 40
 
 
 @pytest.mark.parametrize("name", ["NH-Boost.DT", "lagging", "2-norm", "EXP"])
@@ -95,17 +232,239 @@ def test_numbers_of_mistakes_weigh_as_the_potential_says(name):
         np.testing.assert_array_equal(found, RULES[name].potential.weights(positions, t))
 
 
-@pytest.mark.parametrize("n_shares", [2, 3, 7])
+@pytest.mark.parametrize("n_threads", [2, 3, 7])
 @pytest.mark.parametrize("kind", KINDS)
-def test_shares_of_the_rows_change_nothing(kind, n_shares):
+def test_threads_change_nothing(kind, n_threads, tallied):
     X, y = make_data(1, kind)
-    table = bin_examples(X, y, ones(y.size), 20)
-    rule = PotentialWeights(NormalHedgeDT())
-    one = counted(rule, Tally(table))
-    shares = replace(table, n_shares=n_shares)
-    cut = counted(rule, Tally(shares))
-    assert play(cut, 80) == play(one, 80)
-    assert play(ExponentialChips(shares), 30) == play(ExponentialChips(table), 30)
+    data, _ = binned(X, y)
+    for shape in (STUMP, DEPTH):
+        one = play(counting(RULE, data, shape, codes=FOREVER), 80)
+        assert play(counting(RULE, data, shape, codes=FOREVER, n_threads=n_threads), 80) == one
+    one, more = (training_set(data, n_threads=n) for n in (1, n_threads))
+    assert play(ExponentialChips(more), 30) == play(ExponentialChips(one), 30)
+
+
+@pytest.mark.parametrize("shape", ["stump", "depth", "samples"])
+def test_threads_with_many_blocks_of_rows_change_nothing(shape, tallied):
+    X, y = make_data(1, "few values", n=8000)
+    data, _ = binned(X, y)
+    one, two, three = (
+        play(counting(RULE, data, SHAPES[shape], codes=FOREVER, n_threads=n), 30) for n in (1, 2, 3)
+    )
+    assert one == two == three
+
+
+HELD_OUT = ["stump", "depth", "samples", "mass"]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("kind", ["many values", "sparse", "missing"])
+@pytest.mark.parametrize("weights", ["ones", "reals"])
+@pytest.mark.parametrize("several", [False, True], ids=["two", "several"])
+@pytest.mark.parametrize("shape", HELD_OUT)
+def test_rows_of_weight_zero_are_held_out(shape, several, weights, kind, n_threads, tallied):
+    """They change no tree, and their own mistakes are counted."""
+    X, y = make_data(2, kind, n=400)
+    rng = np.random.default_rng(2)
+    X, out = np.round(X, 1), rng.random(400) < 0.3
+    labels = np.minimum(np.digitize(X[:, 0], [-0.5, 0.5]), 2) if several else None
+    labels = np.where(np.isnan(X[:, 0]), 0, labels) if several else None
+    prior = SampleWeights.of(np.ones(400) if weights == "ones" else rng.exponential(size=400))
+    exact = prior.integer_weights
+    data, sorted_labels = binned(X, y, prior.of_each, 255, labels=labels, integer_weights=exact)
+    kept = bin_in(data, X[~out], y[~out], prior.of_each[~out], labels, out, exact)
+    held = np.where(out[data.order], 0, data.sample_weights)
+    settings = {"codes": FOREVER, "n_threads": n_threads}
+    chips = counting(RULE, data, SHAPES[shape], sorted_labels, weights=held, **settings)
+    fewer = counting(RULE, *kept[:1], SHAPES[shape], kept[1], **settings)
+    played = chips.play(40)
+    assert [(shown(r.hypothesis), *r[1:]) for r in played] == play(fewer, 40)
+    # the mistakes of all rows, from the votes of each tree
+    rows = training_set(data, SHAPES[shape], sorted_labels)
+    wrong = sum(rows.votes(r.hypothesis) != rows.positive for r in played)
+    np.testing.assert_array_equal(chips.engine.mistakes(), wrong)
+
+
+def bin_in(data, X, y, weights, labels, out, exact):
+    """Fewer rows in the bins of all: the cuts are the same."""
+    from driftgames.boosting.fit.assembly import assemble
+
+    mine = y.astype(np.int64) if labels is None else labels[~out]
+    n_classes = 2 if labels is None else int(labels.max()) + 1
+    (pair,) = assemble([(X, mine, weights)], data.cuts, n_classes, integer_weights=exact)
+    part, _ = pair
+    return part, None if labels is None else mine[part.order]
+
+
+@pytest.mark.parametrize("weights", ["ones", "reals"])
+@pytest.mark.parametrize("several", [False, True], ids=["two", "several"])
+def test_rows_of_weight_zero_are_held_out_of_adaboost(several, weights):
+    X, y = make_data(3, "many values", n=300)
+    rng = np.random.default_rng(3)
+    X, out = np.round(X, 1), rng.random(300) < 0.3
+    labels = np.digitize(X[:, 0] + rng.normal(size=300), [-0.5, 0.5]) if several else None
+    prior = SampleWeights.of(np.ones(300) if weights == "ones" else rng.exponential(size=300))
+    exact = prior.integer_weights
+    data, sorted_labels = binned(X, y, prior.of_each, 255, labels=labels, integer_weights=exact)
+    kept, fewer_labels = bin_in(data, X[~out], y[~out], prior.of_each[~out], labels, out, exact)
+    held = np.where(out[data.order], 0, data.sample_weights)
+    chips = ExponentialChips(training_set(data, DEPTH, sorted_labels, weights=held))
+    fewer = ExponentialChips(training_set(kept, DEPTH, fewer_labels))
+    assert play(chips, 20) == play(fewer, 20)
+    for mine, other in zip(chips.margins(), fewer.margins(), strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["two", "several"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", ["few values", "sparse"])
+def test_rounds_are_replayed_to_where_they_were(kind, shape, several, tallied):
+    X, y = make_data(4, kind)
+    labels = np.digitize(X[:, 0] + 0.3 * X[:, 2], [-0.5, 0.5]) if several else None
+    data, labels = binned(X, y, labels=labels)
+    given = RULE, data, SHAPES[shape], labels
+    wanted = play(counting(*given, codes=FOREVER), 30)
+    chips = counting(*given, codes=FOREVER)
+    earlier = chips.play(12)
+    again = counting(*given, codes=FOREVER)
+    for each in earlier:
+        played, edge = again.replay(each.hypothesis, each.edge)
+        assert edge == pytest.approx(each.edge, abs=1e-12)
+        assert (shown(played.hypothesis), *played[1:]) == (shown(each.hypothesis), *each[1:])
+    assert again.engine.keeper.at[TALLIED] == (
+        tallied and not several and not SHAPES[shape].has_least_size
+    )
+    assert play(again, 18) == wanted[12:]
+    np.testing.assert_array_equal(again.engine.masses()[1], again._masses)
+
+
+def test_a_tally_outgrows_its_levels(tally, monkeypatch):
+    X, y = make_data(5, "few values")
+    data, _ = binned(X, y)
+    for shape in (STUMP, DEPTH):
+        wanted = play(counting(RULE, data, shape, codes=FOREVER), 90)
+        monkeypatch.setattr(engines, "_LEVELS", 8)
+        chips = counting(RULE, data, shape, codes=FOREVER, n_threads=2)
+        assert chips.engine.keeper.tally.shape[2] == 8
+        assert play(chips, 90) == wanted
+        assert chips.engine.keeper.tally.shape[2] > 8
+        monkeypatch.undo()
+        monkeypatch.setattr(engines, "_is_tally_cheap", lambda data, shape: True)
+
+
+@pytest.mark.parametrize("shape", ["stump", "depth"])
+def test_the_tally_holds_the_counts_of_its_levels(shape, tally):
+    """Row by row: what stands at a level or above in each bin."""
+    for kind in ("few values", "sparse"):
+        X, y = make_data(8, kind)
+        weights = np.random.default_rng(8).integers(1, 5, y.size)
+        data, _ = binned(X, y, weights)
+        chips = counting(RULE, data, SHAPES[shape], codes=FOREVER, n_threads=2)
+        for _ in range(8):
+            chips.play(5)
+            keeper, levels = chips.engine.keeper, chips.engine.state.levels.astype(np.int64)
+            counts = keeper.tally.sum(axis=0, dtype=np.int64)
+            for c in (0, 1):
+                mine = np.arange(y.size) >= data.split
+                mine = mine == (c == 1)
+                low, high, base = keeper.low[c], keeper.high[c], keeper.base[c]
+                assert (low, high) == (levels[mine].min(), levels[mine].max())
+                for level in range(low, high + 1):
+                    above = mine & (levels >= level)
+                    assert counts[c, level - base, -1] == data.sample_weights[above].sum()
+
+
+def test_records_and_nodes_outgrow_their_arrays(monkeypatch, tallied):
+    X, y = make_data(6, "few values")
+    labels = np.random.default_rng(6).integers(0, 3, y.size)
+    for mine in (None, labels):
+        data, own = binned(X, y, labels=mine)
+        shape = TreeShape(None, 40)
+        wanted = play(counting(RULE, data, shape, own, codes=FOREVER), 30)
+        assert max(len(each[0][0]) for each in wanted) > 60
+        with monkeypatch.context() as patch:
+            patch.setattr(engines, "_LEAVES", 2)
+            patch.setattr(engines, "_CHUNK_NODES", 4)
+            for n_threads in (1, 2):
+                chips = counting(RULE, data, shape, own, codes=FOREVER, n_threads=n_threads)
+                assert play(chips, 30) == wanted
+
+
+def test_a_tally_that_costs_more_is_given_up_without_a_trace(tally):
+    X, y = make_data(4, "few values")
+    data, _ = binned(X, y)
+    for shape in (STUMP, DEPTH):
+        wanted = play(counting(RULE, data, shape, codes=FOREVER), 60)
+        for n_threads in (1, 2):
+            chips = counting(RULE, data, shape, codes=BRIEFLY, n_threads=n_threads)
+            played = play(chips, 7)
+            assert chips.engine.keeper.at[TALLIED]
+            played += play(chips, 1)
+            assert not chips.engine.keeper.at[TALLIED]
+            assert chips.engine.is_listed
+            assert played + play(chips, 52) == wanted
+
+
+def test_a_tally_is_given_up_by_what_it_costs(tally):
+    """2.3 codes of a row that moves, and 0.3 of a count, beside a code of a row of weight."""
+    X, y = make_data(4, "many values", n=2000)
+    data, _ = binned(X, y)
+    chips = counting(RULE, data, DEPTH)
+    mine, keeper = 6.0, chips.engine.keeper
+    assert keeper.edges[1] == mine
+    costly = 0
+    while keeper.at[TALLIED]:
+        before = chips.engine.mistakes()
+        tables, low, high = keeper.tables.copy(), keeper.low.copy(), keeper.high.copy()
+        levels, shift = chips.engine.state.levels.copy(), keeper.shift.copy()
+        assert play(chips, 1)
+        erred = chips.engine.mistakes() - before
+        n_moved = n_heavy = 0
+        for c, part in enumerate((slice(0, data.split), slice(data.split, None))):
+            n_erred = int(erred[part].sum())
+            n_moved += min(n_erred, erred[part].size - n_erred)
+            n_heavy += np.count_nonzero(tables[c, levels[part]])
+            assert keeper.rise[c] == (2 * n_erred <= erred[part].size)
+            assert keeper.shift[c] == shift[c] + (not keeper.rise[c])
+        n_counts = int((high - low + 1).sum()) * keeper.tally.shape[3]
+        is_costly = 2.3 * n_moved * mine + 0.3 * n_counts > n_heavy * mine
+        costly = max(costly + (1 if is_costly else -1), 0)
+        assert bool(keeper.at[TALLIED]) == (costly < 8)
+        assert chips.n_rounds < 100
+
+
+def test_large_sets_of_few_bins_have_a_tally(monkeypatch):
+    monkeypatch.setattr(engines, "_FEW_CODES", 5000)
+    X, y = make_data(5, "few values", n=1000)
+    for rows, shape, has_tally in (
+        (1000, DEPTH, True),
+        (800, DEPTH, False),
+        (200, STUMP, True),
+        (50, STUMP, False),
+        (1000, TreeShape(max_depth=3, min_samples_leaf=2), False),
+        (1000, TreeShape(max_depth=3, min_weight_fraction_leaf=0.1), False),
+    ):
+        data, _ = binned(X[:rows], y[:rows])
+        chips = counting(RULE, data, shape)
+        assert chips.engine.keeper.at[TALLIED] == has_tally, (rows, shape)
+    rounded = replace(binned(X, y)[0], integer_weights=False)
+    assert not counting(RULE, rounded, DEPTH).engine.keeper.at[TALLIED]
+    heavy = replace(data, sample_weights=np.full(rows, 2**31 // rows + 1))
+    assert not counting(RULE, heavy, STUMP).engine.keeper.at[TALLIED]
+
+
+def test_the_root_is_not_summed_where_there_are_counts(tallied):
+    """Trees of two leaves look at the root alone: what the rows list is not read."""
+    X, y = make_data(6, "few values", n=2000)
+    shape = TreeShape(None, 2)
+    wanted = play(counting(RULE, binned(X, y)[0], shape, codes=FOREVER), 6)
+    data, _ = binned(X, y)
+    assert isinstance(data.bins, DenseBins)
+    chips = counting(RULE, data, shape, codes=FOREVER)
+    played = play(chips, 5)
+    data.bins.codes[:] = 0
+    assert (played + play(chips, 1) == wanted) == tallied
+    assert chips.engine.keeper.at[LISTED]
 
 
 def brute_force(X, y, weights):
@@ -125,7 +484,7 @@ def brute_force(X, y, weights):
                 h = np.where(gone, lost or 0, h)
                 value = int((weights * np.where(y, h, -h)).sum())
                 if value > best:
-                    best, found = value, (j, cut, left, lost)
+                    best, found = value, (j, cut)
     return best, found
 
 
@@ -133,37 +492,67 @@ def brute_force(X, y, weights):
 def test_the_best_stump_is_the_best_of_all(seed, kind, n):
     X, y = make_data(seed, kind, n=n, n_features=3)
     weights = np.random.default_rng(seed).integers(0, 5, size=n)
-    table = bin_examples(X, y, ones(n), 255)
-    value, norm, (j, cut, left, lost) = table.best(weights[table.order])
-    assert norm == weights.sum()
+    data, _ = binned(X, y, max_bins=255)
+    rows = training_set(data)
+    value, norm, tree = rows.best(weights[data.order])
+    assert norm == max(weights.sum(), 1)
     best, found = brute_force(X, y, weights)
     assert value == best
     if found is not None:
-        thresholds = [*table.cuts.of(j), np.inf]
-        assert (j, thresholds[cut]) == found[:2]
-        assert left == found[2]
-        gone = np.isnan(X[:, j])
-        if np.any(weights[gone] @ np.where(y[gone], 1, -1)):
-            assert lost == found[3]
+        j, cut = tree.questions[0, :2].tolist()
+        assert (j, [*data.cuts.of(j), np.inf][cut]) == found
+        votes = np.empty(n, dtype=np.int64)
+        votes[data.order] = 2 * rows.votes(tree).astype(np.int64) - 1
+        assert int((weights * np.where(y, votes, -votes)).sum()) == best
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_sparse_input_is_the_same_table_as_dense(kind):
+def test_sparse_input_is_the_same_data_as_dense(kind):
     X, y = make_data(2, kind)
     X = np.where(np.random.default_rng(2).random(X.shape) < 0.7, 0.0, X)
     mass = np.arange(1, y.size + 1)
-    dense, sparse = (bin_examples(form, y, mass, 30) for form in (X, sp.csr_matrix(X)))
+    dense, sparse = (binned(form, y, mass, 30)[0] for form in (X, sp.csr_matrix(X)))
     assert isinstance(dense.bins, SparseBins)
     np.testing.assert_array_equal(dense.cuts.thresholds, sparse.cuts.thresholds)
     np.testing.assert_array_equal(dense.counts, sparse.counts)
     weights = np.random.default_rng(0).integers(0, 9, size=y.size)
-    answers = [t.best(weights[t.order]) for t in (dense, sparse)]
-    assert answers[0] == answers[1]
-    stump = answers[0][2]
+    sets = [training_set(data) for data in (dense, sparse)]
+    answers = [rows.best(weights[rows.data.order]) for rows in sets]
+    assert answers[0][:2] == answers[1][:2]
+    assert shown(answers[0][2]) == shown(answers[1][2])
     votes = [np.empty(y.size, dtype=int) for _ in range(2)]
-    for vote, table in zip(votes, (dense, sparse), strict=True):
-        vote[table.order] = table.votes(stump)
+    for vote, rows in zip(votes, sets, strict=True):
+        vote[rows.data.order] = rows.votes(answers[0][2])
     np.testing.assert_array_equal(*votes)
+
+
+def test_dense_and_sparse_layouts_play_the_same_rounds(tallied, monkeypatch):
+    for kind, shape in itertools.product(("few values", "missing"), SHAPES.values()):
+        X, y = make_data(9, kind)
+        played = []
+        for below in (-1, 2):
+            monkeypatch.setattr(binned_data, "_SPARSE_BELOW", below)
+            data, _ = binned(X, y)
+            assert isinstance(data.bins, DenseBins if below < 0 else SparseBins)
+            played.append(play(counting(RULE, data, shape, codes=FOREVER), 40))
+        assert played[0] == played[1]
+
+
+def test_few_columns_of_sparse_rows_serve_all_features(tallied):
+    """A column that is needed is written over the oldest."""
+    X, y = make_data(9, "sparse")
+    data, _ = binned(X, y)
+    wanted = play(counting(RULE, data, DEPTH, codes=FOREVER), 40)
+    chips = counting(RULE, data, DEPTH, codes=FOREVER)
+    engine = chips.engine
+    assert len(engine.state.columns) == 6
+    for n_columns in (1, 2):
+        chips = counting(RULE, data, DEPTH, codes=FOREVER)
+        owners = np.append(np.full(n_columns, -1), 0)
+        state = chips.engine.state
+        fewer = state._replace(columns=state.columns[:n_columns], owners=owners)
+        chips.engine.state = fewer
+        assert play(chips, 40) == wanted
 
 
 def test_explicit_zeros_and_negative_values_of_a_sparse_matrix_are_values():
@@ -183,25 +572,16 @@ def test_many_values_stay_dense_and_few_become_sparse():
     assert isinstance(bin_examples((X > 1.5).astype(float), y, mass, 64).bins, SparseBins)
 
 
-def test_a_tally_that_grows_too_wide_is_given_up_without_a_trace():
-    X, y = make_data(4, "few values", n=60)
-    table = bin_examples(X, y, ones(y.size), 255)
-    rule = PotentialWeights(NormalHedgeDT())
-    switching = counted(rule, Tally(table, most_counts=20 * table.n_codes))
-    played = play(switching, 100)
-    assert isinstance(switching._counts, RowCounts)
-    assert played == play(counted(rule, Tally(table)), 100)
-
-
-def test_integer_weights_are_copies():
-    X, y = make_data(5, "few values", n=80)
+@pytest.mark.parametrize("shape", ["stump", "depth"])
+def test_integer_weights_are_copies(shape, tallied):
+    X, y = make_data(5, "missing", n=80)
     copies = np.random.default_rng(5).integers(1, 4, size=y.size)
-    rule = PotentialWeights(NormalHedgeDT())
-    weighted = bin_examples(X, y, SampleWeights.of(copies.astype(float)).of_each, 255)
-    repeated = bin_examples(
-        np.repeat(X, copies, axis=0), np.repeat(y, copies), ones(copies.sum()), 255
-    )
-    played = [play(counted(rule, Tally(t)), 60) for t in (weighted, repeated)]
+    weighted, _ = binned(X, y, SampleWeights.of(copies.astype(float)).of_each)
+    repeated, _ = binned(np.repeat(X, copies, axis=0), np.repeat(y, copies))
+    played = [
+        play(counting(RULE, data, SHAPES[shape], codes=FOREVER), 60)
+        for data in (weighted, repeated)
+    ]
     assert played[0] == played[1]
 
 
@@ -212,25 +592,36 @@ def test_real_weights_near_integers_play_nearly_the_same():
     copies = rng.integers(1, 4, size=y.size)
     jittered = SampleWeights.of(copies * (1 + 1e-13 * rng.random(y.size)))
     assert not jittered.integer_weights
-    rule = PotentialWeights(NormalHedgeDT())
-    table = bin_examples(X, y, copies, 255)
-    real = bin_examples(X, y, jittered.of_each, 255, integer_weights=False)
-    exact, near = (play(CountedChips(rule, each), 30) for each in (table, real))
-    assert [h for _, h, *_ in near] == [h for _, h, *_ in exact]
-    np.testing.assert_allclose([e for e, *_ in near], [e for e, *_ in exact], atol=1e-9)
+    data, _ = binned(X, y, copies, 255)
+    real, _ = binned(X, y, jittered.of_each, 255, integer_weights=False)
+    exact, near = (counting(RULE, each).play(30) for each in (data, real))
+    for mine, other in zip(near, exact, strict=True):
+        assert shown(mine.hypothesis)[:2] == shown(other.hypothesis)[:2]
+    np.testing.assert_allclose([r.edge for r in near], [r.edge for r in exact], atol=1e-9)
 
 
-def test_weights_are_used_to_the_last_bit_of_their_sum(monkeypatch):
+def test_weights_are_used_to_the_last_bit_of_their_sum():
     """The sum of all weights fills 61 bits, however unequal they are."""
     X, y = make_data(7, "many values")
-    table = bin_examples(X, y, ones(y.size), 40)
-    norms, best = [], BinnedTrainingSet.best
-    monkeypatch.setattr(
-        BinnedTrainingSet, "best", lambda self, w: norms.append(int(w.sum())) or best(self, w)
-    )
-    play(counted(PotentialWeights(NormalHedgeDT()), RowCounts(table)), 100)
-    assert len(norms) == 100
-    assert all(2 ** (SUM_BITS - 1) <= norm < 2**62 for norm in norms)
+    data, _ = binned(X, y, max_bins=40)
+    chips = counting(RULE, data)
+    for _ in range(100):
+        weights = chips.engine.weights_by_mistakes()
+        norm = sum(int(w) * int(m) for w, m in zip(weights, chips._held, strict=True))
+        assert 2 ** (SUM_BITS - 1) <= norm < 2**62
+        assert play(chips, 1)
+
+
+def stump(j, cut, left, lost):
+    """A stump on bins."""
+    questions = np.array([(j, cut, left == lost, 1), (-1, 0, 0, 0), (-1, 0, 0, 0)], np.int32)
+    return BinnedTree(questions, np.array([[0], [left], [-left]], np.int8), np.zeros(3))
+
+
+def as_stump(tree):
+    """(feature, cut, left vote, missing vote) of a stump on bins."""
+    (j, cut, missing_left, _), left = tree.questions[0].tolist(), int(tree.votes[1, 0])
+    return j, cut, left, left if missing_left else -left
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
@@ -241,20 +632,21 @@ def test_a_value_on_a_threshold_goes_left(form, least):
     x = least + step * np.array([0, 1, 2, 3, 0, 1, 2, 3, 3, 1])
     X = np.column_stack([x, 1.0 + np.arange(10) % 5])  # the second column keeps the rows dense
     y = x > x.min() + step
-    table = bin_examples(form(X), y, ones(y.size), 255)
-    assert isinstance(table.bins, DenseBins if form is np.asarray else SparseBins)
-    cuts = table.cuts.of(0)
+    data, _ = binned(form(X), y, max_bins=255)
+    assert isinstance(data.bins, DenseBins if form is np.asarray else SparseBins)
+    rows = training_set(data)
+    cuts = data.cuts.of(0)
     assert cuts.tolist() == np.unique(x)[:-1].tolist()
-    assert table.counts[:, :4].sum(axis=0).tolist() == [2, 3, 2, 3]
+    assert data.counts[:, :4].sum(axis=0).tolist() == [2, 3, 2, 3]
     for cut, threshold in enumerate(cuts):
         votes = np.empty(y.size, dtype=int)
-        votes[table.order] = table.votes((0, cut, 1, 1))
+        votes[data.order] = rows.votes(stump(0, cut, 1, 1))
         np.testing.assert_array_equal(votes, x <= threshold)
-        stump = Stumps([0], [threshold], [1], [1])
-        np.testing.assert_array_equal(2 * votes - 1, stump.votes(form(X))[:, 0])
-    value, norm, (j, cut, left, _) = table.best(np.ones(y.size, dtype=np.int64))
+        stumps = Stumps([0], [threshold], [1], [1])
+        np.testing.assert_array_equal(2 * votes - 1, stumps.votes(form(X))[:, 0])
+    value, norm, tree = rows.best(ones(y.size))
     assert (value, norm) == (10, 10)  # the labels are the question at the second threshold
-    assert (j, cut, left) == (0, 1, -1)
+    assert as_stump(tree)[:3] == (0, 1, -1)
 
 
 def best_of(X, y, mass=None):
@@ -264,9 +656,10 @@ def best_of(X, y, mass=None):
     X = X[:, None] if X.ndim == 1 else X
     found = []
     for form in (np.asarray, sp.csr_matrix):
-        table = bin_examples(form(X), np.array(y) == 1, mass, 255)
-        value, _, (j, cut, left, lost) = table.best(table.sample_weights)
-        found.append((value, j, float([*table.cuts.of(j), np.inf][cut]), left, lost))
+        data, _ = binned(form(X), np.array(y) == 1, mass, 255)
+        value, _, tree = training_set(data).best(data.sample_weights)
+        j, cut, left, lost = as_stump(tree)
+        found.append((value, j, float([*data.cuts.of(j), np.inf][cut]), left, lost))
     assert found[0] == found[1]
     return found[0]
 
@@ -274,32 +667,37 @@ def best_of(X, y, mass=None):
 LOST = float("nan")
 
 
-def test_a_left_vote_that_makes_no_difference_is_plus_one():
-    """Known values tell nothing of the label; only the missing ones do."""
+def test_where_known_values_are_tied_the_missing_ones_decide_the_votes():
     known, labels = [1, 1, 2, 2], [0, 1, 0, 1]
     for lost in (0, 1):
         vote = 1 if lost else -1
-        assert best_of([*known, LOST, LOST], [*labels, lost, lost]) == (2, 0, 1.5, 1, vote)
+        assert best_of([*known, LOST, LOST], [*labels, lost, lost]) == (2, 0, 1.5, vote, vote)
+
+
+@pytest.mark.parametrize(("left_rows", "right_rows"), [(3, 2), (2, 3), (2, 2)])
+@pytest.mark.parametrize("left_label", [0, 1])
+def test_missing_values_that_make_no_difference_go_left(left_rows, right_rows, left_label):
+    values = [1] * left_rows + [2] * right_rows + [LOST, LOST]
+    labels = [left_label] * left_rows + [1 - left_label] * right_rows + [0, 1]
+    left = 1 if left_label else -1
+    assert best_of(values, labels) == (left_rows + right_rows, 0, 1.5, left, left)
 
 
 @pytest.mark.parametrize(
     ("left_rows", "right_rows", "side"), [(3, 2, "left"), (2, 3, "right"), (2, 2, "left")]
 )
 @pytest.mark.parametrize("left_label", [0, 1])
-def test_a_missing_vote_that_makes_no_difference_goes_with_the_larger_side(
+def test_missing_values_without_weight_go_to_the_side_of_more_weight(
     left_rows, right_rows, side, left_label
 ):
     values = [1] * left_rows + [2] * right_rows + [LOST, LOST]
     labels = [left_label] * left_rows + [1 - left_label] * right_rows + [0, 1]
     left = 1 if left_label else -1
     lost = left if side == "left" else -left
-    assert best_of(values, labels) == (left_rows + right_rows, 0, 1.5, left, lost)
-
-
-def test_the_larger_side_is_the_one_of_more_mass():
-    values, labels = [1, 1, 1, 2, 2, LOST, LOST], [1, 1, 1, 0, 0, 0, 1]
-    assert best_of(values, labels) == (5, 0, 1.5, 1, 1)
-    assert best_of(values, labels, mass=[1, 1, 1, 5, 5, 1, 1]) == (13, 0, 1.5, 1, -1)
+    mass = [1] * (left_rows + right_rows) + [0, 0]
+    assert best_of(values, labels, mass) == (left_rows + right_rows, 0, 1.5, left, lost)
+    heavy = [5] * left_rows + [1] * right_rows + [0, 0]  # fewer rows may have more weight
+    assert best_of(values, labels, heavy) == (sum(heavy), 0, 1.5, left, left)
 
 
 def test_ties_go_to_the_lowest_feature_and_then_to_the_lowest_threshold():
@@ -318,102 +716,11 @@ def test_rows_are_listed_when_less_than_half_lies_outside_the_commonest_bins(out
     assert isinstance(table.bins, kind)
 
 
-def test_listed_rows_move_with_the_commonest_bin_if_they_have_its_vote():
+def test_listed_rows_move_with_the_commonest_bin_if_they_have_its_vote(tally):
     """The mistakes of class 1 are zeros, which are not listed, and values below, which are."""
     x = np.repeat([-1.0, 0.0, -1.0, 0.0, 1.0], [10, 60, 4, 6, 20])
-    table = bin_examples(x[:, None], np.arange(100) >= 70, ones(100), 20)
-    assert isinstance(table.bins, SparseBins)
-    rule = RULES["NH-Boost.DT"]
-    tallied, summed = counted(rule, Tally(table)), counted(rule, RowCounts(table))
-    assert play(tallied, 9) == play(summed, 9)
-    assert tallied.training_error == 0.1
-
-
-SHAPES = [TreeShape(max_depth=3), TreeShape(max_depth=None, max_leaves=5)]
-
-
-@pytest.fixture
-def forever(monkeypatch):
-    """Let no tally give way."""
-    monkeypatch.setattr(leaf_tally, "_MOVE", 0.0)
-    monkeypatch.setattr(leaf_tally, "_COUNT", 0.0)
-
-
-def tree_chips(kind, data, shape, rule="NH-Boost.DT"):
-    return counted(RULES[rule], kind(data, TreeGrower(data, shape)))
-
-
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_tally_of_trees_and_adding_up_over_rows_agree_to_the_bit(kind, rule, forever):
-    X, y = make_data(0, kind)
-    if kind == "sparse":
-        X = sp.csr_matrix(X)
-    data = bin_examples(X, y, ones(y.size), 20)
-    shape = SHAPES[len(kind) % 2]
-    tallied = tree_chips(LeafTally, data, shape, rule)
-    assert play(tallied, 60) == play(tree_chips(LeafCounts, data, shape, rule), 60)
-    assert isinstance(tallied._counts, LeafTally)
-
-
-@pytest.mark.parametrize("n_shares", [2, 3])
-def test_shares_of_the_rows_change_no_tree(n_shares, forever, monkeypatch):
-    monkeypatch.setattr(tree_growth, "_FEW_SUMS", 0)
-    X, y = make_data(1, "few values", n=8000)
-    data = bin_examples(X, y, ones(y.size), 20)
-    cut = replace(data, n_shares=n_shares)
-    assert len(TreeGrower(cut, SHAPES[0]).ranges[0]) > 2
-    tallied, summed = (
-        tree_chips(k, d, SHAPES[0]) for k, d in ((LeafTally, cut), (LeafCounts, data))
-    )
-    assert play(tallied, 30) == play(summed, 30)
-
-
-def test_integer_weights_are_copies_to_the_tally_of_trees(forever):
-    X, y = make_data(2, "missing")
-    weights = np.random.default_rng(3).integers(1, 5, y.size)
-    weighted = bin_examples(X, y, weights, 20)
-    repeated = bin_examples(X.repeat(weights, axis=0), y.repeat(weights), ones(weights.sum()), 20)
-    played = [play(tree_chips(LeafTally, data, SHAPES[0]), 40) for data in (weighted, repeated)]
-    assert played[0] == played[1]
-
-
-def test_a_tally_gives_way_where_it_costs_more(monkeypatch):
-    X, y = make_data(4, "many values", n=2000)
-    data = bin_examples(X, y, ones(y.size), 20)
-    rows = play(tree_chips(LeafCounts, data, SHAPES[0]), 60)
-    monkeypatch.setattr(leaf_tally, "_COUNT", 0.01)
-    switching = tree_chips(LeafTally, data, SHAPES[0])
-    assert isinstance(switching._counts, LeafTally)
-    begun = play(switching, 3)
-    assert isinstance(switching._counts, LeafTally)
-    begun += play(switching, 57)
-    assert isinstance(switching._counts, LeafCounts)
-    assert begun == rows
-
-
-def test_large_sets_of_few_bins_have_a_tally(monkeypatch):
-    monkeypatch.setattr(leaf_tally, "_FEW_CODES", 5000)
-    X, y = make_data(5, "few values", n=1000)
-    for rows, shape, kind in (
-        (1000, SHAPES[0], LeafTally),
-        (800, SHAPES[0], LeafCounts),
-        (1000, TreeShape(max_depth=3, min_samples_leaf=2), LeafCounts),
-        (1000, TreeShape(max_depth=3, min_weight_fraction_leaf=0.1), LeafCounts),
-    ):
-        data = bin_examples(X[:rows], y[:rows], ones(rows), 20)
-        for grower in (TreeGrower(data, shape), SumGrower(data, shape)):
-            assert isinstance(grower.count_mistakes(), kind)
-    rounded = replace(bin_examples(X, y, ones(1000), 20), integer_weights=False)
-    assert isinstance(TreeGrower(rounded, SHAPES[0]).count_mistakes(), LeafCounts)
-
-
-def test_the_root_is_not_summed_again(forever):
-    X, y = make_data(6, "few values", n=2000)
-    data = bin_examples(X, y, ones(y.size), 20)
-    n_summed = []
-    for kind in (LeafTally, LeafCounts):
-        grower = TreeGrower(data, SHAPES[0])
-        play(counted(RULES["NH-Boost.DT"], kind(data, grower)), 5)
-        n_summed.append(grower.n_summed)
-    assert n_summed[0] + grower.n_heavy == n_summed[1]
+    data, _ = binned(x[:, None], np.arange(100) >= 70)
+    assert isinstance(data.bins, SparseBins)
+    played = play(counting(RULE, data, codes=FOREVER), 9)
+    assert played == play(summing(RULE, data), 9)
+    assert played[-1][-1] == 0.1

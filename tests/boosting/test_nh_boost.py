@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from driftgames.boosting.estimators.nh_boost import NormalHedgeWeights
+from driftgames.boosting.weights.normal_hedge import NormalHedgeWeights
 
 # the round, the sum of the edges, and the mass at 0, 1, 2, ... mistakes
 CASES = {

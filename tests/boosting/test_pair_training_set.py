@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from driftgames.boosting.data import binned_training_set
-from driftgames.boosting.data.binned_training_set import bin_examples
+from driftgames.boosting.data import binned_data
+from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.growth.pair_training_set import TreePairs
-from driftgames.boosting.growth.tree_growth import CRITERIA, TreeShape
+from driftgames.boosting.growth import engine
+from driftgames.boosting.growth.shape import CRITERIA, TreeShape
+from driftgames.boosting.growth.tree_training_set import grow_on
 
 
 def sides_of(W, y):
@@ -70,7 +71,7 @@ def gains(question, y, W, criterion):
 
 
 def reference(X, y, W, shape, prior):
-    """Grow a tree: nodes (feature, threshold, missing left, left, votes), and its value."""
+    """Grow a tree: nodes (feature, threshold, missing left, left, votes, gain), and its value."""
     sizes, least = np.ones(y.size), shape.min_samples_leaf
     if share := Fraction(str(shape.min_weight_fraction_leaf)):
         sizes, least = prior, float(share * sum(map(Fraction, prior.tolist())))
@@ -95,16 +96,17 @@ def reference(X, y, W, shape, prior):
                 best = (gain, node, question)
         if best[1] is None:
             break
-        _, node, (_, j, threshold, missing_left, left) = best
+        gain, node, (_, j, threshold, missing_left, left) = best
         rows, depth, above = leaves.pop(node)
-        nodes[node] = (j, threshold, missing_left, len(nodes), [0] * W.shape[1])
+        gain /= float(W.sum())
+        nodes[node] = (j, threshold, missing_left, len(nodes), [0] * W.shape[1], gain)
         votes = vote(W[rows], y[rows], above)
         for side in (left, ~left):
             leaves[len(nodes)] = (rows[side], depth + 1, votes)
             nodes.append(None)
     value = 0
     for node, (rows, _, above) in leaves.items():
-        nodes[node] = (-1, 0.0, 0, 0, vote(W[rows], y[rows], above))
+        nodes[node] = (-1, 0.0, 0, 0, vote(W[rows], y[rows], above), 0.0)
         value += score(W[rows], y[rows], "edge")
     return nodes, value
 
@@ -115,20 +117,23 @@ def vote(W, y, above):
     return [(e > 0) - (e < 0) or up for e, up in zip(edges, above, strict=True)]
 
 
-def grown(X, y, W, shape, prior, form=np.asarray, n_shares=1):
+def grown(X, y, W, shape, prior, form=np.asarray, n_threads=1):
     """The tree that the engine grows, as `reference` has it."""
     masses = SampleWeights.of(prior).of_each
-    data = bin_examples(form(X), np.zeros(y.size, dtype=bool), masses, 255, n_shares=n_shares)
-    pairs = TreePairs(data, y, W.shape[1], shape)
+    data = bin_examples(form(X), np.zeros(y.size, dtype=bool), masses, 255)
+    settings = {"n_classes": W.shape[1], "n_threads": n_threads}
+    pairs = grow_on(data, shape, data.sample_weights, labels=y[data.order], **settings)
     value, norm, tree = pairs.best(W[data.order].reshape(-1))
     assert norm == W.sum()
     found = pairs.to_values([tree])
-    assert pairs.to_bins(found) == [tree]
+    (again,) = pairs.to_bins(found)
+    for name in ("questions", "votes", "gains"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(tree, name))
     votes = np.empty(W.shape, dtype=np.int64)
     votes[data.order] = 2 * pairs.votes(tree).reshape(W.shape).astype(np.int64) - 1
     np.testing.assert_array_equal(votes, found.votes(X)[:, 0])
     columns = (found.feature, found.threshold, found.missing_left, found.left, found.vote)
-    return list(zip(*(x.tolist() for x in columns), strict=True)), value
+    return list(zip(*(x.tolist() for x in (*columns, found.gain)), strict=True)), value
 
 
 def draw(seed):
@@ -168,9 +173,21 @@ def test_the_slow_reference_grows_the_same_trees(first, limit, monkeypatch):
             shape = replace(shape, min_samples_leaf=1, min_weight_fraction_leaf=share)
         expected = reference(X, y, W, shape, prior)
         # rows list their bins if a share of them below this is outside the commonest bin
-        monkeypatch.setattr(binned_training_set, "_SPARSE_BELOW", seed % 2)
+        monkeypatch.setattr(binned_data, "_SPARSE_BELOW", seed % 2)
         form = sp.csr_matrix if seed % 3 == 0 else np.asarray
-        assert grown(X, y, W, shape, prior, form, n_shares=1 + seed % 2) == expected
+        assert grown(X, y, W, shape, prior, form, n_threads=1 + seed % 2) == expected, seed
         sizes.append(len(expected[0]))
     assert min(sizes) == 1
     assert max(sizes) >= 9
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_trees_of_many_leaves_outgrow_their_arrays(n_threads, monkeypatch):
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 9, (300, 3)).astype(float), rng.integers(0, 5, 300)
+    W, shape = rng.integers(1, 9, (300, 5)), TreeShape(None, 60)
+    wanted = grown(X, y, W, shape, np.ones(300), n_threads=n_threads)
+    assert len(wanted[0]) > 100
+    monkeypatch.setattr(engine, "_LEAVES", 2)
+    monkeypatch.setattr(engine, "_CHUNK_NODES", 4)
+    assert grown(X, y, W, shape, np.ones(300), n_threads=n_threads) == wanted

@@ -27,7 +27,7 @@ from driftgames.boosting.estimators.persistence import (
     load_model,
     save_model,
 )
-from driftgames.boosting.estimators.potential_boost import CountedChips
+from driftgames.boosting.weights.by_mistakes import EngineChips
 from driftgames.core.description import Describable
 from driftgames.core.documents import DocumentError, write_document
 from driftgames.potentials import Exponential, NormalHedgeDT, RecipePotential, TwoNorm
@@ -145,10 +145,10 @@ def test_an_interrupted_fit_leaves_the_loaded_model_as_it_was(data, tmp_path, mo
     loaded = load_model(tmp_path / "m.json").set_params(n_estimators=ROUNDS, warm_start=True)
     before = encode_model(loaded)
 
-    def interrupt(self):
+    def interrupt(self, n_rounds):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(CountedChips, "choose", interrupt)
+    monkeypatch.setattr(EngineChips, "play", interrupt)
     with pytest.raises(KeyboardInterrupt):
         loaded.fit(X, y)
     assert encode_model(loaded) == before

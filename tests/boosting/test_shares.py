@@ -5,13 +5,16 @@ import pytest
 import scipy.sparse as sp
 
 from driftgames.boosting import BOOSTERS
-from driftgames.boosting.data.binned_training_set import bin_examples
+from driftgames.boosting.data.binned_data import bin_examples
+from driftgames.boosting.data.bins import DenseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.fit.assembly import assemble
-from driftgames.boosting.growth import tree_growth
-from driftgames.boosting.growth.leaf_tally import LeafTally
+from driftgames.boosting.growth import engine as engines
+from driftgames.boosting.growth import shared_training_set
+from driftgames.boosting.growth.positions import TALLIED
+from driftgames.boosting.growth.shape import STUMP, TreeShape
 from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
-from driftgames.boosting.growth.shares import Share, combine
+from driftgames.boosting.growth.shares import Question, Share, combine
 from driftgames.boosting.model.fitted_model import FittedModel
 
 N = 300
@@ -47,7 +50,7 @@ class _Here:
 def _fit_shares(booster, weights, pieces, y=Y):
     """Fit a booster to rows in pieces, every second of which is sparse."""
     _, _, shape, _ = booster._check_settings()
-    shape = None if shape is None or shape.is_stump else shape
+    shape = shape or STUMP
     classes, labels = np.unique(y, return_inverse=True)
     whole = bin_examples(X, labels == 1, weights.of_each, booster.max_bins)
     shares = []
@@ -132,18 +135,68 @@ def test_a_round_of_stumps_is_one_exchange_and_one_of_trees_as_many_as_levels(na
             assert not asked
 
 
-def test_shares_with_tallies_give_the_model_of_all_rows(tmp_path, monkeypatch):
+@pytest.mark.parametrize("shape", [{}, {"max_depth": 3}], ids=["stumps", "trees"])
+@pytest.mark.parametrize("has_tally", [True, False])
+def test_shares_with_tallies_give_the_model_of_all_rows(has_tally, shape, tmp_path, monkeypatch):
+    monkeypatch.setattr(engines, "_is_tally_cheap", lambda data, shape: has_tally)
     made = []
 
-    def tally(data, grower, *, counts_rows):
-        made.append(LeafTally(data, grower))
-        return made[-1]
+    class Engine(engines.MistakeEngine):
+        def __init__(self, *arguments, **settings):
+            super().__init__(*arguments, **settings)
+            made.append(self)
 
-    monkeypatch.setattr(tree_growth, "count_leaf_mistakes", tally)
+    for module in ("shares", "tree_training_set"):
+        monkeypatch.setattr(f"driftgames.boosting.growth.{module}.MistakeEngine", Engine)
     ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
     for name in ("whole", "parts"):
-        booster = BOOSTERS["nh-boost.dt"](20, calibrate=False, max_depth=3, max_bins=16)
+        booster = BOOSTERS["nh-boost.dt"](20, calibrate=False, max_bins=16, **shape)
         booster.fit(X, Y) if name == "whole" else _fit_shares(booster, ones, PIECES[2])
         booster.save(tmp_path / name)
-    assert len(made) == 6
+    assert [bool(each.keeper.at[TALLIED]) for each in made] == [has_tally] * 6
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [{"max_depth": 7}, {"max_depth": None, "max_leaves": 40}],
+    ids=["levels", "best first"],
+)
+@pytest.mark.parametrize("several", [False, True])
+def test_large_trees_outgrow_the_arrays_of_shares(shape, several, tmp_path, monkeypatch):
+    y = Y.astype(int) + (X[:, 1] > 1) if several else Y
+    settings = {"calibrate": False, "max_bins": 16, **shape}
+    whole = BOOSTERS["nh-boost.dt"](3, **settings).fit(X, y)
+    assert whole.trees_.n_nodes.max() > 20
+    whole.save(tmp_path / "whole")
+    monkeypatch.setattr(engines, "_LEAVES", 2)
+    monkeypatch.setattr(shared_training_set, "_LEAVES", 2)
+    ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
+    for pieces in PIECES[:2]:
+        booster = BOOSTERS["nh-boost.dt"](3, **settings)
+        _fit_shares(booster, ones, pieces, y)
+        booster.save(tmp_path / "parts")
+        assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize("cut", [2, 6])
+def test_of_two_sides_only_the_smaller_is_summed(cut):
+    """The codes of the larger side are not read: its sums are the node's less the other's."""
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 9, (200, 3)).astype(float)
+    data = bin_examples(values, rng.random(200) < 0.5, np.ones(200, dtype=np.int64), 255)
+    assert isinstance(data.bins, DenseBins)
+    goes_left = data.bins.columns[0] <= cut
+    larger = goes_left if goes_left.sum() > 100 else ~goes_left
+    share = Share(data, TreeShape(2))
+    share.ask("count_mistakes", 5)
+    root = share.ask("best", 0, np.array([3]))
+    codes = data.bins.codes.copy()
+    data.bins.codes[larger] = 0
+    (left,) = share.ask("divide", [Question(1, 0, cut, 0)])
+    for sums, rows in ((left, goes_left), (root - left, ~goes_left)):
+        wanted = np.zeros_like(root)
+        for i in np.flatnonzero(rows):
+            for j in range(3):
+                wanted[int(i >= data.split), data.offsets[j] + codes[i, j], 0] += 3
+        np.testing.assert_array_equal(sums, wanted)

@@ -15,8 +15,8 @@ from driftgames.boosting import (
     Trees,
 )
 from driftgames.boosting.estimators.persistence import encode_model
-from driftgames.boosting.growth import tree_growth
-from driftgames.boosting.growth.tree_growth import TreeShape
+from driftgames.boosting.fit import rounds
+from driftgames.boosting.growth.shape import TreeShape
 
 SETTINGS = {"boost-by-majority": {"edge": 0.05, "horizon": 40}}
 SHAPES = {
@@ -53,7 +53,7 @@ def name(request):
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize("prior", [None, "integers", "reals"])
 def test_rows_threads_and_layout_give_one_model(name, data, shape, prior, monkeypatch):
-    monkeypatch.setattr(tree_growth, "_FEW_SUMS", 0)
+    monkeypatch.setattr(rounds, "_FEW_CODES", 0)
     X, y = data
     rng = np.random.default_rng(1)
     weights = None

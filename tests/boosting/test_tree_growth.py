@@ -1,4 +1,4 @@
-"""The tree engine against a slow reference, and its rules for ties, missing values and leaves."""
+"""Trees and stumps of two classes against a slow reference, and the rules for ties and leaves."""
 
 import math
 from dataclasses import replace
@@ -11,55 +11,104 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from driftgames.boosting.data import binned_training_set
-from driftgames.boosting.data.binned_training_set import bin_examples
+from driftgames._kernels.integers import floor_ratio, ratio, same_products
+from driftgames.boosting.data import binned_data
+from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins, SparseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.growth import tree_growth
-from driftgames.boosting.growth.tree_growth import CRITERIA, TreeGrower, TreeShape
-from driftgames.boosting.growth.tree_kernels import same_shares
-from driftgames.boosting.growth.tree_state import BLOCK
+from driftgames.boosting.growth import engine
+from driftgames.boosting.growth.binned_trees import to_trees
+from driftgames.boosting.growth.rows import BLOCK
+from driftgames.boosting.growth.shape import CRITERIA, TreeShape
+from driftgames.boosting.growth.tree_training_set import grow_on
+
+
+def masses(weights, y):
+    """The weights of the two classes, as exact integers."""
+    return sum(weights[~y].tolist()), sum(weights[y].tolist())
 
 
 def score(weights, y, criterion):
     """What one side of a question adds to its score, from exact sums."""
-    lower, upper = int(weights[~y].sum()), int(weights[y].sum())
+    lower, upper = masses(weights, y)
     edge, weight = float(upper - lower), float(lower + upper)
     if criterion == "kearns-mansour":
         weight += 2.0 * math.sqrt(float(lower) * float(upper))
     return edge * edge / weight
 
 
-def best_question(X, y, weights, sizes, cuts, least, criterion):
+def edge_of(weights, y):
+    lower, upper = masses(weights, y)
+    return upper - lower
+
+
+def best_question(X, y, weights, sizes, cuts, least, criterion, monotonic):
     """Try every question of a node: (score, feature, threshold, missing left, goes left)."""
-    best = (-1.0,)
+    best = (-1,)
+    stump = criterion == "edge"
     for j, thresholds in enumerate(cuts):
-        x = X[:, j]
+        x, direction = X[:, j], monotonic[j]
         gone = np.isnan(x)
+        n_known = -1 if stump else 0
         for threshold in thresholds:
             known = x <= threshold
-            if not known.any():
-                continue
+            asks_missing = threshold == np.inf
+            if known.sum() == n_known:
+                continue  # the sides of the cut before, which a direction may have ruled out
+            n_known = known.sum()
             for missing_left in (True, False) if gone.any() else (None,):
+                if stump and missing_left and asks_missing:
+                    continue  # a constant is no question
                 left = known | gone if missing_left else known
-                if min(math.fsum(sizes[left]), math.fsum(sizes[~left])) < least:
-                    continue
-                found = score(weights[left], y[left], criterion) + score(
-                    weights[~left], y[~left], criterion
-                )
+                edges = [edge_of(weights[side], y[side]) for side in (left, ~left)]
+                if stump:
+                    found = edges[0] - edges[1]
+                    found = -direction * found if direction and not asks_missing else abs(found)
+                else:
+                    if left.all():
+                        continue
+                    against = edges[0] * direction > 0 and edges[1] * direction < 0
+                    if against and not asks_missing:
+                        continue
+                    if min(math.fsum(sizes[left]), math.fsum(sizes[~left])) < least:
+                        continue
+                    found = score(weights[left], y[left], criterion) + score(
+                        weights[~left], y[~left], criterion
+                    )
                 if found > best[0]:
                     goes = missing_left
                     if goes is None:
-                        goes = weights[left].sum() >= weights[~left].sum()
+                        heavier = sum(weights[left].tolist()) >= sum(weights[~left].tolist())
+                        goes = heavier and not asks_missing
                     best = (found, j, threshold, int(goes), left)
     return best
 
 
-def reference(X, y, weights, shape, prior=None):
-    """Grow a tree in plain NumPy: nodes (feature, threshold, missing left, left, vote), value.
+def gain_of(question, y, weights, criterion):
+    """The gain of a question, or 0 if its sides have the same shares of the classes."""
+    if criterion == "edge":
+        return abs(question[0])
+    sums = [masses(weights[side], y[side]) for side in (question[4], ~question[4])]
+    if sums[0][0] * sums[1][1] == sums[0][1] * sums[1][0]:
+        return 0.0
+    return question[0] - score(weights, y, criterion)
+
+
+def fix_side(sums, direction):
+    """Which side of a monotonic question has a fixed vote, and the vote."""
+    lower, upper = (0, 1) if direction > 0 else (1, 0)
+    low, high = sums[lower], sums[upper]
+    if low[1] <= low[0] and (high[1] < high[0] or low[1] <= high[0]):
+        return lower, -1
+    return upper, 1
+
+
+def reference(X, y, weights, shape, prior=None, monotonic=None):
+    """Grow a tree: nodes (feature, threshold, missing left, left, vote, gain), and its value.
 
     ``prior`` are the sample weights. Default: ones.
     """
+    monotonic = [0] * X.shape[1] if monotonic is None else monotonic
     sizes, least = np.ones(y.size), shape.min_samples_leaf
     if share := Fraction(str(shape.min_weight_fraction_leaf)):
         sizes = sizes if prior is None else prior
@@ -68,62 +117,78 @@ def reference(X, y, weights, shape, prior=None):
     for x in X.T:
         values = np.unique(x[~np.isnan(x)])
         cuts.append([*((values[1:] + values[:-1]) / 2), *([np.inf] if np.isnan(x).any() else [])])
+    criterion = "edge" if shape.is_stump else shape.criterion
+    norm = float(sum(weights.tolist()))
     live = np.flatnonzero(weights)
-    nodes, leaves = [None], {0: (live, 0, -1)}
+    leaf = (-1, 0.0, 0, 0)
+    root = sign(weights, y, live) or -1
+    nodes, leaves = [None], {0: (live, 0, root, False)}
     while shape.max_leaves is None or len(leaves) < shape.max_leaves:
         best = (0.0, None)
-        for node, (rows, depth, _) in leaves.items():  # in the order in which they were made
-            if shape.max_depth is not None and depth >= shape.max_depth:
+        for node, (rows, depth, _, fixed) in leaves.items():  # in the order in which they were made
+            if fixed or (shape.max_depth is not None and depth >= shape.max_depth):
                 continue
             of_node = X[rows], y[rows], weights[rows], sizes[rows]
-            question = best_question(*of_node, cuts, least, shape.criterion)
+            question = best_question(*of_node, cuts, least, criterion, monotonic)
             if question[0] < 0:
                 continue
-            left = question[4]
-            sums = [
-                [int(weights[rows][s & (y[rows] == c)].sum()) for c in (0, 1)]
-                for s in (left, ~left)
-            ]
-            if sums[0][0] * sums[1][1] == sums[0][1] * sums[1][0]:
-                continue
-            gain = question[0] - score(weights[rows], y[rows], shape.criterion)
+            gain = gain_of(question, y[rows], weights[rows], criterion)
             if gain > best[0]:
                 best = (gain, node, question)
         if best[1] is None:
             break
         gain, node, (_, j, threshold, missing_left, left) = best
-        rows, depth, vote = leaves.pop(node)
-        nodes[node] = (j, threshold, missing_left, len(nodes), 0)
-        vote = sign(weights, y, rows) or vote
-        for side in (left, ~left):
-            leaves[len(nodes)] = (rows[side], depth + 1, vote)
+        rows, depth, vote, _ = leaves.pop(node)
+        nodes[node] = (j, threshold, missing_left, len(nodes), 0, gain / norm)
+        sides = [rows[left], rows[~left]]
+        votes = [sign(weights, y, side) or vote for side in sides]
+        if criterion == "edge":
+            votes = [1, -1] if edge_at(weights, y, sides) >= 0 else [-1, 1]
+        fixed = [False, False]
+        if monotonic[j] and threshold != np.inf:
+            k, fixed_vote = fix_side([masses(weights[s], y[s]) for s in sides], monotonic[j])
+            votes[k], fixed[k] = fixed_vote, True
+        for side, each, constant in zip(sides, votes, fixed, strict=True):
+            leaves[len(nodes)] = (side, depth + 1, each, constant)
             nodes.append(None)
     value = 0
-    for node, (rows, _, above) in leaves.items():
-        nodes[node] = (-1, 0.0, 0, 0, sign(weights, y, rows) or above)
-        value += abs(int(weights[rows][y[rows]].sum()) - int(weights[rows][~y[rows]].sum()))
+    for node, (rows, _, vote, _) in leaves.items():
+        nodes[node] = (*leaf, vote, 0.0)
+        value += vote * edge_of(weights[rows], y[rows])
+    if value <= 0 or (criterion == "edge" and len(nodes) == 1):
+        return [(*leaf, root, 0.0)], 0
     return nodes, value
 
 
+def edge_at(weights, y, sides):
+    left, right = (edge_of(weights[side], y[side]) for side in sides)
+    return left - right
+
+
 def sign(weights, y, rows):
-    edge = int(weights[rows][y[rows]].sum()) - int(weights[rows][~y[rows]].sum())
+    edge = edge_of(weights[rows], y[rows])
     return (edge > 0) - (edge < 0)
 
 
-def grown(X, y, weights, shape, form=np.asarray, n_shares=1, prior=None):
+def grown(X, y, weights, shape, form=np.asarray, n_threads=1, prior=None, monotonic=None):
     """The tree that the engine grows: nodes as `reference` has them, value, votes in order."""
-    masses = SampleWeights.of(np.ones(y.size) if prior is None else prior).of_each
-    data = bin_examples(form(X), y, masses, 255, n_shares=n_shares)
-    trees = TreeGrower(data, shape)
+    of_each = SampleWeights.of(np.ones(y.size) if prior is None else prior).of_each
+    data = bin_examples(form(X), y, of_each, 255, monotonic=monotonic)
+    settings = {"labels": None, "n_classes": 2, "n_threads": n_threads}
+    trees = grow_on(data, shape, data.sample_weights, **settings)
     value, norm, tree = trees.best(weights[data.order])
-    assert norm == weights.sum()
-    found = trees.to_values([tree])
-    assert trees.to_bins(found) == [tree]
+    assert norm == max(weights.sum(), 1)
     votes = np.empty(y.size, dtype=np.int64)
     votes[data.order] = 2 * trees.votes(tree).astype(np.int64) - 1
-    np.testing.assert_array_equal(votes, found.votes(X)[:, 0])
+    if len(tree) > 1 or not shape.is_stump:
+        values = trees.to_values([tree])
+        (again,) = trees.to_bins(values)
+        np.testing.assert_array_equal(again.questions, tree.questions)
+        np.testing.assert_array_equal(again.votes, tree.votes)
+        np.testing.assert_array_equal(votes, values.votes(X)[:, 0])
+    found = to_trees([tree], data.cuts)
     columns = (found.feature, found.threshold, found.missing_left, found.left, found.vote)
-    return list(zip(*(x.tolist() for x in columns), strict=True)), value, votes
+    return list(zip(*(x.tolist() for x in (*columns, found.gain)), strict=True)), value, votes
 
 
 def draw(seed):
@@ -148,18 +213,52 @@ def draw(seed):
     return X, y, weights, shape
 
 
-@pytest.mark.parametrize("first", range(0, 400, 50))
-def test_the_slow_reference_grows_the_same_trees(first):
+@pytest.mark.parametrize("way", ["plain", "threads", "monotonic", "monotonic threads"])
+@pytest.mark.parametrize("first", range(0, 400, 100))
+def test_the_slow_reference_grows_the_same_trees(first, way):
     sizes = []
-    for seed in range(first, first + 50):
+    for seed in range(first, first + 100):
         X, y, weights, shape = draw(seed)
-        nodes, value = reference(X, y, weights, shape)
-        found, same_value, votes = grown(X, y, weights, shape)
+        monotonic = None
+        if "monotonic" in way:
+            monotonic = np.random.default_rng(seed).integers(-1, 2, X.shape[1])
+        nodes, value = reference(X, y, weights, shape, monotonic=monotonic)
+        threads = 2 if "threads" in way else 1
+        form = sp.csr_matrix if seed % 3 == 0 else np.asarray
+        found, same_value, votes = grown(
+            X, y, weights, shape, form, n_threads=threads, monotonic=monotonic
+        )
         assert found == nodes, seed
-        assert same_value == value == int((weights * np.where(y, votes, -votes)).sum())
+        assert same_value == value
+        if len(nodes) > 1:
+            assert value == int((weights * np.where(y, votes, -votes)).sum())
         sizes.append(len(nodes))
     assert max(sizes) >= 9
     assert min(sizes) == 1
+
+
+@pytest.mark.parametrize("way", ["plain", "threads", "monotonic", "sparse", "sparse threads"])
+def test_the_slow_reference_chooses_the_same_stumps(way):
+    """An exhaustive stump may have all the weight on one side, and votes against itself."""
+    one_sided = lost = 0
+    for seed in range(300):
+        X, y, weights, _ = draw(seed)
+        rng = np.random.default_rng(seed)
+        if seed % 4 == 0:
+            y[:] = y[0]
+            y[-1] = not y[0]
+            weights[-1] = 0  # all the weight is of one class
+            weights[0] = max(weights[0], 1)
+        monotonic = rng.integers(-1, 2, X.shape[1]) if way == "monotonic" else None
+        form = sp.csr_matrix if "sparse" in way else np.asarray
+        threads = 2 if "threads" in way else 1
+        wanted = reference(X, y, weights, TreeShape(), monotonic=monotonic)
+        found = grown(X, y, weights, TreeShape(), form, n_threads=threads, monotonic=monotonic)
+        assert found[:2] == wanted, seed
+        one_sided += found[1] == weights.sum()
+        lost += found[0][0][1] == np.inf
+    assert one_sided > 10
+    assert lost > 5
 
 
 @pytest.mark.parametrize("kind", ["integers", "reals"])
@@ -205,8 +304,7 @@ def test_sparse_rows_and_permuted_rows_give_the_same_tree(seed):
     "least", [{}, {"min_samples_leaf": 7}, {"min_weight_fraction_leaf": 0.03}], ids=str
 )
 def test_shares_and_layouts_of_the_rows_change_nothing(monkeypatch, kind, least):
-    monkeypatch.setattr(tree_growth, "_FEW_SUMS", 0)
-    monkeypatch.setattr(binned_training_set, "_SPARSE_BELOW", -1 if kind is DenseBins else 2)
+    monkeypatch.setattr(binned_data, "_SPARSE_BELOW", -1 if kind is DenseBins else 2)
     rng = np.random.default_rng(0)
     n = 6 * BLOCK  # three shares have rows of both classes
     X = rng.integers(0, 9, (n, 5)).astype(float)
@@ -219,15 +317,16 @@ def test_shares_and_layouts_of_the_rows_change_nothing(monkeypatch, kind, least)
     one = grown(X, y, weights, shape, prior=prior)
     assert len(one[0]) > 10
     assert one[:2] == reference(X, y, weights, shape, prior)
-    for n_shares in (2, 3):
-        assert grown(X, y, weights, shape, n_shares=n_shares, prior=prior)[:2] == one[:2]
+    for n_threads in (2, 3):
+        assert grown(X, y, weights, shape, n_threads=n_threads, prior=prior)[:2] == one[:2]
 
 
 def nodes_of(X, y, weights=None, **shape):
     X, y = np.asarray(X, dtype=float), np.asarray(y) == 1
     X = X[:, None] if X.ndim == 1 else X
     weights = np.ones(y.size, dtype=np.int64) if weights is None else np.array(weights)
-    return grown(X, y, weights, TreeShape(**{"max_depth": 2, **shape}))[0]
+    nodes = grown(X, y, weights, TreeShape(**{"max_depth": 2, **shape}))[0]
+    return [node[:5] for node in nodes]  # without the gains
 
 
 def test_two_questions_find_what_no_stump_does():
@@ -286,34 +385,38 @@ def test_a_question_may_be_whether_the_value_is_missing():
     assert nodes == [(0, np.inf, 0, 1, 0), (-1, 0.0, 0, 0, -1), (-1, 0.0, 0, 0, 1)]
 
 
-def test_only_rows_of_weight_are_summed_and_of_two_sides_the_smaller():
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_only_rows_of_weight_are_summed(n_threads):
     rng = np.random.default_rng(1)
     X = rng.integers(0, 9, (200, 3)).astype(float)
     y = X[:, 0] + X[:, 1] + 4 * rng.random(200) > 10
     data = bin_examples(X, y, np.ones(200, dtype=np.int64), 255)
     assert isinstance(data.bins, DenseBins)
     weights = rng.integers(0, 2, 200)
-    wanted = TreeGrower(data, TreeShape(2)).best(weights)
+    settings = {"labels": None, "n_classes": 2, "n_threads": n_threads}
+
+    def grow():
+        value, norm, tree = grow_on(data, TreeShape(2), data.sample_weights, **settings).best(
+            weights
+        )
+        return value, norm, tree.questions.tolist(), tree.votes.tolist()
+
+    wanted = grow()
+    assert len(wanted[2]) == 7
     data.bins.codes[weights == 0] = 0  # what these rows list is not read
-    grower = TreeGrower(data, TreeShape(2))
-    assert grower.best(weights) == wanted
-    tree = wanted[2]
-    assert len(tree) == 7
-    n_left = np.count_nonzero(data.bins.columns[tree[0].feature][weights > 0] <= tree[0].cut)
-    n_rows = np.count_nonzero(weights)
-    assert 0 < n_left < n_rows
-    # the root and its smaller side; the leaves below are not summed
-    assert grower.n_summed == n_rows + min(n_left, n_rows - n_left)
+    assert grow() == wanted
+    data.bins.codes[weights != 0] = 0
+    assert grow() != wanted
 
 
-@pytest.mark.parametrize("n_shares", [1, 2])
-def test_a_tree_may_have_more_leaves_than_the_arrays_hold_at_first(monkeypatch, n_shares):
-    monkeypatch.setattr(tree_growth, "_FEW_SUMS", 0)
-    monkeypatch.setattr(tree_growth, "_LEAVES", 2)
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_tree_may_have_more_leaves_than_the_arrays_hold_at_first(monkeypatch, n_threads):
+    monkeypatch.setattr(engine, "_LEAVES", 2)
+    monkeypatch.setattr(engine, "_CHUNK_NODES", 4)
     rng = np.random.default_rng(2)
     X, y = rng.random((400, 2)), rng.random(400) < 0.5
     ones = np.ones(400, dtype=np.int64)
-    nodes, value, votes = grown(X, y, ones, TreeShape(None, 300), n_shares=n_shares)
+    nodes, value, votes = grown(X, y, ones, TreeShape(None, 300), n_threads=n_threads)
     assert len(nodes) > 255
     assert value == 400
     np.testing.assert_array_equal(votes > 0, y)
@@ -321,7 +424,7 @@ def test_a_tree_may_have_more_leaves_than_the_arrays_hold_at_first(monkeypatch, 
 
 @njit
 def compare(lower, upper, lower_all, upper_all):
-    return same_shares(lower, upper, lower_all, upper_all)
+    return same_products(lower, upper_all, upper, lower_all)
 
 
 def test_shares_are_compared_in_exact_integers():
@@ -331,3 +434,27 @@ def test_shares_are_compared_in_exact_integers():
         for lower, upper in ((a * b, a * c), (a * b + 1, a * c), (a * b, a * c + 1)):
             assert compare(lower, upper, b, c) == (lower * c == upper * b)
     assert not compare(2**40, 2**34 * (2**16 - 1), 2**30, 2**40)  # equal in the lower 64 bits
+
+
+@njit
+def divide(a, b):
+    return ratio(a, b)
+
+
+@njit
+def divide_down(a, b, bits):
+    return floor_ratio(a, b, bits)
+
+
+def test_ratios_are_rounded_once():
+    rng = np.random.default_rng(4)
+    pairs = [(1, 1), (1, 3), (1, 2**62 + 1), (2**62, 2**62 + 1), (2**53 + 1, 2**54)]
+    for bits in (10, 40, 62):
+        pairs += [sorted(int(x) for x in rng.integers(1, 2**bits, 2)) for _ in range(300)]
+    # halves between two floats, and numbers next to them
+    for mantissa in (int(x) for x in rng.integers(2**52, 2**53, 100)):
+        pairs += [(2 * mantissa + 1 + k, 2**61) for k in (-1, 0, 1)]
+    for a, b in pairs:
+        assert divide(a, b) == a / b
+        for bits in (1, 53, 62):
+            assert divide_down(a, b, bits) == (a << bits) // b

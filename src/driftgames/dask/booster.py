@@ -23,6 +23,7 @@ from driftgames.boosting.fit.calibration import RowKeys, cross_fit
 from driftgames.boosting.fit.monitoring import Callback, Stage, name_sets
 from driftgames.boosting.fit.rounds import outline_of
 from driftgames.boosting.fit.warm_start import check_categories, check_continuation
+from driftgames.boosting.growth.shape import STUMP
 from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
 from driftgames.boosting.model.training_record import Fitted
 from driftgames.core.checks import check_integer, is_real, shown
@@ -121,7 +122,7 @@ class DaskBooster(BaseBooster):
                 stage.model().save(self.checkpoint)
 
         cross_fits = local._cross_fits
-        survey, keys, report = self._fit_parts(
+        survey, plan, keys, report = self._fit_parts(
             client,
             local,
             parts,
@@ -131,12 +132,14 @@ class DaskBooster(BaseBooster):
             keeps_keys=cross_fits,
         )
         if cross_fits and keys is not None:
+            holds_out = local._stops(pairs, survey.n_rows) is not None
+            shared = None if plan.encoder is not None or holds_out else plan
 
             def refit(fresh: BaseBooster, held: BoolArray, stages: Sequence[int]) -> FloatArray:
                 if fresh is not local:
                     take = dask.delayed(partitions.Part.take, pure=False)
                     rest = [take(parts[k], ~some) for k, some in survey.cut(held).items()]
-                    self._fit_parts(client, fresh, rest, {}, [], weighted=weighted)
+                    self._fit_parts(client, fresh, rest, {}, [], weighted=weighted, plan=shared)
                 return survey.vote(parts, held, fresh, stages)
 
             fitted = Fitted(local.model_, local.record_)
@@ -158,15 +161,20 @@ class DaskBooster(BaseBooster):
         *,
         weighted: bool,
         keeps_keys: bool = False,
-    ) -> tuple[Survey, RowKeys | None, ExchangeReport]:
-        """Fit a local booster to delayed `Part` objects, but for its calibration."""
+        plan: partitions.Plan | None = None,
+    ) -> tuple[Survey, partitions.Plan, RowKeys | None, ExchangeReport]:
+        """Fit a local booster to delayed `Part` objects, but for its calibration.
+
+        A fold shares the ``plan`` of the fit to all rows: its weights and its cuts.
+        """
         goes_on = local.__sklearn_is_fitted__()
         n_estimators, max_bins, shape, _ = local._check_settings()
         survey = Survey(client, parts, self.timeout)
         noted = clone(local)
         if goes_on:
             noted.adopt(local.model_, local.record_)
-        plan = survey.check(noted, weighted=weighted)
+        found = survey.check(noted, weighted=weighted)
+        given, plan = plan, found if plan is None else plan
         n_classes = plan.classes.size
         if goes_on:
             check_continuation(local, plan.classes, n_estimators)
@@ -177,15 +185,19 @@ class DaskBooster(BaseBooster):
         if stopping is not None and keys is not None and holds_out:
             held = stopping.hold_out(keys.hashes, keys.labels, masses, np.arange(n_classes))
             unseen = survey.hold_out(held)
-        encoder = survey.encoder(plan, ranked=shape is not None and not shape.is_stump)
+        encoder = (
+            None
+            if given is not None
+            else survey.encoder(plan, ranked=shape is not None and not shape.is_stump)
+        )
         if goes_on:
             check_categories(local, encoder)
         outline = outline_of(noted, plan.classes, encoder)
         monotonic = local._directions(outline)
-        if shape is not None:
-            shape = None if shape.is_stump else shape.fitted_to(n_classes, survey.n_training)
+        shape = (shape or STUMP).fitted_to(n_classes, survey.n_training)
         plan = replace(plan, encoder=encoder, shape=shape)
-        cuts = survey.cuts(plan, max_bins)
+        cuts = survey.cuts(plan, max_bins) if given is None else given.cuts
+        assert cuts is not None
         plan = replace(plan, cuts=cuts)
         held_out = join([(plan.columns(part), part.y, plan.weigh(part)) for part in unseen])
         watch = local._watch(noted, outline, pairs, callbacks, stopping, held_out)
@@ -204,7 +216,7 @@ class DaskBooster(BaseBooster):
             seconds = time.perf_counter() - begun
             waited = max(exchange.seconds - exchange.busiest(), 0.0)
             report = ExchangeReport(seconds, waited, exchange.n_asked, exchange.n_lost)
-        return survey, keys, report
+        return survey, plan, keys, report
 
     def _bring(self, client: Client, pair: tuple[Any, Any]) -> Iterator[Any]:
         """Yield the two of a pair in memory."""

@@ -22,7 +22,7 @@ from driftgames.boosting.data.sample_weights import WeightScale, WeightTotals, e
 from driftgames.boosting.estimators.base import BaseBooster
 from driftgames.boosting.estimators.input_checks import check_examples
 from driftgames.boosting.fit.calibration import RowKeys, votes_after
-from driftgames.boosting.growth.tree_growth import TreeShape
+from driftgames.boosting.growth.shape import STUMP, TreeShape
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 
@@ -71,7 +71,7 @@ class Plan:
     categories: tuple[Categories | None, ...] | None = None
     encoder: CategoryEncoder | None = None
     cuts: Cuts | None = None
-    shape: TreeShape | None = None
+    shape: TreeShape = STUMP
 
     @property
     def integer_weights(self) -> bool:

@@ -1,4 +1,4 @@
-"""Binned rows: what the stump boosters see of the training data."""
+"""Binned rows: what a booster sees of the training data."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ Array = npt.NDArray[Any]
 BitArray = npt.NDArray[np.uint8]
 """Votes: 1 for +1 and 0 for -1."""
 
-Stump = tuple[int, int, int, int]
-"""A stump on bins: feature, cut, left vote, missing vote; bins up to the cut go left."""
-
 
 class FeatureBins(NamedTuple):
     """What the loops know of the bins of each feature; bins are numbered over all features."""
@@ -32,8 +29,6 @@ class FeatureBins(NamedTuple):
     """Whether the last bin of a feature holds missing values."""
     monotonic: IntArray
     """The sign of the step that the vote may take on each feature, 0 for any."""
-    counts: IntArray
-    """The mass of each class in each bin."""
 
 
 @dataclass(frozen=True, eq=False)

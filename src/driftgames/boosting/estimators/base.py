@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +12,6 @@ from driftgames.boosting.data.bins import Array
 from driftgames.boosting.estimators.explaining import Explaining
 from driftgames.boosting.estimators.input_checks import count_threads, is_plain
 from driftgames.boosting.fit.batch_fit import BatchFit
-from driftgames.boosting.fit.calibration import votes_after
 from driftgames.boosting.model.row_scores import CHUNK
 from driftgames.boosting.model.votes import winners
 from driftgames.certificates.certificate import Bound
@@ -200,6 +199,3 @@ class BaseBooster(BatchFit, Explaining):
         if not isinstance(model, cls):
             raise ValueError(f"{path} holds a {type(model).__name__}, not a {cls.__name__}")
         return model
-
-    def _votes_after(self, X: Any, stages: Sequence[int]) -> FloatArray:
-        return votes_after(self, X, stages)

@@ -17,7 +17,7 @@ from driftgames.boosting.data.monotonic import directions, plain_constraints
 from driftgames.boosting.estimators.fitted_face import FittedFace
 from driftgames.boosting.estimators.input_checks import check_rows, encode_rows
 from driftgames.boosting.estimators.parameters import SharedParameters
-from driftgames.boosting.growth.tree_growth import DEFAULTS, TreeShape
+from driftgames.boosting.growth.shape import DEFAULTS, TreeShape
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.training_record import Fitted
 from driftgames.core.checks import check_flag, check_integer, is_real, shown

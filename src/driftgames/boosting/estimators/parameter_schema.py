@@ -7,7 +7,7 @@ from typing import Any
 
 from driftgames.boosting.data.cuts import MOST_BINS
 from driftgames.boosting.estimators.parameters import SharedParameters
-from driftgames.boosting.growth.tree_growth import CRITERIA
+from driftgames.boosting.growth.shape import CRITERIA
 from driftgames.boosting.model.model_schema import LABEL
 from driftgames.core.checks import is_real
 from driftgames.core.description import is_described

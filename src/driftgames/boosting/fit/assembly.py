@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from driftgames.boosting.data.binned_training_set import (
-    BinnedTrainingSet,
+from driftgames.boosting.data.binned_data import (
+    BinnedData,
     bin_columns,
     code_stored,
     lay_out_dense,
@@ -48,7 +48,9 @@ class DenseAssembly(_Assembly):
         super().__init__(cuts, n_classes)
         self._columns: list[Array] = []
         self._weights: list[Array] = []
+        self._orders: list[Array] = []
         self._splits: list[int] = []
+        self._n_rows = 0
 
     def add(self, X: Array, labels: IntArray, sample_weights: IntArray) -> None:
         """Bin the examples of one part, whose classes have these numbers."""
@@ -56,14 +58,17 @@ class DenseAssembly(_Assembly):
         order = np.argsort(positive, kind="stable")
         self._columns.append(bin_columns(X, order, self._cuts))
         self._weights.append(sample_weights[order])
+        self._orders.append((self._n_rows + order).astype(np.uint32))
+        self._n_rows += order.size
         self._splits.append(int(np.count_nonzero(~positive)))
 
-    def finish(self, **settings: Any) -> BinnedTrainingSet:
+    def finish(self, **settings: Any) -> BinnedData:
         """Return the training set; ``settings`` are its last parameters."""
         weights, columns = self._join(self._weights), self._join(self._columns)
-        order = None if self._two else np.arange(weights.size)
-        layout = lay_out_dense(columns, order, sum(self._splits), weights, self._cuts)
-        return BinnedTrainingSet(self._cuts, *layout, **settings)
+        layout = lay_out_dense(
+            columns, self._join(self._orders), sum(self._splits), weights, self._cuts
+        )
+        return BinnedData(self._cuts, *layout, **settings)
 
     def _join(self, parts: list[Array]) -> Array:
         """Return the rows before the split of each part, then the others; forget the parts."""
@@ -87,7 +92,7 @@ class SparseAssembly(_Assembly):
         indices = X.indices.astype(np.int32, copy=False)
         self._parts.append((np.diff(X.indptr), indices, stored, positive, sample_weights))
 
-    def finish(self, **settings: Any) -> BinnedTrainingSet:
+    def finish(self, **settings: Any) -> BinnedData:
         """Return the training set; ``settings`` are its last parameters."""
         sizes, indices, stored, positive, weights = map(
             np.concatenate, zip(*self._parts, strict=True)
@@ -99,7 +104,7 @@ class SparseAssembly(_Assembly):
         layout = lay_out_stored(
             indptr, indices, stored, positive, weights, self._cuts, self._counts
         )
-        return BinnedTrainingSet(self._cuts, *layout, **settings)
+        return BinnedData(self._cuts, *layout, **settings)
 
 
 def begin_assembly(X: Any, cuts: Cuts, n_classes: int) -> DenseAssembly | SparseAssembly:
@@ -109,7 +114,7 @@ def begin_assembly(X: Any, cuts: Cuts, n_classes: int) -> DenseAssembly | Sparse
 
 def assemble(
     parts: list[tuple[Any, IntArray, IntArray]], cuts: Cuts, n_classes: int, **settings: Any
-) -> list[tuple[BinnedTrainingSet, IntArray | None]]:
+) -> list[tuple[BinnedData, IntArray | None]]:
     """Return a training set of the dense parts, and one of the sparse parts, if there are any.
 
     Beside each of them are the ``labels`` of its assembly.

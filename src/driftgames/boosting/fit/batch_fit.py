@@ -96,8 +96,8 @@ class BatchFit(BoostingRounds):
             self._cross_fits or holds_out,
             show=bool(self.verbose),
         )
-        fitted = self._fit_batches(reader, noted, names, pairs, callbacks)
-        if self._cross_fits:
+        fitted, settled = self._fit_batches(reader, noted, names, pairs, callbacks)
+        if self._cross_fits and not settled:
             found = reader.cross_fit(self._twin(fitted), fitted.stages)
             fitted = self._settle(fitted, found)
         return self.adopt(*fitted)
@@ -109,8 +109,8 @@ class BatchFit(BoostingRounds):
         names: Array | None,
         pairs: dict[str, tuple[Any, Any]],
         callbacks: Sequence[Callback],
-    ) -> Fitted:
-        """Fit the booster to what a reader reads, but for its calibration."""
+    ) -> tuple[Fitted, bool]:
+        """Fit the booster to what a reader reads; return also whether it is calibrated."""
         n_estimators, max_bins, shape, goes_on = self._check_settings()
         reader.begin()
         stopping = self._stops(pairs, reader.count() if self.early_stopping else 0)
@@ -127,11 +127,13 @@ class BatchFit(BoostingRounds):
         if names is not None:
             outline = replace(outline, feature_names=names)
         monotonic = self._directions(outline)
-        with open_threads(self.n_jobs) as (pool, n_threads):
-            binned, labels = reader.bin(cuts, monotonic=monotonic, pool=pool, n_shares=n_threads)
-            training_set = self._on_bins(binned, shape, labels, classes.size)
+        with open_threads(self.n_jobs) as (pool, _):
+            binned, labels = reader.bin(cuts, monotonic=monotonic)
             unseen = reader.take_unseen()
             if names is not None:
                 noted.feature_names_in_ = names
             watch = self._watch(noted, outline, pairs, callbacks, stopping, unseen)
-            return self._boost(training_set, outline, n_estimators, watch, goes_on=goes_on)
+            shares_bins = self._cross_fits and encoder is None and stopping is None
+            keys = reader.keys() if shares_bins else None
+            given = binned, labels, shape, outline, n_estimators, watch, keys, pool
+            return self._fit_bins(*given, goes_on=goes_on)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from driftgames.boosting.data.binned_training_set import BinnedTrainingSet
+from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.categories import CategoryCounts, CategoryEncoder
 from driftgames.boosting.data.cut_summary import CutSummary
@@ -35,7 +35,7 @@ from driftgames.boosting.data.sample_weights import (
 from driftgames.boosting.data.sources import Batch, Source
 from driftgames.boosting.estimators.booster_input import find_classes
 from driftgames.boosting.fit.assembly import begin_assembly, join
-from driftgames.boosting.fit.calibration import CrossFit, RowKeys, cross_fit
+from driftgames.boosting.fit.calibration import CrossFit, RowKeys, cross_fit, votes_after
 from driftgames.boosting.fit.monitoring import Stopping
 from driftgames.core.checks import float_errors
 from driftgames.core.progress import progress
@@ -168,7 +168,7 @@ class BatchReader:
                 summary.add(self.expand(X), weights, plain)
         return summary.cuts()
 
-    def bin(self, cuts: Cuts, **settings: Any) -> tuple[BinnedTrainingSet, IntArray | None]:
+    def bin(self, cuts: Cuts, **settings: Any) -> tuple[BinnedData, IntArray | None]:
         """Read all batches again; return them in bins, and their labels.
 
         The labels number the classes; there are none of two classes.
@@ -209,8 +209,8 @@ class BatchReader:
             columns = self.expand
             if fresh is not booster:
                 fresh.fit_batches(lambda: select(~held))
-                columns = fresh._check_input
-            votes = [fresh._votes_after(columns(X), stages) for X, *_ in select(held)]
+                columns = fresh.model_.encode
+            votes = [votes_after(fresh, columns(X), stages) for X, *_ in select(held)]
             return np.concatenate(votes, axis=1)
 
         return cross_fit(booster, keys, refit, stages)

@@ -78,6 +78,38 @@ def stages_of(n_rounds: int) -> list[int]:
     return sorted({round(n_rounds * f * 0.5**k) for k in halves for f in _QUARTERS} - {0})
 
 
+class FoldKeys(NamedTuple):
+    """How examples are dealt to folds, and what their votes are compared with.
+
+    ``part`` is the fold that holds an example out. ``scale`` times the integer ``masses`` are the
+    numbers of examples that the prior of a calibration sees.
+    """
+
+    part: IntArray
+    labels: IntArray
+    masses: IntArray
+    scale: float
+    folds: tuple[int, ...]
+    """The folds that are played; none if a class has one example only."""
+
+
+def deal_folds(keys: RowKeys) -> FoldKeys:
+    """Deal examples to folds by their contents."""
+    labels, given = keys.labels, keys.sample_weight
+    weights = SampleWeights(np.ones(labels.size, np.int64), True)
+    if given is not None:
+        weights = SampleWeights.of(given)
+    scale = 1.0 if weights.integer_weights else labels.size / int(weights.of_each.sum())
+    ranks, least = deal_ranks(keys.hashes, labels, None if given is None else weights.of_each)
+    n_parts = 10 if labels.size < SMALL else 5
+    part = ranks % n_parts
+    folds: tuple[int, ...] = ()
+    if least >= 2:  # else none of a class could be held out
+        played = range(n_parts if labels.size < LARGE else 1)
+        folds = tuple(k for k in played if (part == k).any())
+    return FoldKeys(part, labels, weights.of_each, scale, folds)
+
+
 def cross_fit(booster: BaseBooster, keys: RowKeys, refit: Refit, stages: Sequence[int]) -> CrossFit:
     """Return the calibration of a fitted booster from votes on examples held out.
 
@@ -85,31 +117,33 @@ def cross_fit(booster: BaseBooster, keys: RowKeys, refit: Refit, stages: Sequenc
     none of it can be held out: the votes on the training examples and the prior have to do. Then
     ``refit`` is called with the fitted booster itself, which only votes, after all its rounds.
     """
-    labels, given = keys.labels, keys.sample_weight
-    weights = SampleWeights(np.ones(labels.size, np.int64), True)
-    if given is not None:
-        weights = SampleWeights.of(given)
-    scale = 1.0 if weights.integer_weights else labels.size / int(weights.of_each.sum())
-    ranks, least = deal_ranks(keys.hashes, labels, None if given is None else weights.of_each)
-    if least < 2 or booster.n_iter_ == 0:
-        votes = refit(booster, np.ones(labels.size, dtype=bool), [booster.n_iter_])[0]
-        return CrossFit(Calibration.fit(votes, labels, weights.of_each, scale), booster.n_iter_)
-    n_parts = 10 if labels.size < SMALL else 5
-    parts = ranks % n_parts
-    found, mine = [], []
-    for part in range(n_parts if labels.size < LARGE else 1):
-        held = parts == part
-        if not held.any():
-            continue
+    dealt = deal_folds(keys)
+    if not dealt.folds or booster.n_iter_ == 0:
+        everything = np.ones(dealt.labels.size, dtype=bool)
+        votes = refit(booster, everything, [booster.n_iter_])[0]
+        fitted = Calibration.fit(votes, dealt.labels, dealt.masses, dealt.scale)
+        return CrossFit(fitted, booster.n_iter_)
+    votes_of_folds = []
+    for fold in dealt.folds:
+        held = dealt.part == fold
         fresh = _fresh(booster, int(np.count_nonzero(~held)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit itself has said it
-            found.append(refit(fresh, held, stages))
-        mine.append(np.flatnonzero(held))
-    at = np.concatenate(mine)
-    labels, masses = labels[at], weights.of_each[at]
-    held_out = np.concatenate(found, axis=1)
-    fitted = [Calibration.fit(votes, labels, masses, scale) for votes in held_out]
+            votes_of_folds.append(refit(fresh, held, stages))
+    return judge_votes(dealt, votes_of_folds, stages)
+
+
+def judge_votes(
+    dealt: FoldKeys, votes_of_folds: Sequence[FloatArray], stages: Sequence[int]
+) -> CrossFit:
+    """Return the calibration and the number of rounds from the votes of each fold, by stages.
+
+    The votes of a fold are on the examples that it holds out, in their order.
+    """
+    at = np.concatenate([np.flatnonzero(dealt.part == fold) for fold in dealt.folds])
+    labels, masses = dealt.labels[at], dealt.masses[at]
+    held_out = np.concatenate(votes_of_folds, axis=1)
+    fitted = [Calibration.fit(votes, labels, masses, dealt.scale) for votes in held_out]
     chosen = 0
     if len(stages) > 1:
         each = zip(fitted, held_out, strict=True)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
-from driftgames.boosting.data.binned_training_set import BinnedTrainingSet, bin_examples
+from driftgames.boosting.data.binned_data import BinnedData, bin_examples
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.data.row_sample import hash_rows
@@ -25,10 +28,19 @@ from driftgames.boosting.estimators.booster_input import BoosterInput, find_clas
 from driftgames.boosting.estimators.input_checks import (
     check_examples,
     check_rows,
+    count_threads,
     encode_rows,
     open_threads,
 )
-from driftgames.boosting.fit.calibration import CrossFit, cross_fit_here, stages_of
+from driftgames.boosting.fit.calibration import (
+    CrossFit,
+    RowKeys,
+    cross_fit_here,
+    deal_folds,
+    judge_votes,
+    stages_of,
+)
+from driftgames.boosting.fit.folds import play_folds
 from driftgames.boosting.fit.monitoring import Callback, EvaluationSet, Stopping, Watch, name_sets
 from driftgames.boosting.fit.warm_start import check_categories, check_continuation, replay
 from driftgames.boosting.growth.estimator_training_set import (
@@ -36,17 +48,25 @@ from driftgames.boosting.growth.estimator_training_set import (
     EstimatorTrainingSet,
     draw_seeds,
 )
-from driftgames.boosting.growth.pair_training_set import TreePairs
+from driftgames.boosting.growth.shape import STUMP, TreeShape
 from driftgames.boosting.growth.training_set import TrainingSet
-from driftgames.boosting.growth.tree_growth import TreeGrower, TreeShape
+from driftgames.boosting.growth.tree_training_set import grow_on
 from driftgames.boosting.model.fitted_model import FittedModel, expand_for
-from driftgames.boosting.model.training_record import COLUMNS, Fitted, TrainingRecord
+from driftgames.boosting.model.training_record import (
+    COLUMNS,
+    Fitted,
+    TrainingRecord,
+    vote_by_mass,
+)
 from driftgames.boosting.model.trees import Trees
 from driftgames.boosting.weights.example_chips import ExampleChips, Round
 from driftgames.certificates.margins import Margins
 from driftgames.core.checks import check_flag, float_errors, shown
 from driftgames.core.progress import progress
 from driftgames.core.typing import FloatArray, IntArray
+
+_FEW_CODES = 400_000  # the least number of bins listed by rows for which a second thread helps
+_SECONDS = 0.05  # how long a compiled call plays rounds before it looks at the keyboard
 
 
 class NoEdgeWarning(UserWarning):
@@ -57,8 +77,8 @@ class BoostingRounds(BoosterInput):
     """A classifier that is fitted in rounds; `BaseBooster` adds its predictions."""
 
     @abstractmethod
-    def _start(self, training_set: TrainingSet) -> ExampleChips:
-        """Return the examples as chips before the first round."""
+    def _start(self, training_set: TrainingSet, n_rounds: int) -> ExampleChips:
+        """Return the examples as chips before the first of up to ``n_rounds`` rounds."""
 
     def fit(
         self,
@@ -137,8 +157,6 @@ class BoostingRounds(BoosterInput):
         watch = self._watch(noted, outline, pairs, callbacks, stopping, unseen)
         monotonic = self._directions(outline)
         with open_threads(self.n_jobs) as (pool, n_threads):
-            # bin the examples
-            training_set: TrainingSet
             if self.estimator is None:
                 binned = bin_examples(
                     X,
@@ -150,9 +168,17 @@ class BoostingRounds(BoosterInput):
                     pool=pool,
                     n_shares=n_threads,
                 )
-                training_set = self._on_bins(binned, shape, labels, classes.size)
+                keys = None
+                if self._cross_fits and categories is None and stopping is None:
+                    heavy = None if given[2] is None else given[2][given[2] > 0]
+                    keys = RowKeys(hash_rows(X), labels, heavy)
+                fitted, settled = self._fit_bins(
+                    binned, labels, shape, outline, n_estimators, watch, keys, pool, goes_on=goes_on
+                )
             else:
+                settled = False
                 seeds = draw_seeds(self.random_state, used=self.n_iter_ if goes_on else 0)
+                training_set: TrainingSet
                 if classes.size == 2:
                     training_set = EstimatorTrainingSet(
                         self.estimator, X, y, classes, *weights, seeds
@@ -161,11 +187,63 @@ class BoostingRounds(BoosterInput):
                     training_set = EstimatorPairs(
                         self.estimator, X, labels, classes.size, *weights, seeds
                     )
-            fitted = self._boost(training_set, outline, n_estimators, watch, goes_on=goes_on)
-        if self._cross_fits:
+                fitted = self._boost(training_set, outline, n_estimators, watch, goes_on=goes_on)
+        if self._cross_fits and not settled:
             found = cross_fit_here(self._twin(fitted), *given, categories, fitted.stages)
             fitted = self._settle(fitted, found)
         return self.adopt(*fitted)
+
+    def _fit_bins(
+        self,
+        binned: BinnedData,
+        labels: IntArray | None,
+        shape: TreeShape | None,
+        outline: FittedModel,
+        n_estimators: int,
+        watch: Watch | None,
+        keys: RowKeys | None,
+        pool: ThreadPoolExecutor | None,
+        *,
+        goes_on: bool,
+    ) -> tuple[Fitted, bool]:
+        """Fit trees to binned rows; with ``keys``, play the folds beside that and calibrate.
+
+        Return also whether that was done: no fold can be made where a class has one example.
+        ``labels`` number the classes of the examples; they are needed for more than two.
+        """
+        n_classes = outline.classes.size
+        shape = (shape or STUMP).fitted_to(n_classes, binned.n_rows)
+        n_threads = 1 if pool is None else count_threads(self.n_jobs)
+        mine = None if labels is None or n_classes == 2 else labels[binned.order]
+        dealt = None if keys is None else deal_folds(keys)
+        if dealt is not None and not dealt.folds:
+            dealt = None
+        stages = stages_of(n_estimators) if self.early_stopping == "cv" else [n_estimators]
+        waiting: list[Callable[[], FloatArray]] = []
+        if dealt is not None:
+            settings: dict[str, Any] = {"labels": mine, "n_classes": n_classes, "pool": pool}
+            start = partial(self._start, n_rounds=n_estimators)
+            waiting = play_folds(binned, shape, dealt, start, stages, **settings)
+        busy = len(waiting) > 0 and pool is not None
+        if busy or binned.bins.codes.size < _FEW_CODES:
+            n_threads = 1
+        training_set = grow_on(
+            binned,
+            shape,
+            binned.sample_weights,
+            labels=mine,
+            n_classes=n_classes,
+            n_threads=n_threads,
+        )
+        fitted = self._boost(training_set, outline, n_estimators, watch, goes_on=goes_on)
+        if dealt is None or fitted.model.n_rounds == 0:
+            return fitted, False
+        votes = [wait() for wait in waiting]
+        known = fitted.stages
+        taken = [k for k, stage in enumerate(stages) if stage in known] or [len(stages) - 1]
+        found = judge_votes(dealt, [each[taken] for each in votes], [stages[k] for k in taken])
+        n_rounds = min(found.n_rounds, fitted.model.n_rounds)
+        return self._settle(fitted, found._replace(n_rounds=n_rounds)), True
 
     def _expand(self, encoder: CategoryEncoder, codes: FloatArray) -> Any:
         """Return the columns of codes that the weak learner is given."""
@@ -197,24 +275,6 @@ class BoostingRounds(BoosterInput):
                 f"{where} is for the built-in stumps and trees; got estimator={self.estimator!r}"
             )
 
-    def _on_bins(
-        self,
-        binned: BinnedTrainingSet,
-        shape: TreeShape | None,
-        labels: IntArray | None,
-        n_classes: int,
-    ) -> TrainingSet:
-        """Return the training set of stumps or trees.
-
-        ``labels``, which number the classes, are needed for more than two.
-        """
-        if shape is not None:
-            shape = shape.fitted_to(n_classes, binned.n_rows)
-        if n_classes > 2:
-            assert labels is not None
-            return TreePairs(binned, labels, n_classes, shape or TreeShape())
-        return binned if shape is None or shape.is_stump else TreeGrower(binned, shape)
-
     def _boost(
         self,
         training_set: TrainingSet,
@@ -228,13 +288,13 @@ class BoostingRounds(BoosterInput):
 
         The model that comes out has the classes and the columns of the ``outline``.
         """
-        earlier = []
+        earlier: list[Any] = []
         if goes_on and self.n_iter_:
             before = self.model_.estimators
             earlier = training_set.to_bins(self.model_.hypotheses if before is None else [*before])
         default_vote = vote_by_mass(training_set.masses)
         settings = self.binding_settings()
-        chips = self._start(training_set)
+        chips = self._start(training_set, n_estimators)
 
         def fitted_to(rounds: list[Round], **results: Any) -> Fitted:
             chosen = training_set.to_values([each.hypothesis for each in rounds])
@@ -352,18 +412,22 @@ class BoostingRounds(BoosterInput):
             for played in replay(chips, earlier, self.history_) if earlier else []:
                 see(played, told=False)
             advance(len(rounds))
-            while len(rounds) < n_rounds and not chips.finished:
+            chunk, ended = 1, False
+            while len(rounds) < n_rounds and not (chips.finished or ended):
                 if watch is not None and watch.stopped:
                     break
-                edge, hypothesis = chips.choose()
-                if edge <= 0:
-                    break
-                vote = chips.move(hypothesis, edge)
-                see(
-                    Round(hypothesis, edge, vote, chips.zero_fraction, chips.training_error),
-                    told=True,
-                )
-                advance(1)
+                following = min((s for s in stages if s > len(rounds)), default=n_rounds)
+                n_asked = 1 if watch is not None else min(chunk, following - len(rounds))
+                begun = time.perf_counter()
+                found = chips.play(n_asked)
+                if time.perf_counter() - begun < _SECONDS:
+                    chunk *= 2
+                else:
+                    chunk = max(chunk // 2, 1)
+                ended = len(found) < n_asked
+                for played in found:
+                    see(played, told=True)
+                advance(len(found))
         return rounds, margins_after
 
 
@@ -373,17 +437,6 @@ def outline_of(
     """Return a model of no rounds, with the columns that the checks noted on a booster."""
     names = getattr(noted, "feature_names_in_", None)
     return FittedModel(classes, noted.n_features_in_, feature_names=names, encoder=encoder)
-
-
-def vote_by_mass(masses: Sequence[int]) -> FloatArray:
-    """Return the vote where no hypothesis votes, from the mass of each class.
-
-    For two classes it is the share of class 1 less that of class 0, for more twice the share of
-    each class less 1.
-    """
-    if len(masses) == 2:
-        return np.array([(masses[1] - masses[0]) / sum(masses)])
-    return np.array([2 * each / sum(masses) - 1 for each in masses])
 
 
 def heaviest(vote: FloatArray) -> int:

@@ -78,15 +78,14 @@ def replay(chips: ExampleChips, hypotheses: Sequence[Any], history: History) -> 
     rounds = []
     for t, hypothesis in enumerate(hypotheses):
         edge = float(history["edge"][t])
-        vote, found = chips.move_again(hypothesis, edge)
-        played = Round(hypothesis, edge, vote, chips.zero_fraction, chips.training_error)
+        played, found = chips.replay(hypothesis, edge)
         for name in COLUMNS:
             was = float(history[name][t])
             now, tolerance = (found, _ROUNDING) if name == "edge" else (getattr(played, name), 0.0)
             if abs(now - was) > tolerance:
                 raise ValueError(
                     "warm_start goes on with the examples of the earlier fit: after round "
-                    f"{t + 1} the {name} was {was:g} there and is {now:g} here"
+                    f"{t + 1} the {name} is {now:g}, expected {was:g}"
                 )
         rounds.append(played)
     return rounds

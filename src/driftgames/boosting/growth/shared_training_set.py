@@ -1,22 +1,51 @@
-"""A training set whose rows are elsewhere: it asks their shares and adds up the answers."""
+"""A training set whose rows are elsewhere: it asks their shares and adds up the answers.
+
+The nodes of a growing tree are here, and the same loops choose its questions as for rows in memory.
+Where ``max_leaves`` sets no limit, every leaf with a gain is divided in the end: all leaves of one
+depth are then divided by one request.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from driftgames.boosting.data.binned_training_set import BinnedTrainingSet
-from driftgames.boosting.data.bins import Array, DenseBins
+from driftgames._kernels.jit import kernel, specialise
+from driftgames.boosting.data.bins import Array, FeatureBins
 from driftgames.boosting.data.cuts import Cuts
-from driftgames.boosting.growth.best_first import BestFirstGrower, Question
-from driftgames.boosting.growth.shares import Command
+from driftgames.boosting.growth import class_sides, pair_sides, rounds
+from driftgames.boosting.growth.binned_trees import (
+    BinnedTree,
+    from_stumps,
+    from_trees,
+    to_stumps,
+    to_trees,
+)
+from driftgames.boosting.growth.engine import Numbers
+from driftgames.boosting.growth.nodes import (
+    FULL,
+    GROWN,
+    N_ASKED,
+    N_FREE,
+    N_FRESH,
+    N_NUMBERS,
+    N_STORED,
+    Nodes,
+    compile_growth,
+    make_nodes,
+    widen,
+)
+from driftgames.boosting.growth.shape import TreeShape
+from driftgames.boosting.growth.shares import Command, Question
 from driftgames.boosting.growth.training_set import AsksAhead, Standing
-from driftgames.boosting.growth.tree_growth import TreeShape
+from driftgames.boosting.model.stumps import Stumps
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import IntArray
+
+_LEAVES = 32  # for how many leaves arrays are made at first
 
 
 class Exchange(Protocol):
@@ -29,8 +58,41 @@ class Exchange(Protocol):
         """Return the answers to several questions that are asked at once."""
 
 
+plant: Callable[..., Any] = NotImplemented  # names for `specialise` to bind
+find: Callable[..., Any] = NotImplemented
+choose: Callable[..., Any] = NotImplemented
+measure: Callable[..., Any] = NotImplemented
+
+
+def _take_step(
+    begins: bool,
+    most: int,
+    bins: FeatureBins,
+    nodes: Nodes,
+    keeper: Numbers,
+    record: rounds.Record,
+) -> Any:
+    """Look at the sums of fresh leaves, and choose the leaves that are divided next."""
+    if begins:
+        plant(nodes)
+    find(np.int64(0), bins, nodes)
+    step = choose(bins, nodes, most)
+    if step == GROWN:
+        value, norm = measure(nodes)
+        record.sums[0] = value
+        record.sums[1] = norm
+        rounds.store_tree(norm, keeper, nodes, record)
+    return step
+
+
+@cache
+def _compile_step(pairs: bool) -> Callable[..., int]:
+    growth = compile_growth(pair_sides if pairs else class_sides)
+    return specialise(_take_step, kernel, **growth._asdict())
+
+
 class SharedTrainingSet:
-    """Examples on shares, and trees of a shape, or stumps without one, as their weak learner."""
+    """Examples on shares, and trees of a shape as their weak learner."""
 
     def __init__(
         self,
@@ -39,66 +101,106 @@ class SharedTrainingSet:
         n_classes: int,
         *,
         integer_weights: bool,
-        shape: TreeShape | None,
+        shape: TreeShape,
         monotonic: IntArray | None = None,
     ) -> None:
         self._exchange = exchange
+        self._cuts = cuts
+        self._shape = shape
+        self._n_classes = n_classes
         self.integer_weights = integer_weights
         self.masses: list[int] = exchange.ask("masses").tolist()
         """The mass of each class."""
-        nothing = np.empty((0, cuts.missing.size), dtype=np.uint8)
-        none = np.empty(0, dtype=np.int64)
-        implicit = np.full(cuts.missing.size, -1, dtype=np.int64)
-        bins, counts = DenseBins(nothing, nothing.T), exchange.ask("counts")
-        # without rows it still knows stumps, ties and thresholds
-        self._bins = BinnedTrainingSet(
-            cuts, bins, none, 0, none, implicit, counts, monotonic=monotonic
-        )
-        self._grower: BestFirstGrower | None = None
+        n_features = cuts.missing.size
+        free = np.zeros(n_features, dtype=np.int64)
+        everywhere = np.full(n_features, -1)  # no bin is left out of the sums
+        directions = free if monotonic is None else monotonic
+        self._bins = FeatureBins(cuts.offsets, everywhere, cuts.missing, directions)
+        pairs = n_classes > 2
+        n_labels, lanes = (n_classes, pair_sides.LANES) if pairs else (1, class_sides.LANES)
+        n_parts = 2 * -(-n_labels // lanes) + shape.has_least_size
+        numbers = tuple(shape.numbers(sum(self.masses)))
+        n_codes = int(cuts.offsets[-1])
+        self._nodes = make_nodes(numbers, n_parts, n_labels, lanes, n_codes, 1, _LEAVES)
+        self._record = rounds.make_record(1, 2 * _LEAVES - 1, n_labels)
+        self._keeper = Numbers(np.zeros(N_NUMBERS, dtype=np.int64))
+        self._most = 1 if shape.most_leaves is not None else np.iinfo(np.int64).max
 
-        def divide(questions: list[Question]) -> list[tuple[IntArray, None]]:
-            return [(_own(left), None) for left in exchange.ask("divide", questions)]
-
-        if shape is not None or n_classes > 2:
-            self._grower = BestFirstGrower(self._bins, n_classes, shape or TreeShape(), divide)
-
-    def count_mistakes(self) -> SharedCounts:
+    def count_mistakes(self, n_rounds: int) -> SharedCounts:
         """Return the counts before the first round."""
-        return SharedCounts(self, self._exchange)
+        return SharedCounts(self, self._exchange, n_rounds)
 
     def add_votes(self) -> SharedVotes:
         """Return the votes before the first round: none."""
         return SharedVotes(self, self._exchange)
 
-    def choose(self, sums: IntArray) -> tuple[int, int, Any]:
-        """Return the best stump, or the tree, for sums over all shares."""
-        if self._grower is None:
-            return self._bins.best_stump(sums)
-        sums = _own(sums)
-        totals = sums[:, : self._bins.offsets[1]].sum(axis=1)  # every row has a bin of each feature
-        return self._grower.grow(sums, totals)
+    def grow(self, sums: IntArray) -> tuple[int, int, BinnedTree]:
+        """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the tree for the sums of its root."""
+        nodes = self._nodes
+        nodes.sums[0, 0] = sums.reshape(nodes.sums.shape[2:])
+        # every row has a bin of each feature
+        nodes.totals[0] = sums[:, : self._bins.offsets[1]].sum(axis=1)
+        self._keeper.at[N_STORED] = 0
+        places = {0: 1}
+        step = self._advance(begins=True)
+        while step != GROWN:
+            if step == FULL:
+                self._nodes = widen(self._nodes)
+                self._record = rounds.make_record(
+                    1, self._nodes.gains.size, self._nodes.votes.shape[1]
+                )
+            else:
+                self._divide(places)
+            step = self._advance(begins=False)
+        value, norm = self._record.sums.tolist()
+        return value, norm, BinnedTree.of(self._record, 0, int(self._record.n_nodes[0]))
 
-    def to_values(self, chosen: list[Any]) -> Any:
-        """Return hypotheses on bins as hypotheses on feature values."""
-        return (self._grower or self._bins).to_values(chosen)
+    def _advance(self, *, begins: bool) -> int:
+        given = self._bins, self._nodes, self._keeper, self._record
+        return _compile_step(self._n_classes > 2)(begins, self._most, *given)
 
-    def to_bins(self, hypotheses: Any) -> list[Any]:
-        """Return hypotheses on feature values as hypotheses on bins."""
-        return list((self._grower or self._bins).to_bins(hypotheses))
+    def _divide(self, places: dict[int, int]) -> None:
+        """Ask the shares to divide the leaves that are chosen; write the sums of their sides."""
+        nodes = self._nodes
+        fresh = set(nodes.fresh[: nodes.at[N_FRESH]].tolist())
+        asked, questions = [], []
+        for node in nodes.asked[: nodes.at[N_ASKED]].tolist():
+            feature, cut, missing_left, left = nodes.questions[node].tolist()
+            places[left], places[left + 1] = 2 * places[node], 2 * places[node] + 1
+            if left in fresh or left + 1 in fresh:
+                asked.append(left)
+                questions.append(Question(places[node], feature, cut, missing_left))
+        answers = self._exchange.ask("divide", questions) if questions else []
+        for left, sums in zip(asked, answers, strict=True):
+            mine = sums.reshape(nodes.sums.shape[2:])
+            nodes.sums[0, nodes.slots[left]] = mine
+            nodes.sums[0, nodes.slots[left + 1]] -= mine  # it held the sums of the node
+        if self._most > 1:
+            for node in nodes.asked[: nodes.at[N_ASKED]].tolist():
+                left = int(nodes.questions[node, 3])
+                for side in {left, left + 1} - fresh:
+                    nodes.free[nodes.at[N_FREE]] = nodes.slots[side]
+                    nodes.at[N_FREE] += 1
 
+    def to_values(self, chosen: list[BinnedTree]) -> Any:
+        """Return trees on bins as the model keeps them: `Stumps` or `Trees`."""
+        two = self._n_classes == 2
+        return (to_stumps if self._shape.is_stump and two else to_trees)(chosen, self._cuts)
 
-def _own(sums: IntArray) -> IntArray:
-    """Return sums as the compiled loops expect them: those of a message are read-only."""
-    return np.require(sums, requirements=["C", "W"])
+    def to_bins(self, hypotheses: Any) -> list[BinnedTree]:
+        """Return hypotheses on feature values as trees on bins."""
+        if isinstance(hypotheses, Stumps):
+            return from_stumps(hypotheses, self._cuts)
+        return from_trees(hypotheses, self._cuts)
 
 
 class SharedCounts(AsksAhead):
-    """The `MistakeCounts` of all shares; those of more than two classes are `PairCounts`."""
+    """The `MistakeCounts` of all shares."""
 
-    def __init__(self, training_set: SharedTrainingSet, exchange: Exchange) -> None:
+    def __init__(self, training_set: SharedTrainingSet, exchange: Exchange, n_rounds: int) -> None:
         self._training_set = training_set
         self._exchange = exchange
-        self._masses = exchange.ask("count_mistakes")
+        self._masses = exchange.ask("count_mistakes", n_rounds)
         self._expected: tuple[int, Array] | None = None
         self._sums: Any = None  # the answer to what was expected
 
@@ -109,12 +211,12 @@ class SharedCounts(AsksAhead):
         begin, *_, end = np.flatnonzero(masses.any(axis=0)).tolist() * 2
         return first + begin, np.ascontiguousarray(masses[:, begin : end + 1])
 
-    def best(self, first: int, weights: Array) -> tuple[int, int, Any]:
+    def best(self, first: int, weights: Array) -> tuple[int, int, BinnedTree]:
         """Return the best hypothesis for the sums of all shares."""
         sums, self._sums = self._sums, None
         if sums is None or not self._as_expected(first, weights):
             sums = self._exchange.ask("best", first, weights)
-        return self._training_set.choose(sums)
+        return self._training_set.grow(sums)
 
     def expect(self, first: int, weights: Array) -> None:
         """Ask for the sums for these weights together with the next move."""
@@ -126,7 +228,7 @@ class SharedCounts(AsksAhead):
         expected = self._expected[1][first - self._expected[0] :][: weights.size]
         return bool(((weights == expected) | (weights == 0)).all())
 
-    def move(self, hypothesis: Any) -> SharedCounts:
+    def move(self, hypothesis: BinnedTree) -> SharedCounts:
         """Count the mistakes of a hypothesis."""
         if self._expected is None:
             self._masses = self._exchange.ask("move", hypothesis)
@@ -159,6 +261,6 @@ class SharedVotes:
         n_copies, mass = self._masses
         return n_copies, mass
 
-    def best(self, heaviest: float, unit: float) -> tuple[int, int, Any]:
+    def best(self, heaviest: float, unit: float) -> tuple[int, int, BinnedTree]:
         """Return the best hypothesis for the sums of all shares."""
-        return self._training_set.choose(self._exchange.ask("best", heaviest, unit))
+        return self._training_set.grow(self._exchange.ask("best", heaviest, unit))

@@ -8,20 +8,26 @@ over all shares does not depend on how the rows were cut. `combine` joins the an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftgames.boosting.data.binned_training_set import BinnedTrainingSet
-from driftgames.boosting.data.bins import Array
-from driftgames.boosting.growth import tree_steps as steps
-from driftgames.boosting.growth.best_first import Question
-from driftgames.boosting.growth.pair_training_set import PairCounts, TreePairs
-from driftgames.boosting.growth.training_set import RowSet, Standing
-from driftgames.boosting.growth.tree_growth import FillRoot, TreeGrower, TreeShape
-from driftgames.boosting.growth.tree_state import ASKED, N_FREE, N_NODES, widened
-from driftgames.boosting.model.trees import Tree
+from driftgames._kernels.jit import kernel, specialise
+from driftgames.boosting.data.binned_data import BinnedData
+from driftgames.boosting.growth import rows as row_steps
+from driftgames.boosting.growth.binned_trees import BinnedTree
+from driftgames.boosting.growth.engine import (
+    Engine,
+    Kind,
+    MistakeEngine,
+    row_kernels,
+)
+from driftgames.boosting.growth.nodes import LISTED, N_NODES
+from driftgames.boosting.growth.positions import sum_counts
+from driftgames.boosting.growth.shape import TreeShape
+from driftgames.boosting.growth.training_set import RowVotes, Standing
+from driftgames.boosting.growth.tree_training_set import grow_on
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import IntArray
 
@@ -29,177 +35,201 @@ Command = tuple[str, tuple[Any, ...]]
 """The name of a question, and its arguments."""
 
 LASTING = frozenset({"count_mistakes", "add_votes", "move", "add"})
-"""The questions after which a share stands elsewhere; the others belong to one round."""
+"""Commands that change a share's state; they are replayed after a loss."""
 
 
-class SummedBins(BinnedTrainingSet):
-    """Binned rows whose answer is their sums, instead of the best stump for them alone."""
+class Question(NamedTuple):
+    """A question that divides the rows at ``place`` into ``2 place`` and ``2 place + 1``.
 
-    def best_stump(self, sums: IntArray) -> Any:
-        """Return the sums of all bins; behind them come the two totals."""
-        return np.append(list_all_bins(self, sums[None, :-2], lambda: sums[-2:-1]), sums[-2:])
-
-
-class SumGrower(TreeGrower):
-    """Divides the rows as it is asked, and answers with sums in all bins.
-
-    The rows of an answer are class 0, class 1 and, if leaves need it, their size.
+    The root has place 1. Places say where a node stands, not when it was made.
     """
 
-    def __init__(self, data: BinnedTrainingSet, shape: TreeShape) -> None:
-        super().__init__(data, shape)
-        self._nodes: dict[int, int] = {}  # the number of each node by its place
+    place: int
+    feature: int
+    cut: int
+    missing_left: int
 
-    def best(
-        self, weights: IntArray, mistakes: Array | None = None, fill_root: FillRoot | None = None
-    ) -> Any:
-        """Begin a tree; return the sums of its root."""
-        self._weigh(weights, mistakes, fill_root)
-        self._take(steps.BEGIN)
-        self._take(steps.PLANT)
-        self._nodes = {1: 0}
+
+def places_of(tree: BinnedTree) -> list[int]:
+    """Return the place of each node of a tree."""
+    places = [1] * len(tree)
+    for node, left in enumerate(tree.questions[:, 3].tolist()):
+        if left:
+            places[left], places[left + 1] = 2 * places[node], 2 * places[node] + 1
+    return places
+
+
+class _Dividing:
+    """The rows of a share while a tree grows elsewhere: divided as it is asked."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._nodes: dict[int, int] = {}  # the number of each node by its place
+        self._n_slots = 0
+
+    def begin(self) -> IntArray:
+        """Begin a tree on the weights of the engine; return the sums of its root in all bins."""
+        engine = self._engine
+        _beginning(engine.kind)(*engine.arrays())
+        self._nodes, self._n_slots = {1: 0}, 1
+        engine.nodes.at[N_NODES] = 1
+        engine.nodes.slots[0] = 0
+        engine.nodes.questions[0, 3] = 0
         return self._sums(1)
 
     def divide(self, questions: Sequence[Question]) -> list[IntArray]:
         """Divide nodes; return the sums of the left side of each."""
-        for place, *asked in questions:
-            left = self._ask(place, asked)
-            growth, node = self._growth, self._nodes[place]
-            growth.fresh[:] = left, left + 1  # both need sums
-            growth.at[N_FREE] -= 1
-            growth.slots[left : left + 2] = growth.free[growth.at[N_FREE]], growth.slots[node]
-            self._take(steps.DIVIDE)
-        return [self._sums(2 * question.node) for question in questions]
+        return [self._divide(question, sums=True) for question in questions]
 
-    def _ask(self, place: int, asked: Sequence[int]) -> int:
-        """Ask the question of a node; return the number of its left side."""
-        left = int(self._growth.at[N_NODES])
-        if left + 2 > self._growth.votes.size or self._growth.at[N_FREE] == 0:
-            self._growth = widened(self._growth)
-        growth, node = self._growth, self._nodes[place]
-        growth.questions[node] = *asked, left
-        growth.questions[left : left + 2, 3] = 0
-        growth.at[[N_NODES, ASKED]] = left + 2, node
+    def _divide(self, question: Question, *, sums: bool) -> Any:
+        engine, place = self._engine, question.place
+        while (left := int(engine.nodes.at[N_NODES])) + 2 > engine.nodes.gains.size or (
+            self._n_slots == engine.nodes.free.size
+        ):
+            engine.widen_nodes()
+        nodes, node = engine.nodes, self._nodes[place]
+        nodes.questions[node] = *question[1:], left
+        nodes.questions[left : left + 2, 3] = 0
+        nodes.at[N_NODES] = left + 2
         self._nodes |= {2 * place: left, 2 * place + 1: left + 1}
-        self._take(steps.ASK)
-        return left
+        nodes.slots[left], nodes.slots[left + 1] = self._n_slots, nodes.slots[node]
+        self._n_slots += sums
+        _dividing(engine.kind)(node, sums, *engine.arrays())
+        return self._sums(2 * place) if sums else None
 
-    def _follow(self, tree: Tree) -> None:
-        """Divide the rows further, to the leaves of the tree that has begun."""
-        if self._tree is not None or not self._nodes:
-            super()._follow(tree)
+    def finish(self, tree: BinnedTree) -> None:
+        """Divide the rows further, to the leaves of the tree that has grown, or of another one."""
+        if not self._nodes or not self._engine.keeper.at[LISTED]:
+            self._engine.place(tree)
             return
-        places = {0: 1}
-        for n, node in enumerate(tree):
-            place = places[n]
-            mine = self._nodes[place]
-            if node.left:
-                places |= {node.left: 2 * place, node.left + 1: 2 * place + 1}
-                if not self._growth.questions[mine, 3]:
-                    self._ask(place, node[:3])
-                    self._take(steps.FOLLOW)
+        for place, question, votes in zip(
+            places_of(tree), tree.questions.tolist(), tree.votes, strict=True
+        ):
+            node = self._nodes[place]
+            if question[3]:
+                if not self._engine.nodes.questions[node, 3]:
+                    self._divide(Question(place, *question[:3]), sums=False)
             else:
-                self._growth.votes[mine] = node.vote
-        self._tree = tree
+                self._engine.nodes.votes[node] = votes
+        self._nodes = {}
 
     def _sums(self, place: int) -> IntArray:
-        growth, node = self._growth, self._nodes[place]
-        return list_all_bins(
-            self._data, growth.sums[0, growth.slots[node]], partial(self._totals, node)
-        )
+        """Return the sums of a node with those of implicit bins, which other shares may list."""
+        engine = self._engine
+        node, data = self._nodes[place], engine.data
+        listed = engine.nodes.sums[0, engine.nodes.slots[node]]
+        n_parts, lanes = engine.state.parts.shape[1:]
+        sums = listed.reshape(n_parts, -1, lanes)
+        if data.n_codes == data.offsets[-1]:
+            return np.array(sums)
+        if engine.keeper.at[LISTED]:  # else the counts have the totals
+            _totalling(engine.kind)(0, node, engine.rows, engine.state)
+        implicit = data.offsets[:-1] + data.implicit
+        full = np.zeros((n_parts, data.offsets[-1], lanes), dtype=np.int64)
+        is_listed = np.ones(full.shape[1], dtype=bool)
+        is_listed[implicit] = False
+        full[:, is_listed] = sums
+        rest = np.add.reduceat(full, data.offsets[:-1], axis=1)
+        full[:, implicit] = engine.state.parts[0][:, None] - rest
+        return full
 
-    def _totals(self, node: int) -> IntArray:
-        growth, (weights, *_), sizes = self._growth, self._given, self._examples.sizes
-        rows = [growth.lists[0, 0, begin:end] for begin, end in growth.bounds[0, node, :2]]
-        totals = [weights[mine].sum() for mine in rows]
-        if sizes.size:
-            totals.append(sizes[np.concatenate(rows)].sum())
-        return np.array(totals)
+
+@cache
+def _beginning(kind: Kind) -> Callable[..., None]:
+    own = {name: row_kernels(kind)[name] for name in ("list_rows", "sum_root")}
+    return specialise(row_steps.begin, kernel, sum_counts=sum_counts, **own)
 
 
-class PairShare(TreePairs):
-    """The rows of a share while trees grow, as pairs of an example and a label."""
+@cache
+def _dividing(kind: Kind) -> Callable[..., None]:
+    steps = row_kernels(kind)
+    own = {name: steps[name] for name in ("ask", "divide", "sum_sides")}
+    return specialise(row_steps.divide_node, kernel, **own)
 
-    def best(self, weights: IntArray) -> Any:
-        """Begin a tree for these weights; return the sums of all rows.
 
-        The answer has parts of blocks of labels, with every bin.
-        """
-        sums, totals = self.begin(weights)
-        return list_all_bins(self._data, sums, lambda: totals)
-
-    def sum_left(self, questions: Sequence[Question]) -> list[IntArray]:
-        """Divide nodes; return the sums of the left side of each."""
-        return [
-            list_all_bins(self._data, sums, partial(self.totals, 2 * asked.node))
-            for asked, (sums, _) in zip(questions, self.divide(questions), strict=True)
-        ]
+@cache
+def _totalling(kind: Kind) -> Callable[..., None]:
+    return specialise(row_steps.total_node, kernel, add_totals=row_kernels(kind)["add_totals"])
 
 
 class Share:
     """Some of the examples, in bins, and where they stand in a fit.
 
-    Stumps have no ``shape``. ``labels`` number the classes if there are more than two.
+    ``labels`` number the classes if there are more than two.
     """
 
     def __init__(
         self,
-        data: BinnedTrainingSet,
-        shape: TreeShape | None,
+        data: BinnedData,
+        shape: TreeShape,
         labels: IntArray | None = None,
         n_classes: int = 2,
     ) -> None:
-        self._set: RowSet
-        self._divide: Callable[[Sequence[Question]], list[IntArray]] | None = None  # for trees
-        if labels is not None:
-            self._set = pairs = PairShare(data, labels, n_classes, shape or TreeShape())
-            self._divide = pairs.sum_left
-        elif shape is None:
-            self._set = SummedBins(**{f: getattr(data, f) for f in data.__dataclass_fields__})
-        else:
-            self._set = grower = SumGrower(data, shape)
-            self._divide = grower.divide
-        self._counts = data.counts
-        self._state: Any = None
+        weights = data.sample_weights
+        self._settings: dict[str, Any] = {"labels": labels, "n_classes": n_classes}
+        self._set = grow_on(data, shape, weights, labels=labels, n_classes=n_classes)
+        self._given = data, shape, weights
+        self._counts: MistakeEngine | None = None
+        self._votes: RowVotes | None = None
+        self._tree: _Dividing | None = None
 
     def ask(self, name: str, *arguments: Any) -> Any:
-        """Return the answer to a question: a method of `MistakeCounts`, `RowVotes` or trees."""
-        if name == "counts":
-            return self._counts
-        if name == "masses":
-            return np.array(self._set.masses)
-        if name == "divide" and self._divide is not None:
-            return self._divide(*arguments)
-        if name in ("count_mistakes", "add_votes"):
-            answer = self._state = getattr(self._set, name)()
+        """Return the answer to a question, a method of this class."""
+        return getattr(self, f"_answer_{name}")(*arguments)
+
+    def _answer_masses(self) -> IntArray:
+        return np.array(self._set.masses)
+
+    def _answer_count_mistakes(self, n_rounds: int) -> tuple[int, IntArray, int]:
+        self._counts = MistakeEngine(*self._given, n_rounds=n_rounds, **self._settings)
+        self._tree = _Dividing(self._counts)
+        return *self._counts.masses(), 0
+
+    def _answer_add_votes(self) -> tuple[int, int]:
+        self._votes = self._set.add_votes()
+        self._tree = _Dividing(self._set.grower)
+        return self._votes.masses()
+
+    def _answer_best(self, *weights: Any) -> IntArray:
+        """Begin a tree; ``weights`` are by number of mistakes, or what the votes need."""
+        assert self._tree is not None
+        if self._counts is not None:
+            self._counts.take_weights(*weights)
         else:
-            answer = getattr(self._state, name)(*arguments)
-        if name == "add_votes":
-            return answer.masses()
-        if name in ("count_mistakes", "move"):
-            self._state = answer
-            return *answer.masses(), answer.wrong if isinstance(answer, PairCounts) else 0
-        return answer
+            assert self._votes is not None
+            self._set.grower.give_weights(self._votes.weights(*weights))
+        return self._tree.begin()
 
+    def _answer_divide(self, questions: Sequence[Question]) -> list[IntArray]:
+        assert self._tree is not None
+        return self._tree.divide(questions)
 
-def list_all_bins(
-    data: BinnedTrainingSet, sums: IntArray, total: Callable[[], IntArray]
-) -> IntArray:
-    """Return sums in listed bins with those of the implicit bins, which other shares may list.
+    def _answer_move(self, tree: BinnedTree) -> tuple[int, IntArray, int]:
+        assert self._tree is not None
+        assert self._counts is not None
+        self._tree.finish(tree)
+        wrong = self._counts.move_leaves()
+        return *self._counts.masses(), wrong
 
-    Bins stand along axis 1. ``total`` returns the sums over all rows: an implicit bin has what the
-    others leave.
-    """
-    if data.n_codes == data.offsets[-1]:
-        return sums.copy()
-    implicit = data.offsets[:-1] + data.implicit
-    full = np.zeros((len(sums), data.offsets[-1], *sums.shape[2:]), dtype=np.int64)
-    listed = np.ones(full.shape[1], dtype=bool)
-    listed[implicit] = False
-    for part, mine, rest in zip(full, sums, total(), strict=True):
-        part[listed] = mine
-        part[implicit] = rest - np.add.reduceat(part, data.offsets[:-1])
-    return full
+    def _answer_heaviest(self, lowest: float) -> float:
+        assert self._votes is not None
+        return self._votes.heaviest(lowest)
+
+    def _answer_measure(self, heaviest: float, unit: float) -> int:
+        assert self._votes is not None
+        return self._votes.measure(heaviest, unit)
+
+    def _answer_value(self, heaviest: float, unit: float, tree: BinnedTree) -> tuple[int, int]:
+        assert self._votes is not None
+        return self._votes.value(heaviest, unit, tree)
+
+    def _answer_add(self, tree: BinnedTree, alpha: float) -> Standing:
+        assert self._votes is not None
+        return self._votes.add(tree, alpha)
+
+    def _answer_margins(self, all_votes: float) -> Margins:
+        assert self._votes is not None
+        return self._votes.margins(all_votes)
 
 
 def combine(name: str, answers: Sequence[Any]) -> Any:
@@ -234,7 +264,6 @@ def _join_margins(answers: Sequence[Margins]) -> Margins:
 
 
 _JOIN: dict[str, Callable[[Sequence[Any]], Any]] = {
-    "counts": _add,
     "masses": _add,
     "count_mistakes": _join_masses,
     "best": _add,

@@ -2,8 +2,8 @@ r"""Training sets: the examples, and the weak learner that finds hypotheses for 
 
 A booster with equal votes needs to know how often each example has erred. With one vote per round
 an example's weight depends on its number of mistakes ``k`` alone: these are `MistakeCounts`.
-`RowCounts` keep one number for each example and serve every weak learner;
-`driftgames.boosting.growth.tally.Tally` counts in every bin and serves stumps.
+`RowCounts` keep one number for each example and serve every weak learner. The engine of trees has
+positions of its own (`driftgames.boosting.growth.positions`).
 
 A booster whose votes differ in weight needs to know the total of each example,
 :math:`F_i = \sum_t \alpha_t y_i h_t(x_i)`, which weighs :math:`e^{-F_i}`. `RowVotes` keep them.
@@ -20,7 +20,7 @@ from driftgames._kernels.elementary import exp_all
 from driftgames._kernels.jit import kernel
 from driftgames.boosting.data.bins import Array, BitArray
 from driftgames.certificates.margins import Margins
-from driftgames.core.typing import BoolArray, IntArray
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
@@ -61,8 +61,8 @@ class RowSet(ABC):
         heavy = int(self.sample_weights[self.positive].sum())
         return [int(self.sample_weights.sum()) - heavy, heavy]
 
-    def count_mistakes(self) -> MistakeCounts:
-        """Return one number of mistakes for each example."""
+    def count_mistakes(self, n_rounds: int) -> MistakeCounts:
+        """Return one number of mistakes for each example; ``n_rounds`` are planned."""
         return RowCounts(self)
 
     def add_votes(self) -> RowVotes:
@@ -150,8 +150,8 @@ class RowVotes:
         self._training_set = training_set
         prior, integers = training_set.sample_weights, training_set.integer_weights
         # an integer weight is a number of copies, and any other a factor of the example's weight
-        self._copies = prior if integers else np.ones_like(prior)
-        self._prior = 1.0 if integers else prior.astype(np.float64)
+        self._copies = prior if integers else np.minimum(prior, 1)
+        self._prior = (self._copies > 0 if integers else prior).astype(np.float64)
         self._sign = np.where(training_set.positive, 1.0, -1.0)
         self._votes = np.zeros(prior.size)
         self._each = self._votes
@@ -163,12 +163,21 @@ class RowVotes:
     def standing(self) -> Standing:
         """Return where the examples stand."""
         wrong = (self._votes > 0) != self._training_set.positive
-        mass = int(self._training_set.sample_weights[wrong].sum())
-        return Standing(float((self._sign * self._votes).min()), mass)
+        return Standing(self._lowest(), int(self._training_set.sample_weights[wrong].sum()))
+
+    def _lowest(self) -> float:
+        """Return the lowest total of an example that is not held out."""
+        totals = self._sign * self._votes
+        return float(totals.min(where=self._copies > 0, initial=np.inf))
+
+    def votes_on(self, rows: IntArray) -> FloatArray:
+        """Return the totals of some rows."""
+        return self._votes[rows]
 
     def heaviest(self, lowest: float) -> float:
         """Weigh the examples relative to the lowest total; return the largest weight."""
-        self._each = self._prior * exp_all(lowest - self._sign * self._votes)
+        # totals of examples that are held out may be lower
+        self._each = self._prior * exp_all(np.minimum(lowest - self._sign * self._votes, 0.0))
         return float(self._each.max())
 
     def measure(self, heaviest: float, unit: float) -> int:
@@ -180,11 +189,11 @@ class RowVotes:
 
         The weights are in units, rounded, and at least 1.
         """
-        return self._training_set.best(self._weights(heaviest, unit))
+        return self._training_set.best(self.weights(heaviest, unit))
 
     def value(self, heaviest: float, unit: float, hypothesis: Any) -> tuple[int, int]:
         """Return the sums for one hypothesis."""
-        weights = self._weights(heaviest, unit)
+        weights = self.weights(heaviest, unit)
         right = self._training_set.votes(hypothesis) == self._training_set.positive
         norm = int(weights.sum())
         return 2 * int(weights[right].sum()) - norm, norm
@@ -196,10 +205,12 @@ class RowVotes:
 
     def margins(self, all_votes: float) -> Margins:
         """Return the totals over ``all_votes``, rounded up to hundredths."""
-        margins = self._sign * self._votes / all_votes
-        return Margins.on_grid(margins, self._training_set.sample_weights)
+        counts = self._copies > 0
+        margins = (self._sign * self._votes)[counts] / all_votes
+        return Margins.on_grid(margins, self._training_set.sample_weights[counts])
 
-    def _weights(self, heaviest: float, unit: float) -> IntArray:
+    def weights(self, heaviest: float, unit: float) -> IntArray:
+        """Return the weights of all examples in units, rounded, and at least 1."""
         units = np.maximum(np.rint(self._each / heaviest / unit), 1.0).astype(np.int64)
         return np.asarray(self._copies * units)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.fitted_model import FittedModel
@@ -83,3 +85,14 @@ class Fitted(NamedTuple):
         if n_rounds < model.n_rounds:
             model, record = model.first(n_rounds), record.first(n_rounds)
         return Fitted(replace(model, calibration=calibration), replace(record, margins_after={}))
+
+
+def vote_by_mass(masses: Sequence[int]) -> FloatArray:
+    """Return the vote where no hypothesis votes, from the mass of each class.
+
+    For two classes it is the share of class 1 less that of class 0, for more twice the share of
+    each class less 1.
+    """
+    if len(masses) == 2:
+        return np.array([(masses[1] - masses[0]) / sum(masses)])
+    return np.array([2 * each / sum(masses) - 1 for each in masses])

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from driftgames.boosting.data.binned_training_set import BinnedTrainingSet
+    from driftgames.boosting.data.binned_data import BinnedData
 
 VoteArray = npt.NDArray[np.int8]
 
@@ -226,7 +226,7 @@ Tree = tuple[Node, ...]
 class TreesOnBins:
     """What grows trees on the bins of ``_data``: it knows them by their bins and by values."""
 
-    _data: BinnedTrainingSet
+    _data: BinnedData
 
     def to_values(self, chosen: list[Tree]) -> Trees:
         """Return trees on bins as trees on feature values."""

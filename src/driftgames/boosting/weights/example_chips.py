@@ -11,50 +11,34 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 from driftgames.certificates.margins import Margins
-from driftgames.core.typing import FloatArray
-
-SUM_BITS = 61
-"""The number of bits in the sum of the weights of all examples."""
+from driftgames.core.typing import FloatArray, IntArray
 
 
 class ExampleChips(ABC):
-    """The examples during a fit: their positions, their weights and the next hypothesis."""
+    """The examples during a fit: their positions, their weights and the next hypotheses."""
 
     n_rounds: int = 0
     finished: bool = False
     """Whether another round would change nothing."""
 
     @abstractmethod
-    def choose(self) -> tuple[float, Any]:
-        """Return the edge of the next hypothesis, and the hypothesis. [LS14, Alg. 6]"""
+    def play(self, n_rounds: int) -> list[Round]:
+        """Play so many rounds; fewer if no hypothesis has an edge, or if the fit is finished.
+
+        A round chooses a hypothesis and moves the chips by it. [LS14, Alg. 6]
+        """
 
     @abstractmethod
-    def move(self, hypothesis: Any, edge: float) -> float:
-        """Move the chips by a hypothesis and return the weight of its vote."""
+    def replay(self, hypothesis: Any, edge: float) -> tuple[Round, float]:
+        """Play a round of an earlier fit again; return it, and its edge found anew."""
 
-    @abstractmethod
-    def move_again(self, hypothesis: Any, edge: float) -> tuple[float, float]:
-        """Move by a hypothesis of an earlier fit; return its vote, and its edge found anew."""
-
-    @property
-    @abstractmethod
-    def zero_fraction(self) -> float:
-        """The share of examples that weigh zero in the next round."""
-
-    @property
-    @abstractmethod
-    def training_error(self) -> float:
-        """The share of examples that the vote so far gets wrong; a tie is a vote for -1."""
+    def votes(self, rows: IntArray) -> FloatArray:
+        """Return the normalised votes on some rows, with a column for each of several classes."""
+        raise TypeError("only examples in memory have votes of their own")
 
     @abstractmethod
     def margins(self) -> Margins:
         """Return the margins of the examples: the right votes less the wrong, over all."""
-
-
-History = dict[str, FloatArray]
-
-COLUMNS = ("edge", "zero_fraction", "training_error")
-"""The columns of a history."""
 
 
 class Round(NamedTuple):

@@ -1,4 +1,4 @@
-"""The training set of the stump boosters: bins instead of values, rows sorted by class."""
+"""Binned rows: bytes instead of values, rows sorted by class."""
 
 from __future__ import annotations
 
@@ -10,12 +10,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from driftgames.boosting.data.bins import Array, BitArray, DenseBins, FeatureBins, SparseBins, Stump
+from driftgames.boosting.data import binning_kernels as kernels
+from driftgames.boosting.data.bins import Array, BitArray, DenseBins, FeatureBins, SparseBins
 from driftgames.boosting.data.cuts import Cuts, cut_dense, cut_sparse
-from driftgames.boosting.growth import stump_kernels as kernels
-from driftgames.boosting.growth.tally import Tally
-from driftgames.boosting.growth.training_set import MistakeCounts, RowCounts, RowSet
-from driftgames.boosting.model.stumps import Stumps
 from driftgames.core.checks import as_read_only
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
@@ -26,11 +23,8 @@ _SPARSE_BELOW = 0.5  # the share of entries outside their feature's commonest bi
 
 
 @dataclass(frozen=True, eq=False)
-class BinnedTrainingSet(RowSet):
-    """Rows of bins, class 0 before class 1, and the exhaustive stump as their weak learner.
-
-    A ``pool`` works on the shares of the rows side by side.
-    """
+class BinnedData:
+    """Rows of bins, class 0 before class 1, which all fits share and none changes."""
 
     cuts: Cuts
     bins: DenseBins | SparseBins
@@ -41,8 +35,6 @@ class BinnedTrainingSet(RowSet):
     counts: IntArray  # the mass of each class in each bin, of shape (2, n_bins)
     integer_weights: bool = True
     monotonic: IntArray | None = None  # the sign of the vote's step on each feature, 0 for any
-    pool: Executor | None = None
-    n_shares: int = 1
 
     @cached_property
     def offsets(self) -> IntArray:
@@ -50,27 +42,11 @@ class BinnedTrainingSet(RowSet):
         return self.cuts.offsets
 
     @cached_property
-    def directions(self) -> IntArray:
-        """The constraint of each feature: -1, 0 or 1."""
-        free = np.zeros(self.implicit.size, dtype=np.int64)
-        return free if self.monotonic is None else self.monotonic
-
-    @cached_property
     def feature_bins(self) -> FeatureBins:
         """What the loops know of the bins of each feature."""
-        of_each = self.implicit, self.cuts.missing, self.directions
-        return FeatureBins(self.offsets, *of_each, self.counts)
-
-    @cached_property
-    def positive(self) -> BoolArray:  # type: ignore[override]  # a frozen field, found when asked
-        """Which rows are of class 1."""
-        return np.arange(self.n_rows) >= self.split
-
-    @property
-    def masses(self) -> list[int]:
-        """The mass of each class."""
-        held: list[int] = self.counts[:, : self.offsets[1]].sum(axis=1).tolist()
-        return held
+        free = np.zeros(self.implicit.size, dtype=np.int64)
+        monotonic = free if self.monotonic is None else self.monotonic
+        return FeatureBins(self.offsets, self.implicit, self.cuts.missing, monotonic)
 
     @cached_property
     def n_codes(self) -> int:
@@ -81,82 +57,6 @@ class BinnedTrainingSet(RowSet):
     def n_rows(self) -> int:
         """The number of examples."""
         return int(self.sample_weights.size)
-
-    def run(self, task: Callable[[int], T]) -> list[T]:
-        """Run a task for every share of the rows, side by side if there is a pool."""
-        return run_shares(task, self.pool, self.n_shares)
-
-    def count_mistakes(self) -> MistakeCounts:
-        """Return a tally as long as it is cheaper than one number for each row."""
-        # the counts that cost as much to add up as the weights of all rows
-        most_counts = 2 * self.bins.codes.size + 20 * self.n_rows
-        if self.integer_weights and 2 * self.n_codes < most_counts:
-            return Tally(self, most_counts)
-        return RowCounts(self)
-
-    def best(self, weights: IntArray) -> tuple[int, int, Stump]:
-        """Return the largest ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the best stump."""
-        ends = [k * self.n_rows // self.n_shares for k in range(self.n_shares + 1)]
-
-        def add(p: int) -> IntArray:
-            sums = np.zeros(self.n_codes + 2, dtype=np.int64)
-            self.add_weights(weights, ends[p], ends[p + 1], sums)
-            return sums
-
-        first, *others = self.run(add)
-        return self.best_stump(sum(others, start=first))
-
-    def add_weights(self, weights: IntArray, begin: int, end: int, sums: IntArray) -> None:
-        """Add ``w_i y_i`` of rows ``begin`` to ``end`` to each bin.
-
-        Behind the bins come the sum over these rows and ``sum_i w_i``.
-        """
-        split = min(max(self.split - begin, 0), end - begin)
-        mine = weights[begin:end]
-        if isinstance(self.bins, DenseBins):
-            codes = self.bins.codes[begin:end]
-            kernels.weigh_dense(mine, split, self.offsets, codes, sums)
-        else:
-            starts = self.bins.starts[begin : end + 1]
-            kernels.weigh_sparse(mine, split, starts, self.bins.codes, sums)
-
-    def best_stump(self, sums: IntArray) -> tuple[int, int, Stump]:
-        """Return the same as `best` for the sums that `add_weights` gives.
-
-        Ties go to the lowest feature, then to the lowest threshold. A vote that makes no
-        difference is +1 on the left; missing values then vote with the side of more mass.
-        """
-        mine, found = np.empty(256, dtype=np.int64), np.empty(5, dtype=np.int64)
-        kernels.best_stump(sums, self.feature_bins, mine, found)
-        value, feature, cut, left_vote, missing_vote = found.tolist()
-        return value, int(sums[-1]), (feature, cut, left_vote, missing_vote)
-
-    def column(self, feature: int) -> BitArray:
-        """Return the bin of a feature in every row."""
-        if isinstance(self.bins, DenseBins):
-            return np.asarray(self.bins.columns[feature])
-        column: BitArray = np.full(self.n_rows, self.implicit[feature], dtype=np.uint8)
-        mine = slice(*self.bins.list_starts[feature : feature + 2])
-        column[self.bins.listed[mine]] = self.bins.listed_bins[mine]
-        return column
-
-    def votes(self, stump: Stump) -> BitArray:
-        """Return a stump's vote on every row: 1 for +1 and 0 for -1."""
-        by_bin, rise = np.empty(256, dtype=np.uint8), np.empty(2, dtype=np.bool_)
-        kernels.vote_by_bin(stump, self.feature_bins, by_bin, rise)
-        return np.asarray(by_bin[self.column(stump[0])])
-
-    def to_values(self, chosen: list[Stump]) -> Stumps:
-        """Return stumps on bins as stumps on feature values."""
-        features, cut, left, missing = np.array(chosen, dtype=np.int64).reshape(-1, 4).T
-        return Stumps(features, self.cuts.values(features, cut), left, missing)  # type: ignore[arg-type]
-
-    def to_bins(self, stumps: Stumps) -> list[Stump]:
-        """Return stumps on feature values as stumps on bins."""
-        columns = stumps.feature, stumps.threshold, stumps.left_vote, stumps.missing_vote
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        index = self.cuts.index
-        return [(j, index(j, theta), left, missing) for j, theta, left, missing in rows]
 
 
 def run_shares(task: Callable[[int], T], pool: Executor | None, n_shares: int) -> list[T]:
@@ -176,12 +76,11 @@ def bin_examples(
     pool: Executor | None = None,
     n_shares: int = 1,
     **settings: Any,
-) -> BinnedTrainingSet:
+) -> BinnedData:
     """Bin ``X``, an array or a CSR matrix, whose rows ``positive`` are of class 1.
 
-    The last parameters are those of `BinnedTrainingSet`.
+    The last parameters are those of `BinnedData`.
     """
-    settings |= {"pool": pool, "n_shares": n_shares}
     if hasattr(X, "indptr"):
         if not X.has_canonical_format:  # an entry that is stored twice is the sum of both
             X = X.copy()
@@ -190,7 +89,7 @@ def bin_examples(
         counts = np.zeros((2, cuts.offsets[-1]), dtype=np.int64)
         stored = code_stored(X, positive, sample_weights, cuts, counts)
         rows = X.indptr, X.indices, stored, positive, sample_weights
-        return BinnedTrainingSet(cuts, *lay_out_stored(*rows, cuts, counts), **settings)
+        return BinnedData(cuts, *lay_out_stored(*rows, cuts, counts), **settings)
     cuts = cut_dense(X, sample_weights, max_bins, map if pool is None else pool.map)
 
     def run(task: Callable[[int, int], None], size: int) -> None:
@@ -200,11 +99,11 @@ def bin_examples(
     order, split = np.argsort(positive, kind="stable"), int(np.count_nonzero(~positive))
     columns = bin_columns(X, order, cuts, run)
     layout = lay_out_dense(columns, order, split, sample_weights[order], cuts, run)
-    return BinnedTrainingSet(cuts, *layout, **settings)
+    return BinnedData(cuts, *layout, **settings)
 
 
 Layout = tuple[DenseBins | SparseBins, IntArray | None, int, IntArray, IntArray, IntArray]
-"""Bins, order, split, sample weights, implicit bins and counts of a `BinnedTrainingSet`."""
+"""Bins, order, split, sample weights, implicit bins and counts of a `BinnedData`."""
 
 
 RunShares = Callable[[Callable[[int, int], None], int], None]

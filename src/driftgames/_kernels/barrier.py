@@ -1,0 +1,135 @@
+"""Threads that meet inside a kernel: a barrier of atomic counters.
+
+A thread that arrives early spins for some microseconds, because the others are usually near. Then
+it sleeps, so that a busy machine can run them: on a futex on Linux, elsewhere it yields. Numba
+compiles and caches this code like any other.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from driftgames._kernels.jit import inner_kernel
+
+T = TypeVar("T")
+
+_SPINS = 200  # about 5 microseconds
+_ARRIVED, _GENERATION, _SLEEPERS, _SIZE = 0, 8, 16, 24  # 64 bytes apart: a cache line for each
+_WORD = ir.IntType(64)
+_FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine(), -1)
+_SLEEPS = sys.platform == "linux" and _FUTEX >= 0
+_WAIT, _WAKE = 128, 129  # futex operations, private to the process
+_integer = types.int64
+_yield_now = types.ExternalFunction("sched_yield", types.int32())
+_syscall = types.ExternalFunction("syscall", _integer(*[_integer] * 7))
+_YIELDS = sys.platform != "win32"
+
+
+def new_barrier() -> npt.NDArray[np.int64]:
+    """Return the counters of a barrier."""
+    return np.zeros(_SIZE, dtype=np.int64)
+
+
+def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    return cgutils.get_item_pointer(
+        context, builder, signature.args[0], array, [arguments[1]], wraparound=False
+    )
+
+
+@intrinsic
+def _address(typing_context, array, index):  # type: ignore[no-untyped-def]
+    """Return the address of ``array[index]``."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.ptrtoint(_pointer(context, builder, signature, arguments), _WORD)
+
+    return _integer(array, _integer), generate
+
+
+@intrinsic
+def _add(typing_context, array, index, value):  # type: ignore[no-untyped-def]
+    """Add to ``array[index]`` atomically; return what it was."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        place = _pointer(context, builder, signature, arguments)
+        return builder.atomic_rmw("add", place, arguments[2], "seq_cst")
+
+    return _integer(array, _integer, _integer), generate
+
+
+@intrinsic
+def _load(typing_context, array, index):  # type: ignore[no-untyped-def]
+    """Return ``array[index]`` as all threads see it."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        place = _pointer(context, builder, signature, arguments)
+        return builder.load_atomic(place, "seq_cst", 8)
+
+    return _integer(array, _integer), generate
+
+
+@intrinsic
+def _store(typing_context, array, index, value):  # type: ignore[no-untyped-def]
+    """Write ``array[index]`` for all threads."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        place = _pointer(context, builder, signature, arguments)
+        builder.store_atomic(arguments[2], place, "seq_cst", 8)
+        return context.get_dummy_value()
+
+    return types.none(array, _integer, _integer), generate
+
+
+@inner_kernel
+def meet(barrier: npt.NDArray[np.int64], n_threads: int) -> None:
+    """Wait until all threads have come here."""
+    if n_threads == 1:
+        return
+    generation = _load(barrier, _GENERATION)
+    if _add(barrier, _ARRIVED, 1) == n_threads - 1:
+        _store(barrier, _ARRIVED, 0)
+        _add(barrier, _GENERATION, 1)
+        if _SLEEPS and _load(barrier, _SLEEPERS) > 0:
+            _syscall(_FUTEX, _address(barrier, _GENERATION), _WAKE, 1 << 30, 0, 0, 0)
+        return
+    spins = 0
+    while _load(barrier, _GENERATION) == generation:
+        spins += 1
+        if spins > _SPINS:
+            if _SLEEPS:
+                _add(barrier, _SLEEPERS, 1)
+                place = _address(barrier, _GENERATION)
+                _syscall(_FUTEX, place, _WAIT, generation & 0xFFFFFFFF, 0, 0, 0)
+                _add(barrier, _SLEEPERS, -1)
+            elif _YIELDS:
+                _yield_now()
+
+
+def run_together(task: Callable[[int], T], n_threads: int) -> list[T]:
+    """Return ``task(0), ..., task(n_threads - 1)``, which run at the same time and may `meet`."""
+    if n_threads == 1:
+        return [task(0)]
+    answers: list[Any] = [None] * n_threads
+
+    def run(p: int) -> None:
+        answers[p] = task(p)
+
+    others = [threading.Thread(target=run, args=(p,)) for p in range(1, n_threads)]
+    for other in others:
+        other.start()
+    run(0)
+    for other in others:
+        other.join()
+    return answers

@@ -1,0 +1,529 @@
+r"""Positions of the examples: how often each has erred, and what follows for its weight.
+
+With one vote per round an example's weight depends on its number of mistakes ``k`` alone. A *level*
+is that number up to a shift that a class shares: ``k = level + shift``. After a round either the
+rows that erred move up a level, or the others move down and the shift of the class rises:
+whichever is cheaper.
+
+The *tally* counts examples by class, level and bin. The weights in a bin add up to
+
+.. math:: \sum_i w(k_i) [x_i \in b]
+          = \sum_k \bigl(w(k) - w(k-1)\bigr) \sum_{i : k_i \ge k} [x_i \in b]
+
+and the inner sums are counts: integers that change by one when an example moves. So the sums of the
+root cost one addition for each level and bin, and a move costs one for each bin of a row that
+moves. The tally serves two classes with integer sample weights, as long as it is cheaper than a sum
+over the rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from driftgames._kernels.integers import ratio
+from driftgames._kernels.jit import inner_kernel
+from driftgames._kernels.memory import AHEAD, prefetch
+from driftgames.boosting.data.bins import Array, first_from
+from driftgames.boosting.growth.nodes import (
+    LISTED,
+    N_NODES,
+    N_NUMBERS,
+    N_ROUNDS,
+    WEIGHS,
+    WHOLE,
+    Nodes,
+)
+from driftgames.boosting.growth.rounds import Record
+from driftgames.boosting.growth.rows import BinnedRows, RowState
+
+FIRST, WIDTH, TALLIED, N_COSTLY, N_AT = range(N_NUMBERS, N_NUMBERS + 5)
+"""What ``Positions.at`` holds beside the numbers of `rounds`: the least number of mistakes of an
+example, and how many numbers there are from it on; whether the tally is kept; in how many more
+rounds the tally was costly than cheap."""
+
+_MOVE = 2.3  # entering a row in the tally takes so much longer than adding its weight
+_COUNT = 0.3  # adding up a count, relative to adding a weight to a bin
+_PATIENCE = 8  # the tally is given up when so many more rounds were costly than cheap
+
+SUM_BITS = 61
+"""The number of bits in the sum of the weights of all examples."""
+
+
+class Positions(NamedTuple):
+    """Where the examples stand, by class and level."""
+
+    at: Array
+    shift: Array
+    rise: Array
+    """Whether the rows of a class that err move up, or the others down."""
+    masses: Array
+    """``masses[c, k]`` is the sample weight of class ``c`` with ``k`` mistakes."""
+    moved: Array
+    """``moved[p, c, level]`` is the sample weight of share ``p`` that left a level."""
+    wrong: Array
+    """For pairs, the sample weight of each share that the vote gets wrong."""
+    tables: Array
+    reals: Array
+    """``tables[c, level]`` is the weight of the next round, or ``reals`` if it is not whole."""
+    raw: Array
+    held: Array
+    """Scratch buffers by number of mistakes: weights before they are scaled, and masses."""
+    edges: Array
+    """The sum of the edges so far, and the mean number of codes of a row."""
+    tally: Array
+    """``tally[p, c, level - base[c], b]`` counts what stands at this level or above in a bin."""
+    base: Array
+    low: Array
+    high: Array
+    """The occupied levels of each class."""
+    ends: Array
+    """``ends[p, c]`` is where the rows of a share and a class begin and end, if not listed."""
+    collected: Array
+    """For each share a block of rows that are to move."""
+
+
+next_weights: Callable[..., None] = NotImplemented  # names for `specialise` to bind
+LOOKS_AT_MASSES: bool = NotImplemented
+enter: Callable[..., None] = NotImplemented
+move_column: Callable[..., None] = NotImplemented
+move_leaves: Callable[..., None] = NotImplemented
+move: Callable[..., None] = NotImplemented
+
+
+@inner_kernel
+def scale_weights(positions: Positions, raw: Array) -> tuple[Any, Any]:
+    """Scale the weights of a round; return the mass that weighs zero, and that the vote gets wrong.
+
+    ``raw[k]`` is the weight of ``first + k`` mistakes. In ``tables`` the weights of all examples
+    sum to just below ``2**SUM_BITS``. If all weights are zero, they become equal. A tied vote is
+    for class 0.
+    """
+    at, masses = positions.at, positions.masses
+    first, width, n_rounds = at[FIRST], at[WIDTH], at[N_ROUNDS]
+    total = 0.0
+    n_examples = np.int64(0)
+    zeros = np.int64(0)
+    wrong = np.int64(0)
+    for k in range(width):
+        lower, upper = masses[0, first + k], masses[1, first + k]
+        n_examples += lower + upper
+        total += (lower + upper) * raw[k]
+        zeros += lower + upper if raw[k] == 0.0 else 0
+        wrong += lower if 2 * (first + k) > n_rounds else 0
+        wrong += upper if 2 * (first + k) >= n_rounds else 0
+    equal = total == 0.0
+    exponent = math.frexp(float(n_examples) if equal else total)[1]
+    for k in range(width):
+        weight = 0.0  # if no example has this number of mistakes
+        if masses[0, first + k] + masses[1, first + k] > 0:
+            # ldexp, because the factor of tiny weights would be infinite
+            weight = math.ldexp(1.0 if equal else raw[k], SUM_BITS - exponent)
+        for c in range(2):
+            if masses[c, first + k] > 0:
+                level = first + k - positions.shift[c]
+                if at[WEIGHS] == WHOLE:
+                    positions.tables[c, level] = np.int64(np.rint(weight))
+                else:
+                    positions.reals[c, level] = weight
+    return (np.int64(0) if equal else zeros), wrong
+
+
+@inner_kernel
+def write_masses(positions: Positions, reaches: bool, out: Array) -> Any:
+    """Write the mass at each number of mistakes from the first on; return how many there are.
+
+    If it ``reaches``, it is the mass that may stand there after one more move.
+    """
+    first, width = positions.at[FIRST], positions.at[WIDTH]
+    for k in range(width + reaches):
+        mass = np.int64(0)
+        for c in range(2):
+            mass += positions.masses[c, first + k] if k < width else 0
+            mass += positions.masses[c, first + k - 1] if k > 0 and reaches else 0
+        out[k] = mass
+    return width + reaches
+
+
+@inner_kernel
+def end_move(positions: Positions) -> None:
+    """Bring masses and levels up to date after the rows have moved."""
+    at, masses = positions.at, positions.masses
+    first, width = at[FIRST], at[WIDTH]
+    for c in range(2):
+        rise = positions.rise[c]
+        shift = positions.shift[c]
+        for k in range(first + width - 1, first - 1, -1):
+            moved = np.int64(0)
+            if k >= shift:
+                for p in range(positions.moved.shape[0]):
+                    moved += positions.moved[p, c, k - shift]
+            erred = moved if rise else masses[c, k] - moved
+            masses[c, k] -= erred
+            masses[c, k + 1] += erred
+        if not rise:
+            positions.shift[c] += 1
+    end = first + width
+    while masses[0, end] + masses[1, end] == 0:
+        end -= 1
+    while masses[0, first] + masses[1, first] == 0:
+        first += 1
+    at[FIRST] = first
+    at[WIDTH] = end - first + 1
+    if at[TALLIED]:
+        for c in range(2):
+            shift = positions.shift[c]
+            low, high = first, end
+            while low < high and masses[c, low] == 0:
+                low += 1
+            while low < high and masses[c, high] == 0:
+                high -= 1
+            positions.low[c] = low - shift
+            positions.high[c] = high - shift
+
+
+@inner_kernel
+def is_full(positions: Positions) -> bool:
+    """Return whether the next move may leave the levels of the tally."""
+    if not positions.at[TALLIED]:
+        return False
+    n_levels = positions.tally.shape[2]
+    for c in range(2):
+        if positions.low[c] - positions.base[c] < 1:
+            return True
+        if positions.high[c] - positions.base[c] > n_levels - 3:
+            return True
+    return False
+
+
+@inner_kernel
+def sum_counts(p: int, state: RowState, positions: Positions, nodes: Nodes) -> bool:
+    """Write the sums and totals of the root over the rows of a share from their counts, if any.
+
+    Sums may wrap around on the way: the result is exact modulo 2**64 and lies within.
+    """
+    if not positions.at[TALLIED]:
+        return False
+    for c in range(2):
+        sums = nodes.sums[p, 0, c]
+        for b in range(sums.size):
+            sums[b] = 0
+        total = np.int64(0)
+        before = np.int64(0)
+        for level in range(positions.low[c], positions.high[c] + 1):
+            now = np.int64(positions.tables[c, level])
+            step = now - before
+            before = now
+            if step != 0:
+                counts = positions.tally[p, c, level - positions.base[c]]
+                for b in range(sums.size):
+                    sums[b] += step * counts[b]
+                total += step * counts[sums.size]
+        state.parts[p, c, 0] = total
+    return True
+
+
+@inner_kernel
+def begin_move(rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes) -> None:
+    """Choose which rows of each class move: those that err, or the others if they are fewer."""
+    n_moved = np.int64(0)
+    for c in range(2):
+        positions.rise[c] = True
+        if positions.at[TALLIED]:
+            erring, others = _sizes(c, rows, state, positions, nodes)
+            positions.rise[c] = erring <= others
+            n_moved += min(erring, others)
+    if positions.at[TALLIED]:
+        n_heavy = np.int64(0)
+        for c in range(2):
+            for level in range(positions.low[c], positions.high[c] + 1):
+                if positions.tables[c, level] > 0:
+                    n_heavy += positions.masses[c, level + positions.shift[c]]
+        _judge_tally(n_moved, n_heavy, positions)
+
+
+@inner_kernel
+def _sizes(
+    c: int, rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes
+) -> tuple[Any, Any]:
+    """Return how many examples of a class err, and how many do not."""
+    sizes = np.int64(0), np.int64(0)
+    if not positions.at[LISTED]:
+        offsets = rows.bins.offsets
+        feature = nodes.questions[0, 0]
+        for b in range(offsets[feature + 1] - offsets[feature]):
+            side = 1 if state.goes_left[b] else 2
+            size = rows.counts[c, offsets[feature] + b]
+            errs = (nodes.votes[side, 0] > 0) != (c == 1)
+            sizes = sizes[0] + (size if errs else 0), sizes[1] + (0 if errs else size)
+        return sizes
+    for node in range(nodes.at[N_NODES]):
+        if nodes.questions[node, 3] == 0:
+            errs = (nodes.votes[node, 0] > 0) != (c == 1)
+            for p in range(state.bounds.shape[0]):
+                size = np.int64(0)
+                for g in (c, c + 2):
+                    size += state.bounds[p, node, g, 1] - state.bounds[p, node, g, 0]
+                sizes = sizes[0] + (size if errs else 0), sizes[1] + (0 if errs else size)
+    return sizes
+
+
+@inner_kernel
+def _judge_tally(n_moved: Any, n_heavy: Any, positions: Positions) -> None:
+    """Give the tally up if it has been costlier than sums over the rows in too many rounds."""
+    n_levels = positions.high[0] - positions.low[0] + positions.high[1] - positions.low[1] + 2
+    n_counts = float(n_levels * positions.tally.shape[3])
+    per_row = positions.edges[1]  # the mean number of codes that a row lists
+    costly = _MOVE * n_moved * per_row + _COUNT * n_counts > n_heavy * per_row
+    positions.at[N_COSTLY] = max(positions.at[N_COSTLY] + (1 if costly else -1), 0)
+
+
+def move_rows(
+    p: int, rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes
+) -> None:
+    """Count the mistakes of the tree on the rows of a share."""
+    if positions.at[LISTED]:
+        move_leaves(p, rows, state, positions, nodes)
+    else:
+        move_column(p, rows, state, positions, nodes)
+
+
+end_round: Callable[..., None] = NotImplemented
+ask: Callable[..., None] = NotImplemented
+
+
+def move_all(
+    rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes, record: Record
+) -> None:
+    """Count the mistakes of a tree whose leaves hold the rows; weights are set later."""
+    if not positions.at[LISTED]:
+        ask(np.int64(0), rows, state, nodes)
+    begin_move(rows, state, positions, nodes)
+    for p in range(positions.moved.shape[0]):
+        move(p, rows, state, positions, nodes)
+    end_round(0, positions, record)
+
+
+@inner_kernel
+def keep_edge(value: int, norm: int, positions: Positions, record: Record) -> None:
+    """Keep the edge of a tree; every vote weighs 1."""
+    edge = ratio(value, 2 * norm)
+    positions.edges[0] += edge
+    record.edges[positions.at[N_ROUNDS]] = edge
+
+
+def end_mistakes(rule: Any, positions: Positions, record: Record) -> None:
+    """Bring the positions up to date, and find the weights of the next round."""
+    at, raw = positions.at, positions.raw
+    at[N_ROUNDS] += 1
+    first = at[FIRST]
+    if not LOOKS_AT_MASSES:  # the weights are known before the move
+        n = write_masses(positions, True, positions.held)
+        next_weights(rule, first, at[N_ROUNDS] + 1, positions.edges[0], positions.held[:n], raw[:n])
+    end_move(positions)
+    if LOOKS_AT_MASSES:
+        first = at[FIRST]
+        n = write_masses(positions, False, positions.held)
+        next_weights(rule, first, at[N_ROUNDS] + 1, positions.edges[0], positions.held[:n], raw[:n])
+    zeros, wrong = scale_weights(positions, raw[at[FIRST] - first :])
+    record.zeros[at[N_ROUNDS] - 1] = zeros
+    for p in range(positions.wrong.size):  # of pairs: the examples whose largest vote is wrong
+        wrong = positions.wrong[p] + (wrong if p > 0 else 0)
+    record.wrong[at[N_ROUNDS] - 1] = wrong
+    if at[N_COSTLY] == _PATIENCE:
+        at[TALLIED] = 0
+        at[LISTED] = 1
+
+
+def move_listed(
+    p: int, rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes
+) -> None:
+    """Count the mistakes of the tree on the rows of a share, which are in its leaves."""
+    _clear_moved(p, positions)
+    for node in range(nodes.at[N_NODES]):
+        if nodes.questions[node, 3] == 0:
+            for g in range(4):
+                c = g % 2
+                errs = (nodes.votes[node, 0] > 0) != (c == 1)
+                if errs == positions.rise[c]:
+                    bounds = state.bounds[p, node, g]
+                    listed = state.lists[p, g // 2, bounds[0] : bounds[1]]
+                    shift_rows(p, c, listed, state, positions)
+                    if positions.at[TALLIED]:
+                        enter(p, c, listed, rows, state, positions)
+
+
+@inner_kernel
+def _clear_moved(p: int, positions: Positions) -> None:
+    first, width = positions.at[FIRST], positions.at[WIDTH]
+    for c in range(2):
+        for k in range(first, first + width):
+            if k >= positions.shift[c]:
+                positions.moved[p, c, k - positions.shift[c]] = 0
+
+
+@inner_kernel
+def shift_rows(p: int, c: int, listed: Array, state: RowState, positions: Positions) -> None:
+    """Move rows of one class by a level, and add their sample weights to ``moved``."""
+    step = np.int64(1) if positions.rise[c] else np.int64(-1)
+    moved = positions.moved[p, c]
+    for q in range(np.uint64(listed.size)):
+        i = np.uint64(listed[q])
+        level = np.int64(state.levels[i])
+        moved[np.uint64(level)] += state.sample_weights[i]
+        state.levels[i] = level + step
+
+
+@inner_kernel
+def _count_row(p: int, c: int, i: Any, state: RowState, positions: Positions) -> tuple[Any, Any]:
+    """Return the level whose counts change for a row that has moved, and by how much."""
+    level = np.int64(state.levels[i]) - positions.base[c]
+    count = np.int32(state.sample_weights[i])
+    if positions.rise[c]:
+        return np.uint64(level), count
+    return np.uint64(level + 1), -count
+
+
+@inner_kernel
+def enter_dense(
+    p: int, c: int, listed: Array, rows: BinnedRows, state: RowState, positions: Positions
+) -> None:
+    """Count rows that have moved in the bins of every feature."""
+    one = np.uint64(1)
+    n_rows, width = np.uint64(listed.size), np.uint64(rows.begins.size - 1)
+    last = np.uint64(positions.tally.shape[3] - 1)
+    for q in range(n_rows):
+        ahead = np.uint64(listed[min(q + AHEAD, n_rows - one)]) * width
+        prefetch(rows.codes, ahead)
+        prefetch(rows.codes, ahead + width - one)
+        i = np.uint64(listed[q])
+        if state.sample_weights[i] != 0:  # rows held out are not counted
+            level, count = _count_row(p, c, i, state, positions)
+            counts = positions.tally[p, c, level]
+            counts[last] += count
+            for j in range(width):
+                code = rows.codes[i * width + j]
+                counts[np.uint64(rows.begins[j]) + np.uint64(code)] += count
+
+
+@inner_kernel
+def enter_sparse(
+    p: int, c: int, listed: Array, rows: BinnedRows, state: RowState, positions: Positions
+) -> None:
+    """Count rows that have moved in the bins that they list."""
+    one = np.uint64(1)
+    n_rows = np.uint64(listed.size)
+    last = np.uint64(positions.tally.shape[3] - 1)
+    for q in range(n_rows):
+        ahead = np.uint64(listed[min(q + AHEAD, n_rows - one)])
+        prefetch(rows.codes, np.uint64(rows.begins[ahead]))
+        i = np.uint64(listed[q])
+        if state.sample_weights[i] != 0:
+            level, count = _count_row(p, c, i, state, positions)
+            counts = positions.tally[p, c, level]
+            counts[last] += count
+            for e in range(np.uint64(rows.begins[i]), np.uint64(rows.begins[i + one])):
+                counts[rows.codes[e]] += count
+
+
+def move_dense_column(
+    p: int, rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes
+) -> None:
+    """Count the mistakes of a stump on the rows of a share, which are not listed."""
+    _clear_moved(p, positions)
+    column = state.columns[nodes.questions[0, 0]]
+    collected = positions.collected[p]
+    for c in range(2):
+        errs_left = (nodes.votes[1, 0] > 0) != (c == 1)
+        wanted = np.uint8(errs_left == positions.rise[c])  # the side that moves
+        i = np.uint64(positions.ends[p, c, 0])
+        end = np.uint64(positions.ends[p, c, 1])
+        while i < end:
+            n = np.uint64(0)
+            stop = min(end, i + np.uint64(collected.size))
+            while i < stop:
+                collected[n] = i
+                n += np.uint64(state.goes_left[column[i]] == wanted)
+                i += np.uint64(1)
+            shift_rows(p, c, collected[:n], state, positions)
+            enter(p, c, collected[:n], rows, state, positions)
+
+
+def move_sparse_column(
+    p: int, rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes
+) -> None:
+    """Do the same where a feature lists the rows outside of its commonest bin."""
+    _clear_moved(p, positions)
+    feature = nodes.questions[0, 0]
+    collected, common = positions.collected[p], state.goes_left[rows.bins.implicit[feature]]
+    mine = slice(rows.list_starts[feature], rows.list_starts[feature + 1])
+    listed, listed_bins = rows.listed[mine], rows.listed_bins[mine]
+    for c in range(2):
+        errs_left = (nodes.votes[1, 0] > 0) != (c == 1)
+        wanted = np.uint8(errs_left == positions.rise[c])
+        i = np.uint64(positions.ends[p, c, 0])
+        end = np.uint64(positions.ends[p, c, 1])
+        e = np.uint64(first_from(listed, 0, listed.size, positions.ends[p, c, 0]))
+        last = np.uint64(first_from(listed, 0, listed.size, positions.ends[p, c, 1]))
+        if common != wanted:  # only listed rows move
+            i = end
+        while i < end or (common != wanted and e < last):
+            n = np.uint64(0)
+            if common != wanted:
+                stop = min(last, e + np.uint64(collected.size))
+                while e < stop:
+                    collected[n] = listed[e]
+                    n += np.uint64(state.goes_left[listed_bins[e]] == wanted)
+                    e += np.uint64(1)
+            else:
+                stop = min(end, i + np.uint64(collected.size))
+                while i < stop:
+                    collected[n] = i
+                    lists = e < last and listed[e] == i
+                    n += np.uint64(not lists or state.goes_left[listed_bins[e]] == wanted)
+                    e += np.uint64(lists)
+                    i += np.uint64(1)
+            shift_rows(p, c, collected[:n], state, positions)
+            enter(p, c, collected[:n], rows, state, positions)
+
+
+def move_pairs(
+    p: int, rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes
+) -> None:
+    """Count the mistakes of the tree on all pairs of the rows of a share.
+
+    ``wrong`` becomes the sample weight of the examples whose largest vote so far is for a wrong
+    label. A tie is for the lowest label.
+    """
+    _clear_moved(p, positions)
+    n_labels = np.uint64(nodes.votes.shape[1])
+    n_rounds = positions.at[N_ROUNDS] + 1
+    wrong = np.int64(0)
+    for node in range(nodes.at[N_NODES]):
+        if nodes.questions[node, 3] == 0:
+            votes = nodes.votes[node]
+            for g in (0, 2):
+                for q in range(state.bounds[p, node, g, 0], state.bounds[p, node, g, 1]):
+                    i = np.uint64(state.lists[p, g // 2, q])
+                    best = np.int64(-1)
+                    winner: Any = np.uint64(0)
+                    for label in range(n_labels):
+                        own = label == np.uint64(rows.labels[i])
+                        pair = i * n_labels + label
+                        made = np.int64(state.levels[pair])
+                        if (votes[label] > 0) != own:
+                            copies = np.int64(n_labels - np.uint64(1)) if own else np.int64(1)
+                            mass = copies * state.sample_weights[i]
+                            positions.moved[p, np.int64(own), np.uint64(made)] += mass
+                            made += 1
+                            state.levels[pair] = made
+                        for_label = n_rounds - made if own else made  # how many votes were +1
+                        if for_label > best:
+                            best = for_label
+                            winner = label
+                    if winner != np.uint64(rows.labels[i]):
+                        wrong += state.sample_weights[i]
+    positions.wrong[p] = wrong
