@@ -550,7 +550,7 @@ def test_few_columns_of_sparse_rows_serve_all_features(tallied):
         chips = counting(RULE, data, DEPTH, codes=FOREVER)
         owners = np.append(np.full(n_columns, -1), 0)
         state = chips.engine.state
-        fewer = state._replace(columns=state.columns[:n_columns], owners=owners)
+        fewer = replace(state, columns=state.columns[:n_columns], owners=owners)
         chips.engine.state = fewer
         assert play(chips, 40) == wanted
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.jit import scalar
+from driftgames._kernels.structs import Struct
 from driftgames.core.typing import IntArray
 
 Array = npt.NDArray[Any]
@@ -18,7 +19,8 @@ BitArray = npt.NDArray[np.uint8]
 """Votes: 1 for +1 and 0 for -1."""
 
 
-class FeatureBins(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class FeatureBins(Struct):
     """What the loops know of the bins of each feature; bins are numbered over all features."""
 
     offsets: IntArray

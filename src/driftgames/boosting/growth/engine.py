@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ import numpy as np
 
 from driftgames._kernels.barrier import new_barrier, run_together
 from driftgames._kernels.jit import inner_kernel, kernel, specialise
+from driftgames._kernels.structs import Struct
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array, BitArray, DenseBins
 from driftgames.boosting.growth import (
@@ -160,7 +162,8 @@ def row_kernels(kind: Kind) -> dict[str, Callable[..., Any]]:
     }
 
 
-class Numbers(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Numbers(Struct):
     """A keeper of no positions: only the numbers that a tree needs."""
 
     at: Array
@@ -285,7 +288,7 @@ class Engine:
         self.nodes = widen(self.nodes)
         bounds = self.state.bounds
         wider = np.concatenate([bounds, bounds, bounds[:, :1]], axis=1)
-        self.state = self.state._replace(bounds=wider)
+        self.state = replace(self.state, bounds=wider)
 
     def _make_room(self) -> None:
         """Make room in the record for one tree more at least."""
@@ -296,7 +299,7 @@ class Engine:
             if old.shape[0] < needed:
                 wider[name] = np.zeros((2 * needed, *old.shape[1:]), old.dtype)
                 wider[name][: old.shape[0]] = old
-        self._record = self._record._replace(**wider)
+        self._record = replace(self._record, **wider)
 
     def _widen_tally(self) -> None:
         raise AssertionError("no tally is kept")
@@ -438,7 +441,7 @@ class MistakeEngine(Engine):
             wider[:, c, : starts[c]] = held[:, :1]  # all rows are above these levels
             wider[:, c, starts[c] : starts[c] + spread[c]] = held
         base[:] = low - starts
-        self.keeper = self.keeper._replace(tally=wider)
+        self.keeper = replace(self.keeper, tally=wider)
 
     @property
     def n_rounds(self) -> int:

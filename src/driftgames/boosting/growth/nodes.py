@@ -12,12 +12,14 @@ of the sides: threads of this process (`rounds`), or shares of the examples else
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftgames._kernels.jit import inner_kernel, specialise
+from driftgames._kernels.structs import Struct
 from driftgames.boosting.data.bins import Array, FeatureBins
 from driftgames.boosting.growth.shape import EXHAUSTIVE
 from driftgames.boosting.growth.split_search import compile_search
@@ -41,7 +43,8 @@ WHOLE, REAL, GIVEN = range(3)
 """How rows are weighed: by integers or by floats of their levels, or as Python code has done it."""
 
 
-class Nodes(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Nodes(Struct):
     """The nodes of a growing tree. Arrays have one entry for each node if nothing else is said."""
 
     shape: Array
@@ -134,7 +137,7 @@ def widen(nodes: Nodes) -> Nodes:
     wider["free"] = np.concatenate([nodes.free, nodes.free])
     wider["free"][n_free : n_free + n_leaves] = np.arange(n_leaves, 2 * n_leaves)
     wider["at"][N_FREE] += n_leaves
-    return nodes._replace(**wider)
+    return replace(nodes, **wider)
 
 
 find_split: Callable[..., Any] = NotImplemented  # names for `specialise` to bind

@@ -20,13 +20,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from driftgames._kernels.integers import ratio
 from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.memory import AHEAD, prefetch
+from driftgames._kernels.structs import Struct
 from driftgames.boosting.data.bins import Array, first_from
 from driftgames.boosting.growth.nodes import (
     LISTED,
@@ -53,7 +55,8 @@ SUM_BITS = 61
 """The number of bits in the sum of the weights of all examples."""
 
 
-class Positions(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Positions(Struct):
     """Where the examples stand, by class and level."""
 
     at: Array

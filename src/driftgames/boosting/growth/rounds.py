@@ -11,12 +11,14 @@ the middle of a tree if need be.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from driftgames._kernels.barrier import meet
 from driftgames._kernels.jit import inner_kernel
+from driftgames._kernels.structs import Struct
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.growth.nodes import (
     ASKS,
@@ -38,7 +40,8 @@ PLAYED, NO_EDGE, NODES_FULL, TALLY_FULL, RECORD_FULL = range(5)
 """How a call ends: all rounds are played, no tree has an edge, or an array is too small."""
 
 
-class Record(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Record(Struct):
     """What is kept of the rounds: trees, one behind the other, and four numbers of each round."""
 
     n_nodes: Array

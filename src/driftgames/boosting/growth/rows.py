@@ -13,11 +13,13 @@ Indices are unsigned: Numba then leaves out the code that makes negative ones co
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from driftgames._kernels.jit import inner_kernel
+from driftgames._kernels.structs import Struct
 from driftgames.boosting.data.bins import Array, FeatureBins
 from driftgames.boosting.growth.nodes import LISTED, N_FRESH, N_NODES, Nodes
 
@@ -25,7 +27,8 @@ BLOCK = 1024
 """Rows that a thread takes in turn with the others, so that all get rows of every kind."""
 
 
-class BinnedRows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class BinnedRows(Struct):
     """The bins of the rows, which no fit changes."""
 
     split: int
@@ -44,7 +47,8 @@ class BinnedRows(NamedTuple):
     """For each feature the rows outside of its commonest bin, if rows list codes."""
 
 
-class RowState(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RowState(Struct):
     """What a fit knows of each row."""
 
     sample_weights: Array

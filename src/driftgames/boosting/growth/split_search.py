@@ -86,7 +86,8 @@ def _find_split(
 
     An exhaustive stump may have all the weight on one side: it then votes for one class.
     """
-    offsets, implicit, missing, monotonic = bins[:4]
+    offsets, implicit = bins.offsets, bins.implicit
+    missing, monotonic = bins.missing, bins.monotonic
     node = of_node(totals)
     exhaustive = criterion == EXHAUSTIVE
     best = -1.0
