@@ -70,7 +70,7 @@ def test_labels_with_the_same_errors_are_refused_for_their_edges(kind):
     X = [[1, 3, 1], [3, 3, 0], [3, 0, 0], [2, 0, 1], [1, 1, 3]]
     X += [[1, 3, 2], [3, 2, 3], [3, 0, 1], [3, 2, 1]]
     booster = kind(2, warm_start=True).fit(X, [1, 1, 1, 0, 0, 1, 0, 1, 1])
-    with pytest.raises(ValueError, match="after round 2 the edge is .*, expected "):
+    with pytest.raises(ValueError, match=r"after round 2 the edge is .*, expected "):
         booster.fit(X, [1, 0, 1, 1, 0, 1, 0, 1, 1])
 
 

@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
@@ -125,7 +124,7 @@ class StructType(types.Type):  # type: ignore[misc]  # numba is untyped
         return self.name
 
 
-@typeof_impl.register(Struct)
+@typeof_impl.register(Struct)  # type: ignore[untyped-decorator]
 def _type_of(value: Struct, context: Any) -> StructType:
     return value.numba_type
 
@@ -138,7 +137,7 @@ class _StructModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, kind, _WORD)
 
 
-@unbox(StructType)
+@unbox(StructType)  # type: ignore[untyped-decorator]
 def _unbox(kind: StructType, value: Any, context: Any) -> NativeValue:
     address = context.pyapi.object_getattr_string(value, "address")
     number = context.pyapi.long_as_longlong(address)
@@ -155,7 +154,7 @@ class _Fields(AttributeTemplate):  # type: ignore[misc]
         return kind.places[name][1] if name in kind.places else None
 
 
-@lower_getattr_generic(StructType)
+@lower_getattr_generic(StructType)  # type: ignore[untyped-decorator]
 def _read(context: Any, builder: Any, kind: StructType, value: Any, name: str) -> Any:
     """Read a field from the table."""
     place, field = kind.places[name]
@@ -221,8 +220,8 @@ def _place(builder: Any, kind: Block, array: Any, indices: Sequence[Any]) -> Any
     return builder.gep(builder.extract_value(array, _DATA), [at], inbounds=True)
 
 
-@lower_builtin(operator.getitem, Block, types.Integer)
-@lower_builtin(operator.getitem, Block, types.BaseTuple)
+@lower_builtin(operator.getitem, Block, types.Integer)  # type: ignore[untyped-decorator]
+@lower_builtin(operator.getitem, Block, types.BaseTuple)  # type: ignore[untyped-decorator]
 def _get_item(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     kind, index_kind = signature.args
     if not _is_simple(index_kind):
@@ -238,8 +237,8 @@ def _get_item(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
     return _as_array(context, builder, signature.return_type, place, sizes, steps)
 
 
-@lower_builtin(operator.setitem, Block, types.Integer, types.Any)
-@lower_builtin(operator.setitem, Block, types.BaseTuple, types.Any)
+@lower_builtin(operator.setitem, Block, types.Integer, types.Any)  # type: ignore[untyped-decorator]
+@lower_builtin(operator.setitem, Block, types.BaseTuple, types.Any)  # type: ignore[untyped-decorator]
 def _set_item(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     kind, index_kind, value_kind = signature.args
     if not _is_simple(index_kind) or isinstance(value_kind, types.Buffer):

@@ -7,8 +7,8 @@ Who owns what:
   thread 0 alone writes what they have in common, while the others wait.
 - `Record` is what comes out: trees and numbers of rounds.
 
-Dense and sparse rows, two classes and several, integer and real weights, and every rule that weighs
-the examples are compiled apart from the same source (`compile_play`).
+Dense and sparse rows, and two classes and several, are compiled apart from the same source
+(`compile_play`). The rule that weighs the examples is called by its address.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from driftgames.boosting.growth.nodes import (
     make_nodes,
     widen,
 )
-from driftgames.boosting.growth.positions import SUM_BITS, Positions
+from driftgames.boosting.growth.positions import SUM_BITS, Positions, Rule
 from driftgames.boosting.growth.rows import BLOCK, BinnedRows, RowState
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.core.typing import FloatArray, IntArray
@@ -75,32 +75,13 @@ class Kind(NamedTuple):
     pairs: bool
 
 
-class RuleKernel(NamedTuple):
-    """A compiled rule: how the weights of a round follow from the masses.
-
-    ``next_weights(theta, first, t, edge_sum, masses, out)`` writes the weights in round ``t`` of
-    ``first``, ``first + 1``, ... mistakes.
-    """
-
-    next_weights: Callable[..., None]
-    looks_at_masses: bool
-
-
-@inner_kernel
-def _weights_come_later(
-    theta: Any, first: int, t: int, edge_sum: float, masses: Array, out: Array
-) -> None:
-    for k in range(out.size):
-        out[k] = 0.0
-
-
-GIVEN = RuleKernel(_weights_come_later, True)
+GIVEN = Rule(function=0, looks_at_masses=1, parameters=np.zeros(0))
 """The rule of weights that Python code sets after each round."""
 
 
 @cache
-def compile_play(kind: Kind, rule: RuleKernel) -> Callable[..., int]:
-    """Return `rounds.play` for rows of a kind and a rule."""
+def compile_play(kind: Kind) -> Callable[..., int]:
+    """Return `rounds.play` for rows of a kind."""
     steps = row_kernels(kind)
     growth = compile_growth(pair_sides if kind.pairs else class_sides)
     names = ["list_rows", "sum_root", "total_node", "ask", "divide", "sum_sides", "move"]
@@ -113,17 +94,7 @@ def compile_play(kind: Kind, rule: RuleKernel) -> Callable[..., int]:
         sum_counts=keeping.sum_counts,
         keep_edge=keeping.keep_edge,
         begin_move=keeping.begin_move,
-        end_round=_ending(rule),
-    )
-
-
-@cache
-def _ending(rule: RuleKernel) -> Callable[..., None]:
-    return specialise(
-        keeping.end_mistakes,
-        inner_kernel,
-        next_weights=rule.next_weights,
-        LOOKS_AT_MASSES=rule.looks_at_masses,
+        end_round=keeping.end_round,
     )
 
 
@@ -186,7 +157,7 @@ def _following(kind: Kind) -> Callable[..., None]:
 @cache
 def _moving(kind: Kind) -> Callable[..., None]:
     own = {name: row_kernels(kind)[name] for name in ("ask", "move")}
-    return specialise(keeping.move_all, kernel, end_round=_ending(GIVEN), **own)
+    return specialise(keeping.move_all, kernel, **own)
 
 
 @cache
@@ -264,11 +235,11 @@ class Engine:
         self._record = rounds.make_record(n_rounds, _CHUNK_NODES, n_labels)
         self._barrier = new_barrier()
 
-    def _run(self, loop: Callable[..., int], until: int, theta: Any = ()) -> bool:
+    def _run(self, loop: Callable[..., int], until: int, rule: Rule) -> bool:
         """Play with a compiled loop; return False if a tree had no edge."""
         status = rounds.RECORD_FULL
         while status not in (rounds.PLAYED, rounds.NO_EDGE):
-            status = self._call(loop, until, theta)
+            status = self._call(loop, until, rule)
             if status == rounds.TALLY_FULL:
                 self._widen_tally()
             elif status == rounds.NODES_FULL:
@@ -277,9 +248,9 @@ class Engine:
                 self._make_room()
         return bool(status == rounds.PLAYED)
 
-    def _call(self, loop: Callable[..., int], until: int, theta: Any) -> int:
+    def _call(self, loop: Callable[..., int], until: int, rule: Rule) -> int:
         """Run a compiled loop in all threads; return how it ended."""
-        given = *self.arrays(), self._record, theta, self._barrier
+        given = *self.arrays(), self._record, rule, self._barrier
         n = self.n_threads
         return run_together(lambda p: loop(p, n, until, *given), n)[0]
 
@@ -499,9 +470,9 @@ class MistakeEngine(Engine):
         if self.n_rounds:
             self._record.zeros[self.n_rounds - 1] = zeros
 
-    def play(self, until: int, rule: RuleKernel = GIVEN, theta: Any = ()) -> bool:
-        """Play until there are so many rounds; return False if a tree had no edge."""
-        return self._run(compile_play(self.kind, rule), until, theta)
+    def play(self, until: int, rule: Rule = GIVEN) -> bool:
+        """Play up to round ``until``; return False if a tree had no edge."""
+        return self._run(compile_play(self.kind), until, rule)
 
     def move(self, tree: BinnedTree, edge: float) -> None:
         """Count the mistakes of a tree, whose edge is known, as a round.
@@ -528,7 +499,7 @@ class MistakeEngine(Engine):
 
         Return the mass of examples that the vote gets wrong, of several classes.
         """
-        _moving(self.kind)(*self.arrays(), self._record)
+        _moving(self.kind)(*self.arrays(), self._record, GIVEN)
         return int(self.keeper.wrong.sum())
 
     @property

@@ -24,7 +24,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba import types
 
+from driftgames._kernels.callbacks import FLOATS, call
 from driftgames._kernels.integers import ratio
 from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.memory import AHEAD, prefetch
@@ -89,9 +91,24 @@ class Positions(Struct):
     """For each share a block of rows that are to move."""
 
 
-next_weights: Callable[..., None] = NotImplemented  # names for `specialise` to bind
-LOOKS_AT_MASSES: bool = NotImplemented
-enter: Callable[..., None] = NotImplemented
+@dataclass(frozen=True, eq=False)
+class Rule(Struct):
+    """How the weights of a round follow from the positions: a function of type `RULE_ARGUMENTS`.
+
+    It is called as ``rule(parameters, first, t, edge_sum, masses, n, out)``, and writes the weights
+    in round ``t`` of ``first``, ``first + 1``, ... mistakes to ``out``, ``n`` of them.
+    """
+
+    function: int
+    """The address of the function; 0 if Python code sets the weights after each round."""
+    looks_at_masses: int
+    """Whether weights depend on how many examples have made each number of mistakes."""
+    parameters: Array
+
+
+RULE_ARGUMENTS = FLOATS, types.int64, types.int64, types.float64, FLOATS, types.int64, FLOATS
+
+enter: Callable[..., None] = NotImplemented  # names for `specialise` to bind
 move_column: Callable[..., None] = NotImplemented
 move_leaves: Callable[..., None] = NotImplemented
 move: Callable[..., None] = NotImplemented
@@ -294,12 +311,16 @@ def move_rows(
         move_column(p, rows, state, positions, nodes)
 
 
-end_round: Callable[..., None] = NotImplemented
 ask: Callable[..., None] = NotImplemented
 
 
 def move_all(
-    rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes, record: Record
+    rows: BinnedRows,
+    state: RowState,
+    positions: Positions,
+    nodes: Nodes,
+    record: Record,
+    rule: Rule,
 ) -> None:
     """Count the mistakes of a tree whose leaves hold the rows; weights are set later."""
     if not positions.at[LISTED]:
@@ -307,7 +328,7 @@ def move_all(
     begin_move(rows, state, positions, nodes)
     for p in range(positions.moved.shape[0]):
         move(p, rows, state, positions, nodes)
-    end_round(0, positions, record)
+    end_round(rule, positions, record)
 
 
 @inner_kernel
@@ -318,20 +339,19 @@ def keep_edge(value: int, norm: int, positions: Positions, record: Record) -> No
     record.edges[positions.at[N_ROUNDS]] = edge
 
 
-def end_mistakes(rule: Any, positions: Positions, record: Record) -> None:
+@inner_kernel
+def end_round(rule: Rule, positions: Positions, record: Record) -> None:
     """Bring the positions up to date, and find the weights of the next round."""
-    at, raw = positions.at, positions.raw
+    at = positions.at
     at[N_ROUNDS] += 1
     first = at[FIRST]
-    if not LOOKS_AT_MASSES:  # the weights are known before the move
-        n = write_masses(positions, True, positions.held)
-        next_weights(rule, first, at[N_ROUNDS] + 1, positions.edges[0], positions.held[:n], raw[:n])
+    if not rule.looks_at_masses:  # the weights are known before the move
+        _weigh(rule, True, positions)
     end_move(positions)
-    if LOOKS_AT_MASSES:
+    if rule.looks_at_masses:
         first = at[FIRST]
-        n = write_masses(positions, False, positions.held)
-        next_weights(rule, first, at[N_ROUNDS] + 1, positions.edges[0], positions.held[:n], raw[:n])
-    zeros, wrong = scale_weights(positions, raw[at[FIRST] - first :])
+        _weigh(rule, False, positions)
+    zeros, wrong = scale_weights(positions, positions.raw[at[FIRST] - first :])
     record.zeros[at[N_ROUNDS] - 1] = zeros
     for p in range(positions.wrong.size):  # of pairs: the examples whose largest vote is wrong
         wrong = positions.wrong[p] + (wrong if p > 0 else 0)
@@ -339,6 +359,19 @@ def end_mistakes(rule: Any, positions: Positions, record: Record) -> None:
     if at[N_COSTLY] == _PATIENCE:
         at[TALLIED] = 0
         at[LISTED] = 1
+
+
+@inner_kernel
+def _weigh(rule: Rule, reaches: bool, positions: Positions) -> None:
+    """Write the weights of the next round to ``raw``, from the first number of mistakes on."""
+    at, raw = positions.at, positions.raw
+    n = write_masses(positions, reaches, positions.held)
+    if rule.function == 0:
+        for k in range(n):
+            raw[k] = 0.0  # Python code sets them later
+        return
+    t, edge_sum = at[N_ROUNDS] + 1, positions.edges[0]
+    call(rule.function, (rule.parameters, at[FIRST], t, edge_sum, positions.held, n, raw))
 
 
 def move_listed(

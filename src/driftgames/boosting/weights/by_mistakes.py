@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from driftgames._kernels.sums import dot
-from driftgames.boosting.growth.engine import MistakeEngine, RuleKernel, scale_raw
-from driftgames.boosting.growth.positions import SUM_BITS
+from driftgames.boosting.growth.engine import MistakeEngine, scale_raw
+from driftgames.boosting.growth.positions import SUM_BITS, Rule
 from driftgames.boosting.growth.training_set import AsksAhead, MistakeCounts, TrainingSet
 from driftgames.boosting.growth.tree_training_set import GrownTrees
 from driftgames.boosting.weights.example_chips import ExampleChips, Round
@@ -38,8 +38,8 @@ class MistakeWeights(ABC):
         may be asked before the last move, and is told how many examples may reach each number.
         """
 
-    def compiled(self) -> tuple[RuleKernel, Any] | None:
-        """Return the compiled rule and its parameters, or None if it is Python code."""
+    def compiled(self) -> Rule | None:
+        """Return the compiled rule, or None if it is Python code."""
         return None
 
 
@@ -103,7 +103,7 @@ class EngineChips(CountedChips):
         engine, begin = self._engine, self.n_rounds
         until = min(begin + n_rounds, engine.most_rounds)
         if self._compiled is not None:
-            engine.play(until, *self._compiled)
+            engine.play(until, self._compiled)
             self._update()
         else:
             while self.n_rounds < until and engine.play(self.n_rounds + 1):

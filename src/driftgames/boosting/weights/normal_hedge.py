@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
+from numba import carray
 
-from driftgames._kernels.jit import inner_kernel
+from driftgames._kernels.callbacks import compile_callback
 from driftgames._kernels.normal_hedge import weigh_normal_hedge
-from driftgames.boosting.growth.engine import RuleKernel
+from driftgames.boosting.growth.positions import RULE_ARGUMENTS, Rule
 from driftgames.boosting.weights.by_mistakes import MistakeWeights
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -35,16 +37,22 @@ class NormalHedgeWeights(MistakeWeights):
         weigh_normal_hedge(weights, masses.astype(np.float64), np.inf)
         return np.asarray(weights * largest)
 
-    def compiled(self) -> tuple[RuleKernel, Any]:
+    def compiled(self) -> Rule:
         """Return the compiled rule."""
-        return _RULE, ()
+        return _compile_rule()
 
 
-@inner_kernel
+@cache
+def _compile_rule() -> Rule:
+    compiled = compile_callback(*RULE_ARGUMENTS)(_weigh_mistakes)
+    return Rule(compiled.address, looks_at_masses=1, parameters=np.zeros(0))
+
+
 def _weigh_mistakes(
-    theta: Any, first: int, t: int, edge_sum: float, masses: FloatArray, out: FloatArray
+    parameters: Any, first: int, t: int, edge_sum: float, masses_at: Any, n: int, out_at: Any
 ) -> None:
     """Write the weights of numbers of mistakes, as `NormalHedgeWeights.weights` does."""
+    masses, out = carray(masses_at, n), carray(out_at, n)
     origin = (t - 1) / 2 - edge_sum
     largest = 0.0
     for k in range(out.size):
@@ -57,9 +65,6 @@ def _weigh_mistakes(
         return
     for k in range(out.size):
         out[k] /= largest
-    weigh_normal_hedge(out, masses[: out.size], np.inf)
+    weigh_normal_hedge(out, masses, np.inf)
     for k in range(out.size):
         out[k] *= largest
-
-
-_RULE = RuleKernel(_weigh_mistakes, True)

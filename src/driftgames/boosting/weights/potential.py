@@ -7,16 +7,21 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numba import carray
+from numba.np.unsafe.ndarray import to_fixed_tuple
+from numpy.ctypeslib import as_ctypes
 
-from driftgames._kernels.jit import inner_kernel, kernel, specialise
-from driftgames.boosting.growth.engine import RuleKernel
+from driftgames._kernels.callbacks import compile_callback
+from driftgames._kernels.jit import specialise
+from driftgames.boosting.growth.positions import RULE_ARGUMENTS, Rule
 from driftgames.boosting.weights.by_mistakes import MistakeWeights
 from driftgames.core.typing import FloatArray, IntArray
 from driftgames.potentials import Potential
-from driftgames.potentials.compiled import CompiledPotential, Exponent, Kernels, Theta, Weight
+from driftgames.potentials.compiled import CompiledPotential, Exponent, Kernels, Weight
 
 weight: Weight = NotImplemented  # names for `specialise` to bind
 exponent: Exponent = NotImplemented
+N_PARAMETERS: int = NotImplemented
 
 
 @dataclass(frozen=True)
@@ -28,39 +33,37 @@ class PotentialWeights(MistakeWeights):
     def weights(self, mistakes: IntArray, t: int, edge_sum: float, masses: IntArray) -> FloatArray:
         """Return the potential's weights; zeros after the last round of its game."""
         if isinstance(self.potential, CompiledPotential):  # finite positions need no check
-            weights, theta = np.empty(mistakes.size), self.potential.theta
-            loop = _compile_loop(self.potential.kernels)
-            loop(theta, int(mistakes[0]), t, edge_sum, masses, weights)
+            theta, weights = self.potential.theta, np.empty(mistakes.size)
+            loop = _compile_loop(self.potential.kernels, len(theta)).ctypes
+            given, out = (as_ctypes(array) for array in (np.array(theta), weights))
+            loop(given, int(mistakes[0]), t, edge_sum, None, weights.size, out)
             return weights
         positions = np.asarray((t - 1) / 2 - edge_sum - mistakes, dtype=np.float64)
         over = t > self.potential.last_round
         return np.zeros(mistakes.size) if over else self.potential.weights(positions, t)
 
-    def compiled(self) -> tuple[RuleKernel, Any] | None:
+    def compiled(self) -> Rule | None:
         """Return the compiled rule of a compiled potential."""
         if not isinstance(self.potential, CompiledPotential):
             return None
-        return _compile_rule(self.potential.kernels), self.potential.theta
+        theta = self.potential.theta
+        loop = _compile_loop(self.potential.kernels, len(theta))
+        return Rule(loop.address, looks_at_masses=0, parameters=np.array(theta))
 
 
 @cache
-def _compile_rule(kernels: Kernels) -> RuleKernel:
-    bound = {"weight": kernels.weight, "exponent": kernels.exponent}
-    return RuleKernel(specialise(_weigh_mistakes, inner_kernel, **bound), False)
-
-
-@cache
-def _compile_loop(kernels: Kernels) -> Any:
-    """Return the same loop for Python code."""
-    bound = {"weight": kernels.weight, "exponent": kernels.exponent}
-    return specialise(_weigh_mistakes, kernel, **bound)
+def _compile_loop(kernels: Kernels, n_parameters: int) -> Any:
+    """Return the loop over numbers of mistakes for a potential."""
+    bound = {"weight": kernels.weight, "exponent": kernels.exponent, "N_PARAMETERS": n_parameters}
+    return specialise(_weigh_mistakes, compile_callback(*RULE_ARGUMENTS), **bound)
 
 
 def _weigh_mistakes(
-    theta: Theta, first: int, t: int, edge_sum: float, masses: FloatArray, out: FloatArray
+    parameters: Any, first: int, t: int, edge_sum: float, masses: Any, n: int, out: Any
 ) -> None:
     """Write the weights of numbers of mistakes, relative to the scale of the last one."""
+    theta = to_fixed_tuple(carray(parameters, N_PARAMETERS), N_PARAMETERS)
     origin = (t - 1) / 2 - edge_sum
-    log_scale = exponent(origin - float(first + out.size - 1), float(t), theta)
-    for k in range(out.size):
+    log_scale = exponent(origin - float(first + n - 1), float(t), theta)
+    for k in range(n):
         out[k] = weight(origin - float(first + k), float(t), log_scale, theta)
