@@ -125,7 +125,7 @@ def test_a_round_of_stumps_is_one_exchange_and_one_of_trees_as_many_as_levels(na
     for depth in (1, 3):
         booster = BOOSTERS[name](rounds, calibrate=False, max_depth=depth)
         asked = _fit_shares(booster, ones, PIECES[1]).n_asked
-        assert [asked.pop(each) for each in ("masses", "counts", "count_mistakes")] == [1, 1, 1]
+        assert [asked.pop(each) for each in ("masses", "count_mistakes")] == [1, 1]
         assert asked.pop("divide", 0) == (2 * rounds if depth == 3 else 0)
         if name == "nh-boost":  # its weights depend on where all examples stand after the move
             assert asked == {"best": rounds, "move": rounds}
@@ -144,6 +144,7 @@ def test_shares_with_tallies_give_the_model_of_all_rows(has_tally, shape, tmp_pa
     class Engine(engines.MistakeEngine):
         def __init__(self, *arguments, **settings):
             super().__init__(*arguments, **settings)
+            self.keeper.edges[1] = np.inf  # the tally never seems costly
             made.append(self)
 
     for module in ("shares", "tree_training_set"):

@@ -349,6 +349,8 @@ def test_of_equal_gains_the_leaf_made_first_is_split_first():
     labels = [0, 0, 0, 1, 1, 1, 1, 0]  # both sides of the first question gain the same
     nodes = nodes_of(np.column_stack([x, z]), labels, max_leaves=3)
     assert [node[3] for node in nodes] == [1, 3, 0, 0, 0]
+    nodes = nodes_of(np.column_stack([x, z]), labels)
+    assert [node[3] for node in nodes] == [1, 3, 5, 0, 0, 0, 0]
 
 
 def test_a_question_that_tells_nothing_is_not_asked():

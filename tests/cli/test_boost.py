@@ -25,7 +25,7 @@ from driftgames.boosting import (
     NHBoostDTClassifier,
 )
 from driftgames.boosting.estimators.persistence import encode_model, load_model
-from driftgames.boosting.estimators.potential_boost import CountedChips
+from driftgames.boosting.weights.by_mistakes import EngineChips
 from driftgames.cli._boost_options import ALGORITHMS
 from driftgames.cli.boost import app
 from driftgames.datasets.libsvm import format_libsvm
@@ -123,18 +123,18 @@ def test_every_algorithm_saved_in_parts_is_the_one_fitted_at_once(
 def test_a_fit_that_is_stopped_goes_on_and_ends_in_the_same_model(svm, data, tmp_path, monkeypatch):
     model = tmp_path / "m.json"
     arguments = ["fit", svm, "--rounds", 20, "--save-every", 6, "--model", model]
-    move, moves = CountedChips.move, []
+    play, played = EngineChips.play, []
 
-    def stop_in_round_15(self, hypothesis, edge):
-        moves.append(edge)
-        if len(moves) == 15:
+    def stop_in_round_15(self, n_rounds):
+        played.extend([self] * n_rounds)
+        if len(played) >= 15:
             raise KeyboardInterrupt
-        return move(self, hypothesis, edge)
+        return play(self, n_rounds)
 
-    monkeypatch.setattr(CountedChips, "move", stop_in_round_15)
+    monkeypatch.setattr(EngineChips, "play", stop_in_round_15)
     assert "--resume goes on" in run(*arguments, code=130).stderr
     assert load_model(model).n_iter_ == 12
-    assert len(moves) == 15  # no round is played twice
+    assert len(played) == 15  # no round is played twice
     monkeypatch.undo()
     run(*arguments, "--resume")
     whole = NHBoostDTClassifier(20, n_jobs=1).fit(*data)

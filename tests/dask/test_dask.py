@@ -334,9 +334,9 @@ def test_a_fit_that_was_stopped_goes_on_from_its_checkpoint(client, monkeypatch,
     assert BOOSTERS["nh-boost.dt"].load(tmp_path / "so_far").n_iter_ == 4
     with pytest.raises(ValueError, match="other settings"):
         on_dask.DaskNHBoostDTClassifier(9, calibrate=False, **settings).fit(*_arrays(SIZES))
-    choose, chosen = SharedTrainingSet.choose, []
+    grow, chosen = SharedTrainingSet.grow, []
     monkeypatch.setattr(
-        SharedTrainingSet, "choose", lambda self, sums: chosen.append(1) or choose(self, sums)
+        SharedTrainingSet, "grow", lambda self, sums: chosen.append(1) or grow(self, sums)
     )
     model.fit(*_arrays((N,))).save(tmp_path / "cluster")
     assert len(chosen) == 4  # the other rounds were replayed

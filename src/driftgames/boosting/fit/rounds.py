@@ -219,10 +219,10 @@ class BoostingRounds(BoosterInput):
         if dealt is not None and not dealt.folds:
             dealt = None
         stages = stages_of(n_estimators) if self.early_stopping == "cv" else [n_estimators]
+        settings: dict[str, Any] = {"labels": mine, "n_classes": n_classes, "pool": pool}
+        start = partial(self._start, n_rounds=n_estimators)
         waiting: list[Callable[[], FloatArray]] = []
-        if dealt is not None:
-            settings: dict[str, Any] = {"labels": mine, "n_classes": n_classes, "pool": pool}
-            start = partial(self._start, n_rounds=n_estimators)
+        if dealt is not None and watch is None:
             waiting = play_folds(binned, shape, dealt, start, stages, **settings)
         busy = len(waiting) > 0 and pool is not None
         if busy or binned.bins.codes.size < _FEW_CODES:
@@ -238,12 +238,13 @@ class BoostingRounds(BoosterInput):
         fitted = self._boost(training_set, outline, n_estimators, watch, goes_on=goes_on)
         if dealt is None or fitted.model.n_rounds == 0:
             return fitted, False
-        votes = [wait() for wait in waiting]
         known = fitted.stages
-        taken = [k for k, stage in enumerate(stages) if stage in known] or [len(stages) - 1]
-        found = judge_votes(dealt, [each[taken] for each in votes], [stages[k] for k in taken])
-        n_rounds = min(found.n_rounds, fitted.model.n_rounds)
-        return self._settle(fitted, found._replace(n_rounds=n_rounds)), True
+        if not waiting or not set(known) <= set(stages):  # the fit ended before its last round
+            stages = known
+            waiting = play_folds(binned, shape, dealt, start, stages, **settings)
+        taken = [k for k, stage in enumerate(stages) if stage in known]
+        votes = [wait()[taken] for wait in waiting]
+        return self._settle(fitted, judge_votes(dealt, votes, known)), True
 
     def _expand(self, encoder: CategoryEncoder, codes: FloatArray) -> Any:
         """Return the columns of codes that the weak learner is given."""

@@ -538,12 +538,11 @@ class TreeGrower(MistakeEngine):
         """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the tree ``h`` for these weights."""
         self.keeper.at[[N_STORED, GROWING]] = 0
         self.give_weights(weights)
-        value, norm = 0, 1
-        if self.play(1):
-            value, norm = self._record.sums.tolist()
-        else:
+        has_edge = self.play(1)
+        value, norm = self._record.sums.tolist()
+        if not has_edge:
             self.nodes.at[N_NODES] = 1
-            return 0, 1, BinnedTree.leaf(self.nodes.votes[0])
+            return value, max(norm, 1), BinnedTree.leaf(self.nodes.votes[0])
         return value, norm, BinnedTree.of(self._record, 0, int(self._record.n_nodes[0]))
 
     def give_weights(self, weights: IntArray) -> None:

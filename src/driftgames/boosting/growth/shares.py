@@ -166,6 +166,8 @@ class Share:
         n_classes: int = 2,
     ) -> None:
         weights = data.sample_weights
+        if labels is not None and data.order is not None:
+            labels = labels[data.order]  # as the rows are sorted
         self._settings: dict[str, Any] = {"labels": labels, "n_classes": n_classes}
         self._set = grow_on(data, shape, weights, labels=labels, n_classes=n_classes)
         self._given = data, shape, weights
