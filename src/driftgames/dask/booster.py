@@ -21,9 +21,8 @@ from driftgames.boosting.estimators.persistence import load_model
 from driftgames.boosting.fit.assembly import join
 from driftgames.boosting.fit.calibration import RowKeys, cross_fit
 from driftgames.boosting.fit.monitoring import Callback, Stage, name_sets
-from driftgames.boosting.fit.rounds import outline_of
+from driftgames.boosting.fit.rounds import USUAL_ROUNDS, outline_of
 from driftgames.boosting.fit.warm_start import check_categories, check_continuation
-from driftgames.boosting.growth.shape import STUMP
 from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
 from driftgames.boosting.model.training_record import Fitted
 from driftgames.core.checks import check_integer, is_real, shown
@@ -168,7 +167,9 @@ class DaskBooster(BaseBooster):
         A fold shares the ``plan`` of the fit to all rows: its weights and its cuts.
         """
         goes_on = local.__sklearn_is_fitted__()
-        n_estimators, max_bins, shape, _ = local._check_settings()
+        settings = local._check_settings()
+        max_bins, shape = settings.max_bins, settings.shape
+        n_estimators = settings.n_estimators or USUAL_ROUNDS
         survey = Survey(client, parts, self.timeout)
         noted = clone(local)
         if goes_on:
@@ -188,13 +189,13 @@ class DaskBooster(BaseBooster):
         encoder = (
             None
             if given is not None
-            else survey.encoder(plan, ranked=shape is not None and not shape.is_stump)
+            else survey.encoder(plan, ranked=not shape.is_stump)
         )
         if goes_on:
             check_categories(local, encoder)
         outline = outline_of(noted, plan.classes, encoder)
         monotonic = local._directions(outline)
-        shape = (shape or STUMP).fitted_to(n_classes, survey.n_training)
+        shape = shape.fitted_to(n_classes, survey.n_training)
         plan = replace(plan, encoder=encoder, shape=shape)
         cuts = survey.cuts(plan, max_bins) if given is None else given.cuts
         assert cuts is not None

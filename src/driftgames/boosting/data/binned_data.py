@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -57,6 +57,34 @@ class BinnedData:
     def n_rows(self) -> int:
         """The number of examples."""
         return int(self.sample_weights.size)
+
+    def take(self, examples: IntArray) -> BinnedData:
+        """Return some of the examples, by their numbers; they are then numbered in this order."""
+        order = np.arange(self.n_rows) if self.order is None else self.order
+        number = np.full(self.n_rows, -1)
+        number[examples] = np.arange(examples.size)
+        rows = np.flatnonzero(number[order] >= 0)
+        bins: DenseBins | SparseBins
+        if isinstance(self.bins, DenseBins):
+            columns = np.ascontiguousarray(self.bins.columns[:, rows])
+            bins = DenseBins(self.bins.codes[rows], columns)
+        else:
+            starts, codes = self.bins.starts, self.bins.codes
+            sizes = np.diff(starts)[rows]
+            begins = np.repeat(starts[rows] - (np.cumsum(sizes) - sizes), sizes)
+            taken = codes[np.arange(begins.size) + begins]
+
+            def write(out: Array) -> None:
+                out[:-1] = taken
+
+            bins = _sparse_bins(sizes, self.offsets, self.implicit, write)
+        return replace(  # the counts stay: they only tell which rows are cheaper to move
+            self,
+            bins=bins,
+            order=number[order][rows],
+            split=int(np.count_nonzero(rows < self.split)),
+            sample_weights=self.sample_weights[rows],
+        )
 
 
 def run_shares(task: Callable[[int], T], pool: Executor | None, n_shares: int) -> list[T]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -206,6 +207,51 @@ class CategoryEncoder:
             ranks = _rank(by_class[held, :n_classes], least) if ranked else ()
             features.append(CategoryColumn(tuple(mine[k] for k in held), missing, ranks))
         return cls(tuple(features))
+
+    @classmethod
+    def union(cls, encoders: Sequence[Self]) -> Self | None:
+        """Return an encoder with the columns of all of these, which have the same features.
+
+        Ranks stand side by side, those of the first encoder first. None if there is no encoder.
+        """
+        if not encoders:
+            return None
+        features: list[CategoryColumn | None] = []
+        for columns in zip(*(each.features for each in encoders), strict=True):
+            known = [column for column in columns if column is not None]
+            if not known:
+                features.append(None)
+                continue
+            found = {category for column in known for category in column.categories}
+            categories: Categories = tuple(sorted(found))  # type: ignore[type-var]  # one type
+            ranks = []
+            for column in known:
+                for mine in column.ranks:
+                    given = dict(zip(column.categories, mine, strict=True))
+                    ranks.append(tuple(given.get(category, 0) for category in categories))
+            missing = any(column.missing for column in known)
+            features.append(CategoryColumn(categories, missing, tuple(ranks)))
+        return cls(tuple(features))
+
+    def columns_of(self, encoders: Sequence[Self], number: int) -> IntArray:
+        """Return the columns of one of the encoders of which this is the `union`."""
+        mine, columns = encoders[number], []
+        for j, feature in enumerate(mine.features):
+            start, wider = int(self.starts[j]), self.features[j]
+            if feature is None or wider is None:
+                columns.append(start)
+                continue
+            place = {category: k for k, category in enumerate(wider.categories)}
+            columns += [start + place[category] for category in feature.categories]
+            if feature.missing:
+                columns.append(start + len(place))
+            before = 0
+            for other in encoders[:number]:
+                column = other.features[j]
+                before += 0 if column is None else len(column.ranks)
+            first = start + len(place) + wider.missing + before
+            columns += range(first, first + len(feature.ranks))
+        return np.array(columns, dtype=np.int64)
 
     def recode(self, codes: FloatArray, categories: tuple[Categories | None, ...]) -> FloatArray:
         """Return codes among these ``categories`` as codes of the encoder."""

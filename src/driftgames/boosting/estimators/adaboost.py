@@ -40,7 +40,7 @@ class AdaBoostClassifier(BaseBooster):
     1.0
     """
 
-    n_estimators: int = 200
+    n_estimators: int | str = 200
 
     def _start(self, training_set: TrainingSet, n_rounds: int) -> ExampleChips:
         return ExponentialChips(training_set)

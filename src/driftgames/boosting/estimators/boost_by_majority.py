@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from driftgames.boosting.estimators.base import BaseBooster
 from driftgames.boosting.growth.training_set import TrainingSet
@@ -55,6 +55,8 @@ class BoostByMajorityClassifier(BaseBooster):
     edge: float = 0.1
     _: KW_ONLY
     horizon: int | None = None
+
+    chooses_rounds: ClassVar[bool] = False
 
     def _start(self, training_set: TrainingSet, n_rounds: int) -> ExampleChips:
         if not (is_real(self.edge) and 0 < self.edge < 0.5):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numbers
 from abc import ABC
-from typing import Any, Self
+from dataclasses import fields, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -17,7 +18,8 @@ from driftgames.boosting.data.monotonic import directions, plain_constraints
 from driftgames.boosting.estimators.fitted_face import FittedFace
 from driftgames.boosting.estimators.input_checks import check_rows, encode_rows
 from driftgames.boosting.estimators.parameters import SharedParameters
-from driftgames.boosting.growth.shape import DEFAULTS, TreeShape
+from driftgames.boosting.growth.shape import SETTINGS as SHAPE_SETTINGS
+from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.training_record import Fitted
 from driftgames.core.checks import check_flag, check_integer, is_real, shown
@@ -26,6 +28,7 @@ from driftgames.core.typing import IntArray
 
 _FREE = {
     "calibrate",
+    "ensemble",
     "estimator",
     "n_estimators",
     "n_iter_no_change",
@@ -39,20 +42,53 @@ _FREE = {
 """Settings that may change when a fit goes on. An `estimator` may be replaced by another one."""
 
 
+class Settings(NamedTuple):
+    """The settings of a fit."""
+
+    n_estimators: int | None
+    """The number of rounds; None if the examples choose it."""
+    max_bins: int
+    shape: TreeShape
+    goes_on: bool
+    """Whether an earlier fit goes on."""
+
+
 class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # sklearn is untyped
     """A classifier that checks its settings and its examples."""
 
-    n_estimators: int
+    n_estimators: int | str
+    chooses_rounds: ClassVar[bool] = True
+    """Whether ``n_estimators`` may be "auto"."""
 
-    def _check_settings(self) -> tuple[int, int, TreeShape | None, bool]:
-        """Return the rounds, the bins, the shape of trees, and whether an earlier fit goes on."""
-        n_estimators = check_integer("n_estimators", self.n_estimators, least=1)
+    def _check_settings(self) -> Settings:
+        """Return the settings, checked."""
+        n_estimators = None
+        if isinstance(self.n_estimators, str) and self.chooses_rounds:
+            choose("n_estimators", self.n_estimators, {"auto": True})
+        else:
+            n_estimators = check_integer("n_estimators", self.n_estimators, least=1)
         max_bins = check_integer("max_bins", self.max_bins, least=2)
         if max_bins > MOST_BINS:
             raise ValueError(f"max_bins must be at most {MOST_BINS}; got {max_bins}")
         self._check_stopping()
+        if isinstance(self.ensemble, str):
+            choose("ensemble", self.ensemble, {"auto": True})
+        else:
+            check_flag("ensemble", self.ensemble)
+        if self.ensemble is True and (self.estimator is not None or self.warm_start):
+            raise ValueError(
+                "ensemble=True is for the built-in trees, without warm_start; got "
+                f"estimator={shown(self.estimator)} and warm_start={self.warm_start}"
+            )
         goes_on = bool(self.warm_start and self.__sklearn_is_fitted__())
-        return n_estimators, max_bins, self._tree_shape(), goes_on
+        shape = self._tree_shape()
+        if goes_on:
+            choice = self.record_.choice
+            if choice is not None and shape.is_open:
+                shape = replace(shape, max_leaves=choice.max_leaves)
+            if n_estimators is None:
+                n_estimators = self.n_iter_
+        return Settings(n_estimators, max_bins, shape, goes_on)
 
     def _check_stopping(self) -> None:
         """Raise ValueError for settings of early stopping that mean nothing, used or not."""
@@ -73,18 +109,16 @@ class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator,
         if not (is_real(self.tol) and self.tol >= 0):
             raise ValueError(f"tol must be a number >= 0; got {shown(self.tol)}")
 
-    def _tree_shape(self) -> TreeShape | None:
-        """Return the shape of the weak hypotheses, checked; None for that of the default stump."""
-        settings = {name: getattr(self, name) for name in DEFAULTS}
-        if repr(settings) == repr(DEFAULTS):  # True, 1 and 1.0 differ
-            return None
-        if (shape := TreeShape(**settings)) == TreeShape():  # a share of 0 is 0.0
-            return None
+    def _tree_shape(self) -> TreeShape:
+        """Return the shape of the weak hypotheses, checked."""
+        shape = TreeShape(**{name: getattr(self, name) for name in SHAPE_SETTINGS})
         if self.estimator is not None:
-            raise ValueError(
-                f"{', '.join(DEFAULTS)} are for the built-in trees; "
-                f"got {shape} beside estimator={shown(self.estimator)}"
-            )
+            usual = {each.name: each.default for each in fields(self)}
+            if shape != TreeShape(**{name: usual[name] for name in SHAPE_SETTINGS}):
+                raise ValueError(
+                    f"{', '.join(SHAPE_SETTINGS)} are for the built-in trees; "
+                    f"got {shape} beside estimator={shown(self.estimator)}"
+                )
         return shape
 
     def _directions(self, outline: FittedModel) -> IntArray | None:

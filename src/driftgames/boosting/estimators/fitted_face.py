@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import Fitted, History, TrainingRecord
@@ -100,8 +101,14 @@ class FittedFace:
         return self.model_.calibration
 
     @property
+    def chosen_(self) -> Choice:
+        """What the examples held out chose, if anything was left to them."""
+        found: Choice = self._only_if("chosen_", self.record_.choice)
+        return found
+
+    @property
     def n_iter_(self) -> int:
-        """How many rounds were played."""
+        """How many weak hypotheses vote."""
         return self.model_.n_rounds
 
     @property

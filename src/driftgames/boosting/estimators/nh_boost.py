@@ -35,7 +35,7 @@ class NHBoostClassifier(BaseBooster):
     1.0
     """
 
-    n_estimators: int = 200
+    n_estimators: int | str = 200
 
     def _start(self, training_set: TrainingSet, n_rounds: int) -> ExampleChips:
         return count_chips(NormalHedgeWeights(), training_set, n_rounds)

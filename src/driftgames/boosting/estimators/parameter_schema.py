@@ -56,6 +56,9 @@ PARAMETERS: dict[str, Requirement] = {
         lambda v: v in (True, False, "auto", "cv") and type(v) in (bool, str),
     ),
     "edge": Requirement("a number in (0, 0.5)", lambda v: is_real(v) and 0 < v < 0.5),
+    "ensemble": Requirement(
+        'true, false or "auto"', lambda v: v in (True, False, "auto") and type(v) in (bool, str)
+    ),
     "estimator": NULL,
     "horizon": integer(1).or_null,
     "max_bins": integer(2, MOST_BINS),
@@ -76,7 +79,9 @@ PARAMETERS: dict[str, Requirement] = {
             )
         ),
     ).or_null,
-    "n_estimators": integer(1),
+    "n_estimators": Requirement(
+        'an integer from 1 or "auto"', lambda v: v == "auto" or (type(v) is int and v >= 1)
+    ),
     "n_iter_no_change": integer(1),
     "n_jobs": JOBS.or_null,
     "potential": Requirement("a potential", is_described).or_null,

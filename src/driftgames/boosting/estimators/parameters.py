@@ -8,21 +8,28 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 _ROUNDS = """\
-n_estimators : int
-    The largest number of rounds: one weak hypothesis votes for each.
+n_estimators : int or "auto"
+    The largest number of rounds: one weak hypothesis votes for each. "auto" chooses among 25, 50,
+    100, 200 and 400 by the log-loss on examples held out (docs/choosing.md); `chosen_` tells what
+    was chosen. With ``early_stopping`` it is 400, and with an ``estimator`` 200.
 """
 
 _SHARED = """\
 estimator : classifier, optional
     The weak learner: any scikit-learn classifier whose ``fit`` takes ``sample_weight``. It
     sees only the examples of nonzero weight. With more than two classes each round fits a
-    clone for each class. Default: the exhaustive stump.
+    clone for each class. Default: stumps or trees.
 max_depth : int, optional
-    The most questions on the way to a vote. Default: 1, a stump. With more, the weak
-    hypotheses are trees (docs/trees.md). None sets no limit; then give ``max_leaves``.
+    The most questions on the way to a vote: 1 makes stumps, more makes trees (docs/trees.md). None
+    sets no limit; then ``max_leaves`` does.
 max_leaves : int or "auto", optional
-    The most leaves of a tree: the leaf of the largest gain is split first. "auto" allows two
-    leaves more than there are classes. Default: no limit.
+    The most leaves of a tree: the leaf of the largest gain is split first. 2 makes stumps. "auto"
+    chooses among 2, 4, 8, 16 and 32, or for K classes among 2, K + 2, 2K, 4K and 8K, by the log-loss
+    on examples held out; beside a ``max_depth`` it sets no limit.
+ensemble : bool or "auto"
+    Whether the model is the mean of the boosters that chose its size, each of which holds a part of
+    the examples out. False fits one booster more, to all examples. "auto" takes the mean where a
+    size was chosen, without ``eval_set``, callbacks, early stopping and ``warm_start``.
 min_samples_leaf : int
     The least number of examples of nonzero weight in a leaf of a tree.
 min_weight_fraction_leaf : float
@@ -50,13 +57,12 @@ early_stopping : bool, "auto" or "cv"
     Whether to stop where the score on held-out examples no longer rises; "auto" does so from
     10,001 examples on. The first ``eval_set`` of `fit` is scored, if there is one. "cv" plays all
     rounds and then keeps the most whose log-loss on examples held out is within two standard errors
-    of the least. They are those of ``calibrate``, so that it costs nothing beside that, and every
-    example is trained on.
+    of the least. It reuses the folds of ``calibrate``, at no extra cost.
 validation_fraction : float, int or None
     The share or the number of examples that are held out for it. The rows are drawn by their
     contents, so that their order does not matter. None scores the training examples.
 n_iter_no_change : int
-    Stop if none of the last so many scores is better than the one before them.
+    Stop after ``n_iter_no_change`` rounds without improvement.
 scoring : str, callable or None
     The score: a name or a scorer of scikit-learn, or None for the accuracy. Default: "loss", the
     log-loss of the best sigmoid of the vote.
@@ -91,6 +97,7 @@ class SharedParameters:
     max_leaves: int | str | None = None
     min_samples_leaf: int = 1
     min_weight_fraction_leaf: float = 0.0
+    ensemble: bool | str = "auto"
     criterion: str = "gini"
     max_bins: int = 255
     categorical_features: Any = "from_dtype"

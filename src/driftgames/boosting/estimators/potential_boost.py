@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from driftgames.boosting.estimators.base import BaseBooster
@@ -84,8 +84,10 @@ class NHBoostDTClassifier(_PotentialBooster):
     True
     """
 
-    n_estimators: int = 200
+    n_estimators: int | str = "auto"
     d: float = 3.0
+    max_depth: int | None = field(default=None, kw_only=True)
+    max_leaves: int | str | None = field(default="auto", kw_only=True)
 
     _setting: ClassVar[str] = "d"
 
@@ -129,7 +131,7 @@ class PotentialBoostClassifier(_PotentialBooster):
     """
 
     potential: Potential | None = None
-    n_estimators: int = 200
+    n_estimators: int | str = 200
 
     _setting: ClassVar[str] = "potential"
 

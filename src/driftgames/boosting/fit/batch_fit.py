@@ -15,6 +15,7 @@ from driftgames.boosting.estimators.input_checks import check_examples, open_thr
 from driftgames.boosting.fit.batches import BatchReader
 from driftgames.boosting.fit.monitoring import Callback, name_sets
 from driftgames.boosting.fit.rounds import BoostingRounds, outline_of
+from driftgames.boosting.fit.training_rows import SharedBins
 from driftgames.boosting.fit.warm_start import check_categories, check_continuation, check_names
 from driftgames.boosting.model.training_record import Fitted
 from driftgames.core.checks import check_integer
@@ -72,7 +73,9 @@ class BatchFit(BoostingRounds):
         """
         batch_rows = check_integer("batch_rows", batch_rows, least=1)
         self._check_built_in("fit_batches")
-        goes_on = self._check_settings()[-1]
+        settings = self._check_settings()
+        goes_on = settings.goes_on
+        chooses = settings.n_estimators is None or settings.shape.is_open or self.ensemble is True
         pairs = name_sets(eval_set, eval_names)
         by_type = isinstance(self.categorical_features, str) or not self.categorical_features
         asked = Asked(batch_rows, label, weight, columns, filter, frames=not by_type)
@@ -93,7 +96,7 @@ class BatchFit(BoostingRounds):
             opened,
             check,
             self.class_weight,
-            self._cross_fits or holds_out,
+            self._cross_fits or holds_out or chooses,
             show=bool(self.verbose),
         )
         fitted, settled = self._fit_batches(reader, noted, names, pairs, callbacks)
@@ -111,18 +114,19 @@ class BatchFit(BoostingRounds):
         callbacks: Sequence[Callback],
     ) -> tuple[Fitted, bool]:
         """Fit the booster to what a reader reads; return also whether it is calibrated."""
-        n_estimators, max_bins, shape, goes_on = self._check_settings()
+        settings = self._check_settings()
+        goes_on = settings.goes_on
         reader.begin()
         stopping = self._stops(pairs, reader.count() if self.early_stopping else 0)
         if stopping is not None and not pairs:
             reader.hold_out(stopping)
-        encoder = reader.encode(ranked=shape is not None and not shape.is_stump)
+        encoder = reader.encode(ranked=not settings.shape.is_stump)
         if goes_on:
             check_categories(self, encoder)
-        cuts = reader.summarise(max_bins)
+        cuts = reader.summarise(settings.max_bins)
         classes = reader.classes
         if goes_on:
-            check_continuation(self, classes, n_estimators)
+            check_continuation(self, classes, settings.n_estimators)
         outline = outline_of(noted, classes, encoder)
         if names is not None:
             outline = replace(outline, feature_names=names)
@@ -133,7 +137,16 @@ class BatchFit(BoostingRounds):
             if names is not None:
                 noted.feature_names_in_ = names
             watch = self._watch(noted, outline, pairs, callbacks, stopping, unseen)
-            shares_bins = self._cross_fits and encoder is None and stopping is None
-            keys = reader.keys() if shares_bins else None
-            given = binned, labels, shape, outline, n_estimators, watch, keys, pool
-            return self._fit_bins(*given, goes_on=goes_on)
+            plan = self._plan(settings, watched=watch is not None)
+            keys = None
+            if encoder is None and stopping is None and (plan.chooses or self._cross_fits):
+                keys = reader.keys()
+            return self._fit_rows(
+                SharedBins(binned, encoder),
+                labels,
+                binned.sample_weights[np.argsort(binned.order)],
+                plan,
+                lambda encoder: (outline, watch),
+                keys,
+                pool,
+            )

@@ -93,15 +93,19 @@ class FoldKeys(NamedTuple):
     """The folds that are played; none if a class has one example only."""
 
 
-def deal_folds(keys: RowKeys) -> FoldKeys:
-    """Deal examples to folds by their contents."""
+def deal_folds(keys: RowKeys, n_parts: int | None = None) -> FoldKeys:
+    """Deal examples to folds by their contents.
+
+    Default: ten parts below `SMALL` examples, else five. From `LARGE` on only one is held out.
+    """
     labels, given = keys.labels, keys.sample_weight
     weights = SampleWeights(np.ones(labels.size, np.int64), True)
     if given is not None:
         weights = SampleWeights.of(given)
     scale = 1.0 if weights.integer_weights else labels.size / int(weights.of_each.sum())
     ranks, least = deal_ranks(keys.hashes, labels, None if given is None else weights.of_each)
-    n_parts = 10 if labels.size < SMALL else 5
+    if n_parts is None:
+        n_parts = 10 if labels.size < SMALL else 5
     part = ranks % n_parts
     folds: tuple[int, ...] = ()
     if least >= 2:  # else none of a class could be held out
@@ -156,19 +160,25 @@ def _choose(losses: Sequence[FloatArray], masses: IntArray) -> int:
 
     Sums are rounded once, so that the order of the examples does not matter.
     """
-    total = int(masses.sum())
-
-    def mean(values: FloatArray) -> float:
-        return math.fsum((masses * values).tolist()) / total
-
-    means = [mean(each) for each in losses]
+    means = [exact_mean(each, masses) for each in losses]
     best = means.index(min(means))
     for at in range(len(losses) - 1, best, -1):
-        more = losses[at] - losses[best]
-        away = mean(more)
-        if away <= 2.0 * math.sqrt(mean((more - away) ** 2) / more.size):
+        away, error = difference(losses[at], losses[best], masses)
+        if away <= 2.0 * error:
             return at
     return best
+
+
+def exact_mean(values: FloatArray, masses: IntArray) -> float:
+    """Return the mean of values by their masses, rounded once: their order does not matter."""
+    return math.fsum((masses * values).tolist()) / int(masses.sum())
+
+
+def difference(one: FloatArray, other: FloatArray, masses: IntArray) -> tuple[float, float]:
+    """Return the mean of ``one - other`` and its standard error."""
+    more = one - other
+    away = exact_mean(more, masses)
+    return away, math.sqrt(exact_mean((more - away) ** 2, masses) / more.size)
 
 
 def votes_after(booster: BaseBooster, columns: Any, stages: Sequence[int]) -> FloatArray:

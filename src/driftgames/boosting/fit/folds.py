@@ -1,8 +1,8 @@
-"""Folds on shared bins: a fit of its own for each, whose held-out rows weigh nothing.
+"""Folds: fits that hold rows out, whose votes on these rows calibrate a booster and choose its size.
 
 The rows of a fold that are held out keep their place among the binned rows with a sample weight of
-zero. They go through every tree, and their mistakes are counted: that is their vote. So folds need
-neither bins nor predictions of their own. They are independent calls and run side by side.
+zero. They go through every tree, and their mistakes are counted: that is their vote. So a fold needs
+no predictions of its own, and its votes can be read between two rounds.
 """
 
 from __future__ import annotations
@@ -10,59 +10,70 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.fit.calibration import FoldKeys
 from driftgames.boosting.growth.shape import TreeShape
-from driftgames.boosting.growth.tree_training_set import GrownTrees, grow_on
+from driftgames.boosting.growth.tree_training_set import grow_on
 from driftgames.boosting.model.training_record import vote_by_mass
-from driftgames.boosting.weights.example_chips import ExampleChips
-from driftgames.core.typing import FloatArray, IntArray
+from driftgames.boosting.weights.example_chips import ExampleChips, Round
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
-Start = Callable[[GrownTrees], ExampleChips]
-"""It returns the examples as chips before the first round."""
+Start = Callable[[Any], ExampleChips]
+"""It returns the examples of a training set as chips before the first round."""
 
 
 class Fold:
-    """A fit without the rows that it holds out, and its votes on them.
+    """A fit without the rows that it holds out.
 
-    ``part`` is the fold of each binned row.
+    ``held`` tells which examples these are, and ``labels`` number their classes if there are more
+    than two.
     """
 
     def __init__(
         self,
         data: BinnedData,
         shape: TreeShape,
-        part: IntArray,
-        fold: int,
+        held: BoolArray,
         start: Start,
         labels: IntArray | None,
         n_classes: int,
     ) -> None:
-        held = part == fold
-        weights = np.where(held, 0, data.sample_weights)
+        self._order = np.arange(data.n_rows) if data.order is None else data.order
+        weights = np.where(held[self._order], 0, data.sample_weights)
         n_rows = int(np.count_nonzero(weights))
         least = max(1, min(shape.min_samples_leaf, n_rows // 2))
-        shape = replace(shape, min_samples_leaf=least)
-        training_set = grow_on(data, shape, weights, labels=labels, n_classes=n_classes)
-        self._default = vote_by_mass(training_set.masses)
-        self._rows = np.flatnonzero(held)
-        if data.order is not None:  # the votes are in the order of the examples
-            self._rows = self._rows[np.argsort(data.order[self._rows], kind="stable")]
-        self._chips = start(training_set)
+        self.training_set = grow_on(
+            data,
+            replace(shape, min_samples_leaf=least),
+            weights,
+            labels=None if labels is None else labels[self._order],
+            n_classes=n_classes,
+        )
+        self.mass = int(weights.sum())
+        """The sample weight of the examples that it is fitted to."""
+        self._default = vote_by_mass(self.training_set.masses)
+        self._chips = start(self.training_set)
         self._ended = False
 
     def votes(self, n_rounds: int) -> FloatArray:
-        """Play until there are so many rounds; return the votes on the rows held out."""
+        """Play until there are ``n_rounds`` rounds; return the votes on all examples."""
         more = n_rounds - self._chips.n_rounds
         if more > 0 and not self._ended:
-            self._ended = len(self._chips.play(more)) < more
-        if self._chips.n_rounds == 0:
-            size = () if self._default.size == 1 else self._default.shape
-            return np.broadcast_to(self._default.reshape(size), (self._rows.size, *size)).copy()
-        return self._chips.votes(self._rows)
+            self._chips.advance(more)
+            self._ended = self._chips.n_rounds < n_rounds
+        n_votes = self._default.size
+        votes = np.empty((self._order.size, n_votes) if n_votes > 1 else self._order.size)
+        played = self._chips.n_rounds > 0
+        votes[self._order] = self._chips.votes() if played else self._default.reshape(-1)
+        return votes
+
+    def rounds(self, n_rounds: int) -> list[Round]:
+        """Return the first rounds."""
+        return self._chips.rounds(0, min(n_rounds, self._chips.n_rounds))
 
 
 def play_folds(
@@ -78,14 +89,14 @@ def play_folds(
 ) -> list[Callable[[], FloatArray]]:
     """Begin to play all folds; return what waits for the votes of each after these stages.
 
-    ``labels`` number the classes of the binned rows if there are more than two.
+    The votes of a fold are on the examples that it holds out, in their order.
     """
-    part = dealt.part if data.order is None else dealt.part[data.order]
 
-    def play(fold: int) -> FloatArray:
-        mine = Fold(data, shape, part, fold, start, labels, n_classes)
-        return np.stack([mine.votes(stage) for stage in stages])
+    def play(number: int) -> FloatArray:
+        held = dealt.part == number
+        fold = Fold(data, shape, held, start, labels, n_classes)
+        return np.stack([fold.votes(stage)[held] for stage in stages])
 
     if pool is None:
-        return [lambda fold=fold: play(fold) for fold in dealt.folds]  # type: ignore[misc]
-    return [pool.submit(play, fold).result for fold in dealt.folds]
+        return [lambda number=number: play(number) for number in dealt.folds]  # type: ignore[misc]
+    return [pool.submit(play, number).result for number in dealt.folds]

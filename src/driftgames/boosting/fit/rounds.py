@@ -10,11 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from driftgames.boosting.data.binned_data import BinnedData, bin_examples
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.data.row_sample import hash_rows
@@ -24,7 +23,7 @@ from driftgames.boosting.data.sample_weights import (
     weigh_classes,
     weigh_examples,
 )
-from driftgames.boosting.estimators.booster_input import BoosterInput, find_classes
+from driftgames.boosting.estimators.booster_input import BoosterInput, Settings, find_classes
 from driftgames.boosting.estimators.input_checks import (
     check_examples,
     check_rows,
@@ -32,6 +31,7 @@ from driftgames.boosting.estimators.input_checks import (
     encode_rows,
     open_threads,
 )
+from driftgames.boosting.fit.averaging import average
 from driftgames.boosting.fit.calibration import (
     CrossFit,
     RowKeys,
@@ -40,15 +40,18 @@ from driftgames.boosting.fit.calibration import (
     judge_votes,
     stages_of,
 )
+from driftgames.boosting.fit.choosing import SizeRace, choose_size
 from driftgames.boosting.fit.folds import play_folds
 from driftgames.boosting.fit.monitoring import Callback, EvaluationSet, Stopping, Watch, name_sets
+from driftgames.boosting.fit.race import STAGES
+from driftgames.boosting.fit.training_rows import FoldRows, TrainingRows
 from driftgames.boosting.fit.warm_start import check_categories, check_continuation, replay
 from driftgames.boosting.growth.estimator_training_set import (
     EstimatorPairs,
     EstimatorTrainingSet,
     draw_seeds,
 )
-from driftgames.boosting.growth.shape import STUMP, TreeShape
+from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.training_set import TrainingSet
 from driftgames.boosting.growth.tree_training_set import grow_on
 from driftgames.boosting.model.fitted_model import FittedModel, expand_for
@@ -67,6 +70,23 @@ from driftgames.core.typing import FloatArray, IntArray
 
 _FEW_CODES = 400_000  # the least number of bins listed by rows for which a second thread helps
 _SECONDS = 0.05  # how long a compiled call plays rounds before it looks at the keyboard
+
+
+USUAL_ROUNDS = 200
+"""The number of rounds where none can be chosen."""
+
+
+class Plan(NamedTuple):
+    """What a fit chooses and what it plays."""
+
+    n_rounds: int | None
+    """The number of rounds; None if it is chosen."""
+    shape: TreeShape
+    chooses: bool
+    """Whether folds race: they choose a size, or their mean is the model."""
+    averages: bool
+    """Whether the model is the mean of the boosters of the folds."""
+    goes_on: bool
 
 
 class NoEdgeWarning(UserWarning):
@@ -118,13 +138,14 @@ class BoostingRounds(BoosterInput):
         self
             An error or an interruption leaves the booster as it was.
         """
-        n_estimators, max_bins, shape, goes_on = self._check_settings()
+        settings = self._check_settings()
+        goes_on = settings.goes_on
         pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
         noted = self._twin(self._fitted if goes_on else None)
         X, y, categories = check_examples(noted, X, y, reset=not goes_on)
         classes = find_classes(y)
         if goes_on:
-            check_continuation(self, classes, n_estimators)
+            check_continuation(self, classes, settings.n_estimators)
         given: tuple[Any, Array, FloatArray | None] = X, y, None
         weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
         if sample_weight is not None or self.class_weight is not None:
@@ -132,6 +153,7 @@ class BoostingRounds(BoosterInput):
                 given = X, y, check_weights(sample_weight, X, y, classes)
             weighed = weigh_classes(self.class_weight, y, classes, given[2])
             X, y, weights = weigh_examples(X, y, weighed)
+        prior = None if given[2] is None else given[2][given[2] > 0]
         # hold out the examples that tell when to stop
         stopping = Stopping.of(self, y.size) if self.early_stopping else None
         unseen = None
@@ -140,111 +162,162 @@ class BoostingRounds(BoosterInput):
             unseen = X[held], y[held], weights.of_each[held]
             X, y = X[~held], y[~held]
             weights = weights._replace(of_each=weights.of_each[~held])
+            prior = None if prior is None else prior[~held]
         labels = np.searchsorted(classes, y)
-        encoder = None
-        if categories is not None:
-            grows = self.estimator is None and shape is not None and not shape.is_stump
-            encoder, X = CategoryEncoder.learn(X, categories, labels, weights, ranked=grows)
-            X = self._expand(encoder, X)
-            if unseen is not None:
-                codes = encoder.recode(unseen[0], categories)
-                unseen = self._expand(encoder, codes), *unseen[1:]
-        if goes_on:
-            check_categories(self, encoder)
-        if unseen is None and stopping is not None:
-            unseen = X, y, weights.of_each
-        outline = outline_of(noted, classes, encoder)
-        watch = self._watch(noted, outline, pairs, callbacks, stopping, unseen)
-        monotonic = self._directions(outline)
+
+        def watch_with(encoder: CategoryEncoder | None) -> tuple[FittedModel, Watch | None]:
+            if goes_on:
+                check_categories(self, encoder)
+            outline, rest = outline_of(noted, classes, encoder), unseen
+            if encoder is not None:
+                assert categories is not None
+                rows = X if rest is None else rest[0]
+                columns = self._expand(encoder, encoder.recode(rows, categories))
+                rest = columns, *((y, weights.of_each) if rest is None else rest[1:])
+            elif rest is None:
+                rest = X, y, weights.of_each
+            return outline, self._watch(noted, outline, pairs, callbacks, stopping, rest)
+
         with open_threads(self.n_jobs) as (pool, n_threads):
             if self.estimator is None:
-                binned = bin_examples(
+                rows = TrainingRows(
                     X,
-                    labels == 1 if classes.size == 2 else np.zeros(y.size, dtype=bool),
-                    weights.of_each,
-                    max_bins,
-                    integer_weights=weights.integer_weights,
-                    monotonic=monotonic,
-                    pool=pool,
-                    n_shares=n_threads,
+                    labels,
+                    weights,
+                    categories,
+                    classes.size,
+                    settings.max_bins,
+                    lambda encoder: self._directions(outline_of(noted, classes, encoder)),
+                    pool,
+                    n_threads,
                 )
+                plan = self._plan(settings, watched=bool(pairs or callbacks) or stopping is not None)
                 keys = None
-                if self._cross_fits and categories is None and stopping is None:
-                    heavy = None if given[2] is None else given[2][given[2] > 0]
-                    keys = RowKeys(hash_rows(X), labels, heavy)
-                fitted, settled = self._fit_bins(
-                    binned, labels, shape, outline, n_estimators, watch, keys, pool, goes_on=goes_on
+                if plan.chooses or (
+                    self._cross_fits and categories is None and stopping is None
+                ):
+                    keys = RowKeys(hash_rows(X), labels, prior)
+                fitted, settled = self._fit_rows(
+                    rows, labels, weights.of_each, plan, watch_with, keys, pool
                 )
             else:
                 settled = False
+                encoder, columns = None, X
+                if categories is not None:
+                    encoder, X = CategoryEncoder.learn(
+                        X, categories, labels, weights, ranked=False
+                    )
+                    columns = self._expand(encoder, X)
+                outline, watch = watch_with(encoder)
                 seeds = draw_seeds(self.random_state, used=self.n_iter_ if goes_on else 0)
                 training_set: TrainingSet
                 if classes.size == 2:
                     training_set = EstimatorTrainingSet(
-                        self.estimator, X, y, classes, *weights, seeds
+                        self.estimator, columns, y, classes, *weights, seeds
                     )
                 else:
                     training_set = EstimatorPairs(
-                        self.estimator, X, labels, classes.size, *weights, seeds
+                        self.estimator, columns, labels, classes.size, *weights, seeds
                     )
-                fitted = self._boost(training_set, outline, n_estimators, watch, goes_on=goes_on)
+                n_rounds = settings.n_estimators or USUAL_ROUNDS
+                fitted = self._boost(training_set, outline, n_rounds, watch, goes_on=goes_on)
         if self._cross_fits and not settled:
             found = cross_fit_here(self._twin(fitted), *given, categories, fitted.stages)
             fitted = self._settle(fitted, found)
         return self.adopt(*fitted)
 
-    def _fit_bins(
+    def _plan(self, settings: Settings, *, watched: bool) -> Plan:
+        """Return what a fit chooses, and what it plays."""
+        n_rounds, shape = settings.n_estimators, settings.shape
+        chooses = (shape.is_open or n_rounds is None) and not settings.goes_on
+        if n_rounds is None and (watched or self.early_stopping):
+            n_rounds = STAGES[-1]
+            chooses = shape.is_open
+        averages = self.ensemble is True or (self.ensemble == "auto" and chooses)
+        if watched or self.early_stopping or self.warm_start:
+            if self.ensemble is True:
+                raise ValueError(
+                    "ensemble=True takes no eval_set, callbacks or early_stopping: the mean of "
+                    "several boosters has no order of rounds"
+                )
+            averages = False
+        return Plan(n_rounds, shape, chooses or averages, averages, settings.goes_on)
+
+    def _fit_rows(
         self,
-        binned: BinnedData,
+        rows: FoldRows,
         labels: IntArray | None,
-        shape: TreeShape | None,
-        outline: FittedModel,
-        n_estimators: int,
-        watch: Watch | None,
+        masses: IntArray,
+        plan: Plan,
+        watch_with: Callable[[CategoryEncoder | None], tuple[FittedModel, Watch | None]],
         keys: RowKeys | None,
         pool: ThreadPoolExecutor | None,
-        *,
-        goes_on: bool,
     ) -> tuple[Fitted, bool]:
-        """Fit trees to binned rows; with ``keys``, play the folds beside that and calibrate.
+        """Fit trees to rows: choose their size if the plan says so, then boost, and calibrate.
 
         Return also whether that was done: no fold can be made where a class has one example.
         ``labels`` number the classes of the examples; they are needed for more than two.
         """
+        race = None
+        shape, n_rounds = plan.shape, plan.n_rounds
+        if plan.chooses and keys is not None:
+            race = self._race(rows, keys, plan, pool)
+        if race is not None:
+            shape, n_rounds = race.shape, race.choice.n_estimators
+            if plan.averages and any(fold.rounds(1) for fold in race.winner.folds):
+                outline, _ = watch_with(race.encoders[0])
+                given = race.encoders, outline, race.dealt, masses, self.binding_settings()
+                fitted = average(race, *given)
+                calibration = race.calibration if self.calibrate else None
+                return fitted.settled(fitted.model.n_rounds, calibration), True
+        n_rounds = n_rounds or USUAL_ROUNDS
+        encoder, binned = rows.coded(None, ranked=not shape.is_stump)
+        outline, watch = watch_with(encoder)
         n_classes = outline.classes.size
-        shape = (shape or STUMP).fitted_to(n_classes, binned.n_rows)
+        shape = shape.fitted_to(n_classes, binned.n_rows)
+        several = None if labels is None or n_classes == 2 else labels
+        start = partial(self._start, n_rounds=n_rounds)
+        settings: dict[str, Any] = {"labels": several, "n_classes": n_classes, "pool": pool}
+        dealt, waiting = None, []
+        stages = stages_of(n_rounds) if self.early_stopping == "cv" else [n_rounds]
+        if race is None and keys is not None and encoder is None and self._cross_fits:
+            dealt = deal_folds(keys)
+            if dealt.folds and watch is None:
+                waiting = play_folds(binned, shape, dealt, start, stages, **settings)
         n_threads = 1 if pool is None else count_threads(self.n_jobs)
-        mine = None if labels is None or n_classes == 2 else labels[binned.order]
-        dealt = None if keys is None else deal_folds(keys)
-        if dealt is not None and not dealt.folds:
-            dealt = None
-        stages = stages_of(n_estimators) if self.early_stopping == "cv" else [n_estimators]
-        settings: dict[str, Any] = {"labels": mine, "n_classes": n_classes, "pool": pool}
-        start = partial(self._start, n_rounds=n_estimators)
-        waiting: list[Callable[[], FloatArray]] = []
-        if dealt is not None and watch is None:
-            waiting = play_folds(binned, shape, dealt, start, stages, **settings)
-        busy = len(waiting) > 0 and pool is not None
-        if busy or binned.bins.codes.size < _FEW_CODES:
+        if waiting or binned.bins.codes.size < _FEW_CODES:
             n_threads = 1
         training_set = grow_on(
             binned,
             shape,
             binned.sample_weights,
-            labels=mine,
+            labels=None if several is None else several[binned.order],
             n_classes=n_classes,
             n_threads=n_threads,
         )
-        fitted = self._boost(training_set, outline, n_estimators, watch, goes_on=goes_on)
-        if dealt is None or fitted.model.n_rounds == 0:
-            return fitted, False
+        fitted = self._boost(training_set, outline, n_rounds, watch, goes_on=plan.goes_on)
+        if plan.goes_on or race is not None:
+            choice = self.record_.choice if race is None else race.choice
+            fitted = fitted._replace(record=replace(fitted.record, choice=choice))
         known = fitted.stages
+        if race is not None and known == [race.choice.n_estimators]:
+            return self._settle(fitted, CrossFit(race.calibration, n_rounds)), True
+        if dealt is None or not dealt.folds or fitted.model.n_rounds == 0:
+            return fitted, False
         if not waiting or not set(known) <= set(stages):  # the fit ended before its last round
             stages = known
             waiting = play_folds(binned, shape, dealt, start, stages, **settings)
         taken = [k for k, stage in enumerate(stages) if stage in known]
         votes = [wait()[taken] for wait in waiting]
         return self._settle(fitted, judge_votes(dealt, votes, known)), True
+
+    def _race(
+        self, rows: FoldRows, keys: RowKeys, plan: Plan, pool: ThreadPoolExecutor | None
+    ) -> SizeRace | None:
+        """Let sizes race on folds; None where a class has one example, so that none is held out."""
+        bar = progress("choosing a size", None) if self.verbose else nullcontext(_no_progress)
+        with bar as advance:
+            return choose_size(rows, keys, plan.shape, plan.n_rounds, self._start, pool, advance)
 
     def _expand(self, encoder: CategoryEncoder, codes: FloatArray) -> Any:
         """Return the columns of codes that the weak learner is given."""

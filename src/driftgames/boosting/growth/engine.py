@@ -442,16 +442,16 @@ class MistakeEngine(Engine):
             mistakes[self.data.split :] += self.keeper.shift[1]
         return mistakes
 
-    def votes_for(self, rows: IntArray) -> IntArray:
-        """Return how many votes were +1 on some rows, for each label if there are several."""
+    def votes_for(self) -> IntArray:
+        """Return how many votes were +1 on every row, for each label if there are several."""
+        mistakes = self.mistakes()
         if self.kind.pairs:
-            n_labels = self.nodes.votes.shape[1]
-            mistakes = self.state.levels.reshape(-1, n_labels)[rows].astype(np.int64)
-            own = self.rows.labels[rows][:, None] == np.arange(n_labels)
+            mistakes = mistakes.reshape(self.data.n_rows, -1)
+            own = self.rows.labels[:, None] == np.arange(mistakes.shape[1])
             return np.asarray(np.where(own, self.n_rounds - mistakes, mistakes))
-        upper = (rows >= self.data.split).astype(np.intp)
-        mistakes = self.state.levels[rows].astype(np.int64) + self.keeper.shift[upper]
-        return np.asarray(np.where(upper == 1, self.n_rounds - mistakes, mistakes))
+        upper = mistakes[self.data.split :]
+        np.subtract(self.n_rounds, upper, out=upper)
+        return mistakes
 
     def weights_by_mistakes(self) -> FloatArray:
         """Return the weights of the next round by number of mistakes, from the first on."""

@@ -86,6 +86,6 @@ class PairVotes(RowVotes):
         mass = int(pairs.example_weights[chosen != pairs.labels].sum())
         return Standing(self._lowest(), mass)
 
-    def votes_on(self, rows: IntArray) -> FloatArray:
-        """Return the totals of some rows for every label."""
-        return np.asarray(self._votes.reshape(-1, self._training_set.n_classes)[rows])
+    def votes_so_far(self) -> FloatArray:
+        """Return the sum of the votes on every row for every label."""
+        return super().votes_so_far().reshape(-1, self._training_set.n_classes)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 
 from driftgames.core.checks import check_between, check_integer
@@ -63,7 +63,12 @@ class TreeShape:
     @property
     def is_stump(self) -> bool:
         """Whether the tree is the exhaustive stump."""
-        return self.max_depth == 1 and not self.has_least_size
+        return (self.max_depth == 1 or self.max_leaves == 2) and not self.has_least_size
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the number of leaves is left to the examples."""
+        return self.max_depth is None and self.max_leaves == "auto"
 
     @property
     def has_least_size(self) -> bool:
@@ -84,18 +89,21 @@ class TreeShape:
     def numbers(self, mass: int) -> Sequence[int]:
         """Return depth and leaves (-1: no limit), least size and criterion, for the loops."""
         depth, leaves = (-1 if n is None else n for n in (self.max_depth, self.most_leaves))
+        if self.is_stump:
+            depth, leaves = 1, -1
         criterion = EXHAUSTIVE if self.is_stump else CRITERIA[self.criterion]
         return depth, leaves, self.least_size(mass), criterion
 
     def fitted_to(self, n_classes: int, n_examples: int) -> TreeShape:
-        """Return the shape for these examples; "auto" allows two leaves more than classes.
+        """Return the shape for these examples.
 
-        Raise ValueError for more leaves, or larger leaves, than the examples can fill.
+        "auto" sets no limit beside a ``max_depth``. Otherwise it is two leaves more than classes:
+        the size where none can be chosen. Raise ValueError for more leaves, or larger leaves, than
+        the examples can fill.
         """
         if isinstance(self.max_leaves, str):
-            return replace(self, max_leaves=min(2 + n_classes, n_examples)).fitted_to(
-                n_classes, n_examples
-            )
+            least = min(2 + n_classes, n_examples) if self.max_depth is None else None
+            return replace(self, max_leaves=least).fitted_to(n_classes, n_examples)
         if self.max_leaves is not None and self.max_leaves > n_examples:
             raise ValueError(
                 f"max_leaves must be at most {n_examples}, the number of examples of positive "
@@ -112,5 +120,5 @@ class TreeShape:
 STUMP = TreeShape()
 """The exhaustive stump."""
 
-DEFAULTS = asdict(STUMP)
-"""The settings of the exhaustive stump, which every booster starts with."""
+SETTINGS = tuple(each.name for each in fields(TreeShape))
+"""The names of the settings of a shape."""

@@ -170,9 +170,9 @@ class RowVotes:
         totals = self._sign * self._votes
         return float(totals.min(where=self._copies > 0, initial=np.inf))
 
-    def votes_on(self, rows: IntArray) -> FloatArray:
-        """Return the totals of some rows."""
-        return self._votes[rows]
+    def votes_so_far(self) -> FloatArray:
+        """Return the sum of the votes on every row."""
+        return self._votes.copy()
 
     def heaviest(self, lowest: float) -> float:
         """Weigh the examples relative to the lowest total; return the largest weight."""

@@ -80,6 +80,10 @@ class Stumps:
         """Return the stumps of a slice of rounds, counted from 0."""
         return Stumps(*(getattr(self, name)[rounds] for name in _FIELDS))
 
+    def take(self, order: IntArray) -> Stumps:
+        """Return the stumps in another order."""
+        return Stumps(*(getattr(self, name)[order] for name in _FIELDS))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Stumps):
             return NotImplemented

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import FloatArray
@@ -38,6 +39,13 @@ class TrainingRecord:
         The numbers of each evaluation set after each round.
     validation_score : array, optional
         With early stopping, the score before the first round and after each.
+    choice : Choice, optional
+        What a race chose.
+    member_rounds : tuple of int
+        For the mean of several boosters, how many rounds each has. The rounds of the history take
+        turns.
+    mean_error : float, optional
+        The training error of that mean.
     margins_after : dict
         The margins after the numbers of rounds that cross-fitting chooses from. It is empty when
         the fit has ended.
@@ -49,6 +57,9 @@ class TrainingRecord:
     ended_early: bool = False
     evals_result: dict[str, dict[str, FloatArray]] | None = None
     validation_score: FloatArray | None = None
+    choice: Choice | None = None
+    member_rounds: tuple[int, ...] = ()
+    mean_error: float | None = None
     margins_after: Mapping[int, Margins] = field(default_factory=dict)
 
     def first(self, n_rounds: int) -> TrainingRecord:

@@ -152,6 +152,14 @@ class Trees:
         nodes = (getattr(self, name)[begin:end] for name in DTYPES if name != "n_nodes")
         return Trees(self.n_nodes[first:last], *nodes)
 
+    def take(self, order: IntArray) -> Trees:
+        """Return the trees in another order."""
+        sizes = self.n_nodes[order]
+        ends = np.cumsum(sizes)
+        at = np.arange(int(sizes.sum())) + np.repeat(self.starts[order] - (ends - sizes), sizes)
+        nodes = (getattr(self, name)[at] for name in DTYPES if name != "n_nodes")
+        return Trees(sizes, *nodes)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trees):
             return NotImplemented

@@ -98,17 +98,20 @@ class EngineChips(CountedChips):
         self._compiled = rule.compiled()
         engine.set_weights(self._weigh(0, self._held))
 
-    def play(self, n_rounds: int) -> list[Round]:
+    def advance(self, n_rounds: int) -> None:
         """Play rounds, as far as a hypothesis has an edge."""
-        engine, begin = self._engine, self.n_rounds
-        until = min(begin + n_rounds, engine.most_rounds)
+        engine = self._engine
+        until = min(self.n_rounds + n_rounds, engine.most_rounds)
         if self._compiled is not None:
             engine.play(until, self._compiled)
             self._update()
         else:
             while self.n_rounds < until and engine.play(self.n_rounds + 1):
                 self._reweigh()
-        return [self._round(t) for t in range(begin, self.n_rounds)]
+
+    def rounds(self, begin: int, end: int) -> list[Round]:
+        """Return the rounds from ``begin`` to ``end``."""
+        return [self._round(t) for t in range(begin, end)]
 
     def _update(self) -> None:
         self.n_rounds = self._engine.n_rounds
@@ -132,9 +135,9 @@ class EngineChips(CountedChips):
         tree, edge, zeros, wrong = self._engine.round(t)
         return Round(tree, edge, 1.0, zeros / self._total, wrong / self._n_examples)
 
-    def votes(self, rows: IntArray) -> FloatArray:
-        """Return the normalised votes on some rows, with a column for each of several classes."""
-        return (2 * self._engine.votes_for(rows) - self.n_rounds) / self.n_rounds
+    def votes(self) -> FloatArray:
+        """Return the normalised votes on all rows, with a column for each of several classes."""
+        return (2 * self._engine.votes_for() - self.n_rounds) / self.n_rounds
 
     def replay(self, hypothesis: Any, edge: float) -> tuple[Round, float]:
         """Play a round of an earlier fit again; return it, and its edge found anew."""
@@ -154,6 +157,7 @@ class AskingChips(CountedChips):
         counts = training_set.count_mistakes(n_rounds)
         assert isinstance(counts, MistakeCounts)
         self._counts = counts
+        self._played: list[Round] = []
         self._total = int(self._counts.masses()[1].sum())
         self._scale()
 
@@ -173,17 +177,19 @@ class AskingChips(CountedChips):
         """Return weights as the counts take them: whole, if sample weights are."""
         return np.rint(weights).astype(np.int64) if self._integer_weights else weights
 
-    def play(self, n_rounds: int) -> list[Round]:
+    def advance(self, n_rounds: int) -> None:
         """Play rounds, as far as a hypothesis has an edge."""
-        rounds: list[Round] = []
-        while len(rounds) < n_rounds:
+        for _ in range(n_rounds):
             value, norm, hypothesis = self._counts.best(self._first, self._whole(self._weights))
             if value <= 0:
                 break
             edge = value / (2 * norm)
             self._move(hypothesis, edge)
-            rounds.append(self._round(hypothesis, edge))
-        return rounds
+            self._played.append(self._round(hypothesis, edge))
+
+    def rounds(self, begin: int, end: int) -> list[Round]:
+        """Return the rounds from ``begin`` to ``end``."""
+        return self._played[begin:end]
 
     def _move(self, hypothesis: Any, edge: float) -> None:
         """Count the mistakes of a hypothesis."""
@@ -214,7 +220,8 @@ class AskingChips(CountedChips):
         """Play a round of an earlier fit again; return it, and its edge found anew."""
         first, held, weights = self._first, self._held, self._weights
         self._move(hypothesis, edge)
-        return self._round(hypothesis, edge), self._replayed_edge(first, held, weights)
+        self._played.append(self._round(hypothesis, edge))
+        return self._played[-1], self._replayed_edge(first, held, weights)
 
 
 def count_chips(rule: MistakeWeights, training_set: TrainingSet, n_rounds: int) -> CountedChips:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 from driftgames.certificates.margins import Margins
-from driftgames.core.typing import FloatArray, IntArray
+from driftgames.core.typing import FloatArray
 
 
 class ExampleChips(ABC):
@@ -21,19 +21,29 @@ class ExampleChips(ABC):
     finished: bool = False
     """Whether another round would change nothing."""
 
-    @abstractmethod
     def play(self, n_rounds: int) -> list[Round]:
-        """Play so many rounds; fewer if no hypothesis has an edge, or if the fit is finished.
+        """Play rounds and return them; see `advance`."""
+        begin = self.n_rounds
+        self.advance(n_rounds)
+        return self.rounds(begin, self.n_rounds)
+
+    @abstractmethod
+    def advance(self, n_rounds: int) -> None:
+        """Play rounds; fewer if no hypothesis has an edge, or if the fit is finished.
 
         A round chooses a hypothesis and moves the chips by it. [LS14, Alg. 6]
         """
 
     @abstractmethod
+    def rounds(self, begin: int, end: int) -> list[Round]:
+        """Return the rounds from ``begin`` to ``end``."""
+
+    @abstractmethod
     def replay(self, hypothesis: Any, edge: float) -> tuple[Round, float]:
         """Play a round of an earlier fit again; return it, and its edge found anew."""
 
-    def votes(self, rows: IntArray) -> FloatArray:
-        """Return the normalised votes on some rows, with a column for each of several classes."""
+    def votes(self) -> FloatArray:
+        """Return the normalised votes on all rows, with a column for each of several classes."""
         raise TypeError("only examples in memory have votes of their own")
 
     @abstractmethod

@@ -12,7 +12,7 @@ from driftgames.boosting.growth.positions import SUM_BITS
 from driftgames.boosting.growth.training_set import RowVotes, Standing, TrainingSet
 from driftgames.boosting.weights.example_chips import ExampleChips, Round
 from driftgames.certificates.margins import Margins
-from driftgames.core.typing import FloatArray, IntArray
+from driftgames.core.typing import FloatArray
 
 _VOTE_UNIT = 2.0**-32  # votes that are multiples of it add up exactly, in any order
 
@@ -42,17 +42,21 @@ class ExponentialChips(ExampleChips):
         self._n_copies, self._mass = self._totals.masses()
         self._standing = Standing(0.0, 0)  # before the first vote; errors count after it
         self._all_votes = 0.0
+        self._played: list[Round] = []
 
-    def play(self, n_rounds: int) -> list[Round]:
+    def advance(self, n_rounds: int) -> None:
         """Play rounds of the best hypotheses for the exponential weights."""
-        rounds: list[Round] = []
-        while len(rounds) < n_rounds and not self.finished:
+        until = self.n_rounds + n_rounds
+        while self.n_rounds < until and not self.finished:
             value, norm, hypothesis = self._totals.best(*self._weigh())
             edge = math.ldexp((value << 53) // norm, -54)
             if edge <= 0 or _vote_weight(edge) <= 0:
                 break
-            rounds.append(self._move(hypothesis, edge))
-        return rounds
+            self._move(hypothesis, edge)
+
+    def rounds(self, begin: int, end: int) -> list[Round]:
+        """Return the rounds from ``begin`` to ``end``."""
+        return self._played[begin:end]
 
     def _move(self, hypothesis: Any, edge: float) -> Round:
         """Add the votes of a hypothesis. Every example keeps a weight of at least one unit."""
@@ -61,17 +65,19 @@ class ExponentialChips(ExampleChips):
         self._standing = self._totals.add(hypothesis, alpha)
         self._all_votes += alpha
         self.n_rounds += 1
-        return Round(hypothesis, edge, alpha, 0.0, self._standing.wrong / self._mass)
+        played = Round(hypothesis, edge, alpha, 0.0, self._standing.wrong / self._mass)
+        self._played.append(played)
+        return played
 
     def replay(self, hypothesis: Any, edge: float) -> tuple[Round, float]:
         """Play a round of an earlier fit again; its edge comes from the weights before it."""
         value, norm = self._totals.value(*self._weigh(), hypothesis)
         return self._move(hypothesis, edge), value / (2 * norm)
 
-    def votes(self, rows: IntArray) -> FloatArray:
-        """Return the normalised votes on some rows, with a column for each of several classes."""
+    def votes(self) -> FloatArray:
+        """Return the normalised votes on all rows, with a column for each of several classes."""
         assert isinstance(self._totals, RowVotes)
-        return self._totals.votes_on(rows) / self._all_votes
+        return self._totals.votes_so_far() / self._all_votes
 
     def margins(self) -> Margins:
         """Return the margins, rounded up to hundredths: the certificate needs no more."""

@@ -1,0 +1,170 @@
+r"""A race of sizes: examples held out choose the leaves of the trees and the number of rounds.
+
+Every size plays on the same folds. After 25, 50, 100, 200 and 400 rounds the votes on the examples
+held out become probabilities by the best sigmoid, and the log-loss of each example is kept. The trial
+of the least mean log-loss is chosen; of equal ones that of fewer leaves, then of fewer rounds.
+
+Not all trials are played. Let :math:`\ell(s)` be the mean log-loss of a size after stage ``s``.
+
+- A size has *ended* when a stage is no better than the one before: :math:`\ell(s) \ge \ell(s-1)`.
+- A size is *dropped* from its second stage on if it is behind the best trial so far by more than two
+  standard errors of the difference, and by more than all stages that are left would bring if each
+  gained as much as the last one: :math:`r\,(\ell(s-1) - \ell(s))` for ``r`` stages left.
+
+Sums are rounded once, and folds are made of the contents of rows. So the choice does not depend on
+the order of the examples, on threads or on batches.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftgames.boosting.fit.calibration import FoldKeys, difference, exact_mean
+from driftgames.boosting.fit.folds import Fold
+from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.choice import CHOSEN, DROPPED, PLAYED, Choice, Trial
+from driftgames.core.typing import FloatArray, IntArray
+
+STAGES = (25, 50, 100, 200, 400)
+"""The numbers of rounds to choose from."""
+
+_BEHIND = 2.0  # standard errors by which a size that is dropped is behind
+
+
+def sizes_for(n_classes: int, n_examples: int) -> list[int]:
+    """Return the numbers of leaves to choose from: at most one leaf for every two examples.
+
+    >>> sizes_for(2, 1000), sizes_for(7, 1000), sizes_for(2, 9)
+    ([2, 4, 8, 16, 32], [2, 9, 14, 28, 56], [2, 4])
+    """
+    sizes = {2, 4, 8, 16, 32}
+    if n_classes > 2:
+        sizes = {2, n_classes + 2, 2 * n_classes, 4 * n_classes, 8 * n_classes}
+    return sorted(size for size in sizes if size == 2 or 2 * size <= n_examples)
+
+
+class Entrant:
+    """A size in the race: its folds, and what they reached after each stage."""
+
+    def __init__(self, max_leaves: int, folds: Sequence[Fold], dealt: FoldKeys) -> None:
+        self.max_leaves = max_leaves
+        self.folds = list(folds)
+        self._dealt = dealt
+        self._at = np.concatenate([np.flatnonzero(dealt.part == k) for k in dealt.folds])
+        self.stages: list[int] = []
+        self.means: list[float] = []
+        self.losses: list[FloatArray] = []
+        self.calibrations: list[Calibration] = []
+        self.votes: list[list[FloatArray]] = []
+        """After each stage the votes of every fold on all examples; only the last two are kept."""
+        self.dropped = False
+
+    def play(self, stage: int, run: Callable[..., list[FloatArray]]) -> None:
+        """Play all folds up to a stage, and measure the votes on the examples held out."""
+        votes = run(lambda fold: fold.votes(stage), self.folds)
+        dealt = self._dealt
+        parts = zip(dealt.folds, votes, strict=True)
+        held_out = np.concatenate([each[dealt.part == k] for k, each in parts])
+        labels, masses = dealt.labels[self._at], dealt.masses[self._at]
+        fitted = Calibration.fit(held_out, labels, masses, dealt.scale)
+        losses = fitted.losses(held_out, labels)
+        self.stages.append(stage)
+        self.calibrations.append(fitted)
+        self.losses.append(losses)
+        self.means.append(exact_mean(losses, masses))
+        self.votes = [*self.votes[-1:], votes]
+
+    @property
+    def masses(self) -> IntArray:
+        """The masses of the examples held out."""
+        return self._dealt.masses[self._at]
+
+    @property
+    def best(self) -> int:
+        """The number of the stage of the least log-loss: the last one, or the one before it."""
+        return int(np.argmin(self.means))
+
+    @property
+    def ended(self) -> bool:
+        """Whether the last stage was no better than the one before."""
+        return len(self.means) > 1 and self.means[-1] >= self.means[-2]
+
+    def is_behind(self, leader: Entrant, n_left: int) -> bool:
+        """Return whether the size can be dropped; ``n_left`` stages are left."""
+        if len(self.means) < 2 or self is leader:
+            return False
+        away, error = difference(self.losses[-1], leader.losses[leader.best], self.masses)
+        return away > _BEHIND * error and away > n_left * (self.means[-2] - self.means[-1])
+
+
+@dataclass(frozen=True)
+class Race:
+    """How a race ended."""
+
+    winner: Entrant
+    choice: Choice
+
+    @property
+    def calibration(self) -> Calibration:
+        """The sigmoid of the votes of the winner."""
+        return self.winner.calibrations[self.winner.best]
+
+    def mean_votes(self) -> FloatArray:
+        """Return the votes of all folds of the winner on every example, weighed by their rounds."""
+        winner = self.winner
+        votes = winner.votes[winner.best - len(winner.means)]
+        counts = [len(fold.rounds(self.choice.n_estimators)) for fold in winner.folds]
+        total = sum(n * each for n, each in zip(counts, votes, strict=True))
+        return np.asarray(total / sum(counts))
+
+
+def run_race(
+    entrants: Sequence[Entrant],
+    stages: Sequence[int],
+    pool: ThreadPoolExecutor | None = None,
+    tell: Callable[[int], None] = lambda steps: None,
+) -> Race:
+    """Let sizes race over stages; ``tell`` hears how many trials are done or left out."""
+    begun = time.perf_counter()
+
+    def run(task: Callable[[Fold], FloatArray], folds: Sequence[Fold]) -> list[FloatArray]:
+        return list(map(task, folds) if pool is None else pool.map(task, folds))
+
+    running = list(entrants)
+    for k, stage in enumerate(stages):
+        for entrant in running:
+            entrant.play(stage, run)
+        tell(len(entrants))
+        leader = min(entrants, key=lambda each: (min(each.means), each.max_leaves))
+        n_left = len(stages) - k - 1
+        for entrant in running:
+            entrant.dropped = entrant.is_behind(leader, n_left) and not entrant.ended
+        running = [each for each in running if not (each.dropped or each.ended)]
+    winner = min(entrants, key=lambda each: (min(each.means), each.max_leaves))
+    choice = Choice(
+        winner.max_leaves,
+        winner.stages[winner.best],
+        len(winner.folds),
+        int(winner.losses[0].size),
+        tuple(trial for entrant in entrants for trial in _trials(entrant, winner)),
+        time.perf_counter() - begun,
+    )
+    return Race(winner, choice)
+
+
+def _trials(entrant: Entrant, winner: Entrant) -> list[Trial]:
+    trials = []
+    for k, stage in enumerate(entrant.stages):
+        error = difference(entrant.losses[k], winner.losses[winner.best], entrant.masses)[1]
+        outcome = PLAYED
+        if entrant is winner and k == winner.best:
+            outcome = CHOSEN
+        elif entrant.dropped and k == len(entrant.stages) - 1:
+            outcome = DROPPED
+        trials.append(Trial(entrant.max_leaves, stage, entrant.means[k], error, outcome))
+    return trials

@@ -1,0 +1,85 @@
+"""What a race chose: the size of the trees and the number of rounds, and from which table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from driftgames.core.display import Displayed, Fields, Sketch
+from driftgames.core.typing import Axes, Figure
+
+CHOSEN, PLAYED, DROPPED = "chosen", "played", "dropped"
+"""What became of a trial: it won, it was measured, or its size was dropped after it."""
+
+
+class Trial(NamedTuple):
+    """One line of the table: a size and a number of rounds.
+
+    ``log_loss`` is the mean on examples held out, and ``standard_error`` that of its difference from
+    the chosen trial.
+    """
+
+    max_leaves: int
+    n_estimators: int
+    log_loss: float
+    standard_error: float
+    outcome: str
+
+
+@dataclass(frozen=True)
+class Choice(Displayed):
+    """The size that a booster chose by the log-loss on examples held out.
+
+    Parameters
+    ----------
+    max_leaves, n_estimators : int
+        The leaves of a tree and the number of rounds. The choice is of the least log-loss.
+    n_folds : int
+        How many fits of each size were compared.
+    n_examples : int
+        How many examples were held out in all.
+    trials : tuple of Trial
+        The table, by leaves, then by rounds.
+    seconds : float
+        How long the race took.
+    """
+
+    max_leaves: int
+    n_estimators: int
+    n_folds: int
+    n_examples: int
+    trials: tuple[Trial, ...]
+    seconds: float
+
+    def _headline(self) -> str:
+        return (
+            f"{self.max_leaves} leaves, {self.n_estimators} rounds, chosen from "
+            f"{len(self.trials)} trials on {self.n_folds} folds in {self.seconds:.2f} s"
+        )
+
+    def _facts(self) -> Mapping[str, Any]:
+        best = next(each for each in self.trials if each.outcome == CHOSEN)
+        return {
+            "max_leaves": self.max_leaves,
+            "n_estimators": self.n_estimators,
+            "held-out log-loss": best.log_loss,
+            "examples held out": self.n_examples,
+        }
+
+    def _columns(self) -> Fields:
+        names = Trial._fields
+        return {name: [each[k] for each in self.trials] for k, name in enumerate(names)}
+
+    def _sketch(self) -> Sketch:
+        best: dict[int, float] = {}
+        for each in self.trials:
+            best[each.max_leaves] = min(each.log_loss, best.get(each.max_leaves, each.log_loss))
+        bars = {f"{leaves} leaves": loss for leaves, loss in best.items()}
+        return Sketch(bars=bars, label="least held-out log-loss")
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Draw the held-out log-loss of each size over the rounds, with standard errors."""
+        from driftgames.plots.race import plot_race
+
+        return plot_race(self, ax=ax)
