@@ -54,6 +54,14 @@ class Margins(NamedTuple):
         return np.asarray(below[np.searchsorted(self.values, theta, side="right")] / below[-1])
 
 
+class MemberEdges(NamedTuple):
+    """A booster in a mean: its rounds, the mean of their edges, and the mass that it was fitted to."""
+
+    n_rounds: int
+    mean_edge: float
+    mass: int
+
+
 class MarginRow(NamedTuple):
     """One line of a certificate."""
 
@@ -131,6 +139,37 @@ class MarginCertificate(Displayed, Comparable):
             promised = _invert(bound, n_rounds, mean_edge, int(margins.masses.sum()), thetas)
         except NoBoundError as error:
             promised, caveat = np.ones(thetas.size), str(error)
+        return cls._of_curve(title, n_rounds, margins, training_error, thetas, promised, caveat)
+
+    @classmethod
+    def of_mean(
+        cls,
+        title: str,
+        margins: Margins,
+        training_error: float,
+        members: Sequence[MemberEdges],
+        held_share: float,
+        bound: Bound,
+    ) -> MarginCertificate:
+        r"""Return the certificate of a mean of boosters, each of which holds examples out.
+
+        Let the boosters that hold an example out have the share :math:`\omega` of all votes. If the
+        margin of the example is above :math:`\theta'` in all others, then it is above
+        :math:`(1 - \omega) \theta' - \omega` in the mean. So the share of examples below that is at
+        most the sum of the bounds of the boosters at :math:`\theta'`. [LS14, Thm. 3]
+        """
+        thetas = np.union1d(margins.values, _GRID)
+        within = (thetas + held_share) / (1.0 - held_share)
+        mass, caveat = int(margins.masses.sum()), "a sum over the boosters whose mean it is"
+        promised = np.zeros(thetas.size)
+        try:
+            for each in members:
+                share = _invert(bound, each.n_rounds, each.mean_edge, each.mass, within)
+                promised += each.mass / mass * share
+        except NoBoundError as error:
+            promised, caveat = np.ones(thetas.size), str(error)
+        promised = np.minimum(promised, 1.0)
+        n_rounds = sum(each.n_rounds for each in members)
         return cls._of_curve(title, n_rounds, margins, training_error, thetas, promised, caveat)
 
     @classmethod

@@ -186,11 +186,7 @@ class DaskBooster(BaseBooster):
         if stopping is not None and keys is not None and holds_out:
             held = stopping.hold_out(keys.hashes, keys.labels, masses, np.arange(n_classes))
             unseen = survey.hold_out(held)
-        encoder = (
-            None
-            if given is not None
-            else survey.encoder(plan, ranked=not shape.is_stump)
-        )
+        encoder = None if given is not None else survey.encoder(plan, ranked=not shape.is_stump)
         if goes_on:
             check_categories(local, encoder)
         outline = outline_of(noted, plan.classes, encoder)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from driftgames.boosting.estimators.base import BaseBooster
+from driftgames.boosting.estimators.mean_certificate import no_certificate
 from driftgames.boosting.growth.training_set import TrainingSet
 from driftgames.boosting.weights.example_chips import ExampleChips
 from driftgames.boosting.weights.exponential import ExponentialChips
@@ -46,6 +47,8 @@ class AdaBoostClassifier(BaseBooster):
         return ExponentialChips(training_set)
 
     def _certify(self, margins: Margins, error: float) -> MarginCertificate:
+        if len(self.record_.members) > 1:
+            return no_certificate("AdaBoost", self.record_)
         return MarginCertificate.of_product(
             "AdaBoost", margins, error, self.history_["edge"], self.estimator_weights_
         )

@@ -11,6 +11,7 @@ import numpy as np
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.estimators.explaining import Explaining
 from driftgames.boosting.estimators.input_checks import count_threads, is_plain
+from driftgames.boosting.estimators.mean_certificate import mean_certificate
 from driftgames.boosting.fit.batch_fit import BatchFit
 from driftgames.boosting.model.row_scores import CHUNK
 from driftgames.boosting.model.votes import winners
@@ -75,7 +76,9 @@ class BaseBooster(BatchFit, Explaining):
         self, title: str, bound: Bound, margins: Margins, error: float
     ) -> MarginCertificate:
         """Return the certificate that a bound on the epsilon-regret gives."""
-        edges = self.history_["edge"]
+        edges, members = self.history_["edge"], self.record_.members
+        if len(members) > 1:
+            return mean_certificate(title, self.model_, self.record_, bound)
         mean = float(edges.mean())
         return MarginCertificate.of_regret(title, edges.size, margins, error, mean, bound)
 
@@ -85,7 +88,10 @@ class BaseBooster(BatchFit, Explaining):
         margins = self.record_.margins
         if margins is None:
             return None
-        certificate = self._certify(margins, float(self.history_["training_error"][-1]))
+        error = float(self.history_["training_error"][-1])
+        if len(self.record_.members) > 1:
+            error = float(self.record_.mean_error or 0.0)
+        certificate = self._certify(margins, error)
         n_classes = self.classes_.size
         if n_classes == 2:
             return certificate

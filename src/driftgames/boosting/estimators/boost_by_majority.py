@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from driftgames.boosting.estimators.base import BaseBooster
+from driftgames.boosting.estimators.mean_certificate import no_certificate
 from driftgames.boosting.growth.training_set import TrainingSet
 from driftgames.boosting.weights.by_mistakes import count_chips
 from driftgames.boosting.weights.example_chips import ExampleChips
@@ -72,6 +73,8 @@ class BoostByMajorityClassifier(BaseBooster):
 
     def _certify(self, margins: Margins, error: float) -> MarginCertificate:
         settings = self.record_.settings
+        if len(self.record_.members) > 1:
+            return no_certificate("Boost-by-majority", self.record_)
         horizon, edge = settings["horizon"], settings["edge"]
         least = float(self.history_["edge"].min())
         if self.n_iter_ < horizon:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from driftgames.boosting import BaseBooster
 
 FORMAT = "driftgames.boosting"
-VERSION = 3
+VERSION = 4
 
 _CLASSES = {each.__name__: each for each in BOOSTERS.values()}
 

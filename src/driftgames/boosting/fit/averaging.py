@@ -1,7 +1,7 @@
-"""The mean of the boosters of several folds as one model.
+"""The mean of several boosters as one model.
 
-All votes weigh the same, so the mean of boosters of equally many rounds is one booster: that of all
-their hypotheses. Rounds of the folds take turns, so that the first hypotheses are a mean too.
+The mean of boosters is one booster: that of all their hypotheses, with a weight for each vote. Rounds
+of the boosters take turns, so that the first hypotheses are a mean too.
 """
 
 from __future__ import annotations
@@ -14,57 +14,72 @@ import numpy as np
 
 from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.fit.calibration import FoldKeys
-from driftgames.boosting.fit.race import Race
+from driftgames.boosting.fit.race import Mean
+from driftgames.boosting.growth.binned_trees import to_trees
+from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.fitted_model import FittedModel
-from driftgames.boosting.model.training_record import COLUMNS, Fitted, TrainingRecord
+from driftgames.boosting.model.stumps import Stumps
+from driftgames.boosting.model.training_record import COLUMNS, Fitted, Member, TrainingRecord
 from driftgames.boosting.model.votes import winners
-from driftgames.boosting.weights.example_chips import Round
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import FloatArray, IntArray
 
 
 def average(
-    race: Race,
+    mean: Mean,
     encoders: Sequence[CategoryEncoder | None],
     outline: FittedModel,
     dealt: FoldKeys,
     masses: IntArray,
     settings: Mapping[str, Any],
+    choice: Choice,
 ) -> Fitted:
-    """Return the mean of the boosters of the folds that won a race.
+    """Return a mean of boosters as a model.
 
-    ``encoders`` are those of the folds, and ``masses`` the sample weights of the examples.
+    ``encoders`` are those of the boosters, size by size, and ``masses`` the sample weights of the
+    examples.
     """
-    n_rounds, folds = race.choice.n_estimators, race.winner.folds
-    played = [fold.rounds(n_rounds) for fold in folds]
-    union = CategoryEncoder.union([each for each in encoders if each is not None])
+    folds = [fold for entrant in mean.entrants for fold in entrant.folds]
+    played = [rounds for entrant in mean.entrants for rounds in entrant.played()]
+    own = [each for each in encoders if each is not None]
+    union = CategoryEncoder.union(own)
     parts = []
     for number, (fold, rounds) in enumerate(zip(folds, played, strict=True)):
-        hypotheses = fold.training_set.to_values([each.hypothesis for each in rounds])
+        chosen = [each.hypothesis for each in rounds]
+        part: Any = fold.training_set.to_values(chosen)
+        if isinstance(part, Stumps) and len(mean.entrants) > 1:  # beside trees
+            part = to_trees(chosen, fold.training_set.data.cuts)
         if union is not None:
-            hypotheses = _renumber(hypotheses, union.columns_of(encoders, number))
-        parts.append(hypotheses)
+            part = _renumber(part, union.columns_of(own, number))
+        parts.append(part)
     turns = _turns([len(each) for each in played])
-    everything = [each for rounds in played for each in rounds]
-    rounds = [everything[k] for k in turns]
+    n_folds = len(mean.entrants[0].folds)
+    weights = np.repeat(np.repeat(mean.weights, n_folds), [len(each) for each in played])
+    rounds = [each for part in played for each in part]
+
+    def column(name: str) -> FloatArray:
+        return np.array([getattr(each, name) for each in rounds], dtype=np.float64)[turns]
+
     model = replace(
         outline,
         hypotheses=_join([part for part in parts if len(part)]).take(turns),
-        vote_weights=_column(rounds, "vote_weight"),
+        vote_weights=weights[turns] * column("vote_weight"),
         encoder=union,
-        calibration=race.calibration,
+        calibration=mean.calibration,
     )
-    votes, labels, trained = race.mean_votes(), dealt.labels, np.ones(masses.size, dtype=bool)
+    seen = np.ones(masses.size, dtype=bool)
     if len(folds) == 1:  # the promise of one booster is about the examples that it has seen
-        trained = dealt.part != dealt.folds[0]
-    wrong = winners(votes[trained]) != labels[trained]
+        seen = dealt.part != dealt.folds[0]
+    votes, labels = mean.votes[seen], dealt.labels[seen]
+    wrong = winners(votes) != labels
+    counts = zip(played, folds, range(len(folds)), strict=True)
     record = TrainingRecord(
-        dict(zip(COLUMNS, [_column(rounds, name) for name in COLUMNS], strict=True)),
-        _margins(votes[trained], labels[trained], masses[trained]),
+        {name: column(name) for name in COLUMNS},
+        _margins(votes, labels, masses[seen]),
         settings,
-        choice=race.choice,
-        member_rounds=tuple(map(len, played)),
-        mean_error=int(masses[trained][wrong].sum()) / int(masses[trained].sum()),
+        choice=choice,
+        members=tuple(Member(len(each), fold.mass, k % n_folds) for each, fold, k in counts),
+        mean_error=int(masses[seen][wrong].sum()) / int(masses[seen].sum()),
     )
     return Fitted(model, record)
 
@@ -95,10 +110,6 @@ def _renumber(hypotheses: Any, columns: IntArray) -> Any:
     """Return hypotheses that ask about other columns; a leaf asks about none."""
     feature = hypotheses.feature
     return replace(hypotheses, feature=np.where(feature >= 0, columns[feature], feature))
-
-
-def _column(rounds: Sequence[Round], name: str) -> FloatArray:
-    return np.array([getattr(each, name) for each in rounds], dtype=np.float64)
 
 
 def _margins(votes: FloatArray, labels: IntArray, masses: IntArray) -> Margins:

@@ -27,6 +27,7 @@ from driftgames.boosting.data.row_sample import hash_rows
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.estimators.input_checks import count_threads
 from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.training_record import HeldOut
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class CrossFit(NamedTuple):
     """What votes on examples held out say about a booster."""
 
     calibration: Calibration
+    held_out: HeldOut | None
     n_rounds: int
     """The largest number of rounds whose log-loss is within two standard errors of the least."""
 
@@ -126,7 +128,7 @@ def cross_fit(booster: BaseBooster, keys: RowKeys, refit: Refit, stages: Sequenc
         everything = np.ones(dealt.labels.size, dtype=bool)
         votes = refit(booster, everything, [booster.n_iter_])[0]
         fitted = Calibration.fit(votes, dealt.labels, dealt.masses, dealt.scale)
-        return CrossFit(fitted, booster.n_iter_)
+        return CrossFit(fitted, None, booster.n_iter_)
     votes_of_folds = []
     for fold in dealt.folds:
         held = dealt.part == fold
@@ -152,7 +154,9 @@ def judge_votes(
     if len(stages) > 1:
         each = zip(fitted, held_out, strict=True)
         chosen = _choose([one.losses(votes, labels) for one, votes in each], masses)
-    return CrossFit(fitted[chosen], stages[chosen])
+    parts = [dealt.labels[dealt.part == fold] for fold in dealt.folds]
+    errors = HeldOut.of([votes[chosen] for votes in votes_of_folds], parts)
+    return CrossFit(fitted[chosen], errors, stages[chosen])
 
 
 def _choose(losses: Sequence[FloatArray], masses: IntArray) -> int:
@@ -217,6 +221,7 @@ def _fresh(booster: BaseBooster, n_examples: int) -> BaseBooster:
         "n_estimators": booster.n_iter_,
         "calibrate": False,
         "early_stopping": False,
+        "ensemble": False,
         "verbose": 0,
         "warm_start": False,
     }
@@ -228,6 +233,8 @@ def _fresh(booster: BaseBooster, n_examples: int) -> BaseBooster:
     if booster.encoder_ is not None:
         settings["categorical_features"] = [each is not None for each in booster.encoder_.features]
     fresh: BaseBooster = clone(booster).set_params(**settings)
+    if booster.record_.choice is not None and booster.max_depth is None:
+        fresh.max_leaves = booster.record_.choice.max_leaves
     if isinstance(fresh.max_leaves, int):
         fresh.max_leaves = min(fresh.max_leaves, n_examples)
     fresh.min_samples_leaf = max(1, min(fresh.min_samples_leaf, n_examples // 2))

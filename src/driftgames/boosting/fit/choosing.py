@@ -8,7 +8,7 @@ fitting there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -40,7 +40,8 @@ class SizeRace(Race):
 
     shape: TreeShape
     dealt: FoldKeys
-    encoders: Sequence[CategoryEncoder | None]
+    encoders: Mapping[int, Sequence[CategoryEncoder | None]]
+    """The encoders of the folds of each size."""
 
 
 def choose_size(
@@ -67,12 +68,12 @@ def choose_size(
     if len(shapes) > 1:
         at = _sample(keys)
         some = RowKeys(*(None if each is None else each[at] for each in keys))
-        dealt = replace_folds(deal_folds(some, N_FOLDS))
+        dealt = _first_fold(deal_folds(some, N_FOLDS))
         first = make(rows.take(at), some, shapes, dealt)
         if first is None:
             return None
-        shapes, trials = [first.shape], first.choice.trials
-    last = make(rows, keys, shapes, replace_folds(deal_folds(keys, _LAST_PARTS)))
+        shapes, trials = [first.shape], first.choice.played().trials
+    last = make(rows, keys, shapes, _first_fold(deal_folds(keys, _LAST_PARTS)))
     if last is None or not trials:
         return last
     seconds = first.choice.seconds + last.choice.seconds
@@ -80,7 +81,7 @@ def choose_size(
     return replace(last, choice=choice)
 
 
-def replace_folds(dealt: FoldKeys) -> FoldKeys:
+def _first_fold(dealt: FoldKeys) -> FoldKeys:
     """Return the same with the first part held out only."""
     return dealt._replace(folds=dealt.folds[:1])
 
@@ -108,7 +109,7 @@ def _race(
     labels = keys.labels if n_classes > 2 else None
     begin = partial(start, n_rounds=stages[-1])
     coded: dict[tuple[int, bool], Any] = {}
-    entrants, encoders, fitted_shapes = [], [], []
+    entrants, encoders = [], {}
     for shape in shapes:
         fitted = shape.fitted_to(n_classes, rows.n_rows)
         folds, own = [], []
@@ -121,8 +122,7 @@ def _race(
             folds.append(Fold(binned, fitted, held, begin, labels, n_classes))
             own.append(encoder)
         entrants.append(Entrant(fitted.most_leaves or 0, folds, dealt))
-        encoders.append(own)
-        fitted_shapes.append(shape)
+        encoders[entrants[-1].max_leaves] = own
     race = run_race(entrants, stages, pool, tell)
-    k = entrants.index(race.winner)
-    return SizeRace(race.winner, race.choice, fitted_shapes[k], dealt, encoders[k])
+    shape = shapes[entrants.index(race.winner)]
+    return SizeRace(race.winner, race.runner_up, race.choice, shape, dealt, encoders)

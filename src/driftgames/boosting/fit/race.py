@@ -13,6 +13,9 @@ Not all trials are played. Let :math:`\ell(s)` be the mean log-loss of a size af
 
 Sums are rounded once, and folds are made of the contents of rows. So the choice does not depend on
 the order of the examples, on threads or on batches.
+
+A `Mean` of boosters is made of the folds of the winner. The folds of the runner-up, the size of the
+second least log-loss, join them if that lowers the log-loss on the examples held out.
 """
 
 from __future__ import annotations
@@ -28,11 +31,14 @@ from driftgames.boosting.fit.calibration import FoldKeys, difference, exact_mean
 from driftgames.boosting.fit.folds import Fold
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.choice import CHOSEN, DROPPED, PLAYED, Choice, Trial
+from driftgames.boosting.model.training_record import HeldOut
+from driftgames.boosting.weights.example_chips import Round
 from driftgames.core.typing import FloatArray, IntArray
 
 STAGES = (25, 50, 100, 200, 400)
 """The numbers of rounds to choose from."""
 
+_UNITS = 2**20  # parts of a vote
 _BEHIND = 2.0  # standard errors by which a size that is dropped is behind
 
 
@@ -60,8 +66,10 @@ class Entrant:
         self.means: list[float] = []
         self.losses: list[FloatArray] = []
         self.calibrations: list[Calibration] = []
-        self.votes: list[list[FloatArray]] = []
-        """After each stage the votes of every fold on all examples; only the last two are kept."""
+        self.held_out: list[FloatArray] = []
+        """After each stage the votes on the examples held out, fold by fold."""
+        self._votes: list[list[FloatArray]] = []
+        """The votes of every fold on all examples after each of the last two stages."""
         self.dropped = False
 
     def play(self, stage: int, run: Callable[..., list[FloatArray]]) -> None:
@@ -76,13 +84,45 @@ class Entrant:
         self.stages.append(stage)
         self.calibrations.append(fitted)
         self.losses.append(losses)
+        self.held_out.append(held_out)
         self.means.append(exact_mean(losses, masses))
-        self.votes = [*self.votes[-1:], votes]
+        self._votes = [*self._votes[-1:], votes]
 
     @property
     def masses(self) -> IntArray:
         """The masses of the examples held out."""
         return self._dealt.masses[self._at]
+
+    @property
+    def labels(self) -> IntArray:
+        """The classes of the examples held out."""
+        return self._dealt.labels[self._at]
+
+    @property
+    def scale(self) -> float:
+        """How many examples a mass of 1 is."""
+        return self._dealt.scale
+
+    def played(self) -> list[list[Round]]:
+        """Return the rounds of each fold up to the best stage."""
+        return [fold.rounds(self.stages[self.best]) for fold in self.folds]
+
+    def count_errors(self, held_out: FloatArray) -> HeldOut:
+        """Return the errors of votes on the examples held out, fold by fold."""
+        ends = np.cumsum([np.count_nonzero(self._dealt.part == k) for k in self._dealt.folds])
+        return HeldOut.of(np.split(held_out, ends[:-1]), np.split(self.labels, ends[:-1]))
+
+    @property
+    def n_votes(self) -> int:
+        """The number of rounds of all folds up to the best stage."""
+        return sum(map(len, self.played()))
+
+    def mean_votes(self) -> FloatArray:
+        """Return the votes of all folds on every example, weighed by their rounds."""
+        votes = self._votes[self.best - len(self.means)]
+        counts = list(map(len, self.played()))
+        total = sum(n * each for n, each in zip(counts, votes, strict=True))
+        return np.asarray(total / sum(counts))
 
     @property
     def best(self) -> int:
@@ -103,10 +143,54 @@ class Entrant:
 
 
 @dataclass(frozen=True)
+class Mean:
+    """The mean of the boosters of one size or two.
+
+    ``weights`` are those of one vote of each size. ``votes`` are on all examples: the mean of the
+    boosters, and of those that hold an example out.
+    """
+
+    entrants: tuple[Entrant, ...]
+    weights: tuple[float, ...]
+    votes: FloatArray
+    calibration: Calibration
+    held_out: HeldOut
+    log_loss: float
+
+    @classmethod
+    def of(cls, entrants: Sequence[Entrant]) -> Mean | None:
+        """Return the mean of sizes, each weighed by the slope of its sigmoid; None if one has none.
+
+        So the logarithms of the odds are averaged. Weights are rounded to multiples of ``2**-20``:
+        votes then add up exactly.
+        """
+        slopes = [each.calibrations[each.best].slope for each in entrants]
+        n_votes = [each.n_votes for each in entrants]
+        if min(slopes) <= 0.0 or min(n_votes) == 0:
+            return None
+        each_vote = [slope / n for slope, n in zip(slopes, n_votes, strict=True)]
+        weights = [max(round(w / max(each_vote) * _UNITS), 1) / _UNITS for w in each_vote]
+        shares = [w * n for w, n in zip(weights, n_votes, strict=True)]
+
+        def combine(parts: list[FloatArray]) -> FloatArray:
+            total = sum(share * part for share, part in zip(shares, parts, strict=True))
+            return np.asarray(total / sum(shares))
+
+        held_out = combine([each.held_out[each.best] for each in entrants])
+        labels, masses = entrants[0].labels, entrants[0].masses
+        fitted = Calibration.fit(held_out, labels, masses, entrants[0].scale)
+        votes = combine([each.mean_votes() for each in entrants])
+        loss = exact_mean(fitted.losses(held_out, labels), masses)
+        errors = entrants[0].count_errors(held_out)
+        return cls(tuple(entrants), tuple(weights), votes, fitted, errors, loss)
+
+
+@dataclass(frozen=True)
 class Race:
     """How a race ended."""
 
     winner: Entrant
+    runner_up: Entrant | None
     choice: Choice
 
     @property
@@ -114,13 +198,21 @@ class Race:
         """The sigmoid of the votes of the winner."""
         return self.winner.calibrations[self.winner.best]
 
-    def mean_votes(self) -> FloatArray:
-        """Return the votes of all folds of the winner on every example, weighed by their rounds."""
-        winner = self.winner
-        votes = winner.votes[winner.best - len(winner.means)]
-        counts = [len(fold.rounds(self.choice.n_estimators)) for fold in winner.folds]
-        total = sum(n * each for n, each in zip(counts, votes, strict=True))
-        return np.asarray(total / sum(counts))
+    @property
+    def held_out(self) -> HeldOut:
+        """What the votes of the winner got wrong."""
+        return self.winner.count_errors(self.winner.held_out[self.winner.best])
+
+    def mean(self) -> Mean | None:
+        """Return the mean of the winner's boosters, with those of the runner-up if that is better.
+
+        None if no fold has a hypothesis.
+        """
+        alone = Mean.of([self.winner])
+        both = None if self.runner_up is None else Mean.of([self.winner, self.runner_up])
+        if alone is None or both is None or alone.log_loss <= both.log_loss:
+            return alone
+        return both
 
 
 def run_race(
@@ -145,7 +237,7 @@ def run_race(
         for entrant in running:
             entrant.dropped = entrant.is_behind(leader, n_left) and not entrant.ended
         running = [each for each in running if not (each.dropped or each.ended)]
-    winner = min(entrants, key=lambda each: (min(each.means), each.max_leaves))
+    winner, *others = sorted(entrants, key=lambda each: (min(each.means), each.max_leaves))
     choice = Choice(
         winner.max_leaves,
         winner.stages[winner.best],
@@ -154,7 +246,7 @@ def run_race(
         tuple(trial for entrant in entrants for trial in _trials(entrant, winner)),
         time.perf_counter() - begun,
     )
-    return Race(winner, choice)
+    return Race(winner, others[0] if others else None, choice)
 
 
 def _trials(entrant: Entrant, winner: Entrant) -> list[Trial]:

@@ -191,11 +191,11 @@ class BoostingRounds(BoosterInput):
                     pool,
                     n_threads,
                 )
-                plan = self._plan(settings, watched=bool(pairs or callbacks) or stopping is not None)
+                plan = self._plan(
+                    settings, watched=bool(pairs or callbacks) or stopping is not None
+                )
                 keys = None
-                if plan.chooses or (
-                    self._cross_fits and categories is None and stopping is None
-                ):
+                if plan.chooses or (self._cross_fits and categories is None and stopping is None):
                     keys = RowKeys(hash_rows(X), labels, prior)
                 fitted, settled = self._fit_rows(
                     rows, labels, weights.of_each, plan, watch_with, keys, pool
@@ -204,9 +204,7 @@ class BoostingRounds(BoosterInput):
                 settled = False
                 encoder, columns = None, X
                 if categories is not None:
-                    encoder, X = CategoryEncoder.learn(
-                        X, categories, labels, weights, ranked=False
-                    )
+                    encoder, X = CategoryEncoder.learn(X, categories, labels, weights, ranked=False)
                     columns = self._expand(encoder, X)
                 outline, watch = watch_with(encoder)
                 seeds = draw_seeds(self.random_state, used=self.n_iter_ if goes_on else 0)
@@ -264,12 +262,16 @@ class BoostingRounds(BoosterInput):
             race = self._race(rows, keys, plan, pool)
         if race is not None:
             shape, n_rounds = race.shape, race.choice.n_estimators
-            if plan.averages and any(fold.rounds(1) for fold in race.winner.folds):
-                outline, _ = watch_with(race.encoders[0])
-                given = race.encoders, outline, race.dealt, masses, self.binding_settings()
-                fitted = average(race, *given)
-                calibration = race.calibration if self.calibrate else None
-                return fitted.settled(fitted.model.n_rounds, calibration), True
+            mean = race.mean() if plan.averages else None
+            if mean is not None:
+                encoders = [
+                    encoder for each in mean.entrants for encoder in race.encoders[each.max_leaves]
+                ]
+                outline, _ = watch_with(encoders[0])
+                given = race.dealt, masses, self.binding_settings(), race.choice
+                fitted = average(mean, encoders, outline, *given)
+                calibration = mean.calibration if self.calibrate else None
+                return fitted.settled(fitted.model.n_rounds, calibration, mean.held_out), True
         n_rounds = n_rounds or USUAL_ROUNDS
         encoder, binned = rows.coded(None, ranked=not shape.is_stump)
         outline, watch = watch_with(encoder)
@@ -301,7 +303,8 @@ class BoostingRounds(BoosterInput):
             fitted = fitted._replace(record=replace(fitted.record, choice=choice))
         known = fitted.stages
         if race is not None and known == [race.choice.n_estimators]:
-            return self._settle(fitted, CrossFit(race.calibration, n_rounds)), True
+            found = CrossFit(race.calibration, race.held_out, n_rounds)
+            return self._settle(fitted, found), True
         if dealt is None or not dealt.folds or fitted.model.n_rounds == 0:
             return fitted, False
         if not waiting or not set(known) <= set(stages):  # the fit ended before its last round
@@ -330,7 +333,8 @@ class BoostingRounds(BoosterInput):
 
     def _settle(self, fitted: Fitted, found: CrossFit) -> Fitted:
         """Return the rounds that cross-fitting chose, calibrated."""
-        return fitted.settled(found.n_rounds, found.calibration if self.calibrate else None)
+        calibration = found.calibration if self.calibrate else None
+        return fitted.settled(found.n_rounds, calibration, found.held_out)
 
     def _stops(self, pairs: dict[str, Any], n_examples: int) -> Stopping | None:
         """Return when a fit stops whose examples are not in memory."""

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import Axes, Figure
+from driftgames.tables import counted
 
 CHOSEN, PLAYED, DROPPED = "chosen", "played", "dropped"
 """What became of a trial: it won, it was measured, or its size was dropped after it."""
+
+
+OUTCOMES = (CHOSEN, PLAYED, DROPPED)
+"""All of them."""
+
+CHOSEN_NUMBERS = ("max_leaves", "n_estimators", "n_folds", "n_examples")
+"""The members of a `Choice` that are integers."""
 
 
 class Trial(NamedTuple):
@@ -41,8 +49,8 @@ class Choice(Displayed):
         How many examples were held out in all.
     trials : tuple of Trial
         The table, by leaves, then by rounds.
-    seconds : float
-        How long the race took.
+    seconds : float, optional
+        How long the race took; a file does not tell.
     """
 
     max_leaves: int
@@ -50,12 +58,21 @@ class Choice(Displayed):
     n_folds: int
     n_examples: int
     trials: tuple[Trial, ...]
-    seconds: float
+    seconds: float | None = field(default=None, compare=False)
+
+    def played(self) -> Choice:
+        """Return the same table without a chosen trial."""
+        trials = (
+            each._replace(outcome=PLAYED if each.outcome == CHOSEN else each.outcome)
+            for each in self.trials
+        )
+        return replace(self, trials=tuple(trials))
 
     def _headline(self) -> str:
+        took = "" if self.seconds is None else f" in {self.seconds:.2f} s"
         return (
             f"{self.max_leaves} leaves, {self.n_estimators} rounds, chosen from "
-            f"{len(self.trials)} trials on {self.n_folds} folds in {self.seconds:.2f} s"
+            f"{counted(len(self.trials), 'trial')} on {counted(self.n_folds, 'fold')}{took}"
         )
 
     def _facts(self) -> Mapping[str, Any]:
@@ -82,4 +99,4 @@ class Choice(Displayed):
         """Draw the held-out log-loss of each size over the rounds, with standard errors."""
         from driftgames.plots.race import plot_race
 
-        return plot_race(self, ax=ax)
+        return plot_race(self.trials, ax=ax)

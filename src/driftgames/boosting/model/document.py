@@ -12,9 +12,16 @@ import numpy as np
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.choice import CHOSEN_NUMBERS, Choice, Trial
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import Stumps
-from driftgames.boosting.model.training_record import COLUMNS, Fitted, TrainingRecord
+from driftgames.boosting.model.training_record import (
+    COLUMNS,
+    Fitted,
+    HeldOut,
+    Member,
+    TrainingRecord,
+)
 from driftgames.boosting.model.trees import Trees
 from driftgames.certificates.margins import Margins
 from driftgames.core.checks import shown
@@ -46,7 +53,38 @@ def encode_fitted(model: FittedModel, record: TrainingRecord) -> Content:
         else {"values": margins.values.tolist(), "masses": margins.masses.tolist()},
         "default_vote": model.default_vote.tolist(),
         "calibration": None if calibration is None else asdict(calibration),
+        **_encode_choice(record),
     }
+
+
+def _encode_choice(record: TrainingRecord) -> Content:
+    """Return what was chosen and held out, and the members of a mean: only if there is any.
+
+    How long a choice took is left out: the same fit gives the same file.
+    """
+    content: Content = {}
+    if (choice := record.choice) is not None:
+        content["chosen"] = {name: getattr(choice, name) for name in CHOSEN_NUMBERS}
+        content["chosen"]["trials"] = [list(trial) for trial in choice.trials]
+    if record.held_out is not None:
+        content["held_out"] = [list(each) for each in zip(*record.held_out, strict=True)]
+    if record.members:
+        content["members"] = [list(member) for member in record.members]
+        content["mean_error"] = record.mean_error
+    return content
+
+
+def _decode_choice(content: Content) -> dict[str, Any]:
+    found: dict[str, Any] = {"mean_error": content.get("mean_error")}
+    if "chosen" in content:
+        numbers = {name: content["chosen"][name] for name in CHOSEN_NUMBERS}
+        trials = tuple(Trial(*each) for each in content["chosen"]["trials"])
+        found["choice"] = Choice(**numbers, trials=trials)
+    if "held_out" in content:
+        columns = zip(*content["held_out"], strict=True)
+        found["held_out"] = HeldOut(*(tuple(column) for column in columns))
+    found["members"] = tuple(Member(*each) for each in content.get("members", []))
+    return found
 
 
 def decode_fitted(content: Content, settings: Mapping[str, Any]) -> Fitted:
@@ -79,6 +117,7 @@ def decode_fitted(content: Content, settings: Mapping[str, Any]) -> Fitted:
         else Margins(_numbers(margins["values"]), np.array(margins["masses"])),
         settings,
         content["ended_early"],
+        **_decode_choice(content),
     )
     return Fitted(model, record)
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from driftgames.boosting.data.categories import CategoryEncoder
+from driftgames.boosting.model.choice import CHOSEN_NUMBERS, OUTCOMES
 from driftgames.boosting.model.training_record import COLUMNS
 from driftgames.core.checks import is_real
 from driftgames.core.schema import (
@@ -51,7 +52,7 @@ def check_model(
         LIST.check(name, members.get(name))
     parameters = estimators[members["estimator"]]
     schema = _schema(members) | {f"parameters.{name}": rule for name, rule in parameters.items()}
-    optional = {"categories", *(f"parameters.{name}" for name in left_out)}
+    optional = {"categories", *_CHOICE, *(f"parameters.{name}" for name in left_out)}
     for name in schema:
         if name not in members and name not in optional:
             raise ValueError(f"{name} is missing")
@@ -83,7 +84,8 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
         }
     margins = members.get("margins.values")
     n_margins = len(margins) if isinstance(margins, list) else 0
-    vote_weight = _WEIGHT if members["estimator"] == "AdaBoostClassifier" else _UNIT
+    weighed = members["estimator"] == "AdaBoostClassifier" or "members" in members
+    vote_weight = _WEIGHT if weighed else _UNIT
     return {
         "estimator": STRING,
         "classes.dtype": _LABEL_TYPE,
@@ -96,6 +98,7 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
         **{f"history.{name}": list_of(n_rounds, SHARE) for name in COLUMNS},
         "history.edge": list_of(n_rounds, _EDGE),
         "ended_early": one_of(True, False),
+        **_CHOICE,
         "default_vote": list_of(1 if n_classes == 2 else n_classes, between(-1, 1)),
         **({"calibration": NULL} if "calibration" in members else _SIGMOID),
         **(
@@ -175,6 +178,24 @@ _LABELS = Requirement(
 _LABEL_TYPE = Requirement("the NumPy type of numbers or of strings", _is_label_type)
 _FEATURES = integer(1, _MOST_FEATURES)
 _MARGINS = Requirement("a list of ascending numbers in [-1, 1]", _is_ascending)
+_TRIAL = Requirement(
+    "a list of leaves, rounds, log-loss, standard error and outcome",
+    lambda v: (
+        isinstance(v, list)
+        and len(v) == 5
+        and all(type(each) is int and each >= 0 for each in v[:2])
+        and all(is_real(each) and 0 <= each <= LARGEST for each in v[2:4])
+        and v[4] in OUTCOMES
+    ),
+)
+_COUNTS = integer(0)
+_CHOICE = {
+    **{f"chosen.{name}": _COUNTS for name in CHOSEN_NUMBERS},
+    "chosen.trials": Requirement("a list of trials", LIST.allows, _TRIAL),
+    "held_out": Requirement("a list of pairs", LIST.allows, list_of(2, _COUNTS)),
+    "members": Requirement("a list of members", LIST.allows, list_of(3, _COUNTS)),
+    "mean_error": SHARE,
+}
 _EDGE = Requirement("a number in (0, 0.5]", lambda v: is_real(v) and 0 < v <= 0.5)
 _UNIT = Requirement("1", lambda v: is_real(v) and v == 1)
 _WEIGHT = Requirement("a number in (0, 2**53]", lambda v: is_real(v) and 0 < v <= 2**53)

@@ -11,13 +11,36 @@ import numpy as np
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.boosting.model.votes import winners
 from driftgames.certificates.margins import Margins
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import FloatArray, IntArray
 
 History = dict[str, FloatArray]
 
 COLUMNS = ("edge", "zero_fraction", "training_error")
 """The columns of a history."""
+
+
+class Member(NamedTuple):
+    """A booster in a mean: its rounds, the mass of its training examples, and which fold it is."""
+
+    n_rounds: int
+    mass: int
+    fold: int
+
+
+class HeldOut(NamedTuple):
+    """The examples that each fold held out, and how many of them its booster got wrong."""
+
+    n_examples: tuple[int, ...]
+    n_errors: tuple[int, ...]
+
+    @classmethod
+    def of(cls, votes: Sequence[FloatArray], labels: Sequence[IntArray]) -> HeldOut:
+        """Count the errors of the votes of each fold."""
+        pairs = zip(votes, labels, strict=True)
+        errors = tuple(int((winners(each) != wanted).sum()) for each, wanted in pairs)
+        return cls(tuple(each.size for each in labels), errors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +62,13 @@ class TrainingRecord:
         The numbers of each evaluation set after each round.
     validation_score : array, optional
         With early stopping, the score before the first round and after each.
+    held_out : HeldOut, optional
+        What votes on examples held out got wrong.
     choice : Choice, optional
         What a race chose.
-    member_rounds : tuple of int
-        For the mean of several boosters, how many rounds each has. The rounds of the history take
-        turns.
+    members : tuple of Member
+        The boosters whose mean the model is; none for a single one. Their rounds take turns in the
+        history.
     mean_error : float, optional
         The training error of that mean.
     margins_after : dict
@@ -57,8 +82,9 @@ class TrainingRecord:
     ended_early: bool = False
     evals_result: dict[str, dict[str, FloatArray]] | None = None
     validation_score: FloatArray | None = None
+    held_out: HeldOut | None = None
     choice: Choice | None = None
-    member_rounds: tuple[int, ...] = ()
+    members: tuple[Member, ...] = ()
     mean_error: float | None = None
     margins_after: Mapping[int, Margins] = field(default_factory=dict)
 
@@ -90,12 +116,15 @@ class Fitted(NamedTuple):
         """The numbers of rounds that cross-fitting chooses from."""
         return sorted(self.record.margins_after) or [self.model.n_rounds]
 
-    def settled(self, n_rounds: int, calibration: Calibration | None) -> Fitted:
+    def settled(
+        self, n_rounds: int, calibration: Calibration | None, held_out: HeldOut | None
+    ) -> Fitted:
         """Return the chosen number of rounds, calibrated."""
         model, record = self
         if n_rounds < model.n_rounds:
             model, record = model.first(n_rounds), record.first(n_rounds)
-        return Fitted(replace(model, calibration=calibration), replace(record, margins_after={}))
+        record = replace(record, margins_after={}, held_out=held_out)
+        return Fitted(replace(model, calibration=calibration), record)
 
 
 def vote_by_mass(masses: Sequence[int]) -> FloatArray:
