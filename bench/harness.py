@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from driftgames.paper.environment import environment
 from driftgames.tables import Cell, Column, Row, Table
@@ -176,6 +176,23 @@ def side_by_side(
 def best_of(function: Callable[[], object], *, repeats: int = 5) -> float:
     """Return the seconds of the fastest of ``repeats`` calls, or of as many as patience allows."""
     return _take_turns("", {"": function}, repeats, silent)[""]
+
+
+def best_clocks(
+    title: str, fits: Mapping[Any, Callable[[], object]], repeats: int, tell: Tell
+) -> dict[Any, tuple[float, float]]:
+    """Return the best seconds of the clock and of the processor; the functions take turns."""
+    best: dict[Any, tuple[float, float]] = {}
+    for turn in range(1, repeats + 1):
+        for name, function in fits.items():
+            tell(f"{title}: {name}, turn {turn} of {repeats}")
+            gc.collect()
+            begun = time.perf_counter(), time.process_time()
+            function()
+            taken = time.perf_counter() - begun[0], time.process_time() - begun[1]
+            was = best.get(name, taken)
+            best[name] = min(was[0], taken[0]), min(was[1], taken[1])
+    return best
 
 
 def why_absent(modules: Sequence[str]) -> str | None:

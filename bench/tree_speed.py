@@ -9,7 +9,6 @@ tree against the share of examples that weigh zero.
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,7 +18,7 @@ import numpy as np
 import typer
 
 from bench.boosting import first_fit, make_dense
-from bench.harness import Tell, best_of, peak_memory, silent, why_absent
+from bench.harness import Tell, best_clocks, best_of, peak_memory, silent, why_absent
 from driftgames import datasets
 from driftgames.boosting import NHBoostDTClassifier
 from driftgames.boosting.data.binned_data import BinnedData, bin_examples
@@ -65,7 +64,7 @@ def fit(name: str, X: Any, y: Any, repeats: int, tell: Tell) -> Table:
             sizes = {"n_estimators": TREES, "num_leaves": LEAVES}
             fits["LightGBM", threads] = lightgbm(X, y, threads=threads, **sizes)
     driftgames(X, y, trees=1)()  # compile
-    best = _take_turns(f"{name}: {TREES} trees", fits, repeats, tell)
+    best = best_clocks(f"{name}: {TREES} trees", fits, repeats, tell)
     rows: list[Row] = []
     for (who, threads), (clock, processor) in best.items():
         ours, one = best["driftgames", threads], best[who, 1]
@@ -185,23 +184,6 @@ def run(*, n_rows: int = 1_000_000, repeats: int = 5, tell: Tell = silent) -> li
     settings = f"max_depth=None, max_leaves={LEAVES}"
     tables.append(first_fit(1, tell, settings=settings, limits={"cold": 8.0, "warm": 0.5}))
     return tables
-
-
-def _take_turns(
-    title: str, fits: Mapping[Any, Callable[[], Any]], repeats: int, tell: Tell
-) -> dict[Any, tuple[float, float]]:
-    """Return the best seconds of the clock and of the processor."""
-    best: dict[Any, tuple[float, float]] = {}
-    for turn in range(1, repeats + 1):
-        for name, function in fits.items():
-            tell(f"{title}: {name}, turn {turn} of {repeats}")
-            gc.collect()
-            begun = time.perf_counter(), time.process_time()
-            function()
-            taken = time.perf_counter() - begun[0], time.process_time() - begun[1]
-            was = best.get(name, taken)
-            best[name] = min(was[0], taken[0]), min(was[1], taken[1])
-    return best
 
 
 def main(

@@ -51,3 +51,13 @@ def test_bad_arguments_are_refused_before_anything_is_measured(tmp_path):
     done = CliRunner().invoke(app, ["everything"])
     assert done.exit_code == 2
     assert f"{', '.join(PEERS)}, all; got 'everything'" in " ".join(done.output.split())
+
+
+def test_a_section_must_be_one_of_its_subject():
+    for subject, told in (
+        ("boost_speed", "--only must be one of stumps, trees, threads, classes"),
+        ("noise", "--only must be left out with noise; got 'roots'"),
+    ):
+        done = CliRunner().invoke(app, [subject, "--only", "roots"])
+        assert done.exit_code == 2
+        assert told in " ".join(done.output.split())

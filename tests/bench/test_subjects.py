@@ -11,6 +11,7 @@ from sklearn.dummy import DummyClassifier
 from bench import (
     accuracy,
     bandit,
+    boost_speed,
     boosting,
     hedge,
     noise,
@@ -215,3 +216,46 @@ def test_the_speed_of_predictions_is_measured(kind, monkeypatch):
     *case, many, vote, share = predict_speed.measure(kind, 4, 1)
     assert case == [kind, 4]
     assert min(many, vote, share) > 0
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """Few rounds on small tables, and no new process."""
+    for module, name, value in (
+        (boost_speed, "ROUNDS", 8),
+        (boost_speed, "STUMPS", {(60, 3): 1.0, (10**9, 3): 1.0}),
+        (boost_speed, "TREES", {(80, 4): 0.0}),
+        (boost_speed, "PAPER", {}),
+        (boost_speed, "ONE_OR_TWO", (60,)),
+        (boost_speed, "run_python", lambda code, variables: "0.5"),
+        (predict_speed, "TREES", 3),
+        (predict_speed, "TRAINING", 200),
+        (predict_speed, "PREDICTED", 50),
+    ):
+        monkeypatch.setattr(module, name, value)
+
+
+@needs_lightgbm
+@pytest.mark.parametrize("section", boost_speed.SECTIONS)
+def test_every_section_says_whether_its_limits_are_kept(section, brief):
+    (table,) = boost_speed.run(quick=True, only=section)
+    ratios = {"prediction": "ours", "start": "processor"}.get(section, "ratio")
+    rows = zip(*(table.column(name) for name in (ratios, "at most", "kept")), strict=True)
+    for ratio, limit, kept in rows:
+        assert kept == (None if limit is None else "yes" if ratio <= limit else "no")
+    if section == "stumps":  # too large a table is left out of a quick run
+        assert list(zip(table.column("data"), table.column("threads"), strict=True)) == [
+            ("60 x 3", 1),
+            ("60 x 3", 2),
+        ]
+        assert table.column("ratio")[0] == table.column("ours")[0] / table.column("LightGBM")[0]
+    if section == "trees":
+        assert table.column("kept") == ["no", "no"]
+    if section == "start":
+        assert table.column("kept") == ["yes", "no"] * 3
+
+
+def test_the_time_of_a_round_is_that_of_the_rounds_between_a_short_and_a_long_fit():
+    best = {("ours", 2): (1.0, 2.0), ("ours", 12): (6.0, 22.0)}
+    assert boost_speed._per_round(best, "ours") == (0.5, 2.0)
+    assert boost_speed._per_round(best, "LightGBM") is None

@@ -1,3 +1,5 @@
+from bisect import bisect_left
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -5,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from driftgames.boosting.data.cuts import cut_dense, cut_sparse, midpoints, quantile_cuts
+from driftgames.boosting.data.cut_summary import CutSummary
+from driftgames.boosting.data.cuts import (
+    Cuts,
+    common_weight,
+    count_values,
+    cut_dense,
+    cut_sparse,
+    midpoints,
+    quantile_cuts,
+)
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -25,6 +36,99 @@ def test_neighbouring_floats_are_parted():
 
 def ones(n):
     return np.ones(n, dtype=np.int64)
+
+
+def slow_cuts(values, masses, max_bins):
+    """The slow way: `quantile_cuts` in plain Python, and its share in exact integers."""
+    if values.size <= max_bins:
+        return midpoints(values)
+    share, n_heavy = int(masses.sum()) / max_bins, 0
+    while (light := masses[masses < share]).size < masses.size - n_heavy:
+        n_heavy = masses.size - light.size
+        share = int(light.sum()) / (max_bins - n_heavy)
+    below = np.cumsum(np.minimum(masses, share)).tolist()
+    cuts, at, done = [], -1, 0.0
+    for left in range(max_bins, 1, -1):
+        target = done + (below[-1] - done) / left
+        after = bisect_left(below, target)
+        before = max(after - 1, 0)
+        nearer = target - below[before] < (below[after] - target) * (1 - 1e-9)
+        at = max(at + 1, before if nearer else after)
+        if at >= len(below) - 1:
+            break
+        cuts.append(at)
+        done = below[at]
+    return midpoints(np.stack([values[cuts], values[np.add(cuts, 1)]]))[0]
+
+
+def slow_dense(X, weights, max_bins):
+    """The slow way: the cuts of all columns from their distinct values."""
+    parts = []
+    for column in X.T:
+        values = np.unique(column[~np.isnan(column)]).astype(np.float64)
+        masses = [int(weights[column == x].sum()) for x in values]
+        parts.append(slow_cuts(values, np.array(masses, dtype=np.int64), max_bins))
+    return Cuts.gather(parts, np.isnan(X).any(axis=0))
+
+
+def same_bits(one, other):
+    assert one.thresholds.tobytes() == other.thresholds.tobytes()
+    assert one.starts.tolist() == other.starts.tolist()
+    assert one.missing.tolist() == other.missing.tolist()
+
+
+TINY, HUGE = 5e-324, np.finfo(np.float64).max
+EXTREMES = [0.0, -0.0, TINY, -TINY, 3 * TINY, 1e-308, HUGE, -HUGE, np.inf, -np.inf, np.nan]
+MASSES = st.one_of(
+    st.integers(1, 3), st.integers(1, 2**20), st.integers(2**53, 2**54), st.just(2**53 + 1)
+)
+
+
+@given(arrays(np.int64, st.integers(1, 120), elements=MASSES), st.integers(2, 24))
+def test_quantile_cuts_are_those_of_the_slow_way(masses, max_bins):
+    values = np.sort(np.random.default_rng(masses.size).normal(size=masses.size))
+    fast, slow = quantile_cuts(values, masses, max_bins), slow_cuts(values, masses, max_bins)
+    assert fast.tobytes() == slow.tobytes()
+
+
+@pytest.mark.parametrize("max_bins", [2, 3, 64, 255])
+@pytest.mark.parametrize("heaviest", [1, 2, 10**6, 2**52])
+@pytest.mark.parametrize("size", [256, 3000])
+def test_quantiles_of_many_values_are_those_of_the_slow_way(size, heaviest, max_bins):
+    rng = np.random.default_rng(size)
+    values = np.sort(rng.normal(size=size))
+    masses = (heaviest ** rng.random(size)).astype(np.int64)
+    fast, slow = quantile_cuts(values, masses, max_bins), slow_cuts(values, masses, max_bins)
+    assert fast.tobytes() == slow.tobytes()
+
+
+# halves of infinities of both signs have no sum: then the lower one is the threshold
+@pytest.mark.filterwarnings("ignore:invalid value encountered in add:RuntimeWarning")
+@given(st.data(), st.sampled_from([np.float64, np.float32]), st.integers(2, 9))
+def test_cuts_of_a_table_are_those_of_the_slow_way(data, dtype, max_bins):
+    shape = data.draw(st.integers(1, 40)), data.draw(st.integers(1, 3))
+    few = st.integers(-3, 3).map(float)
+    values = st.one_of(few, st.sampled_from(EXTREMES), st.floats(-8, 8))
+    with np.errstate(over="ignore"):
+        X = data.draw(arrays(np.float64, shape, elements=values)).astype(dtype)
+    heaviest = data.draw(st.sampled_from([1, 3, 2**40]))
+    weights = data.draw(arrays(np.int64, shape[0], elements=st.integers(1, heaviest)))
+    slow = slow_dense(X, weights, max_bins)
+    same_bits(cut_dense(X, weights, max_bins), slow)
+    same_bits(cut_dense(np.asfortranarray(X), weights, max_bins), slow)
+    summary = CutSummary(max_bins)
+    summary.add(X, weights)
+    same_bits(summary.cuts(), slow)
+
+
+def test_masses_of_equal_values_are_added_up_and_missing_values_have_none():
+    column, weights = np.array([2.0, np.nan, 0.0, 2.0, -0.0, np.inf]), np.array([5, 9, 1, 2, 3, 4])
+    for chosen, masses in ((weights, [4, 7, 4]), (weights[:1], [10, 10, 5])):
+        values, sums = count_values(column, chosen)
+        assert values.tolist() == [0.0, 2.0, np.inf]
+        assert sums.tolist() == masses
+    assert common_weight(weights) is weights
+    assert count_values(np.array([np.nan, np.nan]), ones(1))[0].size == 0
 
 
 def test_a_column_of_which_the_sample_knows_nothing_is_not_cut(monkeypatch):

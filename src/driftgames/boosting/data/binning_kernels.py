@@ -8,18 +8,103 @@ Indices are unsigned: Numba then leaves out the code that makes negative ones co
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from driftgames._kernels.jit import kernel
-from driftgames.boosting.data.bins import Array, first_from
+from driftgames._kernels.jit import kernel, scalar
+from driftgames.boosting.data.bins import Array, BitArray, first_from
+from driftgames.boosting.data.cuts import Cuts
+from driftgames.core.typing import FloatArray, IntArray
+
+_PLACES_PER_CUT = 4
+
+
+class CutIndex(NamedTuple):
+    r"""The cuts of each feature, and a first guess of the bin of a value.
+
+    .. math:: \mathrm{place}(x) = \lfloor \mathrm{scale} (x - \mathrm{low}) \rfloor
+
+    It is held within the table. It never falls where ``x`` rises, however its terms are rounded.
+    So the cuts at lower places are below ``x``, those at higher places are above it, and only
+    those at the same place are searched.
+    """
+
+    cuts: FloatArray
+    """Each row ascends and is filled up with infinity, so that no search leaves it."""
+    lows: FloatArray
+    scales: FloatArray
+    guesses: BitArray
+    """How many cuts of a feature lie at lower places."""
+    first_steps: IntArray
+    """The first step of a binary search among the cuts at one place: a power of two, or zero."""
+    missing: BitArray
+    """The bin of missing values."""
+
+
+def index_cuts(cuts: Cuts) -> CutIndex:
+    """Return the index of these cuts.
+
+    >>> cuts = Cuts.gather([np.array([0.0, 1.0, 1.1, 8.0])], np.zeros(1, dtype=bool))
+    >>> index = index_cuts(cuts)
+    >>> index.guesses[0].tolist()
+    [0, 1, 1, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3]
+    >>> int(index.first_steps[0])  # two cuts are at place 2
+    2
+    """
+    sizes = np.diff(cuts.starts)
+    most = int(sizes.max(initial=1))
+    padded = np.full((sizes.size, 2 * most), np.inf)
+    padded[np.arange(2 * most) < sizes[:, None]] = cuts.thresholds
+    index = CutIndex(
+        padded,
+        np.zeros(sizes.size),
+        np.zeros(sizes.size),
+        np.zeros((sizes.size, _PLACES_PER_CUT * most), dtype=np.uint8),
+        np.zeros(sizes.size, dtype=np.int64),
+        (cuts.n_bins - 1).astype(np.uint8),
+    )
+    _fill_index(index, sizes)
+    return index
+
+
+@scalar
+def place_of(x: Any, low: Any, scale: Any, n_places: Any) -> Any:
+    """Return the place of a value, and 0 for NaN: a term of it may be NaN or infinite too."""
+    at = (x - low) * scale
+    at = at if at > 0.0 else 0.0
+    last = np.float64(n_places - 1)
+    return np.uint32(np.int32(at if at < last else last))
+
+
+@kernel
+def _fill_index(index: CutIndex, sizes: Array) -> None:
+    """Write all fields but the cuts and the missing bins."""
+    n_places = index.guesses.shape[1]
+    for j in range(sizes.size):
+        size = sizes[j]
+        if size == 0:
+            continue
+        low = index.cuts[j, 0]
+        scale = n_places / (index.cuts[j, size - 1] - low)
+        index.lows[j], index.scales[j] = low, scale
+        most, k = 0, 0
+        for place in range(n_places):
+            index.guesses[j, place] = begin = k
+            while k < size and place_of(index.cuts[j, k], low, scale, n_places) == place:
+                k += 1
+            most = max(most, k - begin)
+        step = 1
+        while 2 * step <= most:
+            step *= 2
+        index.first_steps[j] = step
 
 
 @kernel
 def bin_dense(
     X: Array,
     order: Array,
-    cuts: Array,
-    missing: Array,
+    index: CutIndex,
     first: int,
     last: int,
     out: Array,
@@ -28,25 +113,26 @@ def bin_dense(
 ) -> None:
     """Write to ``out[j, i]`` the bin of feature ``j`` in row ``order[i]``, from first to last.
 
-    ``cuts[j]`` ascends and is filled up with infinity to a power of two, less one; the bin is
-    the number of cuts below the value. NaN goes to bin ``missing[j]``. ``values`` and ``at`` are
-    scratch buffers for a block of rows.
+    The bin is the number of cuts below the value. ``values`` and ``at`` are scratch buffers for a
+    block of rows.
     """
     for begin in range(first, last, values.size):
         size = min(values.size, last - begin)
         for j in range(X.shape[1]):
-            mine = cuts[j]
+            cuts, guesses = index.cuts[j], index.guesses[j]
+            low, scale = index.lows[j], index.scales[j]
             for i in range(size):
-                values[i] = X[np.uint64(order[begin + i]), j]
-                at[i] = 0
-            step = (mine.size + 1) >> 1
+                x = np.float64(X[np.uint64(order[begin + i]), j])
+                values[i] = x
+                at[i] = guesses[place_of(x, low, scale, guesses.size)]
+            step = index.first_steps[j]
             while step > 0:  # one step for the whole block: the loop inside has no branch
                 before = np.uint32(step - 1)
                 for i in range(size):
-                    at[i] += np.uint32(step) * np.uint32(mine[at[i] + before] < values[i])
+                    at[i] += np.uint32(step) * np.uint32(cuts[at[i] + before] < values[i])
                 step >>= 1
             for i in range(size):
-                out[j, begin + i] = missing[j] if np.isnan(values[i]) else at[i]
+                out[j, begin + i] = index.missing[j] if np.isnan(values[i]) else at[i]
 
 
 @kernel

@@ -11,15 +11,15 @@ import scipy.sparse as sp
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.cuts import (
     Cuts,
+    common_weight,
     count_stored,
-    count_values,
-    distinct_values,
+    cut_column,
+    few_values,
     midpoints,
     missing_columns,
     quantile_cuts,
 )
 from driftgames.boosting.data.row_sample import SAMPLE, RowSample, last_of_equals
-from driftgames.core.checks import as_read_only
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 
@@ -53,9 +53,7 @@ class CutSummary:
         if sp.issparse(X):
             self._take(*_stored_pairs(X))
         else:
-            values = np.empty((X.shape[1], self.max_bins + 1))
-            sizes = np.zeros(X.shape[1], dtype=np.int64)
-            distinct_values(as_read_only(X), values, sizes)
+            values, sizes = few_values(X, self.max_bins)
             columns = np.repeat(np.arange(X.shape[1]), sizes)
             filled = values[np.arange(values.shape[1]) < sizes[:, None]]
             self._take(missing_columns(X), columns, filled)
@@ -94,9 +92,9 @@ class CutSummary:
             for j, (a, b) in zip(many.tolist(), spans.tolist(), strict=True):
                 parts[j] = quantile_cuts(values[a:b], masses[a:b], self.max_bins)
         elif many.size:
+            weights = common_weight(weights)
             for j in many.tolist():
-                column: Array = np.ascontiguousarray(rows[:, j])
-                parts[j] = quantile_cuts(*count_values(column, weights), self.max_bins)
+                parts[j] = cut_column(np.ascontiguousarray(rows[:, j]), weights, self.max_bins)
         return Cuts.gather(parts, self._missing)
 
 

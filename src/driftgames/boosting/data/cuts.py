@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from driftgames._kernels.jit import kernel
-from driftgames.boosting.data.bins import Array, first_from
+from driftgames.boosting.data import cut_kernels as kernels
+from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.row_sample import SAMPLE, RowSample, hash_rows, last_of_equals
 from driftgames.core.checks import as_read_only, shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 MOST_BINS = 255
 """The largest number of bins of known values: one byte also holds the bin of missing values."""
+
+_BLOCK = 1024  # rows that are turned into columns together; they stay in cache
 
 
 @dataclass(frozen=True)
@@ -90,17 +91,19 @@ def cut_dense(
     array([1.5, 3. ])
     """
     n_features = X.shape[1]
-    values = np.empty((n_features, max_bins + 1))
-    sizes = np.zeros(n_features, dtype=np.int64)
-    distinct_values(as_read_only(X), values, sizes)
-    many = np.flatnonzero(sizes > max_bins)
-    parts = [midpoints(values[j, : sizes[j]]) for j in range(n_features)]
-    if many.size:
-        rows, weights = _sample(X, sample_weights)
-        columns = np.ascontiguousarray(rows[:, many].T)
-        found = each(lambda x: quantile_cuts(*count_values(x, weights), max_bins), columns)
-        for j, part in zip(many.tolist(), found, strict=True):
-            parts[j] = part
+    parts, many = [np.empty(0)] * n_features, np.arange(n_features)
+    rows, weights = X, sample_weights
+    if len(X) > SAMPLE:
+        values, sizes = few_values(X, max_bins)
+        many = np.flatnonzero(sizes > max_bins)
+        for j in np.flatnonzero(sizes <= max_bins).tolist():
+            parts[j] = midpoints(values[j, : sizes[j]])
+        if many.size:
+            rows, weights = _sample(X, sample_weights)
+    weights = common_weight(weights)
+    cut = each(lambda column: cut_column(column, weights, max_bins), _turned(rows, many))
+    for j, part in zip(many.tolist(), cut, strict=True):
+        parts[j] = part
     return Cuts.gather(parts, missing_columns(X))
 
 
@@ -109,7 +112,7 @@ def cut_sparse(X: Any, sample_weights: IntArray, max_bins: int) -> Cuts:
     n_features = X.shape[1]
     low, high = np.full(n_features, np.inf), np.full(n_features, -np.inf)
     known, lost = np.zeros((2, n_features), dtype=np.int64)
-    _column_spans(X.indptr, X.indices, X.data, sample_weights, low, high, known, lost)
+    kernels.column_spans(X.indptr, X.indices, X.data, sample_weights, low, high, known, lost)
     zeros = sample_weights.sum() - known - lost
     # most columns of sparse data store one value only: these are cut all at once
     binary = (low == high) & (low != 0) & (zeros > 0)
@@ -158,22 +161,11 @@ def quantile_cuts(values: FloatArray, masses: IntArray, max_bins: int) -> FloatA
     """
     if values.size <= max_bins:
         return midpoints(values)
-    # the mass below each cut, and the whole mass at the end
-    below = np.cumsum(np.minimum(masses, _share(masses, max_bins))).tolist()
-    cuts: list[int] = []
-    at, done = -1, 0.0
-    for left in range(max_bins, 1, -1):
-        target = done + (below[-1] - done) / left
-        after = bisect_left(below, target)
-        before = max(after - 1, 0)
-        # the nearer one; the second if rounding alone tells them apart
-        nearer = target - below[before] < (below[after] - target) * (1 - 1e-9)
-        at = max(at + 1, before if nearer else after)
-        if at >= len(below) - 1:
-            break
-        cuts.append(at)
-        done = below[at]
-    return np.asarray(midpoints(np.stack([values[cuts], values[np.add(cuts, 1)]]))[0])
+    values, masses = as_read_only(values.astype(np.float64, copy=False)), as_read_only(masses)
+    cuts = np.empty(max_bins - 1)
+    share = _share(masses, max_bins)
+    n_cuts = kernels.cut_by_mass(values, masses, share, max_bins, np.empty(values.size), cuts)
+    return cuts[:n_cuts]
 
 
 def _share(masses: IntArray, max_bins: int) -> float:
@@ -182,25 +174,60 @@ def _share(masses: IntArray, max_bins: int) -> float:
     >>> _share(np.array([5, 1, 1, 1, 1]), 3)
     2.0
     """
-    share, n_heavy = int(masses.sum()) / max_bins, 0
-    while (light := masses[masses < share]).size < masses.size - n_heavy:
-        n_heavy = masses.size - light.size
-        share = int(light.sum()) / (max_bins - n_heavy)
-    return share
+    masses = as_read_only(masses)
+    share, n_heavy = int(masses.sum()) / max_bins, 0  # Python rounds the quotient of integers once
+    while True:
+        light, n_light = kernels.sum_light(masses, share)
+        if n_light == masses.size - n_heavy:
+            return share
+        n_heavy = masses.size - n_light
+        share = light / (max_bins - n_heavy)
+
+
+def cut_column(column: Array, weights: IntArray, max_bins: int) -> FloatArray:
+    """Return the cuts of one column; ``weights`` are those of `common_weight`."""
+    values, masses = count_values(column, weights[:1])
+    if values.size > max_bins and weights.size > 1:  # few values are cut whatever they weigh
+        values, masses = count_values(column, weights)
+    return quantile_cuts(values, masses, max_bins)
+
+
+def common_weight(weights: IntArray) -> IntArray:
+    """Return one weight for all rows, if they weigh alike, else the weight of each.
+
+    >>> common_weight(np.array([2, 2, 2])).tolist(), common_weight(np.array([2, 1])).tolist()
+    ([2], [2, 1])
+    """
+    return weights[:1] if (weights == weights[0]).all() else weights
 
 
 def count_values(column: Array, weights: IntArray) -> tuple[FloatArray, IntArray]:
     """Return the distinct values of a column, ascending, and the mass at each, without NaN."""
-    known = column.size - np.count_nonzero(np.isnan(column))
-    if (weights == weights[0]).all():  # sorting is much cheaper than finding the order
-        ordered = np.sort(column)[:known]
-        below = weights[0] * np.arange(1, known + 1)
+    if weights.size == 1:  # sorting is much cheaper than finding the order
+        values = np.sort(column)
     else:
-        order = np.argsort(column, kind="stable")[:known]
-        ordered = column[order]
-        below = np.cumsum(weights[order])
-    last = last_of_equals(ordered)
-    return ordered[last].astype(np.float64), np.diff(below[last], prepend=0)
+        order = np.argsort(column)  # equal values in any order: their weights are added up
+        values, weights = column[order], weights[order]
+    values = values[: np.searchsorted(values, np.nan)].astype(np.float64)  # NaN is sorted last
+    masses = np.empty(values.size, dtype=np.int64)
+    n_values = kernels.join_equals(values, as_read_only(weights), masses)
+    return values[:n_values], masses[:n_values]
+
+
+def few_values(X: Array, max_bins: int) -> tuple[FloatArray, IntArray]:
+    """Return the distinct values of the columns that have few, as `kernels.distinct_values`."""
+    values = np.empty((X.shape[1], max_bins + 1))
+    sizes = np.zeros(X.shape[1], dtype=np.int64)
+    kernels.distinct_values(as_read_only(X), values, sizes)
+    return values, sizes
+
+
+def _turned(rows: Array, chosen: IntArray) -> Array:
+    """Return the chosen columns, one behind the other in memory."""
+    columns = np.empty((chosen.size, len(rows)), dtype=rows.dtype)
+    for begin in range(0, len(rows), _BLOCK):
+        columns[:, begin : begin + _BLOCK] = rows[begin : begin + _BLOCK].T[chosen]
+    return columns
 
 
 def count_stored(X: Any, weights: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
@@ -246,55 +273,3 @@ def missing_columns(X: Array) -> BoolArray:
     with np.errstate(over="ignore", invalid="ignore"):
         total = X.sum(axis=0)
     return np.asarray([not np.isfinite(s) and np.isnan(X[:, j]).any() for j, s in enumerate(total)])
-
-
-@kernel
-def distinct_values(X: Array, values: Array, sizes: Array) -> None:
-    """Collect the distinct values of each column, ascending, as long as they are few.
-
-    ``sizes[j]`` becomes the number of values, or the length of ``values[j]`` if there are more.
-    NaN is left out.
-    """
-    most = values.shape[1]
-    n_open = X.shape[1]  # the columns that have few values so far
-    for i in range(X.shape[0]):
-        if n_open == 0:
-            break
-        for j in range(X.shape[1]):
-            size = sizes[j]
-            x = np.float64(X[i, j])
-            if size < most and not np.isnan(x):
-                at = first_from(values[j], 0, size, x)
-                if at == size or values[j, at] != x:
-                    for b in range(size, at, -1):
-                        values[j, b] = values[j, b - 1]
-                    values[j, at] = x
-                    sizes[j] = size + 1
-                    n_open -= size + 1 == most
-
-
-@kernel
-def _column_spans(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    sample_weights: Array,
-    low: Array,
-    high: Array,
-    known: Array,
-    lost: Array,
-) -> None:
-    """Find the least and largest value stored in each column of a CSR matrix, and their mass.
-
-    ``lost`` adds up the sample weights of the stored NaN, and ``known`` those of the other entries.
-    """
-    for i in range(indptr.size - 1):
-        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            j = np.uint64(indices[e])
-            x = np.float64(data[e])
-            if np.isnan(x):
-                lost[j] += sample_weights[i]
-            else:
-                low[j] = min(low[j], x)
-                high[j] = max(high[j], x)
-                known[j] += sample_weights[i]
