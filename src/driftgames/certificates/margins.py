@@ -55,7 +55,7 @@ class Margins(NamedTuple):
 
 
 class MemberEdges(NamedTuple):
-    """A booster in a mean: its rounds, the mean of their edges, and the mass that it was fitted to."""
+    """A booster in a mean: its rounds, the mean of their edges, and its training mass."""
 
     n_rounds: int
     mean_edge: float

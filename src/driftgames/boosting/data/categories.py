@@ -223,7 +223,7 @@ class CategoryEncoder:
                 features.append(None)
                 continue
             found = {category for column in known for category in column.categories}
-            categories: Categories = tuple(sorted(found))  # type: ignore[type-var]  # one type
+            categories: Categories = tuple(sorted(found))
             ranks = []
             for column in known:
                 for mine in column.ranks:

@@ -113,7 +113,7 @@ class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator,
         """Return the shape of the weak hypotheses, checked."""
         shape = TreeShape(**{name: getattr(self, name) for name in SHAPE_SETTINGS})
         if self.estimator is not None:
-            usual = {each.name: each.default for each in fields(self)}
+            usual: dict[str, Any] = {each.name: each.default for each in fields(self)}
             if shape != TreeShape(**{name: usual[name] for name in SHAPE_SETTINGS}):
                 raise ValueError(
                     f"{', '.join(SHAPE_SETTINGS)} are for the built-in trees; "

@@ -24,8 +24,8 @@ max_depth : int, optional
     sets no limit; then ``max_leaves`` does.
 max_leaves : int or "auto", optional
     The most leaves of a tree: the leaf of the largest gain is split first. 2 makes stumps. "auto"
-    chooses among 2, 4, 8, 16 and 32, or for K classes among 2, K + 2, 2K, 4K and 8K, by the log-loss
-    on examples held out; beside a ``max_depth`` it sets no limit.
+    chooses among 2, 4, 8, 16 and 32, or for K classes among 2, K + 2, 2K, 4K and 8K, by the
+    log-loss on examples held out; beside a ``max_depth`` it sets no limit.
 ensemble : bool or "auto"
     Whether the model is the mean of the boosters that chose its size, each of which holds a part of
     the examples out. False fits one booster more, to all examples. "auto" takes the mean where a

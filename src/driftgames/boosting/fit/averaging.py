@@ -1,7 +1,7 @@
 """The mean of several boosters as one model.
 
-The mean of boosters is one booster: that of all their hypotheses, with a weight for each vote. Rounds
-of the boosters take turns, so that the first hypotheses are a mean too.
+The mean of boosters is one booster: that of all their hypotheses, with a weight for each vote. The
+boosters take turns, round by round, so that the first hypotheses are a mean too.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.sources import Asked, open_source
 from driftgames.boosting.estimators.booster_input import BoosterInput
@@ -19,6 +20,7 @@ from driftgames.boosting.fit.training_rows import SharedBins
 from driftgames.boosting.fit.warm_start import check_categories, check_continuation, check_names
 from driftgames.boosting.model.training_record import Fitted
 from driftgames.core.checks import check_integer
+from driftgames.core.typing import IntArray
 
 BATCH_ROWS = 65_536
 """The number of rows that `fit_batches` works on at a time."""
@@ -144,9 +146,16 @@ class BatchFit(BoostingRounds):
             return self._fit_rows(
                 SharedBins(binned, encoder),
                 labels,
-                binned.sample_weights[np.argsort(binned.order)],
+                _in_order(binned),
                 plan,
                 lambda encoder: (outline, watch),
                 keys,
                 pool,
             )
+
+
+def _in_order(binned: BinnedData) -> IntArray:
+    """Return the sample weights in the order of the examples."""
+    weights = np.empty_like(binned.sample_weights)
+    weights[slice(None) if binned.order is None else binned.order] = binned.sample_weights
+    return weights

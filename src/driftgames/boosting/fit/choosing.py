@@ -64,21 +64,20 @@ def choose_size(
     make = partial(_race, start=start, stages=stages, n_classes=n_classes, pool=pool, tell=tell)
     if rows.n_rows < calibration.LARGE:
         return make(rows, keys, shapes, deal_folds(keys, N_FOLDS))
-    trials: tuple[Any, ...] = ()
+    first: SizeRace | None = None
     if len(shapes) > 1:
         at = _sample(keys)
-        some = RowKeys(*(None if each is None else each[at] for each in keys))
+        prior = None if keys.sample_weight is None else keys.sample_weight[at]
+        some = RowKeys(keys.hashes[at], keys.labels[at], prior)
         dealt = _first_fold(deal_folds(some, N_FOLDS))
         first = make(rows.take(at), some, shapes, dealt)
         if first is None:
             return None
-        shapes, trials = [first.shape], first.choice.played().trials
+        shapes = [first.shape]
     last = make(rows, keys, shapes, _first_fold(deal_folds(keys, _LAST_PARTS)))
-    if last is None or not trials:
+    if last is None or first is None:
         return last
-    seconds = first.choice.seconds + last.choice.seconds
-    choice = replace(last.choice, trials=(*trials, *last.choice.trials), seconds=seconds)
-    return replace(last, choice=choice)
+    return replace(last, choice=last.choice.after(first.choice))
 
 
 def _first_fold(dealt: FoldKeys) -> FoldKeys:

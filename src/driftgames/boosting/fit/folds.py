@@ -1,8 +1,8 @@
-"""Folds: fits that hold rows out, whose votes on these rows calibrate a booster and choose its size.
+"""Folds: fits that hold rows out. Votes on these rows calibrate a booster and choose its size.
 
 The rows of a fold that are held out keep their place among the binned rows with a sample weight of
-zero. They go through every tree, and their mistakes are counted: that is their vote. So a fold needs
-no predictions of its own, and its votes can be read between two rounds.
+zero. They go through every tree, and their mistakes are counted: that is their vote. So a fold
+needs no predictions of its own, and its votes can be read between two rounds.
 """
 
 from __future__ import annotations

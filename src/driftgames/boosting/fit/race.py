@@ -1,15 +1,15 @@
 r"""A race of sizes: examples held out choose the leaves of the trees and the number of rounds.
 
 Every size plays on the same folds. After 25, 50, 100, 200 and 400 rounds the votes on the examples
-held out become probabilities by the best sigmoid, and the log-loss of each example is kept. The trial
-of the least mean log-loss is chosen; of equal ones that of fewer leaves, then of fewer rounds.
+held out become probabilities by the best sigmoid, and the log-loss of each example is kept. The
+trial of the least mean log-loss is chosen; of equal ones that of fewer leaves, then of fewer rounds.
 
 Not all trials are played. Let :math:`\ell(s)` be the mean log-loss of a size after stage ``s``.
 
 - A size has *ended* when a stage is no better than the one before: :math:`\ell(s) \ge \ell(s-1)`.
-- A size is *dropped* from its second stage on if it is behind the best trial so far by more than two
-  standard errors of the difference, and by more than all stages that are left would bring if each
-  gained as much as the last one: :math:`r\,(\ell(s-1) - \ell(s))` for ``r`` stages left.
+- A size is *dropped* from its second stage on if it is behind the best trial so far by more than
+  two standard errors of the difference, and by more than all stages that are left would bring if
+  each gained as much as the last one: :math:`r\,(\ell(s-1) - \ell(s))` for ``r`` stages left.
 
 Sums are rounded once, and folds are made of the contents of rows. So the choice does not depend on
 the order of the examples, on threads or on batches.
@@ -91,12 +91,12 @@ class Entrant:
     @property
     def masses(self) -> IntArray:
         """The masses of the examples held out."""
-        return self._dealt.masses[self._at]
+        return np.asarray(self._dealt.masses[self._at])
 
     @property
     def labels(self) -> IntArray:
         """The classes of the examples held out."""
-        return self._dealt.labels[self._at]
+        return np.asarray(self._dealt.labels[self._at])
 
     @property
     def scale(self) -> float:

@@ -20,14 +20,19 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-9  # the difference between edges that are added up in different orders
 
 
-def check_continuation(booster: BoostingRounds, classes: Array, n_estimators: int) -> None:
+def check_continuation(booster: BoostingRounds, classes: Array, n_estimators: int | None) -> None:
     """Raise ValueError unless a fitted booster can go on with these classes and settings."""
+    if len(booster.record_.members) > 1:
+        raise ValueError(
+            "warm_start goes on with one booster; this one is the mean of "
+            f"{len(booster.record_.members)}: fit it with ensemble=False"
+        )
     if not np.array_equal(classes, booster.classes_):
         raise ValueError(
             f"warm_start goes on with the classes {booster.classes_.tolist()}; "
             f"got {classes.tolist()}"
         )
-    if n_estimators < booster.n_iter_:
+    if n_estimators is not None and n_estimators < booster.n_iter_:
         raise ValueError(
             f"n_estimators must be at least {booster.n_iter_}, the rounds played already, "
             f"with warm_start; got {n_estimators}"

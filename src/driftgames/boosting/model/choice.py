@@ -24,8 +24,8 @@ CHOSEN_NUMBERS = ("max_leaves", "n_estimators", "n_folds", "n_examples")
 class Trial(NamedTuple):
     """One line of the table: a size and a number of rounds.
 
-    ``log_loss`` is the mean on examples held out, and ``standard_error`` that of its difference from
-    the chosen trial.
+    ``log_loss`` is the mean on examples held out, and ``standard_error`` that of its difference
+    from the chosen trial.
     """
 
     max_leaves: int
@@ -60,13 +60,14 @@ class Choice(Displayed):
     trials: tuple[Trial, ...]
     seconds: float | None = field(default=None, compare=False)
 
-    def played(self) -> Choice:
-        """Return the same table without a chosen trial."""
-        trials = (
+    def after(self, earlier: Choice) -> Choice:
+        """Return the choice with the table of an earlier one, on a sample, above its own."""
+        before = (
             each._replace(outcome=PLAYED if each.outcome == CHOSEN else each.outcome)
-            for each in self.trials
+            for each in earlier.trials
         )
-        return replace(self, trials=tuple(trials))
+        seconds = (self.seconds or 0.0) + (earlier.seconds or 0.0)
+        return replace(self, trials=(*before, *self.trials), seconds=seconds)
 
     def _headline(self) -> str:
         took = "" if self.seconds is None else f" in {self.seconds:.2f} s"
