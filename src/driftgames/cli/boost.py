@@ -24,7 +24,7 @@ from driftgames.cli._options import (
     running,
 )
 from driftgames.cli._output import console, fail, say
-from driftgames.cli._quick_import import import_sklearn
+from driftgames.cli._quick_import import import_boosting
 from driftgames.tables import as_records, draw_table, visible, write_json
 
 
@@ -103,7 +103,7 @@ def fit(
         save_every (ROUNDS): Write the model after this many rounds, or after a quarter of the
             rounds done if that is more.
     """
-    import_sklearn()
+    import_boosting()
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import say_best_round, say_scores
 
@@ -160,7 +160,7 @@ def cv(
         folds: How many parts.
         seed: Of the deal of the examples.
     """
-    import_sklearn()
+    import_boosting()
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import cross_validate
 
@@ -200,7 +200,7 @@ def predict(
         output (FILE): The file. Default: standard output.
         json (FILE): Write labels, votes and probabilities to this file.
     """
-    import_sklearn()
+    import_boosting()
     from driftgames.boosting.estimators.persistence import load_model
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import line_of, predictions_of, say_scores
@@ -255,7 +255,7 @@ def inspect(
         plot (FILE): Draw what the features vote to this .svg, .pdf or .png.
         html (OUT.html): Write the scorecard of stumps as a page.
     """
-    import_sklearn()
+    import_boosting()
     from driftgames.boosting.estimators.persistence import load_model
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import facts_of, features_of, margins_on, summary_of
