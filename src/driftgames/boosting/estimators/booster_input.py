@@ -38,6 +38,8 @@ _FREE = {
 }
 """Settings that may change when a fit goes on. An `estimator` may be replaced by another one."""
 
+_GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+
 
 class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # sklearn is untyped
     """A classifier that checks its settings and its examples."""
@@ -51,11 +53,13 @@ class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator,
         if max_bins > MOST_BINS:
             raise ValueError(f"max_bins must be at most {MOST_BINS}; got {max_bins}")
         self._check_stopping()
+        if not isinstance(self.random_state, (*_GENERATORS, type(None))):
+            check_integer("random_state", self.random_state, least=0, limited=False)
         goes_on = bool(self.warm_start and self.__sklearn_is_fitted__())
         return n_estimators, max_bins, self._tree_shape(), goes_on
 
     def _check_stopping(self) -> None:
-        """Raise ValueError for settings of early stopping that mean nothing, used or not."""
+        """Validate the settings of early stopping, even if they are unused."""
         if isinstance(self.early_stopping, str):
             choose("early_stopping", self.early_stopping, {"auto": True, "cv": True})
         else:
@@ -72,6 +76,7 @@ class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator,
         check_integer("n_iter_no_change", self.n_iter_no_change, least=1)
         if not (is_real(self.tol) and self.tol >= 0):
             raise ValueError(f"tol must be a number >= 0; got {shown(self.tol)}")
+        _check_scoring(self.scoring)
 
     def _tree_shape(self) -> TreeShape | None:
         """Return the shape of the weak hypotheses, checked; None for that of the default stump."""
@@ -138,6 +143,22 @@ class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator,
             own = get_tags(self.estimator).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = own.sparse, own.allow_nan
         return tags
+
+
+def _check_scoring(scoring: Any) -> None:
+    """Raise ValueError for what is neither a name of a score, nor a scorer, nor None."""
+    if isinstance(scoring, str) and scoring != "loss":
+        from sklearn.metrics import get_scorer_names  # slow to import
+
+        if scoring not in get_scorer_names():
+            raise ValueError(
+                'scoring must be "loss" or a name of sklearn.metrics.get_scorer_names(); '
+                f"got {shown(scoring)}"
+            )
+    elif not (scoring is None or isinstance(scoring, str) or callable(scoring)):
+        raise ValueError(
+            f"scoring must be a name, a scorer of scikit-learn or None; got {shown(scoring)}"
+        )
 
 
 def find_classes(y: Array) -> Array:
