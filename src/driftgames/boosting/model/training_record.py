@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.certificates.margins import Margins
+from driftgames.core.display import Displayed, Fields
 from driftgames.core.typing import FloatArray
 
 History = dict[str, FloatArray]
@@ -18,7 +21,7 @@ COLUMNS = ("edge", "zero_fraction", "training_error")
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingRecord:
+class TrainingRecord(Displayed):
     """How a model was fitted; certificates are made of it, and a fit goes on from it.
 
     Parameters
@@ -48,6 +51,12 @@ class TrainingRecord:
     evals_result: dict[str, dict[str, FloatArray]] | None = None
     validation_score: FloatArray | None = None
     margins_after: Mapping[int, Margins] = field(default_factory=dict)
+
+    def _headline(self) -> str:
+        return f"{self.history['edge'].size:,} rounds{', ended early' * self.ended_early}"
+
+    def _columns(self) -> Fields:
+        return {"round": np.arange(1, self.history["edge"].size + 1), **self.history}
 
     def first(self, n_rounds: int) -> TrainingRecord:
         """Return the record of the first rounds, one of those in ``margins_after``."""
