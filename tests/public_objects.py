@@ -4,11 +4,12 @@ import numpy as np
 
 from driftgames import bandit, certificates, datasets, games, hedge, oco, plots, portfolio, tables
 from driftgames.bandit import BernoulliArms, Exp3IX, PotentialBandit, PullLog, TsallisINF
+from driftgames.boosting import NHBoostDTClassifier
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
 from driftgames.games import DGv1, PotentialPlayer, StochasticAdversary
 from driftgames.online_boosting import AdaBoostOL, OnlineBBM
-from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
+from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm, check_potential
 
 LOSSES = np.random.default_rng(0).random((40, 5))
 RELATIVES = np.random.default_rng(1).uniform(0.9, 1.1, (30, 3))
@@ -46,8 +47,25 @@ def results():
         0.3,
         TwoNorm().bound,
     )
+    X = np.random.default_rng(3).normal(size=(80, 3)).round(1)
+    colours = np.where(X[:, :1] > 0.5, "red", np.where(X[:, :1] < -0.5, "green", "blue"))
+    y = X[:, 0] + X[:, 1] > 0
+    stumps = NHBoostDTClassifier(9, calibrate=False).fit(X, y)
+    trees = NHBoostDTClassifier(9, max_depth=2, calibrate=False).fit(X, y)
+    painted = NHBoostDTClassifier(9, categorical_features=[0], calibrate=False).fit(colours, y)
     table = tables.Table("Sets", (tables.Column("set"), tables.Column("rows")), (("a9a", 5),))
     made = [
+        stumps.model_,
+        stumps.model_.tables.additive,
+        stumps.record_,
+        stumps.stumps_,
+        stumps.explain(X[0]),
+        stumps.shape_functions_[0],
+        painted.shape_functions_[0],
+        trees.trees_,
+        certificates.ConfidenceSequence().run(LOSSES[:, 0]),
+        certificates.mean_interval(LOSSES[:, 0]),
+        check_potential(TwoNorm(), 20),
         learner.certificate(),
         run,
         boosted,

@@ -203,6 +203,14 @@ def named_parameters(call):
     return {k: each for k, each in parameters.items() if "VAR_" not in each.kind.name}
 
 
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path, monkeypatch):
+    """Run in an empty folder, which no call may write to: a path may be a bad value."""
+    monkeypatch.chdir(tmp_path)
+    yield
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(("public", "package"), list(find_callables()))
 def test_a_public_callable_refuses_bad_values_in_its_own_words(public, package):
     named = named_parameters(public)

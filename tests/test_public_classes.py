@@ -15,6 +15,7 @@ from tests.public_objects import others, results
 
 PACKAGES = (
     "bandit",
+    "boosting",
     "certificates",
     "games",
     "hedge",
@@ -43,9 +44,16 @@ ELSEWHERE = {
     **dict.fromkeys(("Exp4", "SquareCB", "ThompsonSampling"), "like TsallisINF"),
     **dict.fromkeys(("OLMAR", "PAMR", "LimitedPortfolio", "StrategyMixture"), "a strategy"),
     **dict.fromkeys(("ConfidenceSequence", "SignedIntervals"), "the repr is that of Stateful"),
+    **dict.fromkeys(("ArmRace", "ContextRun"), "a result that has no page of its own yet"),
     **dict.fromkeys(
-        ("ArmRace", "ConfidenceRun", "ContextRun", "MeanInterval", "PotentialCheck"),
-        "a result that has no page of its own yet",
+        (
+            "AdaBoostClassifier",
+            "BoostByMajorityClassifier",
+            "NHBoostClassifier",
+            "NHBoostDTClassifier",
+            "PotentialBoostClassifier",
+        ),
+        "an estimator: scikit-learn shows it",
     ),
 }
 """Public classes without an object here, and why."""
@@ -126,7 +134,7 @@ def test_a_result_is_one_line_a_summary_a_page_and_a_frame(name):
 
 def test_most_results_have_a_picture():
     plain = [name for name, each in RESULTS.items() if "<svg" not in each._repr_html_()]
-    assert sorted(plain) == ["BanditCheck", "Quote", "Table"]
+    assert sorted(plain) == ["BanditCheck", "PotentialCheck", "Quote", "Table"]
 
 
 @pytest.mark.parametrize("name", RESULTS)

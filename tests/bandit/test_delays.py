@@ -11,7 +11,6 @@ from driftgames.bandit import (
     TsallisINF,
     play_games,
 )
-from driftgames.bandit import clock_kernels as clock
 from driftgames.bandit import tsallis_engine as tsallis
 from driftgames.certificates.bounds.bandits import (
     exp3_delayed,
@@ -21,14 +20,6 @@ from driftgames.certificates.bounds.bandits import (
     tsallis_inf_rv,
     tsallis_inf_stochastic,
 )
-from driftgames.core.documents import (
-    DocumentError,
-    decode_array,
-    encode_array,
-    read_document,
-    write_document,
-)
-from driftgames.core.state import kind_of
 from driftgames.potentials import NoBoundError
 
 PROMISING = {
@@ -296,32 +287,6 @@ def test_a_saved_policy_remembers_how_late_losses_were(make, tmp_path, two_rates
     loaded = type(policy).load(tmp_path / "b.json", **given)
     assert loaded.total_delay == policy.total_delay == 7
     assert loaded._engine.drift == policy._engine.drift
-
-
-@pytest.mark.parametrize(
-    ("index", "value", "message"),
-    [
-        (clock.ANSWERED, 9.0, r"the number of losses must lie in \[0, 5\]; got"),
-        (clock.ANSWERED, 2.5, "the number of losses must be a whole number; got 2.5"),
-        (clock.DELAY, 11.0, r"the delay must lie in \[0, 10\]; got"),
-        (clock.DELAY, -1.0, "the delay must lie in"),
-        (clock.DRIFT, 99.0, "the drift must lie in"),
-        (clock.DRIFT, -1.0, "the drift must lie in"),
-    ],
-)
-def test_a_file_with_delays_that_no_game_has_is_refused(make, tmp_path, index, value, message):
-    policy, path = make(3, random_state=0), tmp_path / "b.json"
-    policy.run(np.full((5, 3), 0.5), delays=1)
-    policy.save(path)
-    kind, version = kind_of(type(policy)), policy.VERSION
-    content = read_document(path, kind, version)
-    numbers = decode_array(content["state"]["numbers"])
-    numbers[index] = value
-    content["state"]["numbers"] = encode_array(numbers)
-    write_document(path, kind, version, content)
-    given = {"potential": policy.potential} if policy.title.startswith("Algorithm") else {}
-    with pytest.raises(DocumentError, match=message):
-        type(policy).load(path, **given)
 
 
 def test_a_pull_that_waits_through_a_run_is_counted_in_each_of_its_rounds(make):

@@ -1,6 +1,7 @@
 """Every bad input: a clear error in scikit-learn's manner, and nothing half-fitted."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -96,6 +97,31 @@ BAD_FITS = {
         {"sample_weight": np.ma.array(np.ones(40), mask=np.arange(40) == 5)},
         "sample_weight must have no masked entries; got one at index 5",
     ),
+    "a label that is None": (
+        X,
+        [0, 1, None, *Y[3:]],
+        {},
+        {},
+        "missing labels; got None at index 2",
+    ),
+    "a label that is NA": (
+        X,
+        pd.Series(["a", pd.NA] * 20, dtype="string"),
+        {},
+        {},
+        "missing labels; got <NA> at index 1",
+    ),
+    "a label that is NaT": (
+        X,
+        np.array(["2020-01-01", "NaT"] * 20, dtype="datetime64[D]"),
+        {},
+        {},
+        "missing labels; got None at index 1",
+    ),
+    "labels of two kinds": (X, ["a", 3] * 20, {}, {}, "labels of one kind.* got 'a' and 3"),
+    "a score that is none": (X, Y, {"scoring": object()}, {}, "scoring must be a name, a scorer"),
+    "an unknown score": (X, Y, {"scoring": "best"}, {}, "scoring must be .*; got 'best'"),
+    "a seed in words": (X, Y, {"random_state": "abc"}, {}, "random_state must be an integer >= 0"),
     "a learner that errs": (X, Y, {"estimator": Failing()}, {}, "the weak learner erred"),
     "a learner without weights": (
         X,
@@ -176,6 +202,8 @@ def test_margins_want_known_labels_one_for_each_example():
         booster.margins(X, Y[:3])
     with pytest.raises(ValueError, match=r"classes \[0, 1\]; got .*2"):
         booster.margins(X, Y + 1)
+    with pytest.raises(ValueError, match="missing labels; got <NA> at index 0"):
+        booster.margins(X, np.array([pd.NA, *Y[1:]], dtype=object))
 
 
 def test_going_on_wants_the_same_classes_features_and_data():

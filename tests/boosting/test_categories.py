@@ -16,7 +16,6 @@ from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifie
 from driftgames.boosting.data.categories import RARE, CategoryColumn, CategoryEncoder, CategoryVotes
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.estimators.persistence import encode_model
-from driftgames.core.documents import DocumentError
 from driftgames.datasets.binarise import Attribute, binarise, make_columns
 from driftgames.datasets.libsvm import read_libsvm
 
@@ -361,31 +360,6 @@ def test_the_documents_say_what_a_model_is_and_how_to_predict_without_it(depth, 
     rows[0][0], rows[1][3] = "purple", None  # unknown, missing
     wanted = booster.predict(pd.DataFrame(rows, columns=frame.columns)).tolist()
     assert [namespace["predict"](namespace["encode"](x)) for x in rows] == wanted
-
-
-@pytest.mark.parametrize(
-    ("column", "message"),
-    [
-        (0, r"categories\[3\] must be an object of values, missing and ranks, or null; got 0"),
-        ({"values": ["a"], "missing": True}, r"categories\[3\] must be an object"),
-        ({"values": [None], "missing": True, "ranks": []}, r"categories\[3\] must be an object"),
-        ({"values": ["a"], "missing": 1, "ranks": []}, r"categories\[3\] must be an object"),
-        ({"values": ["a"], "missing": True, "ranks": None}, r"categories\[3\] must be an object"),
-        (
-            {"values": ["a"], "missing": True, "ranks": [["1"]]},
-            r"categories\[3\] must be an object",
-        ),
-        ({"values": ["a", "a"], "missing": True, "ranks": []}, "categories must be distinct"),
-        ({"values": ["a"], "missing": True, "ranks": []}, r"stumps\.feature\[\d+\] must be an"),
-    ],
-)
-def test_files_with_other_categories_are_refused(column, message, tmp_path, rewrite):
-    frame, y = draw(4)
-    path = tmp_path / "m.json"
-    NHBoostDTClassifier(60, calibrate=False).fit(frame, y).save(path)
-    rewrite(path, lambda content: content["categories"].__setitem__(3, column))
-    with pytest.raises(DocumentError, match=message):
-        NHBoostDTClassifier.load(path)
 
 
 def test_another_weak_learner_sees_the_same_columns():

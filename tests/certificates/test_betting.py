@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftgames.certificates import ConfidenceSequence, confidence_sequence
-from driftgames.core.documents import DocumentError
+from tests.refusals import check_files_of
 
 SETTINGS = [{}, {"drifting": True}, {"side": "lower"}, {"side": "upper"}, {"tuned_for": 3}]
 
@@ -188,19 +188,16 @@ def test_a_saved_sequence_goes_on_to_the_same_bits(tmp_path):
     assert loaded.high == found.high
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("numbers", np.full(7, 0.5)), ("ends", np.array([0.5, 1.0])), ("sums", np.zeros((2, 3)))],
-)
-def test_a_state_that_no_bettor_reaches_is_refused(name, value):
-    found = ConfidenceSequence()
-    content = found.content()
-    found._set_state({**found._get_state()})
-    with pytest.raises(ValueError, match=r"must|cannot"):
-        found._set_state({**found._get_state(), name: value})
-    assert ConfidenceSequence.from_content(content) == found
-    with pytest.raises(DocumentError):
-        ConfidenceSequence.from_content({**content, "state": {}})
+REFUSED = [
+    ("state", {}, "the state must be|is missing"),
+    ("state.numbers", np.full(7, 0.5), "must|cannot"),
+    ("state.ends", np.array([0.5, 1.0]), "must|cannot"),
+    ("state.sums", np.zeros((2, 3)), "must|cannot"),
+]
+
+
+def test_a_file_that_no_bettor_writes_is_refused(tmp_path):
+    check_files_of(ConfidenceSequence(), tmp_path / "s.json", REFUSED)
 
 
 def test_a_mean_that_changes_contradicts_a_constant_one():

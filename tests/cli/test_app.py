@@ -86,7 +86,7 @@ RUNNABLE = [
     "boost fit breast_cancer.train.csv --label class --model m",
     "boost cv breast_cancer.train.csv --label class --folds 3",
     "boost predict breast_cancer.test.csv --model m",
-    "boost inspect m --plot shapes.svg --html points.html",
+    "boost inspect m --plot shapes.svg --html page.html",
     "hedge stocks.relatives.csv --gains --loss-range 0,2",
     "mix stocks.forecasts.csv --target 'S&P 500' --plot w.svg",
     "bandit stocks.relatives.csv --gains --loss-range 0,2",

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.model_selection import StratifiedKFold
 from typer.testing import CliRunner
 
 from driftgames.boosting import (
@@ -27,6 +26,7 @@ from driftgames.boosting import (
 from driftgames.boosting.estimators.persistence import encode_model, load_model
 from driftgames.boosting.weights.by_mistakes import EngineChips
 from driftgames.cli._boost_options import ALGORITHMS
+from driftgames.cli._boost_report import deal_folds
 from driftgames.cli.boost import app
 from driftgames.datasets.libsvm import format_libsvm
 
@@ -487,8 +487,9 @@ def test_cross_validation_shows_error_auc_and_log_loss_of_every_fold(csv, tmp_pa
     arguments = ["--label", "kind", "--folds", 3, "--rounds", 10, "--seed", 4, "--json", out]
     done = run("cv", path, *arguments)
     found = json.loads(out.read_text())
-    folds = StratifiedKFold(3, shuffle=True, random_state=4).split(X, labels)
-    for row, (learn, test) in zip(found["parts"], folds, strict=True):
+    fold_of = deal_folds(labels, 3, seed=4)
+    for k, row in enumerate(found["parts"]):
+        learn, test = fold_of != k, fold_of == k
         booster = NHBoostDTClassifier(10).fit(X[learn], labels[learn])
         assert row["examples"] == 50
         assert row["error"] == np.mean(booster.predict(X[test]) != labels[test])
@@ -504,6 +505,24 @@ def test_cross_validation_shows_error_auc_and_log_loss_of_every_fold(csv, tmp_pa
     assert run("cv", path, *arguments).stdout == done.stdout
     done = run("cv", path, "--folds", 100, "--label", "kind", code=2)
     assert "--folds must be at most the number of examples of every class; got 100" in done.stderr
+
+
+@pytest.mark.parametrize("folds", [2, 3, 7])
+def test_folds_have_the_same_number_of_examples_and_of_each_class(folds):
+    y = np.random.default_rng(folds).choice(["a", "b", "c"], size=101, p=[0.7, 0.2, 0.1])
+    fold_of = deal_folds(y, folds, seed=1)
+    for which in (np.ones(y.size, dtype=bool), y == "a", y == "b", y == "c"):
+        assert np.ptp(np.bincount(fold_of[which], minlength=folds)) <= 1
+    assert not np.array_equal(fold_of, deal_folds(y, folds, seed=2))
+
+
+def test_few_examples_for_each_class_are_said_in_our_own_words(tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("x,who\n" + "".join(f"{i},p{i % 20}\n" for i in range(38)))
+    done = run("fit", path, "--label", "who", "--rounds", 2, "--model", tmp_path / "m.json")
+    assert done.stderr.endswith(
+        f"{path}: label who has fewer than 2 examples for each class on average\n"
+    )
 
 
 def test_a_validation_file_is_followed_and_tells_when_to_stop(tmp_path):

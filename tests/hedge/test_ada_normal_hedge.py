@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from driftgames.hedge import AdaNormalHedge
+from tests.refusals import restate
 
 
 def _weights(R, C, q):
@@ -141,10 +142,12 @@ def test_the_certificate_of_three_rounds_by_hand():
 
 
 def test_the_promise_counts_the_mean_spread_of_the_best():
-    learner = AdaNormalHedge(3)
-    learner._cumulative[:] = [0.0, 1.0, 2.0]
-    learner._totals[:] = [9.0, 1.5, 0.0, 0.0]
-    learner._memory[:] = [4.0, 1.0, 9.0]
+    learner = restate(
+        AdaNormalHedge(3),
+        state__cumulative=np.array([0.0, 1.0, 2.0]),
+        state__totals=np.array([9.0, 1.5, 0.0, 0.0]),
+        state__memory=np.array([4.0, 1.0, 9.0]),
+    )
     epsilons = np.array([1, 2, 3]) / 3
     log_b = math.log(1 + 1.5 * (1 + math.log(10)))
     expected = np.sqrt(3 * np.array([4.0, 2.5, 14.0 / 3]) * (log_b - np.log(epsilons)))
@@ -152,10 +155,12 @@ def test_the_promise_counts_the_mean_spread_of_the_best():
 
 
 def test_the_mean_of_the_spread_with_a_prior_weighs_by_it():
-    learner = AdaNormalHedge(2, prior=[0.9, 0.1])
-    learner._cumulative[:] = [0.0, 1.0]
-    learner._totals[:] = [9.0, 1.0, 0.0, 0.0]
-    learner._memory[:] = [4.0, 14.0]
+    learner = restate(
+        AdaNormalHedge(2, prior=[0.9, 0.1]),
+        state__cumulative=np.array([0.0, 1.0]),
+        state__totals=np.array([9.0, 1.0, 0.0, 0.0]),
+        state__memory=np.array([4.0, 14.0]),
+    )
     log_b = math.log(1 + 1.5 * (1 + math.log(10)))
     assert learner.certificate().promised[-1] == pytest.approx(math.sqrt(3 * 5.0 * log_b))
 

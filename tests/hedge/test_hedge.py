@@ -17,6 +17,7 @@ from driftgames.potentials import (
     RecipePotential,
     TwoNorm,
 )
+from tests.refusals import restate
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,11 @@ def test_the_compiled_form_for_games_is_the_weight_itself():
         hedge.run(np.tile([0.0, 0.5, 1.0], (t - 1, 1)))
         p = NormalHedgeDT().distribution(hedge.positions, t)
         np.testing.assert_allclose(hedge.distribution(), p, rtol=1e-13)
-    hedge._cumulative[:] = [-(10.0**3 - 1), -500.0, 0.0]
-    hedge._totals[:] = [999.0, 0.0, -(10.0**3 - 1), 0.0]
+    hedge = restate(
+        hedge,
+        state__cumulative=np.array([-999.0, -500.0, 0.0]),
+        state__totals=np.array([999.0, 0.0, -999.0, 0.0]),
+    )
     with mpmath.workdps(50):
         exact = [
             mpmath.exp((s - 1) ** 2 / mpmath.mpf(3000))
@@ -125,8 +129,9 @@ def test_all_weights_zero_plays_the_prior():
 def test_the_compiled_loop_plays_the_prior_too_where_all_weights_are_zero():
     for prior, expected in ((None, 0.5), ([0.75, 0.25], 0.75)):
         hedge = Hedge(2, TwoNorm(), prior=prior)
-        hedge._cumulative += 5.0  # both stand at 5, where the 2-norm weighs nothing
-        hedge._totals[2] = 5.0
+        # both stand at 5, where the 2-norm weighs nothing
+        both, totals = np.full(2, 5.0), np.array([5.0, 0.0, 5.0, 0.0])
+        hedge = restate(hedge, state__cumulative=both, state__totals=totals)
         assert hedge.distribution()[0] == expected
         assert hedge.run([[1.0, 0.0]], distributions=True).distributions[0, 0] == expected
         assert hedge.learner_loss == pytest.approx(expected)

@@ -17,9 +17,8 @@ from hypothesis import settings as tried
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from driftgames.core.documents import DocumentError, encode_array, write_document
-from driftgames.core.state import nested, restore_nested
-from driftgames.hedge import LEARNERS, ExpertLearner, Hedge, NormalHedge, Squint
+from driftgames.core.documents import DocumentError
+from driftgames.hedge import LEARNERS, Hedge, NormalHedge
 
 NAMES = list(LEARNERS)
 WITH_PRIOR = [name for name in NAMES if name != "normalhedge"]
@@ -385,60 +384,6 @@ def test_learners_differ_by_what_they_are():
     assert Hedge(3) != "Hedge(3)"
     with pytest.raises(TypeError, match="unhashable"):
         hash(Hedge(3))
-
-
-def test_a_file_of_another_learner_is_refused(tmp_path):
-    path = tmp_path / "state.json"
-    NormalHedge(3).save(path)
-    with pytest.raises(DocumentError, match=r"holds a 'driftgames.NormalHedge'"):
-        Hedge.load(path)
-
-
-def test_a_broken_file_is_refused(tmp_path):
-    path = tmp_path / "state.json"
-    Hedge(3).save(path)
-    whole = path.read_text()
-    path.write_text(whole[: len(whole) // 2])
-    with pytest.raises(DocumentError, match="cut short"):
-        Hedge.load(path)
-    path.write_text(whole.replace('"n_actions": 3', '"n_actions": 4'))
-    with pytest.raises(DocumentError, match="sha256"):
-        Hedge.load(path)
-
-
-@pytest.mark.parametrize(
-    ("member", "value", "message"),
-    [
-        ("cumulative", np.zeros(4), r"cumulative must be float64\[3\]"),
-        ("cumulative", np.full(3, np.nan), "cumulative must be finite"),
-        ("totals", np.zeros(4, dtype=np.float32), r"totals must be float64\[4\]"),
-        ("totals", np.array([-5.0, 0, 0, 0]), "the clock must be an integer >= 0; got -5"),
-        ("totals", np.array([1.5, 0, 0, 0]), "the clock must be an integer >= 0; got 1.5"),
-        ("totals", np.array([2, 0, -1e6, 0]), "the lowest total must be 0; got -1e\\+06"),
-        ("totals", np.array([2, 2.5, 0, 0]), "2 rounds cannot bring an action so far"),
-        ("extra", np.zeros(3), "the state must be"),
-    ],
-)
-def test_a_state_that_does_not_fit_is_refused(member, value, message, tmp_path):
-    learner = Hedge(3)
-    content = learner.content()
-    content["state"][member] = encode_array(value)
-    write_document(tmp_path / "s.json", "driftgames.Hedge", 2, content)
-    with pytest.raises(DocumentError, match=message):
-        Hedge.load(tmp_path / "s.json")
-
-
-def test_a_negative_memory_is_refused():
-    content = nested(Squint(3))
-    content["state"]["memory"] = encode_array(np.array([0.0, -1.0, 0.0]))
-    with pytest.raises(DocumentError, match="memory must be nonnegative"):
-        restore_nested(content, ExpertLearner)
-
-
-def test_a_state_that_is_no_state_is_refused(tmp_path):
-    write_document(tmp_path / "s.json", "driftgames.Hedge", 2, {**Hedge(3).content(), "state": []})
-    with pytest.raises(DocumentError, match=r"s.json: not a whole Hedge"):
-        Hedge.load(tmp_path / "s.json")
 
 
 @pytest.mark.parametrize("given", [{"loss_range": (0, 9)}, {"n_actions": 3}, {"gains": True}])

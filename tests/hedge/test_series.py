@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from driftgames.core.documents import DocumentError
 from driftgames.hedge import ExpertMixture, SeriesMixture
 from driftgames.hedge.mixture import LookAheadWarning
 
@@ -120,20 +119,6 @@ def test_an_error_leaves_every_series_as_it_was():
     with pytest.raises(ValueError, match="at least one prediction; one of 'c' has none"):
         series.predict([[np.nan] * 3], by=["c"])
     assert series == before
-
-
-def test_a_state_that_does_not_fit_is_refused():
-    X, y = forecasts(9)
-    series = SeriesMixture(delay=1)
-    series.predict_then_fit(X, y)
-    content = series.content()
-    content["state"]["series"][0]["rounds"] = 12
-    with pytest.raises(DocumentError, match="mixture 0 of '' must have 6 rounds; got 5"):
-        SeriesMixture.from_content(content)
-    content = series.content()
-    content["arguments"]["linearise"] = False
-    with pytest.raises(DocumentError, match="its mixtures have"):
-        SeriesMixture.from_content(content)
 
 
 def test_predictions_that_look_ahead_say_so():

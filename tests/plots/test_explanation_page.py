@@ -77,7 +77,7 @@ def test_the_most_important_feature_comes_first(page):
 
 
 def test_votes_of_an_example_add_up(page):
-    assert "+0.2000" in page.html().split("the whole vote")[1]
+    assert "+0.2000" in page.html().split("whole vote")[1]
 
 
 def test_a_shape_needs_one_value_more_than_thresholds():
@@ -90,3 +90,12 @@ def test_a_page_of_many_features_leaves_some_out():
     text = ExplanationPage("wide", "yes", many).html()
     assert "40 features of less weight are left out" in text
     assert text.count("<figure") == 60
+
+
+def test_a_feature_without_a_shape_says_so():
+    feature = FeatureShape("age", (), (), importance=0.5)
+    text = ExplanationPage("trees", "yes", [feature]).html()
+    assert "<svg" not in text
+    assert "age votes together with other features" in text
+    with pytest.raises(ValueError, match="age must have 1 values; got 0"):
+        FeatureShape("age", (), ())

@@ -9,8 +9,6 @@ from scipy.optimize import minimize
 
 from driftgames._kernels.simplex import lowest_on_simplex
 from driftgames.certificates.bounds.portfolios import exponentiated_gradient, online_newton_step
-from driftgames.core.description import encode
-from driftgames.core.documents import DocumentError
 from driftgames.portfolio import (
     BuyAndHold,
     ExponentiatedGradient,
@@ -89,12 +87,7 @@ def test_soft_bayes_follows_its_formula_and_needs_no_scale():
     assert np.allclose(scaled, played, rtol=1e-9)
 
 
-def test_a_state_of_soft_bayes_without_a_share_is_refused():
-    strategy = SoftBayes(2)
-    content = strategy.content()
-    content["state"]["shares"] = encode(np.array([1.0, 0.0]))
-    with pytest.raises(DocumentError, match="shares must be above 0; got 0"):
-        SoftBayes.from_content(content)
+def test_soft_bayes_says_where_it_has_no_bound():
     with pytest.raises(ValueError, match="no bound with costs; got cost="):
         SoftBayes(2, cost=0.1).regret_bound(best_constant_rebalanced(market(3, 2)))
     with pytest.raises(ValueError, match="the same 0 days and 2 assets; got 3 days"):

@@ -5,13 +5,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from driftgames.core.documents import DocumentError, encode_array
 from driftgames.portfolio import (
     STRATEGIES,
     BuyAndHold,
     OnlineNewtonStep,
     Quote,
-    UniformRebalancing,
 )
 
 SMALL = {"universal": {"n_points": 128}, "normalhedge.dt": {"n_points": 128, "span": 1.0}}
@@ -207,53 +205,6 @@ def test_one_asset_is_refused(make):
 def test_a_bad_cost_is_refused(make, cost):
     with pytest.raises(ValueError, match=r"cost must lie in \[0, 0.5\]"):
         make(4, cost=cost)
-
-
-def test_a_state_is_not_taken_for_another_strategy(tmp_path):
-    UniformRebalancing(4).save(tmp_path / "state.json")
-    with pytest.raises(DocumentError, match=r"holds a 'driftgames\.UniformRebalancing'"):
-        BuyAndHold.load(tmp_path / "state.json")
-
-
-def changed(**members):
-    return lambda content: content["state"].update(members)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (changed(t=-5), "t must be an integer >= 0; got -5"),
-        (changed(t=2.5), "t must be an integer >= 0; got 2.5"),
-        (changed(log_wealth=float("nan")), "log_wealth must be a finite number; got nan"),
-        (changed(quote={"prices": encode_array(np.ones(3)), "date": ""}), "prices must be of sh"),
-        (changed(quote={"prices": encode_array(np.zeros(4)), "date": ""}), "prices must be above"),
-        (changed(quote={"prices": None, "date": "", "assets": list("abcda")}), "must be 4 diff"),
-        (changed(quote={"prices": None, "date": "", "assets": list("abca")}), "must be 4 differ"),
-        (changed(held=encode_array(np.zeros(3))), r"held must be float64\[4\]; got float64\[3\]"),
-        (changed(held=encode_array(np.full(4, np.nan))), "held must be finite"),
-    ],
-)
-def test_a_state_that_no_run_can_have_is_refused(make, tmp_path, rewrite, change, message):
-    strategy, path = make(4), tmp_path / "state.json"
-    strategy.run(market(days=3))
-    strategy.save(path)
-    rewrite(path, change)
-    with pytest.raises(DocumentError, match=message):
-        type(strategy).load(path)
-
-
-@pytest.mark.parametrize("name", ["hold", "eg", "ons", "universal"])
-def test_arrays_that_are_not_finite_are_refused(name, tmp_path, rewrite):
-    strategy, path = build(name, 4), tmp_path / "state.json"
-    strategy.save(path)
-
-    def poison(content):
-        array = content["state"][strategy._array_names[-1]]
-        array |= encode_array(np.full(array["shape"], np.nan))
-
-    rewrite(path, poison)
-    with pytest.raises(DocumentError, match=f"{strategy._array_names[-1]} must be finite"):
-        type(strategy).load(path)
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "normalhedge.dt"])

@@ -358,14 +358,6 @@ def test_own_points_are_not_those_of_the_caller():
     assert universal == twin
 
 
-def test_a_state_without_tolls_is_refused(tmp_path, rewrite):
-    path = tmp_path / "state.json"
-    UniversalPortfolio(3, n_points=64, cost=0.01).save(path)
-    rewrite(path, lambda content: content["state"].pop("tolls"))
-    with pytest.raises(DocumentError, match=r"the state must be .*tolls; got held, log_wealth"):
-        UniversalPortfolio.load(path)
-
-
 @pytest.mark.parametrize("n_points", [2, 3, 4])
 def test_the_promise_of_two_assets_changes_on_the_day_that_quadrature_ends(n_points):
     """2n - 1 days are exact, 2n are not: with one asset worthless the mean of b**T shows it."""

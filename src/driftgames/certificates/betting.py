@@ -52,6 +52,7 @@ from driftgames.core.checks import (
     is_real,
     shown,
 )
+from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.schema import FLAG, LIST, SHARE, Schema, array_of, integer, one_of
 from driftgames.core.state import Stateful, check_arrays, check_clock
 from driftgames.core.typing import Axes, Content, Figure, FloatArray
@@ -337,7 +338,7 @@ class ConfidenceSequence(Stateful):
 
 
 @dataclass(frozen=True, eq=False)
-class ConfidenceRun:
+class ConfidenceRun(Displayed):
     """The bounds after each value of one call of `ConfidenceSequence.run`.
 
     Parameters
@@ -353,6 +354,23 @@ class ConfidenceRun:
     weights: FloatArray
     low: FloatArray
     high: FloatArray
+
+    def _headline(self) -> str:
+        last = f", mean in [{self.low[-1]:.4f}, {self.high[-1]:.4f}]" if self.values.size else ""
+        return (
+            f"{counted(self.values.size, 'value')}{last} with confidence {1 - self.before.delta:g}"
+        )
+
+    def _columns(self) -> Fields:
+        rounds = np.arange(self.before.t + 1, self.before.t + 1 + self.values.size)
+        bounds = {"mean": self.mean, "low": self.low, "high": self.high}
+        return {"value_number": rounds, "value": self.values, "weight": self.weights, **bounds}
+
+    def _sketch(self) -> Sketch:
+        rounds = range(self.before.t + 1, self.before.t + 1 + self.values.size)
+        return Sketch(
+            rounds, {"mean": self.mean, "low": self.low, "high": self.high}, label="value"
+        )
 
     @property
     def mean(self) -> FloatArray:

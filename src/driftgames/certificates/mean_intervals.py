@@ -32,24 +32,32 @@ from driftgames.core.checks import (
     check_vector,
     shown,
 )
+from driftgames.core.display import Displayed, Sketch
 
 _ROUNDED = 1.0 - 1e-9  # tails of coins are right to this; delta is made smaller by it
 
 
-class MeanInterval(NamedTuple):
-    """An interval for a mean: the estimate, the bounds, the chance of a miss, the sample's size."""
-
+class _Interval(NamedTuple):
     mean: float
     low: float
     high: float
     delta: float
     n: int
 
+
+class MeanInterval(Displayed, _Interval):
+    """An interval for a mean: the estimate, the bounds, the chance of a miss, the sample's size."""
+
+    __slots__ = ()
+
     def __str__(self) -> str:
         return (
             f"mean {self.mean:.4f}, in [{self.low:.4f}, {self.high:.4f}] with confidence "
             f"{1 - self.delta:g}; {self.n:,} values"
         )
+
+    def _sketch(self) -> Sketch:
+        return Sketch(bars={"low": self.low, "mean": self.mean, "high": self.high})
 
 
 def mean_interval(

@@ -17,7 +17,7 @@ from driftgames.boosting.estimators.persistence import save_model
 from driftgames.boosting.fit.rounds import heaviest
 from driftgames.cli import INTERRUPTED
 from driftgames.cli._boost_options import ExampleReading, Training
-from driftgames.cli._boost_report import feature_name
+from driftgames.cli._boost_report import feature_name, ignore_rare_classes
 from driftgames.cli._examples import Examples
 from driftgames.cli._output import fail, say
 from driftgames.core.progress import progress
@@ -73,6 +73,8 @@ def _say_label(data: str, examples: Examples, training: Training) -> None:
         f"{listed(found)}; {counted(n_features, 'feature')}: {listed(names, 6)}",
         err=True,
     )
+    if classes.size > examples.y.size / 2:
+        say(f"{data}: label {where} has fewer than 2 examples for each class on average", err=True)
 
 
 def refuse_quantity(data: str, where: str, classes: npt.NDArray[Any], training: Training) -> None:
@@ -133,6 +135,7 @@ def fit_with_checkpoints(
 
     with progress("boosting", total=rounds) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", NoEdgeWarning)  # a line below says it
+        ignore_rare_classes()
         advance(done)
         booster.set_params(warm_start=True)
         watched: dict[str, Any] = {}

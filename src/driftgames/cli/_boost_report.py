@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from driftgames.cli._examples import Examples
 from driftgames.cli._output import say
 from driftgames.cli._scores import log_loss, mean_area
 from driftgames.core.progress import progress
 from driftgames.core.text import listed, shown
+from driftgames.core.typing import IntArray
 from driftgames.tables import Column, Row, Table
 
 COLUMNS = (
@@ -140,7 +143,6 @@ def cross_validate(booster: Any, examples: Examples, folds: int, seed: int, name
     Every fold has the same share of each class, as far as possible.
     """
     from sklearn.base import clone
-    from sklearn.model_selection import StratifiedKFold
 
     X, y = examples.X, examples.y
     assert y is not None
@@ -151,18 +153,40 @@ def cross_validate(booster: Any, examples: Examples, folds: int, seed: int, name
             f"--folds must be at most the number of examples of every class; got {folds}, and "
             f"class {shown(rare)} has {counts.min()}"
         )
-    splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(np.zeros(y.size), y)
+    fold_of = deal_folds(y, folds, seed)
     rows: list[Row] = []
-    with progress("folds", folds) as advance:
-        for k, (learn, test) in enumerate(splits, start=1):
+    with progress("folds", folds) as advance, warnings.catch_warnings():
+        ignore_rare_classes()
+        for k in range(folds):
+            learn, test = np.flatnonzero(fold_of != k), np.flatnonzero(fold_of == k)
             fitted = clone(booster).fit(X[learn], y[learn])
-            rows.append((str(k), test.size, fitted.n_iter_, *score(fitted, X[test], y[test])))
+            scores_of_fold = score(fitted, X[test], y[test])
+            rows.append((str(k + 1), test.size, fitted.n_iter_, *scores_of_fold))
             advance(1)
     scores = np.array([row[3:] for row in rows], dtype=np.float64)
     mean, spread = scores.mean(axis=0), scores.std(axis=0, ddof=1)
     rows.append(("mean", y.size, None, *mean.tolist()))
     rows.append(("standard deviation", None, None, *spread.tolist()))
     return Table(f"{folds} folds of {name}", COLUMNS, tuple(rows))
+
+
+def ignore_rare_classes() -> None:
+    """Ignore scikit-learn's warning of many classes; the line about the label says it."""
+    warnings.filterwarnings("ignore", message="The number of unique classes", category=UserWarning)
+
+
+def deal_folds(y: npt.NDArray[Any], folds: int, seed: int) -> IntArray:
+    """Return the fold of each example, from 0: shuffled in each class, then dealt in turn.
+
+    Every fold has as many examples as another, and as many of each class, or one more.
+
+    >>> deal_folds(np.array(["a", "b", "a", "b", "a", "b"]), 3, seed=0)
+    array([1, 1, 2, 2, 0, 0])
+    """
+    shuffled = np.random.default_rng(seed).permutation(y.size)
+    fold_of = np.empty(y.size, dtype=np.int64)
+    fold_of[np.lexsort((shuffled, y))] = np.arange(y.size) % folds
+    return fold_of
 
 
 def say_scores(before: str, booster: Any, X: Any, y: Any) -> None:

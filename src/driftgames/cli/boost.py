@@ -24,7 +24,7 @@ from driftgames.cli._options import (
     running,
 )
 from driftgames.cli._output import console, fail, say
-from driftgames.cli._quick_import import import_sklearn
+from driftgames.cli._quick_import import import_boosting
 from driftgames.tables import as_records, draw_table, visible, write_json
 
 
@@ -103,7 +103,7 @@ def fit(
         save_every (ROUNDS): Write the model after this many rounds, or after a quarter of the
             rounds done if that is more.
     """
-    import_sklearn()
+    import_boosting()
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import say_best_round, say_scores
 
@@ -160,7 +160,7 @@ def cv(
         folds: How many parts.
         seed: Of the deal of the examples.
     """
-    import_sklearn()
+    import_boosting()
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import cross_validate
 
@@ -200,7 +200,7 @@ def predict(
         output (FILE): The file. Default: standard output.
         json (FILE): Write labels, votes and probabilities to this file.
     """
-    import_sklearn()
+    import_boosting()
     from driftgames.boosting.estimators.persistence import load_model
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import line_of, predictions_of, say_scores
@@ -246,31 +246,24 @@ def inspect(
 ) -> None:
     """Show what a model is made of: rounds, features, margins and its certificate.
 
-    Example: driftgames boost inspect m --plot shapes.svg --html points.html
+    Example: driftgames boost inspect m --plot shapes.svg --html page.html
 
     Options:
         model (M.json): The model file.
-        data (FILE): Examples whose margins are shown, and whose density --plot draws.
+        data (FILE): Examples whose margins are shown, whose density --plot and --html draw, and
+            the first of which --html explains.
         top: How many features to show.
         plot (FILE): Draw what the features vote to this .svg, .pdf or .png.
-        html (OUT.html): Write the scorecard of stumps as a page.
+        html (OUT.html): Write a page: features, reasons, guarantee and the scorecard of stumps.
     """
-    import_sklearn()
+    import_boosting()
     from driftgames.boosting.estimators.persistence import load_model
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import facts_of, features_of, margins_on, summary_of
-    from driftgames.cli._scorecard_page import render_scorecard
-    from driftgames.core.documents import atomic_write
     from driftgames.plots.style import save_figure
 
     with running(imported, plot=plot, html=html, json=json):
         booster = load_model(model)
-        if html is not None:
-            if not hasattr(booster, "shape_functions_"):
-                fail("--html writes the points of stumps; the features of trees vote together")
-            with atomic_write(html) as stream:
-                stream.write(render_scorecard(model.name, booster).encode())
-            say(f"{html}: the scorecard")
         if plot is not None and booster.classes_.size > 2:
             fail("--plot draws the votes of stumps for two classes; this model has more")
         if plot is not None and len(booster.trees_):
@@ -286,6 +279,10 @@ def inspect(
             rows = None if examples is None else examples.X
             save_figure(booster.plot_shapes(rows, n_features=top), plot)
             say(f"{plot}: what the features vote")
+        if html is not None:
+            rows = None if examples is None else examples.X
+            booster.explain_model(rows, title=model.name).save(html)
+            say(f"{html}: the model as a page")
         if booster.certificate_ is not None:
             typer.echo(str(booster.certificate_))
         found = {"model": str(model), **facts, "votes": as_records(features)}

@@ -31,7 +31,8 @@ class FeatureShape:
         The feature.
     thresholds, values : array
         ``values[k]`` is the vote up to ``thresholds[k]``, and the last one beyond all of them. With
-        ``categories`` there are no thresholds and one value for each category.
+        ``categories`` there are no thresholds and one value for each category. Without any value
+        there is no shape, only the importance.
     missing : float or None
         The vote where the value is missing. Default: None, not drawn.
     categories : sequence of str or None
@@ -53,14 +54,16 @@ class FeatureShape:
     def __post_init__(self) -> None:
         n_values = len(as_floats("values", self.values))
         n_needed = len(self.thresholds) + 1 if self.categories is None else len(self.categories)
-        if n_values != n_needed:
+        if n_values != n_needed and (n_values or self.importance is None):
             raise ValueError(f"{self.name} must have {n_needed} values; got {n_values}")
 
     @property
     def weight(self) -> float:
         """The importance, or the spread of the votes."""
+        if self.importance is not None:
+            return self.importance
         values = as_floats("values", self.values)
-        return float(values.max() - values.min()) if self.importance is None else self.importance
+        return float(values.max() - values.min())
 
     def draw(self, reach: float) -> str:
         """Return the shape as an ``<svg>`` element; ``reach`` is the vote at its top."""
@@ -112,7 +115,7 @@ class ExplanationPage:
     examples : sequence of Reasons
         Examples to look at. Default: none.
     facts : mapping
-        What was chosen: rounds, sizes, errors. Default: none.
+        What was fitted: rounds, sizes, errors. Default: none.
     guarantee : str
         The certificate as text. Default: "".
     tabs : mapping
@@ -198,14 +201,23 @@ class ExplanationPage:
             for k, each in enumerate(kept)
         )
         shapes = "".join(
-            f'<figure id="s{k}">{each.draw(reach)}<figcaption>{escape(each.name)}: its vote. Grey: '
-            "how many examples are there.</figcaption></figure>"
-            for k, each in enumerate(kept)
+            f'<figure id="s{k}">{self._shape(each, reach)}</figure>' for k, each in enumerate(kept)
         )
         left = len(ranked) - len(kept)
         more = f"<p class='note'>{left:,} features of less weight are left out.</p>" if left else ""
         picker = f"<div class='pick'>{rows}<div class='shapes'>{shapes}</div></div>"
         return f"<h2>Importance and shape</h2>{picker}{more}"
+
+    def _shape(self, feature: FeatureShape, reach: float) -> str:
+        name = escape(feature.name)
+        if not len(feature.values):
+            return (
+                f"<figcaption>{name} votes together with other features, so it has no shape of "
+                "its own. The reasons of single examples say what it did there.</figcaption>"
+            )
+        grey = "" if feature.sample is None else " Grey: how many examples are there."
+        caption = f"<figcaption>{name}: its vote for {escape(self.label)}.{grey}</figcaption>"
+        return feature.draw(reach) + caption
 
     def _reasons(self, reasons: Reasons) -> str:
         parts = sorted(reasons.parts, key=lambda part: -abs(part[2]))
@@ -218,13 +230,13 @@ class ExplanationPage:
         total = sum(part for *_, part in parts) + reasons.base
         if reasons.base:
             rows += _total("base", reasons.base)
-        head = "<tr><th>feature</th><th>value</th><th>vote</th><th></th></tr>"
+        head = "<tr><th>feature</th><th>value</th><th class='number'>vote</th><th></th></tr>"
         opened = " open" if reasons is self.examples[0] else ""
         return (
             f"<details{opened}><summary>{escape(reasons.title)}: "
             f"<strong>{escape(reasons.decision)}</strong></summary>"
             f'<div class="wide"><table><thead>{head}</thead><tbody>{rows}</tbody>'
-            f"<tfoot>{_total('the whole vote', total)}</tfoot></table></div></details>"
+            f"<tfoot>{_total('whole vote', total)}</tfoot></table></div></details>"
         )
 
     def _guarantee(self) -> str:
@@ -232,7 +244,7 @@ class ExplanationPage:
             f'<tr><th scope="row">{escape(str(name))}</th><td>{escape(text_of(value))}</td></tr>'
             for name, value in self.facts.items()
         )
-        facts = f"<h2>What was chosen</h2><table>{rows}</table>" if rows else ""
+        facts = f"<h2>What was fitted</h2><table>{rows}</table>" if rows else ""
         text = f"<h2>What is guaranteed</h2><pre>{escape(self.guarantee)}</pre>"
         return facts + (text if self.guarantee else "")
 

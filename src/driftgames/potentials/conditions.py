@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.core.checks import check_horizons, check_integer
+from driftgames.core.display import Displayed, Fields
 from driftgames.core.typing import FloatArray
 from driftgames.potentials.base import NoBoundError, Potential
 
@@ -32,7 +33,7 @@ _RECIPE = "Phi_t(s-1) + Phi_t(s+1) <= 2 Phi_{t-1}(s)"
 
 
 @dataclass(frozen=True)
-class PotentialCheck:
+class PotentialCheck(Displayed):
     r"""Whether a potential meets the conditions of Algorithm 3 in a game of ``horizon`` rounds.
 
     .. math:: \Phi_t \text{ convex, nonincreasing, nonnegative}, \qquad
@@ -58,6 +59,14 @@ class PotentialCheck:
     shape: str
     recipe: str
     exact: bool
+
+    def _columns(self) -> Fields:
+        failed = (self.shape, self.recipe)
+        return {
+            "condition": [_SHAPE, _RECIPE],
+            "holds": [not why for why in failed],
+            "fails_in": list(failed),
+        }
 
     @property
     def holds(self) -> bool:

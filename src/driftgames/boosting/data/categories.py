@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 from driftgames.boosting.data.frames import UNKNOWN, Categories, recode
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.model.additive import Explanation, ShapeFunction
+from driftgames.core.display import PREVIEW, Displayed, Fields, Sketch
 from driftgames.core.typing import Content, FloatArray, IntArray
 
 RARE = 10
@@ -20,7 +21,7 @@ RARE = 10
 
 
 @dataclass(frozen=True)
-class CategoryVotes:
+class CategoryVotes(Displayed):
     """The vote of one feature, by category: what a `ShapeFunction` is for numbers.
 
     ``values[k]`` is the vote for ``categories[k]``, ``missing`` the vote if the value is missing,
@@ -41,6 +42,18 @@ class CategoryVotes:
 
     def __neg__(self) -> CategoryVotes:
         return replace(self, values=-self.values, missing=-self.missing, unknown=-self.unknown)
+
+    def _headline(self) -> str:
+        title = f"x{self.feature}" if self.name is None else self.name
+        return f"{title} votes from {self.values.min():+.4f} to {self.values.max():+.4f}"
+
+    def _columns(self) -> Fields:
+        cells = [*map(str, self.categories), "(any other)", "(missing)"]
+        return {"category": cells, "vote": [*self.values.tolist(), self.unknown, self.missing]}
+
+    def _sketch(self) -> Sketch:
+        votes = zip(map(str, self.categories), self.values.tolist(), strict=True)
+        return Sketch(bars=dict(list(votes)[:PREVIEW]))
 
     def __call__(self, x: Any) -> FloatArray:
         """Return the vote on each category; None is a missing value."""

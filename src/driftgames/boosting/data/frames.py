@@ -196,7 +196,7 @@ def _plain_values(raw: Iterable[Any], name: str) -> dict[Any, Category | None]:
     except TypeError as error:
         raise TypeError(f"{name} must hold strings or numbers ({error})") from error
     for value in distinct:
-        if _is_missing(value):
+        if is_missing(value):
             plain[value] = None
         elif isinstance(value, str | bool | np.bool_):
             plain[value] = str(value) if isinstance(value, str) else bool(value)
@@ -212,7 +212,7 @@ def _plain_values(raw: Iterable[Any], name: str) -> dict[Any, Category | None]:
     return plain
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Whether a value is None, NaN, NaT or pandas.NA."""
     return value is None or type(value).__name__ in _MISSING_TYPES or bool(value != value)
 
@@ -244,7 +244,7 @@ def _numbers(column: Any, name: str) -> FloatArray:
         if isinstance(column, np.ndarray):
             return column.astype(np.float64)
         if column.dtype in (nw.Object, *_OF_CATEGORIES):
-            values = [np.nan if _is_missing(value) else value for value in column.to_list()]
+            values = [np.nan if is_missing(value) else value for value in column.to_list()]
             return np.array(values, dtype=np.float64)
         return np.asarray(column.cast(nw.Float64).to_numpy())
     except (TypeError, ValueError) as error:

@@ -10,7 +10,7 @@ import numpy as np
 
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.estimators.explaining import Explaining
-from driftgames.boosting.estimators.input_checks import count_threads, is_plain
+from driftgames.boosting.estimators.input_checks import check_labels, count_threads, is_plain
 from driftgames.boosting.estimators.mean_certificate import mean_certificate
 from driftgames.boosting.fit.batch_fit import BatchFit
 from driftgames.boosting.model.row_scores import CHUNK
@@ -150,6 +150,7 @@ class BaseBooster(BatchFit, Explaining):
         for another one.
         """
         votes = self.decision_function(X)
+        check_labels(y)
         labels = np.asarray(y)
         if labels.shape != votes.shape[:1]:
             raise ValueError(

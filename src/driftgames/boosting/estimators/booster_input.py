@@ -41,6 +41,8 @@ _FREE = {
 }
 """Settings that may change when a fit goes on. An `estimator` may be replaced by another one."""
 
+_GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+
 
 class Settings(NamedTuple):
     """The settings of a fit."""
@@ -80,6 +82,8 @@ class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator,
                 "ensemble=True is for the built-in trees, without warm_start; got "
                 f"estimator={shown(self.estimator)} and warm_start={self.warm_start}"
             )
+        if not isinstance(self.random_state, (*_GENERATORS, type(None))):
+            check_integer("random_state", self.random_state, least=0, limited=False)
         goes_on = bool(self.warm_start and self.__sklearn_is_fitted__())
         shape = self._tree_shape()
         if goes_on:
@@ -91,7 +95,7 @@ class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator,
         return Settings(n_estimators, max_bins, shape, goes_on)
 
     def _check_stopping(self) -> None:
-        """Raise ValueError for settings of early stopping that mean nothing, used or not."""
+        """Validate the settings of early stopping, even if they are unused."""
         if isinstance(self.early_stopping, str):
             choose("early_stopping", self.early_stopping, {"auto": True, "cv": True})
         else:
@@ -108,6 +112,7 @@ class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator,
         check_integer("n_iter_no_change", self.n_iter_no_change, least=1)
         if not (is_real(self.tol) and self.tol >= 0):
             raise ValueError(f"tol must be a number >= 0; got {shown(self.tol)}")
+        _check_scoring(self.scoring)
 
     def _tree_shape(self) -> TreeShape:
         """Return the shape of the weak hypotheses, checked."""
@@ -172,6 +177,22 @@ class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator,
             own = get_tags(self.estimator).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = own.sparse, own.allow_nan
         return tags
+
+
+def _check_scoring(scoring: Any) -> None:
+    """Raise ValueError for what is neither a name of a score, nor a scorer, nor None."""
+    if isinstance(scoring, str) and scoring != "loss":
+        from sklearn.metrics import get_scorer_names  # slow to import
+
+        if scoring not in get_scorer_names():
+            raise ValueError(
+                'scoring must be "loss" or a name of sklearn.metrics.get_scorer_names(); '
+                f"got {shown(scoring)}"
+            )
+    elif not (scoring is None or isinstance(scoring, str) or callable(scoring)):
+        raise ValueError(
+            f"scoring must be a name, a scorer of scikit-learn or None; got {shown(scoring)}"
+        )
 
 
 def find_classes(y: Array) -> Array:

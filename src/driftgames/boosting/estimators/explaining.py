@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
@@ -13,10 +13,14 @@ from driftgames.boosting.data.frames import code_columns
 from driftgames.boosting.estimators.booster_input import BoosterInput
 from driftgames.boosting.estimators.input_checks import encode_rows
 from driftgames.boosting.model.additive import Explanation, draw_shapes
-from driftgames.core.checks import shown
+from driftgames.certificates.margins import MarginCertificate
+from driftgames.core.checks import check_integer, shown
 from driftgames.core.typing import Figure, FloatArray
 from driftgames.plots.style import shown_name
 from driftgames.tables import Table
+
+if TYPE_CHECKING:
+    from driftgames.plots.explanation_page import ExplanationPage
 
 
 class Explaining(BoosterInput):
@@ -29,6 +33,11 @@ class Explaining(BoosterInput):
     @abstractmethod
     def margins(self, X: Any, y: Any) -> FloatArray:
         """Return how clearly each example is right; raise ValueError for unknown labels."""
+
+    @property
+    @abstractmethod
+    def certificate_(self) -> MarginCertificate | None:
+        """The margins beside what the edges promise; None after no round."""
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -111,10 +120,7 @@ class Explaining(BoosterInput):
 
         A bare array has no names and is in the order of the fit.
         """
-        bare = isinstance(X, np.ndarray) or scipy.sparse.issparse(X)
-        if bare and X.shape[1:] != (self.n_features_in_,):
-            raise ValueError(f"X must have {self.n_features_in_} columns; got shape {X.shape}")
-        rows = encode_rows(self.model_, X) if bare else self._check_input(X)
+        rows = self._encode(X)
         if self.encoder_ is not None:
             rows, _ = code_columns(X, self.encoder_.categories)
         columns: Any = rows.tocsc() if scipy.sparse.issparse(rows) else rows
@@ -125,6 +131,14 @@ class Explaining(BoosterInput):
             return np.asarray(dense, dtype=np.float64)[:, 0]
 
         return values
+
+    def _encode(self, X: Any) -> Any:
+        """Return the columns that the hypotheses ask about; those of a bare array in order."""
+        if not (isinstance(X, np.ndarray) or scipy.sparse.issparse(X)):
+            return self._check_input(X)
+        if X.shape[1:] != (self.n_features_in_,):
+            raise ValueError(f"X must have {self.n_features_in_} columns; got shape {X.shape}")
+        return encode_rows(self.model_, X)
 
     def plot_importances(self, *, n_features: int = 20) -> Figure:
         """Draw ``feature_importances_``, the largest first."""
@@ -166,3 +180,38 @@ class Explaining(BoosterInput):
         else:
             row = self._check_input(x)
         return model.explain(row, None if label is None else self._number_of(label))
+
+    def explain_model(
+        self, X: Any = None, *, label: Any = None, n_examples: int = 10, title: str | None = None
+    ) -> ExplanationPage:
+        """Return the model as a page to click through; its ``save`` writes one HTML file.
+
+        Its tabs are the importance and the shape of each feature, the reasons for the first
+        ``n_examples`` examples of ``X``, what was fitted and what is guaranteed, and for stumps
+        the scorecard. With ``X`` the shapes show the density of the data. Trees have importances
+        and reasons: the features of a tree vote together. ``label`` is the class that votes are
+        for. Default: the last of ``classes_``.
+        """
+        from driftgames.boosting.model.model_page import make_page
+
+        most = check_integer("n_examples", n_examples, least=0)
+        examples = None if X is None else (self._encode(X), self._values_of(X), most)
+        importances = self.feature_importances_
+        facts: dict[str, object] = {
+            "algorithm": type(self).__name__,
+            "classes": ", ".join(map(str, self.classes_.tolist())),
+            "rounds": self.n_iter_,
+            "features": self.n_features_in_,
+            "features that vote": int(np.count_nonzero(importances)),
+        }
+        if self.n_iter_:
+            facts["training error"] = f"{self.history_['training_error'][-1]:.2%}"
+        return make_page(
+            self.model_,
+            importances,
+            type(self).__name__ if title is None else title,
+            self.classes_.size - 1 if label is None else self._number_of(label),
+            facts,
+            "" if self.certificate_ is None else str(self.certificate_),
+            examples,
+        )

@@ -17,10 +17,16 @@ from sklearn.utils.validation import validate_data
 
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.categories import CategoryEncoder
-from driftgames.boosting.data.frames import Categories, check_types, code_columns, find_categories
+from driftgames.boosting.data.frames import (
+    Categories,
+    check_types,
+    code_columns,
+    find_categories,
+    is_missing,
+)
 from driftgames.boosting.data.sparse_input import check_sparse
 from driftgames.boosting.model.fitted_model import FittedModel, expand_for
-from driftgames.core.checks import float_errors, unmask
+from driftgames.core.checks import float_errors, shown, unmask
 from driftgames.core.threads import count_jobs
 
 INPUT: dict[str, Any] = {
@@ -42,6 +48,7 @@ def check_examples(
     the booster with ``reset``, and else compared with those that it has.
     """
     X, y = unmask("X", X, missing=True), unmask("y", y)
+    check_labels(y)
     setting, categorical = booster.categorical_features, None
     by_type = isinstance(setting, str) and setting == "from_dtype"
     if not (by_type and isinstance(X, np.ndarray)):  # an array has one type
@@ -52,6 +59,48 @@ def check_examples(
     validate_data(booster, X, reset=reset, skip_check_array=True)  # names, number of columns
     codes, categories = code_columns(X, (None,) * categorical.size, learn=categorical)
     return *check_X_y(codes, y, estimator=booster, **INPUT), categories
+
+
+def check_labels(y: Any) -> None:
+    """Raise ValueError for a missing label, or for labels of kinds that have no order.
+
+    Arrays of numbers are left to scikit-learn, which looks for NaN and infinity.
+
+    >>> check_labels(["a", "b", None])
+    Traceback (most recent call last):
+    ...
+    ValueError: y must not hold missing labels; got None at index 2
+    >>> check_labels(["a", 3, "b"])
+    Traceback (most recent call last):
+    ...
+    ValueError: y must hold labels of one kind, such as strings; got 'a' and 3
+    """
+    try:
+        # as an array of NumPy's choice, "a" and None would both be strings
+        labels = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
+    except ValueError:  # ragged: scikit-learn says so
+        return
+    if labels.ndim != 1 or labels.dtype.kind not in "OM":
+        return
+    if labels.dtype.kind == "M":
+        labels = labels.astype("datetime64[us]").astype(object)  # NaT becomes None
+    try:
+        distinct = list(dict.fromkeys(labels.tolist()))
+    except TypeError:  # lists and the like are no labels: scikit-learn says so
+        return
+    if any(map(is_missing, distinct)):
+        where = next(i for i, label in enumerate(labels) if is_missing(label))
+        raise ValueError(
+            f"y must not hold missing labels; got {shown(labels[where])} at index {where}"
+        )
+    for label in distinct[1:]:
+        try:
+            bool(distinct[0] < label)
+        except TypeError as error:
+            raise ValueError(
+                "y must hold labels of one kind, such as strings; "
+                f"got {shown(distinct[0])} and {shown(label)}"
+            ) from error
 
 
 def check_rows(

@@ -2,7 +2,7 @@ r"""A race of sizes: examples held out choose the leaves of the trees and the nu
 
 Every size plays on the same folds. After 25, 50, 100, 200 and 400 rounds the votes on the examples
 held out become probabilities by the best sigmoid, and the log-loss of each example is kept. The
-trial of the least mean log-loss is chosen; of equal ones that of fewer leaves, then of fewer rounds.
+trial of the least mean log-loss is chosen; of equal ones that of fewer leaves, then rounds.
 
 Not all trials are played. Let :math:`\ell(s)` be the mean log-loss of a size after stage ``s``.
 

@@ -13,7 +13,9 @@ from sklearn.utils import assert_all_finite
 
 from driftgames.boosting.model import additive_kernels as kernels
 from driftgames.boosting.model.row_scores import check_example, score_rows
+from driftgames.core.display import PREVIEW, Displayed, Fields, Sketch
 from driftgames.core.typing import Figure, FloatArray, IntArray
+from driftgames.tables import counted
 
 T = TypeVar("T")
 
@@ -54,8 +56,14 @@ class ByFeature(dict[int, T]):
         return {f"x{j}" if self._names is None else self._names[j]: v for j, v in self.items()}
 
 
+def headline_of_shape(feature: int, name: str | None, values: FloatArray) -> str:
+    """Return what a shape is, on one line."""
+    title = f"x{feature}" if name is None else name
+    return f"{title} votes from {values.min():+.4f} to {values.max():+.4f}"
+
+
 @dataclass(frozen=True)
-class ShapeFunction:
+class ShapeFunction(Displayed):
     """The vote of one feature, as a step function of its value.
 
     ``values[k]`` is the vote for ``thresholds[k - 1] < x <= thresholds[k]``, and ``missing`` the
@@ -76,9 +84,25 @@ class ShapeFunction:
     def __neg__(self) -> ShapeFunction:
         return replace(self, values=-self.values, missing=-self.missing)
 
+    def _headline(self) -> str:
+        return headline_of_shape(self.feature, self.name, self.values)
+
+    def _columns(self) -> Fields:
+        ends = [-np.inf, *self.thresholds.tolist(), np.inf]
+        last = (np.nan, np.nan, self.missing)
+        rows = [*zip(ends, ends[1:], self.values.tolist(), strict=False), last]
+        return dict(zip(("above", "up_to", "vote"), zip(*rows, strict=True), strict=True))
+
+    def _sketch(self) -> Sketch | None:
+        kept = np.flatnonzero(np.isfinite(self.thresholds))
+        if kept.size < 2:
+            return Sketch(bars={"lowest": float(self.values.min()), "highest": self.values.max()})
+        votes = np.repeat(self.values[: kept.size + 1], 2)[1:-1]  # a step at each threshold
+        return Sketch(np.repeat(self.thresholds[kept], 2), {"vote": votes}, label="value")
+
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Displayed):
     """The vote of each feature on one example.
 
     The votes and ``base`` add up to the score exactly, in any order. ``total`` is the sum of all
@@ -119,9 +143,25 @@ class Explanation:
         labels: list[Any] = found if self.names is None else [str(self.names[j]) for j in found]
         return list(zip(labels, self.contributions[order].tolist(), strict=True))
 
+    def _headline(self) -> str:
+        return f"vote {self.decision:+.4f}, by {counted(self.features.size, 'feature')}"
+
+    def _facts(self) -> Fields:
+        return {"vote": self.decision, "base": self.base / (self.total or 1.0)}
+
+    def _columns(self) -> Fields:
+        parts = self.strongest(self.features.size)
+        return {"feature": [name for name, _ in parts], "vote": [vote for _, vote in parts]}
+
+    def _preview(self) -> Fields:
+        return {name: values[:PREVIEW] for name, values in self._columns().items()}
+
+    def _sketch(self) -> Sketch:
+        return Sketch(bars={str(name): vote for name, vote in self.strongest()})
+
 
 @dataclass(frozen=True)
-class AdditiveModel:
+class AdditiveModel(Displayed):
     r"""The vote of :math:`T` stumps as a sum of one step function per feature.
 
     .. math:: \sum_{t=1}^{T} \alpha_t h_t(x) = \sum_j g_j(x_j)
@@ -167,6 +207,24 @@ class AdditiveModel:
     """The sum of the vote weights; no score is larger."""
     integer_votes: bool
     """Whether all votes are integers, because all weights are 1."""
+
+    def _headline(self) -> str:
+        return f"{self.features.size:,} of {counted(self.n_features, 'feature')} vote"
+
+    def _columns(self) -> Fields:
+        shapes = self.shape_functions.values()
+        return {
+            "feature": [shape.feature for shape in shapes],
+            "steps": [shape.thresholds.size for shape in shapes],
+            "lowest_vote": [float(shape.values.min()) for shape in shapes],
+            "highest_vote": [float(shape.values.max()) for shape in shapes],
+        }
+
+    def _sketch(self) -> Sketch:
+        found = self._columns()
+        spreads = np.subtract(found["highest_vote"], found["lowest_vote"])
+        order = np.argsort(-spreads, kind="stable")[:PREVIEW]
+        return Sketch(bars={f"x{found['feature'][k]}": float(spreads[k]) for k in order})
 
     def scores(
         self, X: Any, *, n_threads: int = 1, divisor: float | None = None, finite: bool = False

@@ -20,7 +20,7 @@ from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.data.frames import Categories, code_columns
 from driftgames.boosting.model.additive import ByFeature, Explanation
 from driftgames.boosting.model.calibration import Calibration
-from driftgames.boosting.model.stumps import Stumps
+from driftgames.boosting.model.stumps import Stumps, count_questions
 from driftgames.boosting.model.tables import (
     EstimatorTables,
     PairTables,
@@ -32,11 +32,13 @@ from driftgames.boosting.model.tables import (
 from driftgames.boosting.model.tree_model import PairModel, TreeModel
 from driftgames.boosting.model.trees import NO_TREES, Trees
 from driftgames.boosting.model.votes import cast_votes
+from driftgames.core.display import Displayed, Fields, Sketch
+from driftgames.core.text import listed
 from driftgames.core.typing import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class FittedModel:
+class FittedModel(Displayed):
     r"""Weak hypotheses that vote, and all that a prediction needs beside them.
 
     .. math:: v(x) = \frac{\sum_t \alpha_t h_t(x)}{\sum_t \alpha_t}
@@ -84,6 +86,28 @@ class FittedModel:
     feature_names: Any = None
     encoder: CategoryEncoder | None = None
     calibration: Calibration | None = None
+
+    def _headline(self) -> str:
+        kind = type(self.hypotheses).__name__.lower()
+        hypotheses = kind if kind in {"stumps", "trees"} else "classifiers of another library"
+        classes = listed(self.classes.tolist(), 6)
+        return f"{self.n_rounds:,} {hypotheses} on {self.n_features:,} features for {classes}"
+
+    def _facts(self) -> Fields:
+        calibrated = self.calibration is not None
+        return {"rounds": self.n_rounds, "features": self.n_features, "calibrated": calibrated}
+
+    def _columns(self) -> Fields:
+        return {"round": np.arange(1, self.n_rounds + 1), "vote_weight": self.vote_weights}
+
+    def _preview(self) -> Fields:
+        return {}  # weights are mostly 1
+
+    def _sketch(self) -> Sketch | None:
+        if not isinstance(self.hypotheses, Stumps | Trees):
+            return None
+        features = self.hypotheses.feature
+        return count_questions(features[features >= 0])  # those of leaves are -1
 
     def __post_init__(self) -> None:
         if not len(self.default_vote):

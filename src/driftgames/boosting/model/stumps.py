@@ -11,13 +11,15 @@ import numpy.typing as npt
 
 from driftgames.boosting.model.additive import AdditiveModel
 from driftgames.core.checks import check_integer, check_vector
+from driftgames.core.display import PREVIEW, Displayed, Sketch
 from driftgames.core.typing import FloatArray, IntArray
+from driftgames.tables import counted
 
 VoteArray = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
-class Stumps:
+class Stumps(Displayed):
     r"""Stumps :math:`h_1, \dots, h_n`, each a question about one feature.
 
     .. math:: h(x) = \begin{cases}
@@ -67,6 +69,14 @@ class Stumps:
             votes = getattr(self, name)
             if not (np.abs(votes) == 1).all():
                 raise ValueError(f"{name} must be +1 or -1; got {votes[np.abs(votes) != 1][0]}")
+
+    def _headline(self) -> str:
+        return (
+            f"{counted(len(self), 'stump')} on {counted(np.unique(self.feature).size, 'feature')}"
+        )
+
+    def _sketch(self) -> Sketch:
+        return count_questions(self.feature)
 
     @classmethod
     def none(cls) -> Stumps:
@@ -176,3 +186,10 @@ def round_to_unit(values: FloatArray, total: float) -> FloatArray:
 
 def _group_sums(values: FloatArray, begins: IntArray) -> FloatArray:
     return np.add.reduceat(values, begins) if begins.size else np.empty(0)
+
+
+def count_questions(features: npt.NDArray[np.int32]) -> Sketch:
+    """Return a picture of how often the most frequent features are asked about."""
+    found, counts = np.unique(features, return_counts=True)
+    most = np.argsort(-counts, kind="stable")[:PREVIEW]
+    return Sketch(bars={f"x{found[k]}": float(counts[k]) for k in most})

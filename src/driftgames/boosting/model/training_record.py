@@ -13,6 +13,7 @@ from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.votes import winners
 from driftgames.certificates.margins import Margins
+from driftgames.core.display import Displayed, Fields
 from driftgames.core.typing import FloatArray, IntArray
 
 History = dict[str, FloatArray]
@@ -44,7 +45,7 @@ class HeldOut(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingRecord:
+class TrainingRecord(Displayed):
     """How a model was fitted; certificates are made of it, and a fit goes on from it.
 
     Parameters
@@ -87,6 +88,12 @@ class TrainingRecord:
     members: tuple[Member, ...] = ()
     mean_error: float | None = None
     margins_after: Mapping[int, Margins] = field(default_factory=dict)
+
+    def _headline(self) -> str:
+        return f"{self.history['edge'].size:,} rounds{', ended early' * self.ended_early}"
+
+    def _columns(self) -> Fields:
+        return {"round": np.arange(1, self.history["edge"].size + 1), **self.history}
 
     def first(self, n_rounds: int) -> TrainingRecord:
         """Return the record of the first rounds, one of those in ``margins_after``."""

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.boosting.model.stumps import count_questions
+from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
+from driftgames.tables import counted
 
 if TYPE_CHECKING:
     from driftgames.boosting.data.binned_data import BinnedData
@@ -19,7 +22,7 @@ VoteArray = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
-class Trees:
+class Trees(Displayed):
     r"""Trees :math:`h_1, \dots, h_n` of questions, each with a vote of -1 or +1 in every leaf.
 
     An example starts at the root, which is the first node of its tree. At a question it goes to
@@ -117,6 +120,19 @@ class Trees:
                 f"feature must be >= 0 in the questions of tree {t} and -1 in its leaves; "
                 f"got {self.feature[mine].tolist()}"
             )
+
+    def _headline(self) -> str:
+        return f"{counted(len(self), 'tree')}, {int(self._leaves().sum()):,} leaves in all"
+
+    def _leaves(self) -> IntArray:
+        return (self.n_nodes + 1) // 2
+
+    def _columns(self) -> Fields:
+        depths = [int(self.depths[begin:end].max()) for begin, end in self.ends()]
+        return {"tree": np.arange(len(self)), "leaves": self._leaves(), "depth": depths}
+
+    def _sketch(self) -> Sketch:
+        return count_questions(self.feature[self.left > 0])
 
     @classmethod
     def none(cls) -> Trees:
