@@ -23,7 +23,7 @@ from bench.results import Key, ResultsFile
 from bench.set_table import TABLE
 from bench.sets import HALVES, QUICK, SPLITS, half, load, sets
 from driftgames.plots import save_figure
-from driftgames.tables import Table
+from driftgames.tables import Table, counted
 
 
 def run(
@@ -97,6 +97,8 @@ def compare(
         fill(file, plan(facts, libraries, splits, file.rows()), tell)
     report = Report(file.rows(), facts, libraries, splits)
     notes += _stale(report)
+    if unlearnt := report.unlearnt():
+        notes.append(f"nothing is learnt on {', '.join(unlearnt)}")
     if figures is not None:
         _draw(report, figures)
     tables = report.tables()
@@ -188,5 +190,7 @@ def _draw(report: Report, folder: Path) -> None:
             comparison = report.compared(names, key)
             if comparison.sets and len(comparison.libraries) > 1:
                 head = f"Mean rank by {title.removesuffix(', %')} on {TITLES[part]}"
-                figure = draw_ranks(comparison, f"{head} ({len(comparison.sets)})", ours=OURS)
+                figure = draw_ranks(
+                    comparison, f"{head} ({counted(len(comparison.sets), 'set')})", ours=OURS
+                )
                 save_figure(figure, folder / f"accuracy_{part}_{key}.svg")

@@ -1,6 +1,7 @@
-"""Tables of Markdown in a page, each between two comments, written anew by the command.
+"""Tables and pictures in a page of Markdown, each between two comments, written by the command.
 
-``<!-- table: TITLE -->`` begins a table, and ``<!-- end -->`` ends it.
+``<!-- table: TITLE -->`` begins a table and ``<!-- picture: FILE, TEXT -->`` a picture; each ends
+with ``<!-- end -->``.
 """
 
 from __future__ import annotations
@@ -12,15 +13,24 @@ from pathlib import Path
 from driftgames.core.documents import atomic_write
 from driftgames.tables import Table, cell_text
 
-_PLACE = re.compile(r"(<!-- table: (?P<title>.*?) -->\n).*?(?=<!-- end -->)", re.S)
+_PLACE = re.compile(
+    r"(<!-- (?P<kind>table|picture): (?P<title>.*?) -->\n).*?(?=<!-- end -->)", re.S
+)
 _BEST = {"error, %": min, "log-loss": min, "AUC": max}
 
 
 def write_page(path: Path, tables: Sequence[Table]) -> None:
-    """Write tables into the places of a page that bear their titles; other places stay."""
+    """Write tables into the places of a page that bear their titles, and pictures that exist.
+
+    Other places stay as they are.
+    """
     by_title = {table.title: table for table in tables}
 
     def renew(place: re.Match[str]) -> str:
+        if place["kind"] == "picture":
+            file, _, words = place["title"].partition(", ")
+            exists = (path.parent / file).exists()
+            return f"{place[1]}\n![{words}]({file})\n\n" if exists else place[0]
         table = by_title.get(place["title"])
         return place[0] if table is None else f"{place[1]}\n{markdown(table)}\n"
 

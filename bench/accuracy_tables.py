@@ -26,6 +26,9 @@ SUMS = {
 }
 """What is summed over the sets; times are of the processor, if not said otherwise."""
 
+LEARNT = {"error": 0.9, "log_loss": 0.95}
+"""Something is learnt if a library is below this share of what knowing no example would give."""
+
 TITLES = {"choose": "the sets to choose on", "report": "the sets to report on"}
 
 
@@ -40,19 +43,23 @@ class Facts:
     n_classes: int
     majority: float
     """The error, in per cent, of always naming the most frequent class."""
+    entropy: float
+    """The log-loss of always naming the shares of the classes."""
     work: int
 
     @classmethod
     def of(cls, examples: Examples) -> Facts:
         """Look at a set."""
-        X, y = examples.X, examples.y
+        X = examples.X
+        shares = np.bincount(examples.y) / examples.y.size
         return cls(
             n_rows=X.shape[0],
             n_columns=X.shape[1],
             n_categories=len(categories(X)),
             missing=float(X.isna().to_numpy().mean()),
             n_classes=examples.n_classes,
-            majority=100.0 - 100.0 * float(np.bincount(y).max()) / y.size,
+            majority=100.0 - 100.0 * float(shares.max()),
+            entropy=-float(np.sum(shares * np.log(shares))),
             work=examples.work,
         )
 
@@ -93,6 +100,21 @@ class Report:
     def compared(self, names: Iterable[str], measure: str) -> Comparison:
         """Compare the libraries that take part in all splits."""
         return compare(self.rows, measure, names, self.full, self.splits)
+
+    def unlearnt(self) -> list[str]:
+        """Return the sets on which no other library learns: neither `LEARNT` is reached."""
+        others = [each.name for each in self.libraries if each.package != "driftgames"]
+        others = [name for name in others if name in self.full]
+        error, loss = (
+            compare(self.rows, measure, self.facts, others, self.splits) for measure in LEARNT
+        )
+        return [
+            name
+            for name, errors, losses in zip(error.sets, error.values, loss.values, strict=True)
+            if others
+            and errors.min() > LEARNT["error"] * self.facts[name].majority
+            and losses.min() > LEARNT["log_loss"] * self.facts[name].entropy
+        ]
 
     def set_table(self) -> Table:
         """Return the table of the sets."""

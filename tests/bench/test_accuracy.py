@@ -25,7 +25,8 @@ from driftgames.tables import Column, Table
 
 
 def library(name, make, **options):
-    return Library(name, make, form=libraries.as_numbers, size=libraries.pickled, **options)
+    forms = {"form": libraries.as_numbers, "size": libraries.pickled}
+    return Library(name, make, "scikit-learn", **forms, **options)
 
 
 GOOD = library("tree", lambda: DecisionTreeClassifier(max_depth=3, random_state=0))
@@ -313,6 +314,32 @@ def test_the_page_gets_the_tables_that_bear_its_titles(tmp_path):
     assert page.read_text() == f"Before.\n{written}Between.\n{place.format('other')}"
     write_page(page, [table])
     assert page.read_text().count("One note.") == 1
+
+
+def test_the_page_shows_the_pictures_that_exist(tmp_path):
+    page = tmp_path / "page.md"
+    places = [f"<!-- picture: {name}.svg, Ranks by {name} -->\n<!-- end -->\n" for name in "ab"]
+    page.write_text("".join(places))
+    (tmp_path / "b.svg").touch()
+    write_page(page, [])
+    shown = "<!-- picture: b.svg, Ranks by b -->\n\n![Ranks by b](b.svg)\n\n<!-- end -->\n"
+    assert page.read_text() == places[0] + shown
+
+
+def test_a_set_on_which_no_other_library_learns_is_named(made):
+    facts = {name: Facts.of(sets.load(name)) for name in made}
+    assert facts["made a"].majority == 50.0
+    assert facts["made a"].entropy == pytest.approx(math.log(2))
+    ours = Library("ours", GOOD.make)
+    cases = {"by error": (44.0, 0.69), "by log-loss": (50.0, 0.65), "": (46.0, 0.67)}
+    for learnt, (error, loss) in cases.items():
+        rows = {
+            (name, 0, each): a_row(name, 0, each, error=e, log_loss=v)
+            for name in made
+            for each, e, v in (("ours", 0.0, 0.0), ("tree", error, loss), ("dummy", 50.0, 1.0))
+        }
+        found = Report(rows, facts, [ours, GOOD, BAD], [0]).unlearnt()
+        assert found == ([] if learnt else made)
 
 
 def test_all_libraries_have_one_thread_and_only_ebm_has_fewer_splits():
