@@ -99,6 +99,8 @@ def test_a_row_holds_the_figures_that_its_model_has(made):
 def test_log_loss_is_finite_where_a_model_was_sure_and_wrong():
     sure = measuring.log_loss(np.array([0]), np.array([[0.0, 1.0]]))
     assert sure == pytest.approx(-math.log(1e-15))
+    halved = measuring.log_loss(np.array([1]), np.array([[0.1, 0.3]]))  # its sum is not 1
+    assert halved == pytest.approx(-math.log(0.75))
 
 
 def test_a_library_that_raises_is_a_row_that_says_so(made):
@@ -112,12 +114,12 @@ def test_a_library_that_raises_is_a_row_that_says_so(made):
 
 
 def test_every_library_gets_categories_and_missing_values_in_a_form_that_it_takes():
-    X = pd.DataFrame({"n": [1.0, None, 3.0], "c": pd.Categorical(["b", None, "a"])})
+    X = pd.DataFrame({"n": [1.0, None, 3.0, 8.0], "c": pd.Categorical(["b", None, "a", "a"])})
     numbers, test = libraries.as_numbers(X, X.iloc[:1])
-    np.testing.assert_array_equal(numbers, [[1, 1], [2, -1], [3, 0]])
+    np.testing.assert_array_equal(numbers, [[1, 1], [3, -1], [3, 0], [8, 0]])
     np.testing.assert_array_equal(test, [[1, 1]])
     texts, _ = libraries.as_text(X, X)
-    assert texts["c"].tolist() == ["b", "missing", "a"]
+    assert texts["c"].tolist() == ["b", "missing", "a", "a"]
     many = pd.DataFrame({"c": pd.Categorical(range(300)), "d": pd.Categorical([0] * 300)})
     few, _ = libraries.few_levels(many, many)
     assert few["c"].tolist() == list(range(300))
