@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 import dask
 from driftgames.boosting import BOOSTERS
+from driftgames.boosting.data.cuts import MOST_BINS
 from driftgames.boosting.estimators.base import BaseBooster
 from driftgames.boosting.estimators.persistence import load_model
 from driftgames.boosting.fit.assembly import join
@@ -168,7 +169,7 @@ class DaskBooster(BaseBooster):
         """
         goes_on = local.__sklearn_is_fitted__()
         settings = local._check_settings()
-        max_bins, shape = settings.max_bins, settings.shape
+        max_bins, shape = settings.max_bins or MOST_BINS, settings.shape
         n_estimators = settings.n_estimators or USUAL_ROUNDS
         survey = Survey(client, parts, self.timeout)
         noted = clone(local)

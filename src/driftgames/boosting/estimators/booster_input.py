@@ -49,7 +49,8 @@ class Settings(NamedTuple):
 
     n_estimators: int | None
     """The number of rounds; None if the examples choose it."""
-    max_bins: int
+    max_bins: int | None
+    """The number of bins; None if it follows from the number of examples."""
     shape: TreeShape
     goes_on: bool
     """Whether an earlier fit goes on."""
@@ -69,9 +70,13 @@ class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator,
             choose("n_estimators", self.n_estimators, {"auto": True})
         else:
             n_estimators = check_integer("n_estimators", self.n_estimators, least=1)
-        max_bins = check_integer("max_bins", self.max_bins, least=2)
-        if max_bins > MOST_BINS:
-            raise ValueError(f"max_bins must be at most {MOST_BINS}; got {max_bins}")
+        max_bins = None
+        if isinstance(self.max_bins, str):
+            choose("max_bins", self.max_bins, {"auto": True})
+        else:
+            max_bins = check_integer("max_bins", self.max_bins, least=2)
+            if max_bins > MOST_BINS:
+                raise ValueError(f"max_bins must be at most {MOST_BINS}; got {max_bins}")
         self._check_stopping()
         if isinstance(self.ensemble, str):
             choose("ensemble", self.ensemble, {"auto": True})

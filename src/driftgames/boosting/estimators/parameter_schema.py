@@ -61,7 +61,10 @@ PARAMETERS: dict[str, Requirement] = {
     ),
     "estimator": NULL,
     "horizon": integer(1).or_null,
-    "max_bins": integer(2, MOST_BINS),
+    "max_bins": Requirement(
+        f'an integer from 2 to {MOST_BINS} or "auto"',
+        lambda v: v == "auto" or (type(v) is int and 2 <= v <= MOST_BINS),
+    ),
     "max_depth": integer(1).or_null,
     "max_leaves": Requirement(
         'an integer from 2, "auto" or null',

@@ -24,8 +24,8 @@ max_depth : int, optional
     sets no limit; then ``max_leaves`` does.
 max_leaves : int or "auto", optional
     The most leaves of a tree: the leaf of the largest gain is split first. 2 makes stumps. "auto"
-    chooses among 2, 4, 8, 16 and 32, or for K classes among 2, K + 2, 2K, 4K and 8K, by the
-    log-loss on examples held out; beside a ``max_depth`` it sets no limit.
+    chooses among 2, 4, 8, 16 and 32, or for K classes among 2, K + 2, 4K and 8K, by the log-loss on
+    examples held out; beside a ``max_depth`` it sets no limit.
 ensemble : bool or "auto"
     Whether the model is the mean of the boosters that chose its size, each of which holds a part of
     the examples out. False fits one booster more, to all examples. "auto" takes the mean where a
@@ -38,9 +38,10 @@ min_weight_fraction_leaf : float
     ``min_samples_leaf`` must be 1.
 criterion : {"gini", "kearns-mansour"}
     It chooses the questions of a tree; the exhaustive stump needs none.
-max_bins : int
+max_bins : int or "auto"
     Bins per feature, from 2 to 255; exact if a feature has no more values than that.
-    Missing values have a bin of their own.
+    Missing values have a bin of their own. "auto" is 255, and 64 for fewer than 10,000 examples
+    where a size is chosen.
 categorical_features : "from_dtype", list or None
     The columns that hold categories (docs/categories.md). Default: those of a data frame that
     are of category, enum or string type. A list holds names, positions or truth values. None: no
@@ -99,7 +100,7 @@ class SharedParameters:
     min_weight_fraction_leaf: float = 0.0
     ensemble: bool | str = "auto"
     criterion: str = "gini"
-    max_bins: int = 255
+    max_bins: int | str = "auto"
     categorical_features: Any = "from_dtype"
     calibrate: bool = True
     class_weight: Any = None

@@ -125,7 +125,11 @@ class BatchFit(BoostingRounds):
         encoder = reader.encode(ranked=not settings.shape.is_stump)
         if goes_on:
             check_categories(self, encoder)
-        cuts = reader.summarise(settings.max_bins)
+        plan = self._plan(settings, watched=bool(pairs or callbacks) or stopping is not None)
+        max_bins = settings.max_bins
+        if max_bins is None:
+            max_bins = plan.usual_bins(reader.count() if plan.chooses else 0)
+        cuts = reader.summarise(max_bins)
         classes = reader.classes
         if goes_on:
             check_continuation(self, classes, settings.n_estimators)
@@ -139,7 +143,6 @@ class BatchFit(BoostingRounds):
             if names is not None:
                 noted.feature_names_in_ = names
             watch = self._watch(noted, outline, pairs, callbacks, stopping, unseen)
-            plan = self._plan(settings, watched=watch is not None)
             keys = None
             if encoder is None and stopping is None and (plan.chooses or self._cross_fits):
                 keys = reader.keys()

@@ -45,12 +45,18 @@ _BEHIND = 2.0  # standard errors by which a size that is dropped is behind
 def sizes_for(n_classes: int, n_examples: int) -> list[int]:
     """Return the numbers of leaves to choose from: at most one leaf for every two examples.
 
-    >>> sizes_for(2, 1000), sizes_for(7, 1000), sizes_for(2, 9)
-    ([2, 4, 8, 16, 32], [2, 9, 14, 28, 56], [2, 4])
+    A tree of K classes needs K leaves to vote for each. The more classes there are, the more a
+    trial costs, and the fewer trials there are.
+
+    >>> sizes_for(2, 1000), sizes_for(3, 1000), sizes_for(7, 1000), sizes_for(12, 1000)
+    ([2, 4, 8, 16, 32], [2, 5, 12, 24], [2, 9, 28], [2, 14])
+    >>> sizes_for(2, 9)
+    [2, 4]
     """
     sizes = {2, 4, 8, 16, 32}
     if n_classes > 2:
-        sizes = {2, n_classes + 2, 2 * n_classes, 4 * n_classes, 8 * n_classes}
+        most = 8 if n_classes <= 4 else 4 if n_classes <= 10 else 0
+        sizes = {2, n_classes + 2, *(k * n_classes for k in (4, 8) if k <= most)}
     return sorted(size for size in sizes if size == 2 or 2 * size <= n_examples)
 
 

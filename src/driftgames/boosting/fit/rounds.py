@@ -16,6 +16,7 @@ import numpy as np
 
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.categories import CategoryEncoder
+from driftgames.boosting.data.cuts import MOST_BINS
 from driftgames.boosting.data.row_sample import hash_rows
 from driftgames.boosting.data.sample_weights import (
     SampleWeights,
@@ -31,6 +32,7 @@ from driftgames.boosting.estimators.input_checks import (
     encode_rows,
     open_threads,
 )
+from driftgames.boosting.fit import calibration
 from driftgames.boosting.fit.averaging import average
 from driftgames.boosting.fit.calibration import (
     CrossFit,
@@ -72,6 +74,9 @@ _FEW_CODES = 400_000  # the least number of bins listed by rows for which a seco
 _SECONDS = 0.05  # how long a compiled call plays rounds before it looks at the keyboard
 
 
+FEW_BINS = 64
+"""The number of bins for few examples where a size is chosen: a trial then takes half the time."""
+
 USUAL_ROUNDS = 200
 """The number of rounds where none can be chosen."""
 
@@ -87,6 +92,10 @@ class Plan(NamedTuple):
     averages: bool
     """Whether the model is the mean of the boosters of the folds."""
     goes_on: bool
+
+    def usual_bins(self, n_examples: int) -> int:
+        """Return the number of bins where none is given."""
+        return FEW_BINS if self.chooses and n_examples < calibration.SMALL else MOST_BINS
 
 
 class NoEdgeWarning(UserWarning):
@@ -180,19 +189,19 @@ class BoostingRounds(BoosterInput):
 
         with open_threads(self.n_jobs) as (pool, n_threads):
             if self.estimator is None:
+                plan = self._plan(
+                    settings, watched=bool(pairs or callbacks) or stopping is not None
+                )
                 rows = TrainingRows(
                     X,
                     labels,
                     weights,
                     categories,
                     classes.size,
-                    settings.max_bins,
+                    settings.max_bins or plan.usual_bins(y.size),
                     lambda encoder: self._directions(outline_of(noted, classes, encoder)),
                     pool,
                     n_threads,
-                )
-                plan = self._plan(
-                    settings, watched=bool(pairs or callbacks) or stopping is not None
                 )
                 keys = None
                 if plan.chooses or (self._cross_fits and categories is None and stopping is None):
@@ -270,8 +279,8 @@ class BoostingRounds(BoosterInput):
                 outline, _ = watch_with(encoders[0])
                 given = race.dealt, masses, self.binding_settings(), race.choice
                 fitted = average(mean, encoders, outline, *given)
-                calibration = mean.calibration if self.calibrate else None
-                return fitted.settled(fitted.model.n_rounds, calibration, mean.held_out), True
+                sigmoid = mean.calibration if self.calibrate else None
+                return fitted.settled(fitted.model.n_rounds, sigmoid, mean.held_out), True
         n_rounds = n_rounds or USUAL_ROUNDS
         encoder, binned = rows.coded(None, ranked=not shape.is_stump)
         outline, watch = watch_with(encoder)
@@ -333,8 +342,8 @@ class BoostingRounds(BoosterInput):
 
     def _settle(self, fitted: Fitted, found: CrossFit) -> Fitted:
         """Return the rounds that cross-fitting chose, calibrated."""
-        calibration = found.calibration if self.calibrate else None
-        return fitted.settled(found.n_rounds, calibration, found.held_out)
+        sigmoid = found.calibration if self.calibrate else None
+        return fitted.settled(found.n_rounds, sigmoid, found.held_out)
 
     def _stops(self, pairs: dict[str, Any], n_examples: int) -> Stopping | None:
         """Return when a fit stops whose examples are not in memory."""

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from driftgames._kernels import blocks
 from driftgames._kernels.jit import inner_kernel
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.growth.nodes import GIVEN, N_NODES, WEIGHS, WHOLE, Nodes
@@ -87,16 +88,12 @@ def add_dense(c: int, listed: Array, rows: BinnedRows, state: RowState, sums: Ar
             i = np.uint64(listed[q])
             if part < n_blocks:
                 weights = state.weights[part, i]
-                w0, w1, w2, w3 = weights[0], weights[1], weights[2], weights[3]
-                if (w0 | w1 | w2 | w3) != 0:
+                if (weights[0] | weights[1] | weights[2] | weights[3]) != 0:
                     out = sums[part]
                     for j in range(n_features):
                         code = rows.codes[i * n_features + j]
                         at = np.uint64(LANES) * (np.uint64(rows.begins[j]) + np.uint64(code))
-                        out[at] += w0
-                        out[at + np.uint64(1)] += w1
-                        out[at + np.uint64(2)] += w2
-                        out[at + np.uint64(3)] += w3
+                        blocks.add_block(out, at, weights)
             else:
                 label = np.uint64(rows.labels[i]) if part == n_blocks else np.uint64(0)
                 own = state.own[i] if part == n_blocks else state.sizes[i]
@@ -121,15 +118,11 @@ def add_sparse(c: int, listed: Array, rows: BinnedRows, state: RowState, sums: A
             begin, end = np.uint64(rows.begins[i]), np.uint64(rows.begins[i + one])
             if part < n_blocks:
                 weights = state.weights[part, i]
-                w0, w1, w2, w3 = weights[0], weights[1], weights[2], weights[3]
-                if (w0 | w1 | w2 | w3) != 0:
+                if (weights[0] | weights[1] | weights[2] | weights[3]) != 0:
                     out = sums[part]
                     for e in range(begin, end):
                         at = np.uint64(LANES) * np.uint64(rows.codes[e])
-                        out[at] += w0
-                        out[at + np.uint64(1)] += w1
-                        out[at + np.uint64(2)] += w2
-                        out[at + np.uint64(3)] += w3
+                        blocks.add_block(out, at, weights)
             else:
                 label = np.uint64(rows.labels[i]) if part == n_blocks else np.uint64(0)
                 own = state.own[i] if part == n_blocks else state.sizes[i]

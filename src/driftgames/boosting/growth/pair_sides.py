@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from driftgames._kernels.arithmetic import root
+from driftgames._kernels import blocks
 from driftgames._kernels.integers import same_products
 from driftgames._kernels.jit import inner_kernel, scalar
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.growth.shape import KEARNS_MANSOUR
 
-LANES = 4
+LANES = blocks.WIDTH
 """The labels in a block."""
 
 
@@ -40,11 +40,7 @@ def of_node(totals: Array) -> Array:
 @scalar
 def bin_weight(sums: Array, b: int) -> Any:
     """Return the weight of all pairs in a bin; ``sums`` are those of one feature."""
-    value = np.int64(0)
-    for k in range(sums.shape[0] & ~1):  # without the size
-        for lane in range(LANES):
-            value += sums[k, LANES * b + lane]
-    return value
+    return blocks.total(sums, sums.shape[0] & ~1, b)  # without the size
 
 
 @scalar
@@ -59,38 +55,28 @@ def take_bin(sums: Array, b: int, buffer: Array) -> Array:
 @scalar
 def add_bin(side: Array, sums: Array, b: int) -> Array:
     """Return a side with the rows of a bin added; it is changed."""
-    for k in range(sums.shape[0]):
-        for lane in range(LANES):
-            side[k, lane] += sums[k, LANES * b + lane]
+    blocks.add_column(side, sums, b)
     return side
 
 
 @scalar
 def plus(a: Array, b: Array, buffer: Array) -> Array:
     """Return the rows of both."""
-    for k in range(a.shape[0]):
-        for lane in range(LANES):
-            buffer[k, lane] = a[k, lane] + b[k, lane]
+    blocks.combine(a, b, 1, buffer)
     return buffer
 
 
 @scalar
 def minus(a: Array, b: Array, buffer: Array) -> Array:
     """Return the rows of ``a`` that are not in ``b``."""
-    for k in range(a.shape[0]):
-        for lane in range(LANES):
-            buffer[k, lane] = a[k, lane] - b[k, lane]
+    blocks.combine(a, b, -1, buffer)
     return buffer
 
 
 @scalar
 def weight(side: Array) -> Any:
     """Return the weight of all pairs."""
-    value = np.int64(0)
-    for k in range(side.shape[0] & ~1):
-        for lane in range(LANES):
-            value += side[k, lane]
-    return value
+    return blocks.total(side, side.shape[0] & ~1, 0)
 
 
 @scalar
@@ -124,17 +110,7 @@ def steps_against(left: Array, right: Array, direction: int) -> bool:
 @scalar
 def score(side: Array, criterion: int) -> float:
     """Return what a side adds to the score of a question."""
-    total = 0.0
-    n_blocks = side.shape[0] // 2
-    for k in range(n_blocks):
-        for lane in range(LANES):
-            lower, upper = side[k, lane], side[n_blocks + k, lane]
-            edge = float(upper - lower)
-            all_weight = float(upper + lower)
-            if criterion == KEARNS_MANSOUR:
-                all_weight += 2.0 * root(float(lower) * float(upper))
-            total += edge * edge / max(all_weight, 1.0)  # no weight, no edge
-    return total
+    return float(blocks.gini(side, criterion == KEARNS_MANSOUR))
 
 
 @scalar
