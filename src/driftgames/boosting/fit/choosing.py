@@ -51,6 +51,7 @@ def choose_size(
     n_rounds: int | None,
     start: Callable[..., ExampleChips],
     pool: ThreadPoolExecutor | None,
+    n_threads: int,
     tell: Callable[[int], None],
 ) -> SizeRace | None:
     """Return the race of the sizes that a shape leaves open, over the numbers of rounds.
@@ -74,7 +75,7 @@ def choose_size(
         if first is None:
             return None
         shapes = [first.shape]
-    last = make(rows, keys, shapes, _first_fold(deal_folds(keys, _LAST_PARTS)))
+    last = make(rows, keys, shapes, _first_fold(deal_folds(keys, _LAST_PARTS)), n_threads=n_threads)
     if last is None or first is None:
         return last
     return replace(last, choice=last.choice.after(first.choice))
@@ -102,6 +103,7 @@ def _race(
     n_classes: int,
     pool: ThreadPoolExecutor | None,
     tell: Callable[[int], None],
+    n_threads: int = 1,
 ) -> SizeRace | None:
     if not dealt.folds:
         return None
@@ -118,7 +120,7 @@ def _race(
             if which not in coded:
                 coded[which] = rows.coded(held, ranked=which[1])
             encoder, binned = coded[which]
-            folds.append(Fold(binned, fitted, held, begin, labels, n_classes))
+            folds.append(Fold(binned, fitted, held, begin, labels, n_classes, n_threads))
             own.append(encoder)
         entrants.append(Entrant(fitted.most_leaves or 0, folds, dealt))
         encoders[entrants[-1].max_leaves] = own

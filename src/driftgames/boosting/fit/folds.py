@@ -41,6 +41,7 @@ class Fold:
         start: Start,
         labels: IntArray | None,
         n_classes: int,
+        n_threads: int = 1,
     ) -> None:
         self._order = np.arange(data.n_rows) if data.order is None else data.order
         weights = np.where(held[self._order], 0, data.sample_weights)
@@ -52,6 +53,7 @@ class Fold:
             weights,
             labels=None if labels is None else labels[self._order],
             n_classes=n_classes,
+            n_threads=n_threads,
         )
         self.mass = int(weights.sum())
         """The sample weight of the examples that it is fitted to."""

@@ -24,6 +24,8 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -78,9 +80,8 @@ class Entrant:
         """The votes of every fold on all examples after each of the last two stages."""
         self.dropped = False
 
-    def play(self, stage: int, run: Callable[..., list[FloatArray]]) -> None:
-        """Play all folds up to a stage, and measure the votes on the examples held out."""
-        votes = run(lambda fold: fold.votes(stage), self.folds)
+    def measure(self, stage: int, votes: list[FloatArray]) -> None:
+        """Measure the votes of all folds after a stage on the examples that each holds out."""
         dealt = self._dealt
         parts = zip(dealt.folds, votes, strict=True)
         held_out = np.concatenate([each[dealt.part == k] for k, each in parts])
@@ -230,13 +231,14 @@ def run_race(
     """Let sizes race over stages; ``tell`` hears how many trials are done or left out."""
     begun = time.perf_counter()
 
-    def run(task: Callable[[Fold], FloatArray], folds: Sequence[Fold]) -> list[FloatArray]:
-        return list(map(task, folds) if pool is None else pool.map(task, folds))
-
     running = list(entrants)
     for k, stage in enumerate(stages):
-        for entrant in running:
-            entrant.play(stage, run)
+        # the largest trees first, so that no thread is left with one of them at the end
+        folds = [fold for entrant in reversed(running) for fold in entrant.folds]
+        play = partial(Fold.votes, n_rounds=stage)
+        votes = iter(map(play, folds) if pool is None else pool.map(play, folds))
+        for entrant in reversed(running):
+            entrant.measure(stage, list(islice(votes, len(entrant.folds))))
         tell(len(entrants))
         leader = min(entrants, key=lambda each: (min(each.means), each.max_leaves))
         n_left = len(stages) - k - 1

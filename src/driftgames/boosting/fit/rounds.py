@@ -329,7 +329,9 @@ class BoostingRounds(BoosterInput):
         """Let sizes race on folds; None where a class has one example, so that none is held out."""
         bar = progress("choosing a size", None) if self.verbose else nullcontext(_no_progress)
         with bar as advance:
-            return choose_size(rows, keys, plan.shape, plan.n_rounds, self._start, pool, advance)
+            n_threads = 1 if pool is None else count_threads(self.n_jobs)
+            given = plan.shape, plan.n_rounds, self._start, pool, n_threads
+            return choose_size(rows, keys, *given, advance)
 
     def _expand(self, encoder: CategoryEncoder, codes: FloatArray) -> Any:
         """Return the columns of codes that the weak learner is given."""
