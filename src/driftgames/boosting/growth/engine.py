@@ -466,7 +466,8 @@ class MistakeEngine(Engine):
 
     def set_weights(self, weights: FloatArray) -> None:
         """Take the weights of the next round by number of mistakes, from the first on."""
-        zeros, _ = _scaling()(self.keeper, weights)
+        self.keeper.raw[: weights.size] = weights
+        zeros, _ = _scaling()(self.keeper, 0)
         if self.n_rounds:
             self._record.zeros[self.n_rounds - 1] = zeros
 

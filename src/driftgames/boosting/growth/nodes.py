@@ -199,7 +199,7 @@ def _plant(nodes: Nodes) -> None:
     at[N_FREE] = nodes.free.size - 1
     for s in range(at[N_FREE]):
         nodes.free[s] = s + 1
-    at[N_FRESH] = 1 if may_divide(nodes, 0) else 0
+    at[N_FRESH] = 1 if may_divide(nodes, np.int64(0)) else 0
     nodes.fresh[0] = 0
 
 

@@ -115,14 +115,14 @@ move: Callable[..., None] = NotImplemented
 
 
 @inner_kernel
-def scale_weights(positions: Positions, raw: Array) -> tuple[Any, Any]:
+def scale_weights(positions: Positions, begin: int) -> tuple[Any, Any]:
     """Scale the weights of a round; return the mass that weighs zero, and that the vote gets wrong.
 
-    ``raw[k]`` is the weight of ``first + k`` mistakes. In ``tables`` the weights of all examples
-    sum to just below ``2**SUM_BITS``. If all weights are zero, they become equal. A tied vote is
-    for class 0.
+    ``raw[begin + k]`` is the weight of ``first + k`` mistakes. In ``tables`` the weights of all
+    examples sum to just below ``2**SUM_BITS``. If all weights are zero, they become equal. A tied
+    vote is for class 0.
     """
-    at, masses = positions.at, positions.masses
+    at, masses, raw = positions.at, positions.masses, positions.raw
     first, width, n_rounds = at[FIRST], at[WIDTH], at[N_ROUNDS]
     total = 0.0
     n_examples = np.int64(0)
@@ -131,8 +131,8 @@ def scale_weights(positions: Positions, raw: Array) -> tuple[Any, Any]:
     for k in range(width):
         lower, upper = masses[0, first + k], masses[1, first + k]
         n_examples += lower + upper
-        total += (lower + upper) * raw[k]
-        zeros += lower + upper if raw[k] == 0.0 else 0
+        total += (lower + upper) * raw[begin + k]
+        zeros += lower + upper if raw[begin + k] == 0.0 else 0
         wrong += lower if 2 * (first + k) > n_rounds else 0
         wrong += upper if 2 * (first + k) >= n_rounds else 0
     equal = total == 0.0
@@ -141,7 +141,7 @@ def scale_weights(positions: Positions, raw: Array) -> tuple[Any, Any]:
         weight = 0.0  # if no example has this number of mistakes
         if masses[0, first + k] + masses[1, first + k] > 0:
             # ldexp, because the factor of tiny weights would be infinite
-            weight = math.ldexp(1.0 if equal else raw[k], SUM_BITS - exponent)
+            weight = math.ldexp(1.0 if equal else raw[begin + k], SUM_BITS - exponent)
         for c in range(2):
             if masses[c, first + k] > 0:
                 level = first + k - positions.shift[c]
@@ -345,13 +345,13 @@ def end_round(rule: Rule, positions: Positions, record: Record) -> None:
     at = positions.at
     at[N_ROUNDS] += 1
     first = at[FIRST]
-    if not rule.looks_at_masses:  # the weights are known before the move
-        _weigh(rule, True, positions)
-    end_move(positions)
-    if rule.looks_at_masses:
-        first = at[FIRST]
-        _weigh(rule, False, positions)
-    zeros, wrong = scale_weights(positions, positions.raw[at[FIRST] - first :])
+    for k in range(2):  # some weights are known before the move
+        if k == rule.looks_at_masses:
+            first = at[FIRST]
+            _weigh(rule, k == 0, positions)
+        if k == 0:
+            end_move(positions)
+    zeros, wrong = scale_weights(positions, at[FIRST] - first)
     record.zeros[at[N_ROUNDS] - 1] = zeros
     for p in range(positions.wrong.size):  # of pairs: the examples whose largest vote is wrong
         wrong = positions.wrong[p] + (wrong if p > 0 else 0)
