@@ -1,11 +1,11 @@
-"""Boosters on a Dask cluster: the same model as in memory, byte for byte.
+"""Boosters on a Dask cluster: one booster of a given size is that of memory, byte for byte.
 
 One actor on each worker holds its partitions in bins. A round is one or two exchanges of integer
 vectors, and integers add up to the same sums however the rows are cut. ``pip install
 driftgames[dask]`` brings what this needs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from driftgames.boosting import (
     AdaBoostClassifier,
@@ -32,6 +32,10 @@ __all__ = [
 @dataclass(eq=False, repr=False)
 class DaskNHBoostDTClassifier(DaskBooster, NHBoostDTClassifier):
     """`NHBoostDTClassifier` on a Dask cluster; `DaskBooster` describes what differs."""
+
+    # the defaults of `NHBoostDTClassifier`, which those that all boosters share would hide
+    max_depth: int | None = field(default=None, kw_only=True)
+    max_leaves: int | str | None = field(default="auto", kw_only=True)
 
 
 @dataclass(eq=False, repr=False)

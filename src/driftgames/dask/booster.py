@@ -17,12 +17,17 @@ from sklearn.base import clone
 import dask
 from driftgames.boosting import BOOSTERS
 from driftgames.boosting.data.cuts import MOST_BINS
+from driftgames.boosting.data.row_sample import stack_rows
+from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.estimators.base import BaseBooster
+from driftgames.boosting.estimators.booster_input import Settings
 from driftgames.boosting.estimators.persistence import load_model
 from driftgames.boosting.fit.assembly import join
-from driftgames.boosting.fit.calibration import RowKeys, cross_fit
+from driftgames.boosting.fit.calibration import SMALL, RowKeys, cross_fit
+from driftgames.boosting.fit.choosing import SizeRace, choose_size, sample_rows
 from driftgames.boosting.fit.monitoring import Callback, Stage, name_sets
-from driftgames.boosting.fit.rounds import USUAL_ROUNDS, outline_of
+from driftgames.boosting.fit.rounds import FEW_BINS, USUAL_ROUNDS, outline_of
+from driftgames.boosting.fit.training_rows import TrainingRows
 from driftgames.boosting.fit.warm_start import check_categories, check_continuation
 from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
 from driftgames.boosting.model.training_record import Fitted
@@ -39,7 +44,9 @@ class DaskBooster(BaseBooster):
 
     It is fitted on dask arrays of dense or sparse chunks, dask data frames, or lists of delayed
     parts; labels and sample weights lie on the same partitions. The model is that of a fit in
-    memory on the same rows, byte for byte, for any number of workers and partitions. A worker that
+    memory on the same rows, byte for byte, for any number of workers and partitions, if its size is
+    given. Otherwise a sample of 25,000 examples chooses it on this machine, and one booster is then
+    fitted to all of them: there is no mean of boosters on a cluster. A worker that
     dies costs time: its partitions are computed again elsewhere, and the rounds are replayed on
     them. docs/scale.md has the costs.
 
@@ -170,7 +177,6 @@ class DaskBooster(BaseBooster):
         goes_on = local.__sklearn_is_fitted__()
         settings = local._check_settings()
         max_bins, shape = settings.max_bins or MOST_BINS, settings.shape
-        n_estimators = settings.n_estimators or USUAL_ROUNDS
         survey = Survey(client, parts, self.timeout)
         noted = clone(local)
         if goes_on:
@@ -179,11 +185,19 @@ class DaskBooster(BaseBooster):
         given, plan = plan, found if plan is None else plan
         n_classes = plan.classes.size
         if goes_on:
-            check_continuation(local, plan.classes, n_estimators)
+            check_continuation(local, plan.classes, settings.n_estimators)
         stopping, keys, unseen = local._stops(pairs, survey.n_rows), None, []
         holds_out = stopping is not None and not pairs
-        if keeps_keys or holds_out:
+        chooses = not goes_on and stopping is None and given is None
+        chooses &= settings.n_estimators is None or shape.is_open
+        if keeps_keys or holds_out or chooses:
             keys, masses = survey.keys(plan)
+        race = None
+        if chooses and keys is not None:
+            race = self._choose(survey, keys, local, settings, plan, noted)
+        n_estimators = settings.n_estimators or USUAL_ROUNDS
+        if race is not None:
+            shape, n_estimators = race.shape, race.choice.n_estimators
         if stopping is not None and keys is not None and holds_out:
             held = stopping.hold_out(keys.hashes, keys.labels, masses, np.arange(n_classes))
             unseen = survey.hold_out(held)
@@ -210,11 +224,43 @@ class DaskBooster(BaseBooster):
                 monotonic=monotonic,
             )
             begun = time.perf_counter()
-            local.adopt(*local._boost(shared, outline, n_estimators, watch, goes_on=goes_on))
+            fitted = local._boost(shared, outline, n_estimators, watch, goes_on=goes_on)
+            if race is not None:
+                fitted = fitted._replace(record=replace(fitted.record, choice=race.choice))
+            local.adopt(*fitted)
             seconds = time.perf_counter() - begun
             waited = max(exchange.seconds - exchange.busiest(), 0.0)
             report = ExchangeReport(seconds, waited, exchange.n_asked, exchange.n_lost)
         return survey, plan, keys, report
+
+    def _choose(
+        self,
+        survey: Survey,
+        keys: RowKeys,
+        local: BaseBooster,
+        settings: Settings,
+        plan: partitions.Plan,
+        noted: BaseBooster,
+    ) -> SizeRace | None:
+        """Choose leaves and rounds on this machine, by a sample of the examples."""
+        at = sample_rows(keys)
+        wanted = np.zeros(keys.labels.size, dtype=bool)
+        wanted[at] = True
+        parts = survey.take(wanted)
+        weights = np.concatenate([plan.weigh(part) for part in parts])
+        bins = MOST_BINS if at.size >= SMALL else FEW_BINS
+        rows = TrainingRows(
+            stack_rows([plan.codes(part) for part in parts]),
+            keys.labels[at],
+            SampleWeights(weights, plan.integer_weights),
+            plan.categories,
+            plan.classes.size,
+            settings.max_bins or bins,
+            lambda encoder: local._directions(outline_of(noted, plan.classes, encoder)),
+        )
+        rounds = settings.n_estimators
+        given = settings.shape, rounds, local._start, None, 1, lambda steps: None
+        return choose_size(rows, keys.take(at), *given)
 
     def _bring(self, client: Client, pair: tuple[Any, Any]) -> Iterator[Any]:
         """Yield the two of a pair in memory."""

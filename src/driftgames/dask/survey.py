@@ -123,6 +123,17 @@ class Survey:
         ends = np.cumsum(list(sizes.values()))[:-1]
         return dict(zip(sizes, np.split(of_all, ends), strict=True))
 
+    def take(self, wanted: BoolArray) -> list[Part]:
+        """Return some of the examples, by partition; they stay on the workers too."""
+        mine = {k: some for k, some in self.cut(wanted).items() if some.any()}
+        take = partitions.Part.take
+        futures = [
+            self._client.submit(take, self._futures[k], some, pure=False)
+            for k, some in mine.items()
+        ]
+        found: list[Part] = self._gather(futures)
+        return found
+
     def hold_out(self, held: BoolArray) -> list[Part]:
         """Keep the other examples from now on; return these, by partition."""
         take = partitions.Part.take

@@ -53,6 +53,11 @@ class RowKeys(NamedTuple):
     labels: Array
     sample_weight: FloatArray | None
 
+    def take(self, rows: IntArray) -> RowKeys:
+        """Return the keys of some rows."""
+        weights = None if self.sample_weight is None else self.sample_weight[rows]
+        return RowKeys(self.hashes[rows], self.labels[rows], weights)
+
 
 Refit = Callable[["BaseBooster", BoolArray, Sequence[int]], FloatArray]
 """``refit(fresh, held, stages)`` fits a booster to the examples that are not held.

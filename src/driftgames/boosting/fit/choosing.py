@@ -24,6 +24,7 @@ from driftgames.boosting.fit.race import STAGES, Entrant, Race, run_race, sizes_
 from driftgames.boosting.fit.training_rows import FoldRows
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.weights.example_chips import ExampleChips
+from driftgames.core.typing import IntArray
 
 N_FOLDS = 5
 """The number of parts that are held out in turn."""
@@ -67,9 +68,8 @@ def choose_size(
         return make(rows, keys, shapes, deal_folds(keys, N_FOLDS))
     first: SizeRace | None = None
     if len(shapes) > 1:
-        at = _sample(keys)
-        prior = None if keys.sample_weight is None else keys.sample_weight[at]
-        some = RowKeys(keys.hashes[at], keys.labels[at], prior)
+        at = sample_rows(keys)
+        some = keys.take(at)
         dealt = _first_fold(deal_folds(some, N_FOLDS))
         first = make(rows.take(at), some, shapes, dealt)
         if first is None:
@@ -86,7 +86,7 @@ def _first_fold(dealt: FoldKeys) -> FoldKeys:
     return dealt._replace(folds=dealt.folds[:1])
 
 
-def _sample(keys: RowKeys) -> Any:
+def sample_rows(keys: RowKeys) -> IntArray:
     """Return the rows of the least hashes: the same ones in any order of the examples."""
     weights = np.ones(keys.labels.size) if keys.sample_weight is None else keys.sample_weight
     return np.sort(np.lexsort((weights, keys.labels, keys.hashes))[:SAMPLE])
