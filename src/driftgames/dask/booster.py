@@ -176,7 +176,7 @@ class DaskBooster(BaseBooster):
         """
         goes_on = local.__sklearn_is_fitted__()
         settings = local._check_settings()
-        max_bins, shape = settings.max_bins or MOST_BINS, settings.shape
+        shape = settings.shape
         survey = Survey(client, parts, self.timeout)
         noted = clone(local)
         if goes_on:
@@ -196,8 +196,10 @@ class DaskBooster(BaseBooster):
         if chooses and keys is not None:
             race = self._choose(survey, keys, local, settings, plan, noted)
         n_estimators = settings.n_estimators or USUAL_ROUNDS
+        max_bins = settings.max_bins or MOST_BINS
         if race is not None:
             shape, n_estimators = race.shape, race.choice.n_estimators
+            max_bins = settings.max_bins or _usual_bins(survey.n_rows)
         if stopping is not None and keys is not None and holds_out:
             held = stopping.hold_out(keys.hashes, keys.labels, masses, np.arange(n_classes))
             unseen = survey.hold_out(held)
@@ -248,14 +250,13 @@ class DaskBooster(BaseBooster):
         wanted[at] = True
         parts = survey.take(wanted)
         weights = np.concatenate([plan.weigh(part) for part in parts])
-        bins = MOST_BINS if at.size >= SMALL else FEW_BINS
         rows = TrainingRows(
             stack_rows([plan.codes(part) for part in parts]),
             keys.labels[at],
             SampleWeights(weights, plan.integer_weights),
             plan.categories,
             plan.classes.size,
-            settings.max_bins or bins,
+            settings.max_bins or _usual_bins(at.size),
             lambda encoder: local._directions(outline_of(noted, plan.classes, encoder)),
         )
         rounds = settings.n_estimators
@@ -347,6 +348,10 @@ class DaskBooster(BaseBooster):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "client": None}  # it belongs to this process
+
+
+def _usual_bins(n_examples: int) -> int:
+    return FEW_BINS if n_examples < SMALL else MOST_BINS
 
 
 def _predict(local: BaseBooster, method: str, part: Any, dtype: Any, width: tuple[int, ...]) -> Any:
