@@ -126,4 +126,4 @@ def _race(
         encoders[entrants[-1].max_leaves] = own
     race = run_race(entrants, stages, pool, tell)
     shape = shapes[entrants.index(race.winner)]
-    return SizeRace(race.winner, race.runner_up, race.choice, shape, dealt, encoders)
+    return SizeRace(race.ranked, race.choice, shape, dealt, encoders)

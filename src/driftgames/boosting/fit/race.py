@@ -14,8 +14,8 @@ Not all trials are played. Let :math:`\ell(s)` be the mean log-loss of a size af
 Sums are rounded once, and folds are made of the contents of rows. So the choice does not depend on
 the order of the examples, on threads or on batches.
 
-A `Mean` of boosters is made of the folds of the winner. The folds of the runner-up, the size of the
-second least log-loss, join them if that lowers the log-loss on the examples held out.
+A `Mean` of boosters is made of the folds of the winner. The folds of the size of the second least
+log-loss join them, and those of the third, if that lowers the log-loss on the examples held out.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from driftgames.core.typing import FloatArray, IntArray
 STAGES = (25, 50, 100, 200, 400)
 """The numbers of rounds to choose from."""
 
+_MOST_SIZES = 3  # in a mean
 _UNITS = 2**20  # parts of a vote
 _BEHIND = 2.0  # standard errors by which a size that is dropped is behind
 
@@ -151,7 +152,7 @@ class Entrant:
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of the boosters of one size or two.
+    """The mean of the boosters of one size or several.
 
     ``weights`` are those of one vote of each size. ``votes`` are on all examples: the mean of the
     boosters, and of those that hold an example out.
@@ -196,9 +197,19 @@ class Mean:
 class Race:
     """How a race ended."""
 
-    winner: Entrant
-    runner_up: Entrant | None
+    ranked: tuple[Entrant, ...]
+    """The sizes by their least log-loss; of equal ones, that of fewer leaves first."""
     choice: Choice
+
+    @property
+    def winner(self) -> Entrant:
+        """The size of the least log-loss."""
+        return self.ranked[0]
+
+    @property
+    def runner_up(self) -> Entrant | None:
+        """The size of the second least log-loss, if there is one."""
+        return self.ranked[1] if len(self.ranked) > 1 else None
 
     @property
     def calibration(self) -> Calibration:
@@ -211,15 +222,16 @@ class Race:
         return self.winner.count_errors(self.winner.held_out[self.winner.best])
 
     def mean(self) -> Mean | None:
-        """Return the mean of the winner's boosters, with those of the runner-up if that is better.
+        """Return the mean of the boosters of the winner, and of one size or two more if better.
 
         None if no fold has a hypothesis.
         """
-        alone = Mean.of([self.winner])
-        both = None if self.runner_up is None else Mean.of([self.winner, self.runner_up])
-        if alone is None or both is None or alone.log_loss <= both.log_loss:
-            return alone
-        return both
+        best: Mean | None = None
+        for n in range(1, min(_MOST_SIZES, len(self.ranked)) + 1):
+            mean = Mean.of(self.ranked[:n])
+            if mean is not None and (best is None or mean.log_loss < best.log_loss):
+                best = mean
+        return best
 
 
 def run_race(
@@ -245,7 +257,8 @@ def run_race(
         for entrant in running:
             entrant.dropped = entrant.is_behind(leader, n_left) and not entrant.ended
         running = [each for each in running if not (each.dropped or each.ended)]
-    winner, *others = sorted(entrants, key=lambda each: (min(each.means), each.max_leaves))
+    ranked = sorted(entrants, key=lambda each: (min(each.means), each.max_leaves))
+    winner = ranked[0]
     choice = Choice(
         winner.max_leaves,
         winner.stages[winner.best],
@@ -254,7 +267,7 @@ def run_race(
         tuple(trial for entrant in entrants for trial in _trials(entrant, winner)),
         time.perf_counter() - begun,
     )
-    return Race(winner, others[0] if others else None, choice)
+    return Race(tuple(ranked), choice)
 
 
 def _trials(entrant: Entrant, winner: Entrant) -> list[Trial]:
