@@ -91,11 +91,11 @@ print(f"with this edge something is promised from round {needed} on")
 
 # ## Exercises
 
-# Exercise 1. Replace the weights by those of AdaBoost with a fixed rate, $`e^{-\eta s}`$. How many
+# Exercise 1. Replace the weights by those of AdaBoost with a fixed rate, $`e^{-0.1 s}`$. How many
 # examples weigh nothing? What happens to the margins?
 
 # Answer. None do: $`e^{-\eta s}`$ is never zero. The exponential looks at every example in every
-# round.
+# round. The smallest margin after 100 rounds is nearly the same: the zeros cost nothing here.
 
 
 def exponential(s, t, eta=0.1):

@@ -88,7 +88,8 @@ for horizon in range(1, 9):
 # $$2^{-T} \sum_{j=0}^{(T-R)/2} \binom{T+1}{j}$$
 #
 # Solve the game with moves in $`[-1, 1]`$ for $`T = 4`$ and $`R = 2`$, then for $`R = 1`$ with the
-# limit of the sum rounded down. Does the formula hold in both cases?
+# limit of the sum rounded down. Does the formula hold in both cases? All moves of an interval are
+# allowed here, not its two ends alone: `MinimaxPotential.on_interval(loss, horizon)` solves that.
 
 # Answer. It holds for $`R = 2`$ and fails for $`R = 1`$: $`T - R`$ must be even. This is entry E4
 # of the [errata](../errata.md). For an odd difference the value is that of a game of one round
@@ -100,7 +101,8 @@ for radius in (2, 1):
     print(f"R = {radius}: value {near.game_value:.4f}, quoted {quoted:.4f}")
 
 # Exercise 3. How much do the weights matter? Replace them by equal weights, and compare the losses
-# against `RandomAdversary` and against `GreedyAdversary`.
+# against `RandomAdversary` and against `GreedyAdversary`. A player is any object with two methods:
+# `distribution(chips)` returns a weight for each chip, and `observe(moves)` is told the moves.
 
 # Answer. Much. An adversary may move chips of no weight as it likes, so every weight that the
 # minimax player saves on chips whose fate is known ties its hands elsewhere. Equal weights lose

@@ -154,7 +154,8 @@ for n_rounds in (100, 10_000):
     print(f"{n_rounds:6d} rounds: {worst:6.2f}, that is {worst / n_rounds**0.5:.2f} sqrt(T)")
 
 # Exercise 3. The printed Corollary 2 replaces $`1 - b_0`$ by $`\tfrac12(e^{4/3} - 1)(\ln T + 1)`$.
-# How much does that cost at $`T = 10^6`$ and $`\epsilon = 0.01`$?
+# How much does that cost at $`T = 10^6`$ and $`\epsilon = 0.01`$? The printed form is the function
+# `corollary_2` of `driftgames.certificates.bounds`.
 
 # Answer. A few per cent, because it stands inside a logarithm and a root. `bound` uses the sum
 # itself. This is remark R3 of the [errata](../errata.md).

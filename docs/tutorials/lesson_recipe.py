@@ -105,9 +105,12 @@ for c in (2, 4, 6, 8):
     )
     print(f"c = {c}: largest excess {excess:.3g}")
 
-# Exercise 3. Lemma 2 asks for $`d \ge 3`$ in $`e^{[s]_-^2/(dt)}`$. Is 3 the border? Check the
-# inequality without the payments, in the form that the proof uses: the excess at $`s`$ must not be
-# larger than the excess at 0. Try $`d = 2.3`$, $`2.4`$ and $`3`$.
+# Exercise 3. Lemma 2 asks for $`d \ge 3`$ in $`\phi_t(s) = e^{[s]_-^2/(dt)}`$. Is 3 the border?
+# Check that the payment of a round covers its rise, for every $`s`$ and $`t \ge 2`$:
+#
+# $$\phi_t(s - 1) + \phi_t(s + 1) - 2\,\phi_{t-1}(s) \le e^{4/(dt)} - 1$$
+#
+# The right-hand side is twice the payment. Try $`d = 2.3`$, $`2.4`$ and $`3`$, and $`t`$ up to 60.
 
 # Answer. It holds at 2.4 in these rounds and fails at 2.3. Lemma 4 compares two series term by
 # term, and that comparison needs $`d = 3`$; the sum may hold where a term does not. This is remark
@@ -121,7 +124,7 @@ def lemma_2(d, t):
         return np.exp(np.minimum(x, 0.0) ** 2 / (d * k))
 
     excess = phi(grid - 1, t) + phi(grid + 1, t) - 2 * phi(grid, t - 1)
-    return excess.max() - (np.exp(1 / (d * t) * 4) - 1)
+    return excess.max() - (np.exp(4 / (d * t)) - 1)
 
 
 for d in (2.3, 2.4, 3.0):

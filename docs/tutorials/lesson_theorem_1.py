@@ -123,7 +123,8 @@ play(hedge, RandomAdversary(), n_chips=5, horizon=300, rng=1)
 print(f"regret of the learner {hedge.learner.certificate().at(1 / 5).realised:.2f}")
 
 # Exercise 3. Write an adversary that breaks the rule $`|z_i - z_j| \le 1`$ and see what `play`
-# says. Which losses would Algorithm 1 make of its moves?
+# says. An adversary is any object with a method `moves(chips, p, rng)` that returns one move for
+# each chip. Which losses would Algorithm 1 make of its moves?
 
 # Answer. Two chips that move by $`\pm 1`$ obey $`p\cdot z \ge 0`$ if both weigh the same. Their
 # losses would be 0 and 2, and a learner for losses in $`[0, 1]`$ has no guarantee for them.

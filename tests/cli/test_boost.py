@@ -516,6 +516,17 @@ def test_folds_have_the_same_number_of_examples_and_of_each_class(folds):
     assert not np.array_equal(fold_of, deal_folds(y, folds, seed=2))
 
 
+def test_columns_that_name_or_count_the_rows_are_said(tmp_path):
+    path = tmp_path / "people.csv"
+    rows = (f"{k},person {k},{k * 7 % 5},{'ab'[k % 2]},{k % 3}\n" for k in range(30))
+    path.write_text("row,who,x,kind,y\n" + "".join(rows))
+    done = run("fit", path, "--label", "y", "--rounds", 2, "--model", tmp_path / "m.json")
+    assert f"{path}: column row counts the rows; leave it out with --leave-out row\n" in done.stderr
+    words = "column who has 30 different categories in 30 rows; leave it out with --leave-out who"
+    assert f"{path}: {words}\n" in done.stderr
+    assert done.stderr.count("leave it out") == 2
+
+
 def test_few_examples_for_each_class_are_said_in_our_own_words(tmp_path):
     path = tmp_path / "names.csv"
     path.write_text("x,who\n" + "".join(f"{i},p{i % 20}\n" for i in range(38)))

@@ -640,6 +640,18 @@ def test_a_stock_that_is_listed_late_is_refused_with_the_words_to_type(tmp_path)
     assert run(path, "--leave-out", "bee", "-a", "uniform").exit_code == 0
 
 
+def test_a_column_that_counts_the_rows_is_no_stock(tmp_path):
+    path = tmp_path / "indexed.csv"
+    lines = (f"{k + 1},{10 + k % 3},{9 + k % 4}\n" for k in range(20))
+    path.write_text("rownames,ant,bee\n" + "".join(lines))
+    result = run(path)
+    assert result.exit_code == 2
+    words = " ".join(result.output.split())
+    assert "column 'rownames' counts the rows (1, 2, ...) and is no price" in words
+    assert "--leave-out rownames" in words
+    assert run(path, "--leave-out", "rownames", "-a", "uniform").exit_code == 0
+
+
 def test_limits_and_mixtures_have_options_and_go_on_from_their_state(prices, tmp_path):
     path, table = prices
     state, lines = tmp_path / "state.json", path.read_text().splitlines(keepends=True)

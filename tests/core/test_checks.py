@@ -212,3 +212,13 @@ def test_no_learner_reads_below_a_mask():
     ):
         with pytest.raises(ValueError, match="must have no masked entries; got one at index"):
             refused()
+
+
+def test_a_string_that_no_table_shows_is_named_by_itself():
+    with (
+        pytest.raises(ValueError, match=r"X and y must be numbers; got 'a'"),
+        checks.float_errors("X and y"),
+    ):
+        np.array(["a"]).astype(float)
+    with pytest.raises(ValueError, match="another"), checks.float_errors("X and y"):
+        raise ValueError("another")

@@ -31,7 +31,7 @@ class Margins(NamedTuple):
 
     @classmethod
     def of_examples(cls, margins: npt.ArrayLike, masses: npt.ArrayLike | None = None) -> Margins:
-        """Return the margins of single examples, each of mass 1 unless given."""
+        """Return the margins of single examples, with their masses. Default: 1 each."""
         values = np.asarray(margins, dtype=np.float64)
         each = np.ones(values.size, dtype=np.int64) if masses is None else np.asarray(masses)
         found, where = np.unique(values, return_inverse=True)

@@ -102,7 +102,7 @@ def normal_quantile(q: float) -> float:
 
 @brief_kernel
 def coin_upper_bound(successes: int, trials: int, delta: float) -> float:
-    """Return a chance p at which at most so many successes have a probability of at most delta."""
+    """Return a chance p at which ``successes`` or fewer have a probability of at most delta."""
     if successes >= trials:
         return 1.0
     low, high = successes / trials, 1.0
@@ -119,7 +119,7 @@ def coin_upper_bound(successes: int, trials: int, delta: float) -> float:
 
 @brief_kernel
 def lower_tail(successes: int, trials: int, p: float) -> float:
-    """Return the probability of at most so many successes, which are at most ``p trials``."""
+    """Return the probability of ``successes`` or fewer, which must be at most ``p trials``."""
     term = sum_of_terms = 1.0
     odds = (1.0 - p) / p
     for k in range(successes, 0, -1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -18,6 +19,7 @@ from driftgames.boosting.fit.rounds import heaviest
 from driftgames.cli import INTERRUPTED
 from driftgames.cli._boost_options import ExampleReading, Training
 from driftgames.cli._boost_report import feature_name, ignore_rare_classes
+from driftgames.cli._cells import counts_rows
 from driftgames.cli._examples import Examples
 from driftgames.cli._output import fail, say
 from driftgames.core.progress import progress
@@ -73,8 +75,24 @@ def _say_label(data: str, examples: Examples, training: Training) -> None:
         f"{listed(found)}; {counted(n_features, 'feature')}: {listed(names, 6)}",
         err=True,
     )
+    for j, name in enumerate(names):
+        column = examples.X[:, j] if isinstance(examples.X, np.ndarray) else np.empty(0)
+        if why := _why_no_feature(column, j in examples.categories):
+            words = f"leave it out with --leave-out {shlex.quote(shorten(name, 60))}"
+            say(f"{data}: column {shorten(name, 60)} {why}; {words}", err=True)
     if classes.size > examples.y.size / 2:
         say(f"{data}: label {where} has fewer than 2 examples for each class on average", err=True)
+
+
+def _why_no_feature(column: npt.NDArray[Any], holds_categories: bool) -> str:
+    """Return why a column is likely a name or an index of its row; empty if it is not."""
+    if not holds_categories:
+        return "counts the rows" if counts_rows(column.astype(np.float64)) else ""
+    known = [cell for cell in column if cell is not None]
+    n_different = len(set(known))
+    if n_different < 10 or n_different <= len(known) / 2:
+        return ""
+    return f"has {n_different:,} different categories in {len(known):,} rows"
 
 
 def refuse_quantity(data: str, where: str, classes: npt.NDArray[Any], training: Training) -> None:

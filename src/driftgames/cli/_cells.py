@@ -130,6 +130,16 @@ def holds_dates(title: str | None, cells: Any, *, first: bool) -> bool:
     return titled and whole and bool((steps > 0).all() or (steps < 0).all())
 
 
+def counts_rows(numbers: FloatArray) -> bool:
+    """Return whether a column of ten values or more counts up or down by 1: an index.
+
+    >>> counts_rows(np.arange(1.0, 12.0)), counts_rows(np.array([1.0, 2.0, 4.0] * 4))
+    (True, False)
+    """
+    steps = np.diff(numbers)
+    return bool(numbers.size >= 10 and abs(steps[0]) == 1 and (steps == steps[0]).all())
+
+
 def rises(dates: Sequence[str]) -> bool | None:
     """Return whether dates rise; False if they fall, None if their format is unknown.
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftgames.cli._cells import rises
+from driftgames.cli._cells import counts_rows, rises
 from driftgames.cli._numbers import open_numbers
 from driftgames.cli._options import Reading, check_kept
+from driftgames.core.text import shown
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
 from driftgames.portfolio import PortfolioStrategy, Quote, price_relatives
@@ -170,6 +171,12 @@ def read_prices(source: str, reading: Reading) -> Prices:
             f"{source}: every asset needs a price in every line; {problem}. Leave out such assets "
             f"with --leave-out {shlex.quote(','.join(lacking))}, or cut the lines without prices"
         )
+    for name, column in zip(named, values.T, strict=True):
+        if counts_rows(column):
+            raise DataError(
+                f"{source}: column {shown(name)} counts the rows ({column[0]:g}, {column[1]:g}, "
+                f"...) and is no price; leave it out with --leave-out {shlex.quote(name)}"
+            )
     dates = [date for block in blocks for date in block.dates]
     try:
         turned = rises(dates) is False

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.core.text import shorten, visible
 from driftgames.core.text import shown as shown
 from driftgames.core.typing import FloatArray
 
@@ -265,10 +266,12 @@ def float_errors(name: str, values: Any = None) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        asked = values is not None and str(error).startswith("could not convert")
-        place = place_of_string(values) if asked else None
-        if place is None:
+        before, _, cell = str(error).partition(": ")
+        if not before.startswith("could not convert"):
             raise
+        place = None if values is None else place_of_string(values)
+        if place is None:
+            place = shorten(visible(cell.removeprefix("np.str_(").removesuffix(")")))
         raise ValueError(f"{name} must be numbers; got {place}") from error
     except ArithmeticError as error:  # an integer of 400 digits, or a signalling NaN of Decimal
         raise ValueError(f"{name} must be numbers that fit in a float64; got {error}") from error

@@ -50,7 +50,7 @@ def progress(
 
 
 def _bar(description: str, total: int | None) -> Bar | None:
-    """Return the bar of this screen; None if nobody would see it."""
+    """Return the bar of this screen; None if there is no screen."""
     if in_notebook():
         return NotebookBar(description, total)
     stream = sys.stderr

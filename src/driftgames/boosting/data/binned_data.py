@@ -138,7 +138,7 @@ Layout = tuple[DenseBins | SparseBins, IntArray | None, int, IntArray, IntArray,
 
 
 RunShares = Callable[[Callable[[int, int], None], int], None]
-"""It runs a task on shares of so many rows or columns. The task takes their begin and end."""
+"""It splits a number of rows or columns into shares and runs a task on each, from begin to end."""
 
 
 def _at_once(task: Callable[[int, int], None], size: int) -> None:

@@ -8,7 +8,7 @@ from driftgames.boosting.data.bins import Array
 from driftgames.core.typing import BoolArray, IntArray
 
 _FEW_COPIES = 4
-"""Below so many copies of a row on average, copies are held out together."""
+"""With fewer copies of a row on average, copies are held out together."""
 
 
 def deal_ranks(hashes: Array, y: Array, weights: IntArray | None = None) -> tuple[IntArray, int]:

@@ -15,7 +15,13 @@ def plain_constraints(monotonic_cst: Any) -> Any:
     """Return constraints as a dict or a list of integers; what is neither stays as it is."""
     if isinstance(monotonic_cst, Mapping):
         return {name: _plain(value) for name, value in monotonic_cst.items()}
-    if monotonic_cst is None or isinstance(monotonic_cst, str) or np.ndim(monotonic_cst) != 1:
+    if monotonic_cst is None or isinstance(monotonic_cst, str):
+        return monotonic_cst
+    try:
+        one_dimension = np.ndim(monotonic_cst) == 1
+    except ValueError:  # rows of different lengths
+        one_dimension = False
+    if not one_dimension:
         return monotonic_cst
     return [_plain(value) for value in monotonic_cst]
 

@@ -48,7 +48,7 @@ class RowSample:
         self.size = size
         self._limit = _ALL
         if n_expected is not None:
-            # so many hashes are below it, or six standard deviations fewer
+            # at least `size` hashes are expected below it, with six standard deviations to spare
             share = (size + 6 * math.sqrt(size)) / max(n_expected, 1)
             self._limit = min(int(share * _ALL), _ALL)
         self._left_out = False

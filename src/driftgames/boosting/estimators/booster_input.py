@@ -89,6 +89,11 @@ class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator,
             )
         if not isinstance(self.random_state, (*_GENERATORS, type(None))):
             check_integer("random_state", self.random_state, least=0, limited=False)
+        learner: Any = self.estimator
+        if learner is not None and not (hasattr(learner, "fit") and hasattr(learner, "predict")):
+            raise ValueError(
+                f"estimator must be None, or have fit and predict; got {shown(learner)}"
+            )
         goes_on = bool(self.warm_start and self.__sklearn_is_fitted__())
         shape = self._tree_shape()
         if goes_on:

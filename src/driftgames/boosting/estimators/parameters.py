@@ -63,7 +63,7 @@ validation_fraction : float, int or None
     The share or the number of examples that are held out for it. The rows are drawn by their
     contents, so that their order does not matter. None scores the training examples.
 n_iter_no_change : int
-    Stop after ``n_iter_no_change`` rounds without improvement.
+    Stop after this many rounds without a better score.
 scoring : str, callable or None
     The score: a name or a scorer of scikit-learn, or None for the accuracy. Default: "loss", the
     log-loss of the best sigmoid of the vote.

@@ -214,7 +214,7 @@ class FittedModel(Displayed):
         return self.tables.scores(X, n_threads=n_threads, divisor=total, finite=finite)
 
     def votes_after(self, X: Any, stages: Sequence[int], *, n_threads: int = 1) -> FloatArray:
-        """Return `votes` after so many rounds as each of the ascending ``stages`` says."""
+        """Return `votes` after each of the ascending numbers of rounds in ``stages``."""
         if self.n_rounds == 0:
             return np.stack([self.votes(X)] * len(stages))
         scores, answer, begin = np.zeros(self._shape(X)), [], 0

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.boosting.model.additive import AdditiveModel
-from driftgames.core.checks import check_integer, check_vector
+from driftgames.core.checks import as_floats, check_integer, check_vector, shown
 from driftgames.core.display import PREVIEW, Displayed, Sketch
 from driftgames.core.typing import FloatArray, IntArray
 from driftgames.tables import counted
@@ -55,8 +55,7 @@ class Stumps(Displayed):
 
     def __post_init__(self) -> None:
         for name, dtype in _FIELDS.items():
-            column = np.array(getattr(self, name), dtype=dtype)
-            column.flags.writeable = False
+            column = frozen_column(name, getattr(self, name), dtype)
             object.__setattr__(self, name, column)
         shapes = {getattr(self, name).shape for name in _FIELDS}
         if len(shapes) != 1 or len(next(iter(shapes))) != 1:
@@ -186,6 +185,28 @@ def round_to_unit(values: FloatArray, total: float) -> FloatArray:
 
 def _group_sums(values: FloatArray, begins: IntArray) -> FloatArray:
     return np.add.reduceat(values, begins) if begins.size else np.empty(0)
+
+
+def frozen_column(name: str, values: Any, dtype: Any) -> npt.NDArray[Any]:
+    """Return a read-only copy of values as numbers of this type, or say that they are none.
+
+    >>> frozen_column("left_vote", [1, 300], np.int8)
+    Traceback (most recent call last):
+    ...
+    ValueError: left_vote must be integers from -128 to 127; got [1, 300]
+    """
+    if not isinstance(values, np.ndarray) or values.dtype != dtype:
+        numbers = as_floats(name, values)
+        if np.dtype(dtype).kind == "i":
+            least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+            whole = (numbers == np.rint(numbers)) & (numbers >= least) & (numbers <= most)
+            if not whole.all() or (numbers >= 2.0**63).any():
+                raise ValueError(
+                    f"{name} must be integers from {least} to {most}; got {shown(values)}"
+                )
+    column = np.array(values, dtype=dtype)
+    column.flags.writeable = False
+    return column
 
 
 def count_questions(features: npt.NDArray[np.int32]) -> Sketch:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.boosting.model.stumps import count_questions
+from driftgames.boosting.model.stumps import count_questions, frozen_column
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.tables import counted
@@ -76,8 +76,7 @@ class Trees(Displayed):
 
     def __post_init__(self) -> None:
         for name, dtype in DTYPES.items():
-            column = np.array(getattr(self, name), dtype=dtype)
-            column.flags.writeable = False
+            column = frozen_column(name, getattr(self, name), dtype)
             object.__setattr__(self, name, column)
         sizes = {name: getattr(self, name).shape for name in DTYPES if name != "n_nodes"}
         total = int(self.n_nodes.sum())

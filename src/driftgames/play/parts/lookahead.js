@@ -18,7 +18,7 @@ function lookahead(setup, state) {
   return best;
 }
 
-/** Return about the expected maximum of the regrets after so many rounds of coins. */
+/** Return about the expected maximum of the regrets when ``left`` rounds of coins remain. */
 function expectedMaximum(regrets, left) {
   const top = Math.max(...regrets);
   if (left === 0) return top;
