@@ -33,7 +33,8 @@ ELSEWHERE = {
     "RecipePotential": "holds a function; its repr names it",
     **dict.fromkeys(("Lure", "Moody", "Spiteful", "Switching"), "like BernoulliArms"),
     **dict.fromkeys(
-        ("AdaNormalHedge", "AdaNormalHedgeTV", "FixedShare"), "the repr is that of ExpertLearner"
+        ("AdaFixedShare", "AdaNormalHedge", "AdaNormalHedgeTV", "BOA", "FixedShare"),
+        "the repr is that of ExpertLearner",
     ),
     **dict.fromkeys(
         ("LinearLoss", "LogWealthLoss", "QuadraticLoss", "DifferentiableLoss"), "input"
