@@ -137,7 +137,8 @@ def mixture(X: FloatArray, losses: FloatArray, seed: int) -> Drawn:
 
 PLAYERS: dict[str, Player] = {
     "SquareCB, ridge": square(),
-    "SquareCB, ridge, greed 1 (the bound's)": square(greed=1.0),
+    "SquareCB, ridge, no optimism": square(optimism=0.0, greed=10.0),
+    "SquareCB, ridge, greed 1 (the bound's)": square(optimism=0.0, greed=1.0),
     "SquareCB, logistic": square(model="logistic"),
     "EXP4 over both and Thompson": mixture,
     "LinUCB, alpha 1": linear("ucb", 1.0),
