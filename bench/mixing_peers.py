@@ -42,7 +42,7 @@ def sktime_ensemble(name: str) -> Peer:
     """Return the predictions of one of sktime's online ensembles."""
 
     def mix(X: FloatArray, y: FloatArray) -> FloatArray:
-        from sktime.forecasting import online_learning  # type: ignore[import-not-found]
+        from sktime.forecasting import online_learning
 
         kind = getattr(online_learning, name)
         model: Any = kind(n_estimators=X.shape[1], loss_func=mean_squared_error)

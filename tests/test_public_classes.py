@@ -45,7 +45,7 @@ ELSEWHERE = {
     **dict.fromkeys(("OLMAR", "PAMR", "LimitedPortfolio", "StrategyMixture"), "a strategy"),
     **dict.fromkeys(("ConfidenceSequence", "SignedIntervals"), "the repr is that of Stateful"),
     **dict.fromkeys(
-        ("ArmRace", "ConfidenceRun", "ContextRun", "MeanInterval", "PotentialCheck"),
+        ("ConfidenceRun", "MeanInterval", "PotentialCheck"),
         "a result that has no page of its own yet",
     ),
 }

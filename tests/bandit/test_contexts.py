@@ -194,7 +194,13 @@ def test_bad_advice_and_bad_settings_are_named():
     for experts in (0, [], ["a", "a"], True, 1.5, None):
         with pytest.raises(ValueError, match=r"expert|names"):
             Exp4(2, experts=experts)
-    for settings in ({"model": "tree"}, {"greed": 0}, {"ridge": -1}, {"n_features": 0}, {"optimism": -1}):
+    for settings in (
+        {"model": "tree"},
+        {"greed": 0},
+        {"ridge": -1},
+        {"n_features": 0},
+        {"optimism": -1},
+    ):
         with pytest.raises(ValueError, match=next(iter(settings))):
             SquareCB(2, **{"n_features": 2, **settings})
 

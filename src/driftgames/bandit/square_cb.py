@@ -243,12 +243,12 @@ class SquareCB(ContextPolicy):
               f_t(x, a) = \hat f_t(x, a) - \tfrac\beta2\sqrt{x^\top A_a^{-1} x}
 
     and the best arm b has the rest. :math:`A_a` is the matrix of the regression of an arm, so an
-    arm is explored where its regression is unsure. :math:`\hat f` is a linear function of the context for each
-    arm, fitted by the forecaster of Vovk, Azoury and Warmuth (online ridge regression), or a
-    logistic one. With ridge regression the expected regret to the best linear policy is that of
-    `driftgames.certificates.bounds.square_cb`, if the mean losses are linear in the context. D.
-    Foster and A. Rakhlin, "Beyond UCB: optimal and efficient contextual bandits with regression
-    oracles", ICML 2020.
+    arm is explored where its regression is unsure. :math:`\hat f` is a linear function of the
+    context for each arm, fitted by the forecaster of Vovk, Azoury and Warmuth (online ridge
+    regression), or a logistic one. With ridge regression the expected regret to the best linear
+    policy is that of `driftgames.certificates.bounds.square_cb`, if the mean losses are linear in
+    the context. D. Foster and A. Rakhlin, "Beyond UCB: optimal and efficient contextual bandits
+    with regression oracles", ICML 2020.
 
     Parameters
     ----------
