@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.harness import Tell, silent
+from bench.harness import Tell, silent, why_absent
 from driftgames.bandit import BernoulliArms, ThompsonSampling, TsallisINF
 from driftgames.core.typing import FloatArray
 from driftgames.tables import Column, Row, Table
@@ -23,7 +23,8 @@ def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
     """Return the regret to the best arm of every round, and what delays cost."""
     games, rounds = (2, 2_000) if quick else (GAMES, ROUNDS)
     rows = list[Row]()
-    for name, play in PLAYERS.items():
+    absent = why_absent(("pymab",))
+    for name, play in {**PLAYERS, **({} if absent else PYMAB)}.items():
         tell(name)
         found = [
             float(np.mean([regret(kind, play, rounds, FIRST_SEED + g) for g in range(games)]))
@@ -35,8 +36,10 @@ def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
     notes = (
         "abrupt: all means are drawn anew every 1,000 rounds; slow: sine waves; walk: random walks "
         "with steps of 0.01; fixed: one arm better by 0.1. SW-UCB, D-UCB and the Thompson "
-        "samplings of the field are our own lines, from their formulas. The settings of ours were "
-        f"chosen on the seeds 0 to 5; these are the seeds from {FIRST_SEED} on.",
+        "samplings without the name of a library are our own lines, from their formulas. The "
+        "settings of ours were chosen on the seeds 0 to 5; these are the seeds from "
+        f"{FIRST_SEED} on.",
+        *(() if absent is None else (f"pymab: {absent}",)),
     )
     return [Table(title, columns, tuple(rows), notes), delays(games, tell)]
 
@@ -140,6 +143,36 @@ def ucb(window: int | None, keep: float, width: float) -> Player:
 
     return play
 
+
+def pymab(policy: str, **settings: Any) -> Player:
+    """Return a policy of pymab, by the name of its class; its numbers are rewards."""
+
+    def play(losses: FloatArray, seed: int) -> Drawn:
+        from pymab import policies
+
+        player = getattr(policies, policy)(n_arms=ARMS, **settings)
+        rng = np.random.default_rng(seed + 77)
+        drawn = np.empty(len(losses), dtype=np.int64)
+        for t, row in enumerate(losses):
+            arm = drawn[t] = player.select_action(rng=rng)
+            player.update(action=arm, reward=1.0 - float(row[arm]))
+        return drawn
+
+    return play
+
+
+PYMAB: dict[str, Player] = {
+    "pymab, SlidingWindowUCB, 500, c 0.5": pymab("SlidingWindowUCBPolicy", window_size=500, c=0.5),
+    "pymab, DiscountedUCB, 0.995, c 0.5": pymab(
+        "DiscountedUCBPolicy", discount_factor=0.995, c=0.5
+    ),
+    "pymab, SlidingWindowThompson, 500": pymab(
+        "SlidingWindowBernoulliThompsonSamplingPolicy", window_size=500
+    ),
+    "pymab, DiscountedThompson, 0.998": pymab(
+        "DiscountedBernoulliThompsonSamplingPolicy", discount_factor=0.998
+    ),
+}
 
 PLAYERS: dict[str, Player] = {
     "ThompsonSampling (ours, default)": ours(ThompsonSampling),

@@ -78,7 +78,9 @@ def contestants(*, ewa: bool = True) -> dict[str, Callable[[Game], FloatArray]]:
     found = {
         "ExpertMixture()": ours(),
         "ExpertMixture(combiners=False)": ours(combiners=False),
+        "ExpertMixture(tracking=True)": ours(tracking=True),
         'learner="adanormalhedge.tv"': ours(learner="adanormalhedge.tv"),
+        'learner="boa"': ours(learner="boa"),
         'learner="adahedge"': ours(learner="adahedge"),
         "BOA": lambda game: BOA(game.X.shape[1]).play(game.X, game.y, game.slope),
         "ML-Poly": lambda game: MLPoly(game.X.shape[1]).play(game.X, game.y, game.slope),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bench.harness import Contestant, Tell, race, silent
+from bench.portfolio_peers import PEER
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.loader import MissingDataError
 from driftgames.datasets.online import load_market
@@ -21,9 +22,6 @@ from driftgames.portfolio import (
     UniversalPortfolio,
 )
 from driftgames.tables import Column, Table
-
-PEER = "universal"
-"""The module of the package universal-portfolios."""
 
 UNIVERSAL_WEALTH = 27.0553
 """The wealth of Cover's portfolio on NYSE(O), which `reference` works out in half a minute: the

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bench.harness import Tell, silent
+from bench.portfolio_peers import peers
 from driftgames.datasets import MissingDataError, load_market
 from driftgames.portfolio import run as trade
 from driftgames.tables import Column, Table
@@ -26,4 +27,6 @@ def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
             tell(f"{name}, cost {cost:g}")
             table = trade(relatives, cost=cost, holds="relatives").table
             found.append(replace(table, title=f"{name}, cost {cost:g}: {table.title}"))
+        if not quick:
+            found.append(peers(name, relatives, COSTS, tell))
     return found

@@ -45,7 +45,8 @@ def change_points(rounds: int, seed: int = 0) -> FloatArray:
 
 def learners(rounds: int, losses: FloatArray) -> Iterator[tuple[str, ExpertLearner]]:
     """Yield the learners of the table by name; Fixed Share also with the best parameters."""
-    for name in ("normalhedge.dt", "adanormalhedge", "adahedge", "squint", "adanormalhedge.tv"):
+    named = "normalhedge.dt", "adanormalhedge", "adahedge", "squint", "boa"
+    for name in (*named, "adanormalhedge.tv", "ada-fixed-share"):
         learner = LEARNERS[name](ACTIONS)
         yield learner.title, learner
     yield "Fixed Share, tuned to the horizon", LEARNERS["fixed-share"](ACTIONS, rounds)
@@ -88,6 +89,7 @@ def load_table(tell: Tell = silent) -> Table:
     X, y, _ = load_forecasts()
     mixtures: dict[str, Callable[[], ExpertMixture]] = {
         "ExpertMixture()": ExpertMixture,
+        "ExpertMixture(tracking=True)": partial(ExpertMixture, tracking=True),
         **{
             f'learner="{name}"': partial(ExpertMixture, learner=name)
             for name in ("adanormalhedge", "adanormalhedge.tv")

@@ -26,6 +26,11 @@ def results():
     environment = BernoulliArms([0.2, 0.5, 0.5])
     series = bandit.play_games(bandit.POLICIES["exp3"], environment, 60, n_games=3)
     both = {name: bandit.POLICIES[name] for name in ("exp3", "tsallis-inf")}
+    seen = bandit.SquareCB(3, n_features=2, random_state=0).run(LOSSES[:, 3:], LOSSES[:, :3])
+    race = bandit.ArmRace(["red", "green"])
+    for row in LOSSES:
+        race.update("red", row[0])
+        race.update("green", row[1])
     market = portfolio.UniversalPortfolio(3)
     held = market.run(RELATIVES)
     coin = oco.CoinBetting(oco.Box([-1.0], [1.0]))
@@ -76,6 +81,8 @@ def results():
         pulls,
         bandit.off_policy_value(pulls.to_frame(), {0: 0.2, 1: 0.3, 2: 0.5}),
         bandit.check_bandit_potential(Exponential(0.1), 4, 50),
+        seen,
+        race,
         held,
         held.certificate(),
         portfolio.best_constant_rebalanced(RELATIVES),

@@ -314,7 +314,7 @@ UNCHECKED = {
     # sums over the rounds: 2**63 of them take long
     "interval_bound",
     # compiled: arrays come from `ExpertMixture`, which has checked them
-    "run_linearised",
+    "run_forecasts",
     "mix_rounds",
     "mix_row",
     # what a run has recorded comes from the policy itself

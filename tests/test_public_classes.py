@@ -34,7 +34,8 @@ ELSEWHERE = {
     "RecipePotential": "holds a function; its repr names it",
     **dict.fromkeys(("Lure", "Moody", "Spiteful", "Switching"), "like BernoulliArms"),
     **dict.fromkeys(
-        ("AdaNormalHedge", "AdaNormalHedgeTV", "FixedShare"), "the repr is that of ExpertLearner"
+        ("AdaFixedShare", "AdaNormalHedge", "AdaNormalHedgeTV", "BOA", "FixedShare"),
+        "the repr is that of ExpertLearner",
     ),
     **dict.fromkeys(
         ("LinearLoss", "LogWealthLoss", "QuadraticLoss", "DifferentiableLoss"), "input"
@@ -44,7 +45,6 @@ ELSEWHERE = {
     **dict.fromkeys(("Exp4", "SquareCB", "ThompsonSampling"), "like TsallisINF"),
     **dict.fromkeys(("OLMAR", "PAMR", "LimitedPortfolio", "StrategyMixture"), "a strategy"),
     **dict.fromkeys(("ConfidenceSequence", "SignedIntervals"), "the repr is that of Stateful"),
-    **dict.fromkeys(("ArmRace", "ContextRun"), "a result that has no page of its own yet"),
     **dict.fromkeys(
         (
             "AdaBoostClassifier",

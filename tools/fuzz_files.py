@@ -363,6 +363,7 @@ def all_kinds() -> dict[str, Callable[[], Kind]]:
     )
     add(experts, "adahedge of any size", lambda: hedge.AdaHedge(3, loss_range=None))
     add(experts, "adanormalhedge of any size", lambda: hedge.AdaNormalHedge(3, loss_range=None))
+    add(experts, "boa of any size", lambda: hedge.BOA(3, loss_range=None))
     add(experts, "randomized", lambda: hedge.RandomizedHedge(3, random_state=1))
     for name, policy in POLICIES.items():
         add(

@@ -283,7 +283,7 @@ def cases() -> dict[str, Case]:
         prior = np.arange(21.0) / 210.0
         found[f"hedge, {name}, prior"] = learner(name, 21, prior=prior, loss_range=(-1, 2))
         found[f"hedge, {name}, float32"] = learner(name, 21, dtype=np.float32)
-    for name in ("adanormalhedge", "adanormalhedge.tv", "adahedge"):
+    for name in ("adanormalhedge", "adanormalhedge.tv", "adahedge", "ada-fixed-share", "boa"):
         found[f"hedge, {name}, any size"] = learner(name, 21, loss_range=None)
     for loss in ("square", "absolute", "pinball", "log"):
         found[f"mixture, {loss}"] = mixture(loss)
@@ -291,6 +291,7 @@ def cases() -> dict[str, Case]:
     found["mixture, square, sleeping experts"] = mixture("square", asleep=0.3)
     found["mixture, square, many experts"] = mixture("square", experts=50)
     found["mixture, square, no combiners"] = mixture("square", combiners=False)
+    found["mixture, square, tracking"] = mixture("square", tracking=True, asleep=0.3)
     found["mixture, square, adahedge"] = mixture("square", learner="adahedge")
     found["mixture, square, normalhedge.dt"] = mixture("square", learner="normalhedge.dt")
     found["mixture of series"] = series

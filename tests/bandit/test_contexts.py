@@ -128,13 +128,29 @@ def test_inverse_gap_weighting_by_hand():
     X, _, losses = world(200)
     policy = SquareCB(3, n_features=2, greed=2.0, random_state=1)
     policy.run(X, losses)
-    f, t = policy.expected(X[0]), policy.t + 1
-    numbers = policy._engine.numbers
-    gamma = max(numbers[10], 2.0 * np.sqrt(8 * 3 * t / (3 + numbers[9] / 4)))
+    t, numbers = policy.t + 1, policy._engine.numbers
+    z = np.append(X[0], 1.0)
+    matrices = policy._engine.memory.reshape(3, 12)[:, 3:].reshape(3, 3, 3)
+    f = np.clip(policy.expected(X[0]) - 0.5 * np.sqrt(z @ matrices @ z), 0, 1)
+    errors = (np.sqrt(3 + numbers[9] / 4) + np.sqrt(numbers[13])) ** 2
+    gamma = max(numbers[10], 2.0 * np.sqrt(8 * 3 * t / errors))
     p = 1 / (3 + gamma * (f - f.min()))
     p[f.argmin()] = 0
     p[f.argmin()] = 1 - p.sum()
     np.testing.assert_allclose(policy.distribution(X[0]), p, rtol=1e-12)
+
+
+def test_what_optimism_takes_off_is_added_up():
+    X, _, losses = world(100)
+    policy = SquareCB(3, n_features=2, optimism=2.0, random_state=1)
+    total = 0.0
+    for x, row in zip(X, losses, strict=True):
+        z = np.append(x, 1.0)
+        arm, prob = policy.pull(x)
+        P = policy._engine.memory.reshape(3, 12)[arm, 3:].reshape(3, 3)
+        total += z @ P @ z
+        policy.update(arm, row[arm], prob, x)
+    assert policy._engine.numbers[13] == pytest.approx(total)  # (2 / 2)^2 times the sum
 
 
 def test_contexts_pay_and_both_regressions_find_the_best_arm():
@@ -178,7 +194,13 @@ def test_bad_advice_and_bad_settings_are_named():
     for experts in (0, [], ["a", "a"], True, 1.5, None):
         with pytest.raises(ValueError, match=r"expert|names"):
             Exp4(2, experts=experts)
-    for settings in ({"model": "tree"}, {"greed": 0}, {"ridge": -1}, {"n_features": 0}):
+    for settings in (
+        {"model": "tree"},
+        {"greed": 0},
+        {"ridge": -1},
+        {"n_features": 0},
+        {"optimism": -1},
+    ):
         with pytest.raises(ValueError, match=next(iter(settings))):
             SquareCB(2, **{"n_features": 2, **settings})
 

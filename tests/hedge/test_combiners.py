@@ -162,8 +162,11 @@ def test_when_combiners_join():
     assert ExpertMixture(learner="adahedge", combiners=True).fit(X, y).learner_.n_actions == 9
     prior = ExpertMixture().fit(X, y).learner_.prior
     assert prior[:5].sum() == pytest.approx(0.5)
-    with pytest.raises(ValueError, match="combiners need linearised losses"):
-        ExpertMixture(linearise=False, combiners=True).fit(X, y)
+    assert ExpertMixture(linearise=False, combiners=True).fit(X, y).learner_.n_actions == 9
+    assert ExpertMixture(tracking=True).fit(X, y).learner_.n_actions == 9
+    assert ExpertMixture("zero-one", tracking=True).fit(X > 0, y > 0).learner_.n_actions == 5
+    with pytest.raises(ValueError, match="combiners need a loss with a gradient; got ZeroOne"):
+        ExpertMixture("zero-one", combiners=True).fit(X > 0, y > 0)
     with pytest.raises(ValueError, match="combiners must be True or False; got 3"):
         ExpertMixture(combiners=3).fit(X, y)
 
@@ -172,6 +175,7 @@ def test_when_combiners_join():
 
 SETTINGS = [
     {},
+    {"tracking": True},
     {"combiners": False},
     {"learner": "adahedge"},
     {"learner": "adanormalhedge.tv"},

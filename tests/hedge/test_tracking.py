@@ -5,7 +5,14 @@ import pytest
 
 from driftgames.core.documents import DocumentError, encode_array
 from driftgames.core.state import nested, restore_nested
-from driftgames.hedge import LEARNERS, AdaNormalHedgeTV, ExpertLearner, FixedShare, TwoExperts
+from driftgames.hedge import (
+    LEARNERS,
+    AdaFixedShare,
+    AdaNormalHedgeTV,
+    ExpertLearner,
+    FixedShare,
+    TwoExperts,
+)
 from driftgames.hedge.registry import make_learner
 
 
@@ -50,8 +57,9 @@ def test_tracking_is_chosen_where_the_theory_has_it():
     settings = {"loss_range": (-1.0, 1.0), "names": ["a", "b"]}
     tracking = LEARNERS["adanormalhedge"](2, tracking=True, **settings)
     assert tracking == AdaNormalHedgeTV(2, **settings)
-    with pytest.raises(ValueError, match="AdaHedge has no bound that shrinks with an interval"):
-        LEARNERS["adahedge"](2, tracking=True)
+    assert LEARNERS["adahedge"](2, tracking=True, **settings) == AdaFixedShare(2, **settings)
+    with pytest.raises(ValueError, match="the theory of Squint has no tracking; that of"):
+        LEARNERS["squint"](2, tracking=True)
     with pytest.raises(ValueError, match="tracking must be True or False; got 1"):
         LEARNERS["adanormalhedge"](2, tracking=1)
 
@@ -121,3 +129,56 @@ def test_two_experts_are_two_and_are_found_by_name(tmp_path):
     loaded = TwoExperts.load(tmp_path / "s.json")
     assert loaded == learner
     assert (loaded.run(L[20:]).learner_losses == [learner.update(row) for row in L[20:]]).all()
+
+
+def test_adahedge_with_a_fixed_share_is_its_formula():
+    rng = np.random.default_rng(5)
+    L = rng.random((200, 5)) * np.exp(rng.normal(size=(200, 1)))
+    L[:2] = 0.3  # losses that do not differ change nothing
+    q, share = np.array([0.1, 0.2, 0.3, 0.4, 0.0]), 0.05
+    learner = AdaFixedShare(5, share=share, prior=q, loss_range=None)
+    played = learner.run(L, distributions=True).distributions
+    p, gap, width, paid = q, 0.0, 0.0, 0.0
+    staying = -np.log1p(-share)
+    for t, (row, found) in enumerate(zip(L, played, strict=True)):
+        np.testing.assert_allclose(found, p, rtol=1e-9, atol=1e-15)
+        own, wider = p @ row, width
+        complexity = np.log(5) + t * staying
+        if width == 0.0:
+            gap = own - row[:4].min()
+            if gap < 1e-12:
+                continue
+            width = wider = gap / complexity
+            v = p * np.exp(-row / width)
+        else:
+            v = p * np.exp(-row / width)
+            gap += own + width * np.log(v.sum())
+            wider = max(width, gap / complexity)
+        u = np.where(q > 0, q, 1.0) ** (1 - width / wider) * (v / v.sum()) ** (width / wider)
+        p, width = (1 - share) * u / u.sum() + share * q, wider
+        paid += staying * width
+    assert learner.gap == pytest.approx(gap, rel=1e-9)
+    wanted = gap + width * (3 * np.log(10) - 2 * np.log(share)) + paid
+    assert learner.run_bound(2) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_adahedge_with_a_fixed_share_checks_its_share_and_its_state():
+    for share in (0.0, 1.0, 2.0):
+        with pytest.raises(ValueError, match=r"share must lie in \(0, 1.; got|share must lie in"):
+            AdaFixedShare(2, share=share)
+    content = nested(AdaFixedShare(2, share=0.5))
+    content["state"]["memory"] = nested(AdaFixedShare(2, share=0.4))["state"]["memory"]
+    with pytest.raises(DocumentError, match=r"begin with the share 0.5; got 0.4"):
+        restore_nested(content, ExpertLearner)
+    content["state"]["memory"] = encode_array(np.array([0.5, 1.0, 1.0, 0.1, 0.5, 0.6]))
+    with pytest.raises(DocumentError, match=r"the distribution must sum to 1; got 1.1"):
+        restore_nested(content, ExpertLearner)
+
+
+@pytest.mark.parametrize("name", ["normalhedge.dt", "squint", "boa", "adahedge"])
+def test_tracking_by_name_says_who_can(name):
+    if name == "adahedge":
+        assert isinstance(make_learner(name, 2, tracking=True), AdaFixedShare)
+        return
+    with pytest.raises(ValueError, match="has no tracking; that of AdaHedge and of"):
+        make_learner(name, 2, tracking=True)

@@ -48,11 +48,13 @@ def linear_world(rounds, seed, n_arms=2):
     return x, means, (rng.random(means.shape) < means).astype(float)
 
 
-def test_square_cb_regret_stays_below_its_bound_where_uniform_play_breaks_it():
+@pytest.mark.parametrize("optimism", [0.0, 1.0])
+def test_square_cb_regret_stays_below_its_bound_where_uniform_play_breaks_it(optimism):
     rounds, found = 20_000, []
     for seed in range(5):
         x, means, losses = linear_world(rounds, seed)
-        policy = SquareCB(2, n_features=1, greed=1.0, norm=0.5, intercept=False, random_state=seed)
+        settings = {"greed": 1.0, "norm": 0.5, "intercept": False, "optimism": optimism}
+        policy = SquareCB(2, n_features=1, random_state=seed, **settings)
         run = policy.run(x, losses)
         regret = means[np.arange(rounds), run.drawn].sum() - means.min(axis=1).sum()
         found.append(regret)
@@ -73,6 +75,7 @@ def test_square_cb_bound_is_that_of_its_gammas():
         policy.update(arm, row[arm], prob, each)
     assert (np.diff(gammas) >= 0).all()
     regression = 2 * 0.25 + policy._engine.numbers[9] / 4
+    regression = (np.sqrt(regression) + np.sqrt(policy._engine.numbers[13])) ** 2
     wanted = square_cb(2, float(np.sum(1 / np.array(gammas))), gammas[-1], regression)
     assert float(policy.bound(500, 1.0)) == pytest.approx(float(wanted))
     assert np.isinf(policy.bound(499, 1.0))

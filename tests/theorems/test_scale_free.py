@@ -10,10 +10,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from driftgames.certificates import IntervalCertificate, bounds
-from driftgames.hedge import LEARNERS, AdaHedge, AdaNormalHedge, AdaNormalHedgeTV
+from driftgames.hedge import (
+    BOA,
+    LEARNERS,
+    AdaFixedShare,
+    AdaHedge,
+    AdaNormalHedge,
+    AdaNormalHedgeTV,
+)
 from driftgames.potentials import NoBoundError
 
-FREE = [AdaNormalHedge, AdaNormalHedgeTV, AdaHedge]
+FREE = [AdaNormalHedge, AdaNormalHedgeTV, AdaHedge, AdaFixedShare, BOA]
 numbers = st.one_of(
     st.sampled_from([-1.0, 0.0, 1.0, 100.0]), st.floats(-10, 10), st.floats(-1e6, 1e6)
 )
@@ -173,7 +180,7 @@ def test_tracking_without_a_range_follows_a_switch_that_others_miss():
         learner.interval_bound(1, 5, 0.3)
 
 
-@pytest.mark.parametrize("kind", [AdaNormalHedge, AdaNormalHedgeTV])
+@pytest.mark.parametrize("kind", FREE)
 def test_a_learner_without_a_range_is_saved_and_updates_are_a_run(kind, tmp_path):
     L = growing(60, 4)
     learner, single = kind(4, loss_range=None), kind(4, loss_range=None)

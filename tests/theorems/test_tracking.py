@@ -9,7 +9,14 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import erfi, hyp1f1
 
 from driftgames.certificates import IntervalCertificate, bounds
-from driftgames.hedge import AdaNormalHedge, AdaNormalHedgeTV, FixedShare, TwoExperts
+from driftgames.hedge import (
+    AdaFixedShare,
+    AdaHedge,
+    AdaNormalHedge,
+    AdaNormalHedgeTV,
+    FixedShare,
+    TwoExperts,
+)
 
 GAMMA = bounds.TWO_EXPERTS_GAMMA
 losses = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1))
@@ -202,3 +209,42 @@ def test_a_greedy_adversary_comes_within_one_percent_of_gamma_half_root_t():
     assert 0.99 * GAMMA / 2 < max(reached) <= GAMMA / 2
     assert learner.certificate().holds
     assert GAMMA / 2 * np.sqrt(2060) < 2060 / 2 - 1000  # the regret of one who plays both alike
+
+
+def best_sequence(L, switches):
+    """Return the lowest loss of a sequence of actions with at most so many switches."""
+    lowest = np.full((switches + 1, L.shape[1]), np.inf)
+    lowest[0] = 0.0
+    for row in L:
+        for m in range(switches, 0, -1):
+            lowest[m] = np.minimum(lowest[m], lowest[m - 1].min())
+        lowest += row
+    return lowest.min()
+
+
+@pytest.mark.parametrize("free", [False, True])
+@tried(max_examples=60)
+@given(
+    L=arrays(np.float64, st.tuples(st.integers(1, 40), st.integers(1, 4)), elements=losses),
+    share=st.sampled_from([0.001, 0.01, 0.3]),
+)
+def test_regret_of_adahedge_with_a_share_to_sequences_stays_below_its_bounds(L, share, free):
+    settings = {"loss_range": None} if free else {}
+    sizes = np.exp(3 * np.sin(np.arange(len(L))))[:, None] if free else 1.0
+    learner = AdaFixedShare(L.shape[1], share=share, **settings)
+    own = learner.run(L * sizes).learner_losses.sum()
+    for m in range(4):
+        regret = own - best_sequence(L * sizes, m)
+        assert regret <= learner.run_bound(m) + 1e-9
+        if not free:
+            assert learner.run_bound(m) <= learner.bound(len(L), 1 / L.shape[1], switches=m) + 1e-9
+
+
+def test_a_learner_without_a_share_breaks_the_bound_that_one_with_a_share_keeps():
+    L = 1000.0 * switching(9000, 3, 3)
+    learner = AdaFixedShare(3, loss_range=None)
+    own = learner.run(L).learner_losses.sum()
+    best = best_sequence(L, 2)
+    assert own - best <= learner.run_bound(2)
+    lazy = AdaHedge(3, loss_range=None).run(L).learner_losses.sum()
+    assert lazy - best > learner.run_bound(2)

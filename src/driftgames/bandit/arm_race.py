@@ -11,6 +11,7 @@ from driftgames.bandit.arms import check_names, shorten
 from driftgames.bandit.types import Arm
 from driftgames.certificates import ConfidenceSequence
 from driftgames.core.checks import check_between, check_fraction, check_integer, shown
+from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.schema import FLAG, LIST, PAIR, SHARE, Schema
 from driftgames.core.state import Stateful, nested, restore_nested
 from driftgames.core.typing import Content, FloatArray
@@ -18,7 +19,7 @@ from driftgames.core.units import Units
 from driftgames.tables import Column, Table, counted
 
 
-class ArmRace(Stateful):
+class ArmRace(Displayed, Stateful):
     r"""Confidence intervals for the mean of every arm that hold at all times at once.
 
     .. math:: \Pr\bigl[\exists t, a: \mu_a \notin [l_{t,a}, h_{t,a}]\bigr] \le \delta
@@ -164,6 +165,14 @@ class ArmRace(Stateful):
             f"the best arm is one of {reach}, {sure}; {self.leader} is at most "
             f"{self.shortfall:.4f} worse than the best"
         )
+
+    def _columns(self) -> Fields:
+        table = self.table
+        names = [column.name for column in table.columns]
+        return dict(zip(names, map(list, zip(*table.rows, strict=True)), strict=True))
+
+    def _sketch(self) -> Sketch:
+        return Sketch(bars={str(name): each.mean for name, each in self._intervals.items()})
 
     def _worst_and_best(self) -> tuple[FloatArray, FloatArray]:
         """Return the worst and the best mean of each arm, as losses."""

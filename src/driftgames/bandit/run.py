@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.jit import kernel
 from driftgames._kernels.sums import dot
+from driftgames.bandit.pull_run import PullRun
 from driftgames.bandit.types import ArmArray
-from driftgames.certificates import Certificate
-from driftgames.certificates.regret_run import RegretRun
 from driftgames.core.checks import check_integer
 from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.core.units import Units
@@ -27,7 +26,7 @@ def nothing_promised(played: int, horizon: npt.ArrayLike, epsilon: npt.ArrayLike
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class BanditRun(RegretRun):
+class BanditRun(PullRun):
     """The rounds of one call of `run`, in units of loss.
 
     Parameters
@@ -57,27 +56,12 @@ class BanditRun(RegretRun):
         The sense in which the bound holds.
     """
 
-    arms: tuple[Any, ...]
-    drawn: ArmArray
-    learner_totals: FloatArray
     arm_totals: FloatArray
     gaps: FloatArray | None
-    caveat: str
 
     @property
-    def n_rounds(self) -> int:
-        """T."""
-        return self.drawn.size
-
-    @property
-    def regret_over_time(self) -> FloatArray:
-        """At each checkpoint, the player's loss less that of the best arm so far."""
-        return np.asarray(self.learner_totals - self.arm_totals.min(axis=1))
-
-    @property
-    def learner_loss(self) -> float:
-        """The total loss of the player."""
-        return float(self.learner_totals[-1])
+    def _rival_totals(self) -> FloatArray:
+        return self.arm_totals
 
     @property
     def arm_losses(self) -> FloatArray:
@@ -85,27 +69,11 @@ class BanditRun(RegretRun):
         return np.asarray(self.arm_totals[-1])
 
     @property
-    def pulls(self) -> npt.NDArray[np.int64]:
-        """The number of pulls of each arm."""
-        return np.bincount(self.drawn, minlength=len(self.arms))
-
-    @property
     def pseudo_regret(self) -> float:
         """The sum of the gaps of all pulls, for environments with constant gaps."""
         if self.gaps is None:
             raise ValueError("no pseudo-regret: the gaps between the arms are not constant here")
         return dot(self.pulls.astype(np.float64), np.ascontiguousarray(self.gaps))
-
-    def certificate(self) -> Certificate:
-        """Return the epsilon-regret beside the bound, which usually holds for the mean."""
-        return Certificate.of_run(
-            self.title,
-            self.n_rounds,
-            self.arm_losses,
-            self.learner_loss,
-            self.bound,
-            caveat=self.caveat,
-        )
 
     def plot_pulls(self, *, most: int = 6, ax: Axes | None = None) -> Figure:
         """Draw the number of pulls of each arm over time."""

@@ -16,10 +16,16 @@ from driftgames.bandit.context_policy import ContextEngine, ContextPolicy
 from driftgames.bandit.types import Arm, Rounds
 from driftgames.bandit.uniform_kernels import next_uniform
 from driftgames.certificates.bounds import square_cb
-from driftgames.core.checks import check_finite, check_flag, check_integer, check_positive
+from driftgames.core.checks import (
+    check_between,
+    check_finite,
+    check_flag,
+    check_integer,
+    check_positive,
+)
 from driftgames.core.generators import RandomState
 from driftgames.core.registry import choose
-from driftgames.core.schema import FLAG, POSITIVE, Schema, array_of, integer, one_of
+from driftgames.core.schema import FLAG, POSITIVE, Schema, array_of, between, integer, one_of
 from driftgames.core.typing import Content, FloatArray
 from driftgames.potentials import NoBoundError
 
@@ -33,22 +39,36 @@ START = CLOCK_SIZE + 3  # the regret of the regression before the first round
 DETERMINANT = CLOCK_SIZE + 4  # the sum over the arms of ln det(A / ridge)
 GAMMA = CLOCK_SIZE + 5  # of the last pull
 INVERSE = CLOCK_SIZE + 6  # the sum of 1 / gamma over the pulls
-SIZE = CLOCK_SIZE + 7
+OPTIMISM = CLOCK_SIZE + 7  # standard deviations that are taken off an expected loss
+BONUSES = CLOCK_SIZE + 8  # the sum of the squares of what was taken off, at the drawn arms
+SIZE = CLOCK_SIZE + 9
 
 LEAST_CURVATURE = 0.01  # of the logistic loss, so that a sure model can still be corrected
 
 
 @kernel
+def squared_errors(numbers: FloatArray) -> float:
+    """Return the bound on the sum of squared errors of the optimistic regression."""
+    errors = np.sqrt(numbers[START] + 0.25 * numbers[DETERMINANT]) + np.sqrt(numbers[BONUSES])
+    return float(errors * errors)
+
+
+@kernel
 def next_gamma(numbers: FloatArray, n_arms: int) -> float:
     """Return gamma of the next pull, which never falls."""
-    regret = numbers[START] + 0.25 * numbers[DETERMINANT]
+    regret = squared_errors(numbers)
     wanted = numbers[GREED] * np.sqrt(8.0 * n_arms * (numbers[ROUND] + 1.0) / regret)
     return float(max(numbers[GAMMA], wanted))
 
 
 @kernel
-def predict(memory: FloatArray, numbers: FloatArray, x: FloatArray, out: FloatArray) -> None:
-    """Write the loss that the regression expects of each arm, within [0, 1]."""
+def predict(
+    memory: FloatArray, numbers: FloatArray, x: FloatArray, optimism: float, out: FloatArray
+) -> None:
+    """Write the loss that the regression expects of each arm, within [0, 1].
+
+    ``optimism`` standard deviations are taken off it.
+    """
     d = x.size
     for arm in range(out.size):
         theta = memory[arm * (d + d * d) : arm * (d + d * d) + d]
@@ -56,17 +76,19 @@ def predict(memory: FloatArray, numbers: FloatArray, x: FloatArray, out: FloatAr
         value = 0.0
         for i in range(d):
             value = fma(theta[i], x[i], value)
-        if numbers[KIND] == 1.0:
-            z = min(max(value, -30.0), 30.0)
-            out[arm] = 1.0 / (1.0 + exp(-z))
-            continue
         spread = 0.0
         for i in range(d):
             row = 0.0
             for j in range(d):
                 row = fma(P[i * d + j], x[j], row)
             spread = fma(row, x[i], spread)
-        out[arm] = min(max(0.5 + value / (1.0 + spread), 0.0), 1.0)
+        deviation = np.sqrt(max(spread, 0.0))
+        if numbers[KIND] == 1.0:
+            z = min(max(value - optimism * deviation, -30.0), 30.0)
+            out[arm] = 1.0 / (1.0 + exp(-z))
+        else:
+            least = 0.5 + value / (1.0 + spread) - 0.5 * optimism * deviation
+            out[arm] = min(max(least, 0.0), 1.0)
 
 
 @kernel
@@ -121,6 +143,7 @@ def learn(
         for j in range(d):
             P[i * d + j] -= step * (scratch[i] * scratch[j])
     numbers[DETERMINANT] += log1p(weight * spread)
+    numbers[BONUSES] += 0.25 * numbers[OPTIMISM] * numbers[OPTIMISM] * spread
 
 
 @kernel
@@ -134,7 +157,7 @@ def draw(
 ) -> tuple[int, float]:
     """Draw an arm and return it with its probability."""
     gamma = next_gamma(numbers, p.size)
-    predict(memory, numbers, x, p)
+    predict(memory, numbers, x, numbers[OPTIMISM], p)
     weigh_gaps(p, gamma)
     count_pull(numbers, 0.0)
     numbers[GAMMA] = gamma
@@ -158,11 +181,13 @@ class SquareEngine(ContextEngine):
         greed: float,
         ridge: float,
         norm: float,
+        optimism: float,
     ) -> None:
         d = n_features + intercept
         self.estimates = np.zeros(n_arms)
         self.numbers = np.zeros(SIZE)
-        self.numbers[[FEATURES, KIND, GREED, START]] = d, kind, greed, n_arms * ridge * norm**2
+        constants = d, kind, greed, n_arms * ridge * norm**2, optimism
+        self.numbers[[FEATURES, KIND, GREED, START, OPTIMISM]] = constants
         one = np.concatenate([np.zeros(d), (np.eye(d) / ridge).ravel()])
         self.memory = np.tile(one, n_arms)
         self._x, self._p, self._work = np.ones(d), np.empty(n_arms), np.empty(d)
@@ -176,26 +201,26 @@ class SquareEngine(ContextEngine):
         """Learn a loss that came in the context."""
         learn(self.estimates, self.memory, self.numbers, self._x, self._work, arm, loss, chance)
 
-    def expected(self) -> FloatArray:
-        """Return the loss that the regression expects of each arm."""
+    def expected(self, optimism: float = 0.0) -> FloatArray:
+        """Return the loss that the regression expects of each arm, less some deviations."""
         found = np.empty(self.estimates.size)
-        predict(self.memory, self.numbers, self._x, found)
+        predict(self.memory, self.numbers, self._x, optimism, found)
         return found
 
     def distribution(self) -> FloatArray:
         """Return the probabilities for the context."""
-        p = self.expected()
+        p = self.expected(self.numbers[OPTIMISM].item())
         weigh_gaps(p, next_gamma(self.numbers, p.size))
         return p
 
     def check(self, estimates: FloatArray, numbers: FloatArray) -> None:
         """Raise ValueError for the constants of another engine, or an impossible number."""
-        constants = [FEATURES, KIND, GREED, START]
+        constants = [FEATURES, KIND, GREED, START, OPTIMISM]
         wanted, found = self.numbers[constants].tolist(), numbers[constants].tolist()
         if found != wanted:
             raise ValueError(f"the constants must be {wanted}; got {found}")
         check_finite("numbers", numbers)
-        if (numbers[[DETERMINANT, GAMMA, INVERSE]] < 0).any():
+        if (numbers[[DETERMINANT, GAMMA, INVERSE, BONUSES]] < 0).any():
             raise ValueError("a number of the regression must not be negative")
 
     def check_memory(self, memory: FloatArray) -> None:
@@ -211,17 +236,19 @@ class SquareEngine(ContextEngine):
 
 
 class SquareCB(ContextPolicy):
-    r"""Explore by the gaps that an online regression expects.
+    r"""Explore by the gaps that an optimistic online regression expects.
 
-    .. math:: p_a = \frac1{K + \gamma_t (\hat f_t(x, a) - \hat f_t(x, b))} \ (a \ne b), \qquad
-              b = \arg\min_a \hat f_t(x, a)
+    .. math:: p_a = \frac1{K + \gamma_t (f_t(x, a) - f_t(x, b))} \ (a \ne b), \qquad
+              b = \arg\min_a f_t(x, a), \qquad
+              f_t(x, a) = \hat f_t(x, a) - \tfrac\beta2\sqrt{x^\top A_a^{-1} x}
 
-    and the best arm b has the rest. :math:`\hat f` is a linear function of the context for each
-    arm, fitted by the forecaster of Vovk, Azoury and Warmuth (online ridge regression), or a
-    logistic one. With ridge regression the expected regret to the best linear policy is that of
-    `driftgames.certificates.bounds.square_cb`, if the mean losses are linear in the context. D.
-    Foster and A. Rakhlin, "Beyond UCB: optimal and efficient contextual bandits with regression
-    oracles", ICML 2020.
+    and the best arm b has the rest. :math:`A_a` is the matrix of the regression of an arm, so an
+    arm is explored where its regression is unsure. :math:`\hat f` is a linear function of the
+    context for each arm, fitted by the forecaster of Vovk, Azoury and Warmuth (online ridge
+    regression), or a logistic one. With ridge regression the expected regret to the best linear
+    policy is that of `driftgames.certificates.bounds.square_cb`, if the mean losses are linear in
+    the context. D. Foster and A. Rakhlin, "Beyond UCB: optimal and efficient contextual bandits
+    with regression oracles", ICML 2020.
 
     Parameters
     ----------
@@ -234,7 +261,10 @@ class SquareCB(ContextPolicy):
         of it.
     greed : float
         How much faster gamma grows than the bound would have it. Above 1 the policy explores
-        less, and its bound grows. Default: 10.
+        less, and its bound grows. Default: 100.
+    optimism : float
+        The number of standard deviations :math:`\beta` that are taken off an expected loss.
+        Default: 1.
     ridge : float
         The weight of the squared norm in the regression. Default: 1.
     norm : float
@@ -245,8 +275,10 @@ class SquareCB(ContextPolicy):
     Notes
     -----
     Contexts should be scaled to numbers around 1. Gamma never falls, and is
-    :math:`\gamma_t = g\sqrt{8Kt/R_t}` with g the greed and :math:`R_t` the bound on the regret of
-    the regression so far. `PullLog` records the probabilities for `off_policy_value`.
+    :math:`\gamma_t = g\sqrt{8Kt/R_t}` with g the greed and :math:`R_t` the bound on the squared
+    errors of f so far. By Minkowski's inequality its root is at most that of the bound for
+    :math:`\hat f` plus that of the squares of what was taken off at the drawn arms, which grow as
+    slowly. `PullLog` records the probabilities for `off_policy_value`.
 
     Examples
     --------
@@ -256,7 +288,7 @@ class SquareCB(ContextPolicy):
     >>> losses = (rng.random(means.shape) < means).astype(float)
     >>> run = SquareCB(3, n_features=2, random_state=0).run(contexts, losses)
     >>> round(run.learner_loss), round(run.rival_losses.min())
-    (883, 1410)
+    (866, 1410)
     """
 
     _engine: SquareEngine
@@ -264,6 +296,7 @@ class SquareCB(ContextPolicy):
         "n_features": integer(1),
         "model": one_of(*MODELS),
         "greed": POSITIVE,
+        "optimism": between(0.0, 1e6),
         "ridge": POSITIVE,
         "norm": POSITIVE,
         "intercept": FLAG,
@@ -275,7 +308,8 @@ class SquareCB(ContextPolicy):
         *,
         n_features: int,
         model: str = "ridge",
-        greed: float = 10.0,
+        greed: float = 100.0,
+        optimism: float = 1.0,
         ridge: float = 1.0,
         norm: float = 1.0,
         intercept: bool = True,
@@ -290,6 +324,7 @@ class SquareCB(ContextPolicy):
         self.n_features = check_integer("n_features", n_features, least=1)
         self.model = model
         self.greed, self.ridge = check_positive("greed", greed), check_positive("ridge", ridge)
+        self.optimism = check_between("optimism", optimism, 0.0, 1e6)
         self.norm, self.intercept = check_positive("norm", norm), check_flag("intercept", intercept)
         self._play_with(
             SquareEngine(
@@ -300,6 +335,7 @@ class SquareCB(ContextPolicy):
                 greed=self.greed,
                 ridge=self.ridge,
                 norm=self.norm,
+                optimism=self.optimism,
             )
         )
 
@@ -338,7 +374,7 @@ class SquareCB(ContextPolicy):
         if self.model != "ridge":
             raise NoBoundError("SquareCB has a bound with ridge regression alone")
         numbers = self._engine.numbers
-        regret = float(numbers[START] + 0.25 * numbers[DETERMINANT])
+        regret = squared_errors(numbers)
         found = square_cb(self._n_arms, float(numbers[INVERSE]), float(numbers[GAMMA]), regret)
         # gamma follows from the contexts, which are known until now
         return np.where(horizon == self.t, float(found), np.inf)

@@ -33,7 +33,7 @@ from driftgames.core.typing import FloatArray
 from driftgames.hedge.loss_base import Loss
 from driftgames.hedge.mixture import ExpertMixture
 
-KIND, VERSION = "driftgames.mix-stream", 2
+KIND, VERSION = "driftgames.mix-stream", 3
 _SCHEMA = {
     "target": STRING,
     "experts": LIST,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,6 +47,7 @@ def bandit(
     seed: Natural = 0,
     loss_range: str | None = None,
     gains: Annotated[bool, typer.Option("--gains/--losses")] = False,
+    contexts: str | None = None,
     epsilon: str | None = None,
     log: str | None = None,
     delta: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.05,
@@ -73,6 +75,12 @@ def bandit(
 
     Example: driftgames bandit --policies exp3,tsallis-inf --delay 100
 
+    With --contexts some columns of LOSSES are features that are known before
+    a pull. SquareCB, which sees them, plays beside the policies, which do
+    not; its regret is negative where features tell which arm is the best.
+
+    Example: driftgames bandit visits.csv --contexts age,hour
+
     With --log no policy plays: a table of pulls, with the columns arm and loss (or gain), is read,
     and the arms that may still be the best are named. The answer holds at all times at once: look
     as often as you like, and stop when one arm is left.
@@ -92,6 +100,8 @@ def bandit(
         seed: The same seed gives the same games.
         loss_range (LOW,HIGH): The range of the cells of LOSSES. Default: 0,1.
         gains: Whether the cells are gains or losses.
+        contexts (COLUMN,COLUMN): The columns of LOSSES that are features of a round, as numbers
+            around 1; the others are the arms.
         epsilon (E,E): Show the regret to all but the best fraction E of the arms too, as in
             0.1,0.5.
         log (FILE): A table of pulls, with the columns arm and loss (or gain); or -.
@@ -105,14 +115,16 @@ def bandit(
         if log is not None:
             others: dict[str, object] = {"LOSSES": losses, "--adversary": adversary}
             others |= {"--policies": policies, "--arms": arms, "--horizon": horizon}
-            others |= {"--gap": gap, "--plot": plot}
+            others |= {"--gap": gap, "--plot": plot, "--contexts": contexts}
             if absurd := [option for option, given in others.items() if given is not None]:
                 raise ValueError(f"{absurd[0]} does not go with --log")
             _show_race(log, ends, gains, delta, json)
             return
         factories = _factories(policies, ends, gains)
-        epsilons = fractions("--epsilon", epsilon)
+        epsilons, seen = fractions("--epsilon", epsilon), None
         if losses is None:
+            if contexts is not None:
+                raise ValueError("--contexts are columns of LOSSES; there are none")
             if gains or loss_range is not None:
                 raise ValueError("--gains and --loss-range are for LOSSES; there are none")
             chosen = "stochastic" if adversary is None else adversary
@@ -126,12 +138,21 @@ def bandit(
             for option, value in made.items():  # the number of rounds is that of the losses
                 if value is not None:
                     raise ValueError(f"{option} is for games without LOSSES")
-            source = _read(losses, ends)
+            if contexts is None:
+                source = _read(losses, ends)
+            else:
+                from driftgames.cli._bandit_contexts import context_rows, read_contexts
+
+                seen = read_contexts(losses, contexts, ends)
+                source = seen.losses
             title = "standard input" if losses == "-" else Path(losses).name
         series = compare(
             source, horizon, policies=factories, n_games=games, seed=seed, delays=delay
         )
         first, regrets = next(iter(series.values())), _regrets(series)
+        if seen is not None:
+            rows = context_rows(seen, ends, gains, games, seed)
+            regrets = replace(regrets, rows=(*rows, *regrets.rows))
         n_arms = first.arm_losses.shape[1]
         sizes = counted(n_arms, "arm"), counted(first.horizon, "round"), counted(games, "game")
         out = console()

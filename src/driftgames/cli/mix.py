@@ -38,6 +38,7 @@ def mix(
     quantile: float | None = None,
     linearise: Annotated[bool | None, typer.Option("--linearise/--best-expert")] = None,
     combiners: Annotated[bool | None, typer.Option("--combiners/--no-combiners")] = None,
+    tracking: bool = False,
     *,
     reading: Reading,
     top: Count = 10,
@@ -72,6 +73,7 @@ def mix(
         linearise: Compete with the best convex combination (the default), or with the best expert.
         combiners: Let combiners of the forecasts, such as ridge regression, join them (the
             default), or not.
+        tracking: Follow experts that change: compete with the best sequence of experts.
         top (N): How many experts are shown.
         plot (FILE): Draw the weights over time to this .svg, .pdf or .png.
         state (FILE): Keep the mixture in this file, and go on from it when it exists.
@@ -103,7 +105,7 @@ def mix(
         ) as source:
             at = _target(source, target)
             say_columns(source, "expert", at, quiet=answering)
-            current = _begin(source, at, asked, linearise, combiners, saved)
+            current = _begin(source, at, asked, linearise, combiners, tracking, saved)
             mixture, rounds = current.mixture, Rounds(source, at)
             history = None if plot is None else History()
             played: Played | None = [] if state is None else None
@@ -168,6 +170,7 @@ def _begin(
     asked: Loss | None,
     linearise: bool | None,
     combiners: bool | None,
+    tracking: bool,
     saved: MixState | None,
 ) -> MixState:
     """Return a new state, or the saved one; name the option that differs from it."""
@@ -182,6 +185,7 @@ def _begin(
             outside="nearest",
             linearise=linearise,
             combiners=combiners,
+            tracking=tracking,
         )
         return MixState(target, experts, mixture, Scores.empty(len(experts)))
     check_kept(
@@ -190,5 +194,6 @@ def _begin(
         ("--loss", asked, saved.mixture.loss_),
         ("--linearise", linearise, saved.mixture.linearised_),
         ("--combiners", combiners, saved.mixture.game_.combiners is not None),
+        ("--tracking", tracking or None, saved.mixture.tracking),
     )
     return saved

@@ -1,7 +1,9 @@
+from driftgames.hedge.ada_fixed_share import AdaFixedShare as AdaFixedShare
 from driftgames.hedge.ada_hedge import AdaHedge as AdaHedge
 from driftgames.hedge.ada_normal_hedge import AdaNormalHedge as AdaNormalHedge
 from driftgames.hedge.ada_normal_hedge_tv import AdaNormalHedgeTV as AdaNormalHedgeTV
 from driftgames.hedge.base import ExpertLearner as ExpertLearner
+from driftgames.hedge.boa import BOA as BOA
 from driftgames.hedge.fixed_share import FixedShare as FixedShare
 from driftgames.hedge.hedge import Hedge as Hedge
 from driftgames.hedge.hindsight import BestCombination as BestCombination

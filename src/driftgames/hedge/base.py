@@ -343,8 +343,7 @@ class ExpertLearner(Stateful):
         # an action and the learner differ by at most 1 per round, up to rounding
         if self._is_bounded and np.abs(occupied - learner).max() > clock * (1 + 1e-9):
             raise ValueError(f"{clock:g} rounds cannot bring an action so far from the learner")
-        if (state["memory"] < 0).any():
-            raise ValueError("memory must be nonnegative")
+        self._check_memory(state["memory"])
         self._cumulative, self._totals = state["cumulative"], state["totals"]
         self._memory = state["memory"]
 
@@ -367,6 +366,11 @@ class ExpertLearner(Stateful):
     def _memory_like(self, state: Content) -> FloatArray:
         """Return an array of the size that the memory has in this state."""
         return self._memory
+
+    def _check_memory(self, memory: FloatArray) -> None:
+        """Raise ValueError for a memory that no game leads to."""
+        if (memory < 0).any():
+            raise ValueError("memory must be nonnegative")
 
     @property
     def _caveat(self) -> str:

@@ -17,6 +17,7 @@ from driftgames.certificates import bounds
 from driftgames.core.checks import check_fraction, check_positive
 from driftgames.core.schema import POSITIVE, SHARE, Schema
 from driftgames.core.typing import Content, FloatArray
+from driftgames.hedge.share_kernels import copy_weights, share_out, shares_at
 from driftgames.hedge.two_pass import State, TwoPassLearner, compile_rounds
 
 
@@ -28,7 +29,7 @@ class FixedShare(TwoPassLearner):
 
     where q is the prior. No weight falls below :math:`\alpha q_i`, so a switch costs
     :math:`\ln(1/\alpha q_i)/\eta` instead of a wait. Both parameters must be chosen;
-    `AdaNormalHedgeTV` has none.
+    `AdaFixedShare` finds the rate, and `AdaNormalHedgeTV` has no parameter.
 
     M. Herbster and M. K. Warmuth, "Tracking the best expert", Machine Learning 32, 1998.
 
@@ -103,13 +104,7 @@ class FixedShare(TwoPassLearner):
 
 @inner_kernel
 def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
-    _, _, memory = state
-    total = spread(0.0)
-    for i in range(0, out.size, LANES):
-        w = load(memory[2:], i, 0.0)
-        store(out, i, w)
-        total += w
-    return fold(total)
+    return copy_weights(state[2][2:], out)
 
 
 @inner_kernel
@@ -118,17 +113,13 @@ def _learn(
 ) -> None:
     _, _, memory = state
     rate, share, p = memory[0], memory[1], memory[2:]
-    least, uniform, summed = lowest_of(losses), 1.0 / losses.size, spread(0.0)
+    least, summed = lowest_of(losses), spread(0.0)
     for i in range(0, losses.size, LANES):
-        q = load(losses, i, 0.0) * 0.0 + uniform if prior is None else load(prior, i, 0.0)
-        w = load(p, i, 0.0) if total > 0.0 else q
+        w = load(p, i, 0.0) if total > 0.0 else shares_at(prior, p.size, i)
         w = w * exp(-rate * (load(losses, i, np.inf) - least))
         store(p, i, w)
         summed += w
-    scale = (1.0 - share) / fold(summed)
-    for i in range(0, losses.size, LANES):
-        q = load(losses, i, 0.0) * 0.0 + uniform if prior is None else load(prior, i, 0.0)
-        store(p, i, load(p, i, 0.0) * scale + share * q)
+    share_out(p, fold(summed), share, prior)
 
 
 FixedShare._play_rounds = staticmethod(compile_rounds(_weigh, _learn))

@@ -34,7 +34,7 @@ def play_linearised(
     plays all rounds of a loss that compiled loops know in one call.
     """
     if isinstance(learner, ScaleFreeLearner) and loss.compiled_slope is not None:
-        return learner.run_linearised(forecasts, outcomes, loss.compiled_slope, awake=awake)[0]
+        return learner.run_forecasts(forecasts, outcomes, loss.compiled_slope, awake=awake)[0]
     mixed = np.empty(len(outcomes))
     for t, row in enumerate(forecasts):
         mask = None if awake is None or awake[t].all() else awake[t]
@@ -42,7 +42,7 @@ def play_linearised(
         slope = loss.slope(mixed[t : t + 1], outcomes[t : t + 1])
         if isinstance(learner, ScaleFreeLearner):
             asleep = None if mask is None else mask[None]
-            learner.run_linearised(row[None], slope, (GIVEN, 0.0), awake=asleep)
+            learner.run_forecasts(row[None], slope, (GIVEN, 0.0), awake=asleep)
         else:
             heard = row if mask is None else np.where(mask, row, mixed[t])
             learner.update(slope[0] * (heard - loss.middle))

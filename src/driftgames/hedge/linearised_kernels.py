@@ -1,4 +1,4 @@
-"""Rounds of forecasts with linearised losses as one loop, compiled for each learner.
+"""Rounds of forecasts as one loop, compiled for each learner; losses are linearised or not.
 
 The loop calls ``weigh`` and ``advance`` of `driftgames.hedge.two_pass` by name; `specialise` binds
 these names to the functions of a learner.
@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from driftgames._kernels.arithmetic import choose, greater, lesser
+from driftgames._kernels.arithmetic import choose, fma, greater, lesser
 from driftgames._kernels.distribution import settle_weights
 from driftgames._kernels.jit import inner_kernel, kernel, specialise
-from driftgames._kernels.lanes import LANES, fold_lesser, load, load_mask, spread, store
+from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, load_mask, spread, store
 from driftgames._kernels.sums import dot_of
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.hedge.loss_base import Slope, loss_at, slope_at
@@ -35,7 +35,8 @@ def _mix_rounds(
     forecasts: FloatArray,
     outcomes: FloatArray,
     slope: Slope,
-    factor: float,
+    linearised: bool,
+    scale: tuple[float, float, float, float],
     prior: FloatArray | None,
     awake: BoolArray | None,
     mixed: FloatArray,
@@ -46,18 +47,22 @@ def _mix_rounds(
 ) -> int:
     """Play the rows of ``forecasts`` and return their number; ``mixed`` receives the predictions.
 
-    ``factor`` brings losses into the units of the totals. ``played`` receives the distributions if
-    it has rows for them. The losses of the mixture and of every expert are added to ``sums``, and
-    the rounds in which an expert is awake to ``counts``, if they have entries. The loop stops at
-    a row whose losses are too large, and the state is then that of the row before.
+    An action is charged the slope at the mixture's prediction times its distance from it, or, if
+    not ``linearised``, its own loss. ``scale`` brings losses into the units of the totals.
+    ``played`` receives the distributions if it has rows for them. The losses of the mixture and of
+    every expert are added to ``sums``, and the rounds in which an expert is awake to ``counts``, if
+    they have entries. The loop stops at a row whose losses are too large, and the state is then
+    that of the row before.
     """
-    kind, parameter = slope
+    _, _, offset, factor = scale
     n = cumulative.size
     p, losses, state = buffers[0], buffers[1], (cumulative, totals, memory)
     for r in range(len(outcomes)):
         whole = weigh(state, prior, p)
         total = settle_weights(p, whole, prior, awake, r)
-        row = forecasts[r]
+        row, own = forecasts[r], 0.0
+        if not linearised:
+            own = _charge_losses(p, total, row, outcomes[r], slope, offset, factor, losses)
         least, most = spread(np.inf), spread(-np.inf)
         for i in range(0, n, LANES):
             store(p, i, load(p, i, 0.0) / total)
@@ -65,12 +70,14 @@ def _mix_rounds(
             most = greater(load(row, i, -np.inf), most)
         # a rounded mean must not leave the range of the experts
         mean = min(max(dot_of(p, row), fold_lesser(least)), -fold_lesser(-most))
-        charge = slope_at(kind, parameter, mean, outcomes[r]) * factor
-        for i in range(0, n, LANES):
-            loss = charge * (load(row, i, 0.0) - mean)
-            if awake is not None:
-                loss = choose(load_mask(awake[r], i), loss, 0.0)
-            store(losses, i, loss)
+        if linearised:
+            charge = slope_at(slope[0], slope[1], mean, outcomes[r]) * factor
+            for i in range(0, n, LANES):
+                store(losses, i, charge * (load(row, i, 0.0) - mean))
+        if awake is not None:
+            for i in range(0, n, LANES):
+                loss = choose(load_mask(awake[r], i), load(losses, i, 0.0), own)
+                store(losses, i, loss)
         if not _all_below(losses, LARGEST):
             return r
         if len(sums) and not _add_up(row, awake, r, mean, outcomes[r], slope, sums, buffers[2]):
@@ -78,12 +85,32 @@ def _mix_rounds(
         if len(counts):
             for i in range(n):
                 counts[i] += 1 if awake is None or awake[r, i] else 0
-        advance(state, prior, losses, whole, 0.0)
+        advance(state, prior, losses, whole, own)
         mixed[r] = mean
         if len(played):
             for i in range(n):
                 played[r, i] = p[i]
     return len(outcomes)
+
+
+@inner_kernel
+def _charge_losses(
+    p: FloatArray,
+    total: float,
+    row: FloatArray,
+    outcome: float,
+    slope: Slope,
+    offset: float,
+    factor: float,
+    losses: FloatArray,
+) -> float:
+    """Write the losses of all actions, and return their mean under the weights ``p``."""
+    for i in range(row.size):
+        losses[i] = (loss_at(slope[0], slope[1], row[i], outcome) - offset) * factor
+    taken = spread(0.0)
+    for i in range(0, row.size, LANES):
+        taken = fma(load(p, i, 0.0), load(losses, i, 0.0), taken)
+    return fold(taken) / total
 
 
 @inner_kernel

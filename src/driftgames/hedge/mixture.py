@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import as_floats, check_flag, float_errors, unmask
+from driftgames.core.checks import as_floats, check_flag, float_errors, shown, unmask
 from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray, Path
 from driftgames.hedge.base import ExpertLearner
@@ -68,6 +68,10 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     charged the mixture's own loss. This is the same game as one in which the expert says what the
     mixture says, so all bounds hold for the forecasts with the gaps filled in this way.
 
+    ``tracking=True`` is for experts that change. The learner, `AdaFixedShare`, is charged the
+    losses of experts and combiners themselves, and the mixture competes with the best **sequence**
+    of them: ``learner_.run_bound(switches=m)`` bounds the regret to those that switch m times.
+
     `predict_then_fit` is the way to play past rounds: it gives the predictions that the mixture
     would have made. ``fit(X, y).predict(X)`` looks ahead: all of its predictions use the weights
     after the last round.
@@ -90,10 +94,14 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     linearise : bool, optional
         Whether the learner is charged linearised losses, which the loss must have a gradient for.
         If not, it is charged :math:`\ell(x_{t,i}, y_t)` and competes with the best expert alone.
-        Default: if the loss has a gradient.
+        Default: if the loss has a gradient; with ``tracking`` never.
     combiners : bool, optional
-        Whether combiners of the experts join them. Default: with the default learner on
-        linearised losses. Without them every prediction is a convex combination of the experts'.
+        Whether combiners of the experts join them; the loss must have a gradient. Default: with
+        the default learner on linearised losses, or tracking. Without them every prediction is a
+        convex combination of the experts'.
+    tracking : bool
+        Whether the mixture follows experts that change. A learner by name must have a form that
+        tracks. Default: False.
 
     Attributes
     ----------
@@ -137,6 +145,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         outside: str = "error",
         linearise: bool | None = None,
         combiners: bool | None = None,
+        tracking: bool = False,
     ) -> None:
         self.loss = loss
         self.outcome_range = outcome_range
@@ -144,6 +153,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.outside = outside
         self.linearise = linearise
         self.combiners = combiners
+        self.tracking = tracking
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> ExpertMixture:
         """Forget everything and play the rounds in order.
@@ -443,19 +453,24 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return predictions
 
     def _new_game(self, loss: Loss, n: int) -> MixtureGame:
-        linearised = choose_linearised(loss, self.linearise)
-        combined = linearised and self.learner is None
+        tracking = check_flag("tracking", self.tracking)
+        if tracking and callable(self.learner):
+            raise ValueError(f"tracking needs a learner by name; got {shown(self.learner)}")
+        linearise = False if tracking and self.linearise is None else self.linearise
+        linearised = choose_linearised(loss, linearise)
+        combined = (linearised or (tracking and loss.has_slope)) and self.learner is None
         if self.combiners is not None:
             combined = check_flag("combiners", self.combiners)
-            if combined and not linearised:
-                raise ValueError("combiners need linearised losses; got linearise=False")
-        names, settings = self._columns(), {}
+            if combined and not loss.has_slope:
+                raise ValueError(f"combiners need a loss with a gradient; got {shown(loss)}")
+        names = self._columns()
+        settings: dict[str, Any] = {"tracking": True} if tracking else {}
         if combined:
             named = names or [str(i) for i in range(n)]
             names = [*named, *(f"combiner: {name}" for name in COMBINERS)]
             settings["prior"] = combined_prior(n)
         learner = make_learner(
-            self.learner or default_learner(linearised),
+            self.learner or default_learner(linearised and not tracking),
             n + (len(COMBINERS) if combined else 0),
             loss_range=None if self.learner is None else charged_range(loss, linearised),
             names=names,

@@ -34,13 +34,14 @@ from driftgames.hedge.registry import LearnerChoice
 if TYPE_CHECKING:
     from driftgames.hedge.mixture import ExpertMixture
 
-KIND, VERSION = "driftgames.ExpertMixture", 4
+KIND, VERSION = "driftgames.ExpertMixture", 5
 _ARGUMENTS = {
     "loss": OBJECT,
     "learner": Requirement("a name, an object or null", lambda v: isinstance(v, str | dict | None)),
     "outside": STRING,
     "linearise": FLAG.or_null,
     "combiners": FLAG.or_null,
+    "tracking": FLAG,
 }
 _STATE = {
     "experts": LIST.or_null,
@@ -63,6 +64,7 @@ def content_of(mixture: ExpertMixture) -> Content:
             "outside": mixture.outside,
             "linearise": mixture.linearise,
             "combiners": mixture.combiners,
+            "tracking": mixture.tracking,
         },
         "state": {
             "experts": mixture._columns(),
@@ -96,6 +98,7 @@ def mixture_of(
             outside=arguments["outside"],
             linearise=arguments["linearise"],
             combiners=arguments["combiners"],
+            tracking=arguments["tracking"],
         )
         game = mixture.game_ = _game_of(mixture, state, given)
         check_outside(mixture.outside)

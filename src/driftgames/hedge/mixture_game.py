@@ -56,7 +56,7 @@ class MixtureGame:
         # found once: in every round they would take longer than the round
         self._limits, slope = loss.prediction_range, loss.compiled_slope
         self.compiled: tuple[ScaleFreeLearner, Slope] | None = None
-        if linearised and slope is not None and isinstance(learner, ScaleFreeLearner):
+        if slope is not None and isinstance(learner, ScaleFreeLearner):
             self.compiled = learner, slope
 
     def copy(self) -> MixtureGame:
@@ -88,8 +88,14 @@ class MixtureGame:
         heard, mask = _join(forecasts, awake, columns)
         if self.compiled is not None:
             learner, slope = self.compiled
-            return learner.run_linearised(
-                heard, outcomes, slope, awake=mask, sums=self.sums, counts=self.counts
+            return learner.run_forecasts(
+                heard,
+                outcomes,
+                slope,
+                awake=mask,
+                sums=self.sums,
+                counts=self.counts,
+                linearised=self.linearised,
             )[0]
         if self.linearised:
             mixed = play_linearised(self.learner, self.loss, heard, outcomes, mask)
@@ -174,6 +180,7 @@ class MixtureGame:
             NO_DISTRIBUTIONS,
             self.sums,
             self.counts,
+            self.linearised,
         )
 
     def expert_weights(self) -> FloatArray:

@@ -19,9 +19,13 @@ Kind = Callable[[], "type[ExpertLearner]"]
 
 
 def _hedge(potential: str) -> Factory:
-    def factory(n_actions: int, horizon: int | None = None, **settings: Any) -> Hedge:
+    def factory(
+        n_actions: int, horizon: int | None = None, *, tracking: bool = False, **settings: Any
+    ) -> Hedge:
         from driftgames.potentials import POTENTIALS
 
+        if _tracks(tracking):
+            raise _no_tracking("Hedge")
         # the regret to the best action; a single action needs no tuning, and 1/2 serves
         epsilon = 1.0 / max(n_actions, 2)
         return hedge.Hedge(n_actions, POTENTIALS[potential](horizon, epsilon), **settings)
@@ -33,17 +37,32 @@ def _without_horizon(learner: Kind, tracker: Kind | None = None) -> Factory:
     def factory(
         n_actions: int, horizon: int | None = None, *, tracking: bool = False, **settings: Any
     ) -> ExpertLearner:
-        from driftgames.core.checks import check_flag
-
-        chosen = tracker if check_flag("tracking", tracking) else learner
-        if chosen is None:
-            raise ValueError(
-                f"the theory of {learner().__name__} has no bound that shrinks with an interval, "
-                "so there is no tracking; that of AdaNormalHedge has"
-            )
-        return chosen()(n_actions, **settings)
+        if not _tracks(tracking):
+            return learner()(n_actions, **settings)
+        if tracker is None:
+            raise _no_tracking(learner().__name__)
+        return tracker()(n_actions, **settings)
 
     return factory
+
+
+def _fixed_share(
+    n_actions: int, horizon: int | None = None, *, tracking: bool = True, **settings: Any
+) -> ExpertLearner:
+    _tracks(tracking)  # it always does
+    return hedge.FixedShare.for_horizon(n_actions, horizon, **settings)
+
+
+def _tracks(tracking: bool) -> bool:
+    from driftgames.core.checks import check_flag
+
+    return check_flag("tracking", tracking)
+
+
+def _no_tracking(name: str) -> ValueError:
+    return ValueError(
+        f"the theory of {name} has no tracking; that of AdaHedge and of AdaNormalHedge has"
+    )
 
 
 LEARNERS: dict[str, Factory] = {
@@ -52,20 +71,22 @@ LEARNERS: dict[str, Factory] = {
     "adanormalhedge": _without_horizon(
         lambda: hedge.AdaNormalHedge, lambda: hedge.AdaNormalHedgeTV
     ),
-    "adahedge": _without_horizon(lambda: hedge.AdaHedge),
+    "adahedge": _without_horizon(lambda: hedge.AdaHedge, lambda: hedge.AdaFixedShare),
     "squint": _without_horizon(lambda: hedge.Squint),
-    "adanormalhedge.tv": _without_horizon(lambda: hedge.AdaNormalHedgeTV),
-    "fixed-share": lambda n, horizon=None, **settings: hedge.FixedShare.for_horizon(
-        n, horizon, **settings
+    "boa": _without_horizon(lambda: hedge.BOA),
+    "adanormalhedge.tv": _without_horizon(
+        lambda: hedge.AdaNormalHedgeTV, lambda: hedge.AdaNormalHedgeTV
     ),
+    "ada-fixed-share": _without_horizon(lambda: hedge.AdaFixedShare, lambda: hedge.AdaFixedShare),
+    "fixed-share": _fixed_share,
 }
 """Name to ``factory(n_actions, horizon=None, **settings)``; only EXP needs the horizon.
 
 Every entry takes any number of actions. `TwoExperts`, which takes two, is in `all_learners`.
 
 ``settings`` are the keywords that all learners share, such as ``loss_range``; with
-``tracking=True`` AdaNormalHedge is AdaNormalHedge.TV. Every theorem test
-runs on every entry.
+``tracking=True`` AdaNormalHedge is AdaNormalHedge.TV, and AdaHedge has a fixed share. Every theorem
+test runs on every entry.
 """
 
 
@@ -93,8 +114,8 @@ def make_learner(choice: LearnerChoice, n_actions: int, **arguments: Any) -> Exp
     Traceback (most recent call last):
     ...
     ValueError: learner must be one of normalhedge.dt, exp, 2-norm, normalhedge, adanormalhedge,
-    adahedge, squint, adanormalhedge.tv, fixed-share, two-experts, normalhedge.dt, d=5, recipe; got
-    'follow the leader'
+    adahedge, squint, boa, adanormalhedge.tv, ada-fixed-share, fixed-share, two-experts,
+    normalhedge.dt, d=5, recipe; got 'follow the leader'
     """
     from driftgames.core.checks import shown
 

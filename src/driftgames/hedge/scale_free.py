@@ -24,7 +24,7 @@ class ScaleFreeLearner(TwoPassLearner):
     _mix_rounds: ClassVar[MixRounds]
     """The compiled loop over forecasts, which is set where its kernels are defined."""
 
-    def run_linearised(
+    def run_forecasts(
         self,
         forecasts: FloatArray,
         outcomes: FloatArray,
@@ -34,8 +34,9 @@ class ScaleFreeLearner(TwoPassLearner):
         distributions: bool = False,
         sums: FloatArray = _NO_SUMS,
         counts: IntArray = _NO_COUNTS,
+        linearised: bool = True,
     ) -> tuple[FloatArray, FloatArray]:
-        r"""Play rounds of forecasts with linearised losses; return predictions and distributions.
+        r"""Play rounds of forecasts; return predictions and distributions.
 
         .. math:: \ell_{t,i} = g_t (x_{t,i} - \hat y_t), \qquad \hat y_t = p_t\cdot x_t, \quad
                   g_t = \ell'(\hat y_t, y_t)
@@ -44,14 +45,15 @@ class ScaleFreeLearner(TwoPassLearner):
         not change; its forecast must be that of an expert awake. `loss_base` has the kinds of
         ``slope``. There are no distributions if they are not asked for. The losses of the mixture
         and of the experts are added to ``sums``, and rounds awake to ``counts``, if they are given.
-        A row whose losses are too large is an error, and ends the rounds before it.
+        A row whose losses are too large is an error, and ends the rounds before it. If not
+        ``linearised``, an expert is charged its own loss, and one that sleeps the learner's.
         """
         mixed = np.empty(len(outcomes))
         played = np.empty((len(outcomes) if distributions else 0, self._n_actions))
         mask = None if awake is None else self._check_awake(awake, forecasts.shape)
         rows = as_read_only(np.ascontiguousarray(forecasts))
         column = as_read_only(np.ascontiguousarray(outcomes))
-        self.mix_rounds(rows, column, slope, mask, mixed, played, sums, counts)
+        self.mix_rounds(rows, column, slope, mask, mixed, played, sums, counts, linearised)
         return mixed, played
 
     def mix_rounds(
@@ -64,8 +66,9 @@ class ScaleFreeLearner(TwoPassLearner):
         played: FloatArray,
         sums: FloatArray,
         counts: IntArray,
+        linearised: bool,
     ) -> None:
-        """Do as `run_linearised` with arrays of the caller, which are not checked.
+        """Do as `run_forecasts` with arrays of the caller, which are not checked.
 
         ``forecasts`` and ``outcomes`` must be contiguous and read-only, because the loop is
         compiled for one kind of arrays.
@@ -78,7 +81,8 @@ class ScaleFreeLearner(TwoPassLearner):
             forecasts,
             outcomes,
             slope,
-            self._scale[3],
+            linearised,
+            self._scale,
             self._prior,
             awake,
             mixed,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import as_floats, check_integer, shown, unmask
+from driftgames.core.checks import as_floats, check_flag, check_integer, shown, unmask
 from driftgames.core.description import encode
 from driftgames.core.documents import DocumentError
 from driftgames.core.schema import FLAG, LIST, STRING, Schema, integer, made_as
@@ -36,7 +36,7 @@ class SeriesMixture(Stateful):
 
     Parameters
     ----------
-    loss, outcome_range, learner, outside, linearise, combiners
+    loss, outcome_range, learner, outside, linearise, combiners, tracking
         Those of `ExpertMixture`; the learner by its name.
     delay : int
         How many more rounds of a series are predicted before an outcome is known. Forecasts of
@@ -59,7 +59,7 @@ class SeriesMixture(Stateful):
     call, and no prediction needs an id.
     """
 
-    VERSION = 2
+    VERSION = 3
 
     def __init__(
         self,
@@ -70,6 +70,7 @@ class SeriesMixture(Stateful):
         outside: str = "error",
         linearise: bool | None = None,
         combiners: bool | None = None,
+        tracking: bool = False,
         delay: int = 0,
     ) -> None:
         if learner is not None and not isinstance(learner, str):
@@ -80,6 +81,7 @@ class SeriesMixture(Stateful):
             "outside": outside,
             "linearise": linearise,
             "combiners": combiners,
+            "tracking": check_flag("tracking", tracking),
         }
         self._delay = check_integer("delay", delay, least=0)
         self._turns: dict[str, list[ExpertMixture]] = {}
@@ -208,6 +210,7 @@ class SeriesMixture(Stateful):
             "outside": STRING,
             "linearise": FLAG.or_null,
             "combiners": FLAG.or_null,
+            "tracking": FLAG,
             "delay": integer(0),
         }, {"series": LIST}
 

@@ -15,9 +15,13 @@ from driftgames.certificates.bounds.bandits import (
 from driftgames.certificates.bounds.coin_betting import coin_betting, log_krichevsky_trofimov
 from driftgames.certificates.bounds.experts import (
     TWO_EXPERTS_GAMMA,
+    ada_fixed_share,
+    ada_fixed_share_of_run,
     ada_hedge,
     ada_normal_hedge,
     ada_normal_hedge_scaled,
+    boa,
+    boa_of_run,
     exponential_hoeffding,
     fixed_share,
     normal_hedge,
@@ -49,9 +53,13 @@ from driftgames.certificates.bounds.portfolios import (
 
 __all__ = [
     "TWO_EXPERTS_GAMMA",
+    "ada_fixed_share",
+    "ada_fixed_share_of_run",
     "ada_hedge",
     "ada_normal_hedge",
     "ada_normal_hedge_scaled",
+    "boa",
+    "boa_of_run",
     "coin_betting",
     "corollary_1",
     "corollary_2",

@@ -192,7 +192,8 @@ def square_cb(
 
     For the forecaster of Vovk (2001), and Azoury and Warmuth (2001), one for each arm, with losses
     within 1/2 of their centre: :math:`R_T = \sum_a \lambda\|\theta_a\|^2
-    + \frac14\ln\det(I + \frac1\lambda\sum_t x_t x_t^\top)`.
+    + \frac14\ln\det(I + \frac1\lambda\sum_t x_t x_t^\top)`. An optimistic regression that takes
+    :math:`b_t` off its forecast has :math:`(\sqrt{R_T} + \sqrt{\sum_t b_t^2})^2` in its place.
 
     >>> float(square_cb(10, 25.0, 400.0, 2.0))
     700.0

@@ -158,6 +158,71 @@ def squint(
     return np.asarray(np.sqrt(2 * mean) * root + 5 * np.log1p((1 + 2 * log_rounds) / epsilons))
 
 
+def boa(
+    horizon: npt.ArrayLike, epsilon: npt.ArrayLike, smallest_share: float, largest_share: float
+) -> FloatArray:
+    r"""Return the epsilon-regret of `BOA`, whose actions have shares of the prior in a range.
+
+    .. math:: 2\sqrt{(\lambda + \tfrac14)T} + 2\lambda + \tfrac12
+              + \max\Bigl\{2, \sqrt{T/\lambda'}\Bigr\}\ln\frac{1 + \frac15
+              \bigl[\ln\frac T{4\lambda'}\bigr]_+}\epsilon
+
+    with :math:`\lambda = \ln(1/q)`, at least :math:`\ln 2`, of the smallest share q, and
+    :math:`\lambda'` of the largest. O. Wintenberger, "Optimal learning with Bernstein online
+    aggregation", Machine Learning 106, 2017, in the form of `boa_of_run`. Derived: while
+    :math:`V \le 4\lambda` the rate is 1/2 and the rounds cost at most :math:`2\lambda + \frac12`.
+    Later :math:`V_t \le V_{t-1}(1 + \frac1{4\lambda})`, so a cost is at most
+    :math:`2\sqrt{\lambda + \frac14}\,(\sqrt{V_t} - \sqrt{V_{t-1}})`, and a rate falls by a factor
+    of at most 1.17 in a round, where a factor less 1 is at most 1.082 times its logarithm.
+
+    >>> round(float(boa(1000, 0.1, 0.1, 0.1)), 1)
+    167.9
+    """
+    rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
+    most = max(-math.log(check_fraction("smallest_share", smallest_share)), math.log(2))
+    least = max(-math.log(check_fraction("largest_share", largest_share)), math.log(2))
+    spent = 2 * np.sqrt((most + 0.25) * rounds) + 2 * most + 0.5
+    log_weight = np.log1p(0.2 * np.maximum(np.log(rounds / (4 * least)), 0.0))
+    width = np.maximum(2.0, np.sqrt(rounds / least))
+    return np.asarray(spent + width * (log_weight - np.log(epsilons)))
+
+
+def boa_of_run(
+    epsilon: npt.ArrayLike,
+    *,
+    shares: FloatArray,
+    costs: FloatArray,
+    widths: FloatArray,
+    log_weight: float,
+) -> FloatArray:
+    r"""Return the epsilon-regret of `BOA` after a run; actions are ordered, the best first.
+
+    .. math:: \min\Bigl\{\min_i C_i + \frac1{\eta_i}\ln\frac W{q_i},\;
+              \max_i C_i + \frac1{\eta_i}\ln\frac W\epsilon\Bigr\}
+
+    over the best actions i that make up epsilon. ``costs`` are C, ``widths`` one over the last
+    rates :math:`\eta_i`, and ``log_weight`` is :math:`\ln W`.
+
+    Derived: W bounds :math:`\sum_i q_i e^{\eta_{t,i}L_{t,i}}`. A round does not increase the sum,
+    because :math:`e^{x-x^2} \le 1 + x` for :math:`x \ge -\frac12` and
+    :math:`\sum_i q_i\eta_i e^{\eta_i L_i} r_i = 0`; where losses are clipped, what is left of this
+    sum adds to W. A rate that falls by a factor f adds at most
+    :math:`q_i\min\{1, (f-1)/e\}`, because :math:`x^a \le x + (\frac1a - 1)/e`. An action's first
+    regret sets its rate, and adds at most :math:`q_i(\sqrt e - 1)`. So
+    :math:`\eta_i L_i \le \ln(W/q_i)` for every action, and :math:`\ln(W/\epsilon)` for one of
+    those that make up epsilon; and the regret is at most :math:`L_i + C_i`.
+
+    >>> run = {"shares": np.full(2, 0.5), "costs": np.array([3.0, 5.0]), "widths": np.full(2, 4.0)}
+    >>> boa_of_run([0.5, 1.0], **run, log_weight=0.5).round(2)
+    array([7.77, 7.  ])
+    """
+    epsilons = check_fractions("epsilon", epsilon)
+    single = np.minimum.accumulate(costs + widths * (log_weight - np.log(shares)))
+    spent = np.maximum.accumulate(costs + widths * log_weight)
+    several = spent - np.maximum.accumulate(widths) * np.log(epsilons)
+    return np.asarray(np.minimum(single, several))
+
+
 def exponential_hoeffding(horizon: npt.ArrayLike, epsilon: npt.ArrayLike, eta: float) -> FloatArray:
     r"""Return :math:`\ln(1/\epsilon)/\eta + \eta T/8`: EXP on losses in [0, 1].
 
@@ -224,6 +289,77 @@ def fixed_share(
         staying = np.where(stays > 0, -stays * np.log1p(-share) if share < 1 else np.inf, 0.0)
     paid = (m + 1) * np.log(1 / epsilons) - m * math.log(share) + staying
     return np.asarray(paid / rate + rate * rounds / 8)
+
+
+def ada_fixed_share(
+    horizon: npt.ArrayLike,
+    epsilon: npt.ArrayLike,
+    n_actions: int,
+    share: float,
+    *,
+    switches: int = 0,
+) -> FloatArray:
+    r"""Return the regret of `AdaFixedShare` to sequences of actions that switch m times.
+
+    .. math:: \tfrac12\sqrt{TC} + \tfrac23 C + 1 + U\Bigl((m+1)\ln\frac1\epsilon
+              + m\ln\frac1\alpha + T\ln\frac1{1-\alpha}\Bigr), \qquad
+              C = \ln N + T\ln\frac1{1-\alpha}, \quad
+              U = \tfrac12\sqrt{T/C} + \tfrac23 + \tfrac1{\ln N}
+
+    Derived from `ada_fixed_share_of_run`: the gap is at most that of `ada_hedge` with C for
+    :math:`\ln N`, because no rate is larger than :math:`C/\Delta`. One over the rate is the
+    largest :math:`\Delta_{s-1}/C_s` so far, and so at most U.
+
+    >>> round(float(ada_fixed_share(1000, 0.1, 10, 0.01, switches=2)), 1)
+    211.3
+    """
+    rounds, epsilons = check_horizons(horizon), check_fractions("epsilon", epsilon)
+    log_n = math.log(check_integer("n_actions", n_actions, least=1))
+    share = check_fraction("share", share)
+    if log_n == 0.0:
+        return np.zeros(np.broadcast_shapes(rounds.shape, epsilons.shape))
+    staying = rounds * (-math.log1p(-share) if share < 1 else math.inf)
+    complexity = log_n + staying
+    gap = np.sqrt(rounds * complexity) / 2 + 2 * complexity / 3 + 1
+    width = np.sqrt(rounds / complexity) / 2 + 2 / 3 + 1 / log_n
+    return ada_fixed_share_of_run(
+        epsilons, share, switches=switches, gap=gap, width=width, paid=width * staying
+    )
+
+
+def ada_fixed_share_of_run(
+    epsilon: npt.ArrayLike,
+    share: float,
+    *,
+    switches: int = 0,
+    gap: npt.ArrayLike,
+    width: npt.ArrayLike,
+    paid: npt.ArrayLike,
+) -> FloatArray:
+    r"""Return the regret of `AdaFixedShare` to sequences that switch m times, after a run.
+
+    .. math:: \Delta + \frac1\eta\Bigl((m+1)\ln\frac1\epsilon + m\ln\frac1\alpha\Bigr)
+              + \sum_{t \le T} \frac1{\eta_{t+1}}\ln\frac1{1-\alpha}
+
+    with the cumulative mixability gap :math:`\Delta`, ``gap``, one over the last rate, ``width``,
+    and the sum, ``paid``.
+
+    Derived: a round costs its gap and :math:`\frac1{\eta_t}(\ln\frac1{p_{t,i}} -
+    \ln\frac1{v_i})` for the action i of the sequence. The next distribution has
+    :math:`\frac1{\eta_{t+1}}\ln\frac1{p_{t+1,i}} \le \frac1{\eta_t}\ln\frac1{v_i} +
+    (\frac1{\eta_{t+1}} - \frac1{\eta_t})\ln\frac1{q_i} +
+    \frac1{\eta_{t+1}}\ln\frac1{1-\alpha}`, and after a switch to j
+    :math:`\frac1{\eta_{t+1}}\ln\frac1{p_{t+1,j}} \le
+    \frac1{\eta_{t+1}}\ln\frac1{\alpha q_j}`. The sum over rounds is the bound.
+
+    >>> float(ada_fixed_share_of_run(0.5, 0.5, switches=1, gap=1.0, width=0.0, paid=2.0))
+    3.0
+    """
+    epsilons, share = check_fractions("epsilon", epsilon), check_fraction("share", share)
+    m = check_integer("switches", switches, least=0)
+    charge = (m + 1) * np.log(1 / epsilons) - m * math.log(share)
+    fixed = as_floats("gap", gap) + as_floats("paid", paid)
+    return np.asarray(fixed + as_floats("width", width) * charge)
 
 
 def tracking(first: npt.ArrayLike, last: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
