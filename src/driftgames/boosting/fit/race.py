@@ -40,6 +40,9 @@ from driftgames.core.typing import FloatArray, IntArray
 STAGES = (25, 50, 100, 200, 400)
 """The numbers of rounds to choose from."""
 
+KEPT_VOTES = 2
+"""Of how many stages the votes are kept: the best is the last one, or the one before it."""
+
 _MOST_SIZES = 3  # in a mean
 _UNITS = 2**20  # parts of a vote
 _BEHIND = 2.0  # standard errors by which a size that is dropped is behind
@@ -78,7 +81,7 @@ class Entrant:
         self.held_out: list[FloatArray] = []
         """After each stage the votes on the examples held out, fold by fold."""
         self._votes: list[list[FloatArray]] = []
-        """The votes of every fold on all examples after each of the last two stages."""
+        """The votes of every fold on all examples after each of the last stages."""
         self.dropped = False
 
     def measure(self, stage: int, votes: list[FloatArray]) -> None:
@@ -94,7 +97,7 @@ class Entrant:
         self.losses.append(losses)
         self.held_out.append(held_out)
         self.means.append(exact_mean(losses, masses))
-        self._votes = [*self._votes[-1:], votes]
+        self._votes = [*self._votes, votes][-KEPT_VOTES:]
 
     @property
     def masses(self) -> IntArray:

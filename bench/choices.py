@@ -1,0 +1,52 @@
+"""What each part of the default brings: settings for the comparison of accuracy.
+
+``python -m bench accuracy --half choose --settings bench/choices.py --only-report`` shows them beside
+the peers; without ``--only-report`` it measures what its file of results lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any, Self
+from unittest.mock import patch
+
+from driftgames import NHBoostDTClassifier
+from driftgames.boosting.fit import choosing, race
+
+
+class TenFolds(NHBoostDTClassifier):
+    """The default with ten folds instead of five."""
+
+    def fit(self, X: Any, y: Any, *args: Any, **settings: Any) -> Self:
+        """Fit with ten folds."""
+        with patch.object(choosing, "N_FOLDS", 10):
+            return super().fit(X, y, *args, **settings)
+
+
+class AllTrials(NHBoostDTClassifier):
+    """The default without its race: all sizes play all rounds."""
+
+    def fit(self, X: Any, y: Any, *args: Any, **settings: Any) -> Self:
+        """Fit with a whole table of trials."""
+        with ExitStack() as stack:
+            stack.enter_context(patch.object(race.Entrant, "ended", False))
+            stack.enter_context(patch.object(race.Entrant, "is_behind", lambda *_: False))
+            stack.enter_context(patch.object(race, "KEPT_VOTES", len(race.STAGES)))
+            return super().fit(X, y, *args, **settings)
+
+
+def _with(**settings: Any) -> Callable[[], NHBoostDTClassifier]:
+    return lambda: NHBoostDTClassifier(n_jobs=1, **settings)
+
+
+SETTINGS: dict[str, Callable[[], Any]] = {
+    "one booster": _with(ensemble=False),
+    "rounds chosen, 8 leaves": _with(max_leaves=8),
+    "leaves chosen, 200 rounds": _with(n_estimators=200),
+    "nothing chosen: 8 leaves, 200 rounds": _with(max_leaves=8, n_estimators=200),
+    "the paper's: 2 leaves, 200 rounds": _with(max_leaves=2, n_estimators=200),
+    "ten folds": lambda: TenFolds(n_jobs=1),
+    "all trials, no race": lambda: AllTrials(n_jobs=1),
+}
+"""Our booster with one part of the default changed."""
