@@ -1,7 +1,7 @@
 """What each part of the default brings: settings for the comparison of accuracy.
 
-``python -m bench accuracy --half choose --settings bench/choices.py --only-report`` shows them beside
-the peers; without ``--only-report`` it measures what its file of results lacks.
+``python -m bench accuracy --half choose --settings bench/choices.py --only-report`` shows them
+beside the peers; without ``--only-report`` it measures what its file of results lacks.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def _with(**settings: Any) -> Callable[[], NHBoostDTClassifier]:
 
 SETTINGS: dict[str, Callable[[], Any]] = {
     "one booster": _with(ensemble=False),
-    "rounds chosen, 8 leaves": _with(max_leaves=8),
-    "leaves chosen, 200 rounds": _with(n_estimators=200),
-    "nothing chosen: 8 leaves, 200 rounds": _with(max_leaves=8, n_estimators=200),
-    "the paper's: 2 leaves, 200 rounds": _with(max_leaves=2, n_estimators=200),
+    "8 leaves": _with(max_leaves=8),
+    "200 rounds": _with(n_estimators=200),
+    "8 leaves and 200 rounds": _with(max_leaves=8, n_estimators=200),
+    "2 leaves and 200 rounds": _with(max_leaves=2, n_estimators=200),
     "ten folds": lambda: TenFolds(n_jobs=1),
-    "all trials, no race": lambda: AllTrials(n_jobs=1),
+    "all trials": lambda: AllTrials(n_jobs=1),
 }
 """Our booster with one part of the default changed."""
