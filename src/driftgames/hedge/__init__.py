@@ -5,8 +5,8 @@ and an action further ahead has more weight. `Hedge` is the paper's algorithm fo
 its default is NormalHedge.DT, which has no learning rate and no horizon. `NormalHedge`,
 `AdaNormalHedge`, `AdaHedge`, `BOA` and `Squint` are related algorithms, `AdaNormalHedgeTV`,
 `AdaFixedShare` and `FixedShare` track what changes, `TwoExperts` is the optimum for two actions,
-and `RandomizedHedge` plays one drawn action per round. Each states the largest regret that it can have
-(`bound`) beside the regret that it has (`certificate`). `ExpertMixture` combines forecasters
+and `RandomizedHedge` plays one drawn action per round. Each states the largest regret that it can
+have (`bound`) beside the regret that it has (`certificate`). `ExpertMixture` combines forecasters
 behind the interface of scikit-learn, and `best_combination` is what it is measured against.
 `AdaptiveIntervals` puts intervals around forecasts, `SignedIntervals` with a level for each side.
 """
