@@ -107,6 +107,16 @@ def test_other_losses_are_scored_too(tmp_path):
     assert "convex combination: at most" not in plain["text"]
 
 
+def test_tracking_is_the_mixture_that_tracks(tmp_path):
+    X, y = make_rounds()
+    path = write(tmp_path / "f.csv", X, y)
+    found = mixed(tmp_path, path, "--tracking")
+    mixture = ExpertMixture(outside="nearest", tracking=True)
+    errors = mixture.predict_then_fit(X, y) - y
+    assert found["rows"]["mixture"]["RMSE"] == pytest.approx(np.sqrt(np.mean(errors**2)))
+    assert "every bound holds" in found["text"]
+
+
 def test_probabilities_are_mixed_by_log_loss(tmp_path):
     rng = np.random.default_rng(1)
     X = rng.random((60, 3)).round(3)
@@ -219,6 +229,7 @@ def test_bad_input_is_named(tmp_path, lines, arguments, message):
     [
         (["--loss", "absolute"], "--loss is AbsoluteLoss"),
         (["--best-expert"], "--linearise is False, but the state was kept with True"),
+        (["--tracking"], "--tracking is True, but the state was kept with False"),
         (["--target", "sun"], "--target is sun, but the state was kept with load"),
     ],
 )
