@@ -1,8 +1,7 @@
 """Import scikit-learn and the boosters in a third of the time.
 
 Scikit-learn's base module imports SciPy's statistics and pandas, for a few names that most commands
-never use: about 1 s of processor time. The boosters import its scores, for the parameter
-``scoring`` that no command sets: 0.3 s. While they are imported, stand-ins take the places of these
+never use: about 1 s of processor time. While it is imported, stand-ins take the places of these
 modules; one imports the real module when it is used. Afterwards the stand-ins leave `sys.modules`,
 so that every later import is the usual one.
 
@@ -25,7 +24,6 @@ from types import ModuleType
 from typing import Any
 
 SLOW = ("scipy.stats", "pandas")
-SCORES = "sklearn.metrics"
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 
 
@@ -46,16 +44,6 @@ class _StandIn(ModuleType):
         return getattr(importlib.import_module(self.__name__), name)
 
 
-class _StandInOfFunctions(_StandIn):
-    """A module whose attributes are functions; it is imported when one of them is called."""
-
-    def _find(self, name: str) -> Any:
-        def call(*arguments: Any, **named: Any) -> Any:
-            return super(_StandInOfFunctions, self)._find(name)(*arguments, **named)
-
-        return call
-
-
 def import_sklearn() -> None:
     """Import scikit-learn's base, if this process has not."""
     if "sklearn" not in sys.modules:
@@ -66,8 +54,7 @@ def import_sklearn() -> None:
 def import_boosting() -> None:
     """Import the boosters and what reads their files."""
     import_sklearn()
-    with _stand_ins(_StandInOfFunctions(SCORES)):
-        importlib.import_module("driftgames.boosting.estimators.persistence")
+    importlib.import_module("driftgames.boosting.estimators.persistence")
 
 
 @contextlib.contextmanager

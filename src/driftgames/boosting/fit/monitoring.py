@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.metrics import check_scoring
 
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.folds import deal_ranks, hold_out
@@ -110,6 +109,8 @@ class EvaluationSet:
         bare = replace(fitted.model_, encoder=None, feature_names=None, n_features=self.X.shape[1])
         fitted.adopt(bare, fitted.record_)
         weights = {"sample_weight": self.masses} if np.ptp(self.masses) else {}
+        from sklearn.metrics import check_scoring  # slow to import, and seldom needed
+
         return float(check_scoring(fitted, scoring)(fitted, self.X, self.y, **weights))
 
 
