@@ -80,7 +80,7 @@ def test_fit_and_predict_give_what_the_library_gives(svm, data, tmp_path):
     model = tmp_path / "m.json"
     done = run("fit", svm, "--rounds", 30, "--algorithm", "nh-boost.dt", "--model", model)
     assert "30 rounds, training error" in done.output
-    booster = NHBoostDTClassifier(30, n_jobs=1).fit(*data)
+    booster = NHBoostDTClassifier(30, max_leaves=2, n_jobs=1).fit(*data)
     assert encode_model(load_model(model)) == encode_model(booster)
     done = run("predict", svm, "--model", model)
     assert done.stdout.split() == [str(label) for label in booster.predict(data[0])]
@@ -104,7 +104,7 @@ def test_predictions_can_be_votes_or_probabilities_in_a_file(svm, data, tmp_path
     ("arguments", "booster"),
     [
         (["--algorithm", "adaboost"], AdaBoostClassifier(20)),
-        (["--d", "5", "--bins", "16"], NHBoostDTClassifier(20, d=5, max_bins=16)),
+        (["--d", "5", "--bins", "16"], NHBoostDTClassifier(20, max_leaves=2, d=5, max_bins=16)),
         (
             ["--algorithm", "boost-by-majority", "--edge", "0.05"],
             BoostByMajorityClassifier(20, edge=0.05, horizon=20),
@@ -137,7 +137,7 @@ def test_a_fit_that_is_stopped_goes_on_and_ends_in_the_same_model(svm, data, tmp
     assert len(played) == 15  # no round is played twice
     monkeypatch.undo()
     run(*arguments, "--resume")
-    whole = NHBoostDTClassifier(20, n_jobs=1).fit(*data)
+    whole = NHBoostDTClassifier(20, max_leaves=2, n_jobs=1).fit(*data)
     assert encode_model(load_model(model)) == encode_model(whole)
 
 
@@ -230,13 +230,13 @@ def test_csv_columns_have_names_and_may_come_in_another_order(csv, tmp_path):
     assert loaded.classes_.tolist() == ["ham", "spam"]
     rows = [f"{c},{b},{a}" for a, b, c in X.tolist()]
     other.write_text("\n".join(["noise,length,links", *rows]) + "\n")
-    whole = NHBoostDTClassifier(15).fit(X, labels)
+    whole = NHBoostDTClassifier(15, max_leaves=2).fit(X, labels)
     predicted = run("predict", other, "--model", model)
     assert predicted.stdout.split() == whole.predict(X).tolist()
     assert "error" not in predicted.stderr
     run("fit", path, "--label", "kind", "--rounds", 20, "--model", model, "--resume")
     assert load_model(model).feature_names_in_.tolist() == ["links", "length", "noise"]
-    assert load_model(model).stumps_ == NHBoostDTClassifier(20).fit(X, labels).stumps_
+    assert load_model(model).stumps_ == NHBoostDTClassifier(20, max_leaves=2).fit(X, labels).stumps_
 
 
 @pytest.mark.parametrize("depth", [1, 2])
@@ -278,7 +278,7 @@ def test_inspect_shows_rounds_features_margins_and_the_certificate(csv, tmp_path
     shown = run("inspect", model, *arguments).output
     for text in ("NHBoostDTClassifier", "ham, spam", "40", "links", "length", "every bound holds"):
         assert text in shown
-    lowest = NHBoostDTClassifier(40).fit(X, labels).margins(X, labels).min()
+    lowest = NHBoostDTClassifier(40, max_leaves=2).fit(X, labels).margins(X, labels).min()
     assert f"{lowest:+.4f}" in shown
     assert max(len(line) for line in shown.splitlines() if str(tmp_path) not in line) <= 80
     drawn = plot.read_text()
@@ -426,7 +426,9 @@ def test_several_classes_are_fitted_predicted_and_inspected(tmp_path):
     done = run("fit", path, "--model", model, "--rounds", 6, "--save-every", 4)
     assert "6 rounds, training error 0.00%" in done.stdout
     booster = load_model(model)
-    assert encode_model(booster) == encode_model(NHBoostDTClassifier(6, n_jobs=1).fit(X, y))
+    assert encode_model(booster) == encode_model(
+        NHBoostDTClassifier(6, max_leaves=2, n_jobs=1).fit(X, y)
+    )
     assert list(map(int, run("predict", path, "--model", model).stdout.split())) == y.tolist()
     for what, method in (("score", "decision_function"), ("probability", "predict_proba")):
         lines = run("predict", path, "--model", model, "--what", what).stdout.splitlines()
@@ -451,7 +453,7 @@ def test_parquet_files_are_fitted_in_batches_if_they_are_large(tmp_path, monkeyp
     done = run("fit", pattern, "--rounds", 3, "--model", model)
     assert "3 rounds, training error" in done.output
     run("fit", pattern, "--rounds", 5, "--model", model, "--resume")
-    whole = NHBoostDTClassifier(5, n_jobs=1)
+    whole = NHBoostDTClassifier(5, max_leaves=2, n_jobs=1)
     labels = frame.label if most_cells == 359 else frame.label.to_numpy(dtype=str)
     whole.fit(frame[list("abc")], labels)
     whole.save(tmp_path / "whole.json")
@@ -490,7 +492,7 @@ def test_cross_validation_shows_error_auc_and_log_loss_of_every_fold(csv, tmp_pa
     fold_of = deal_folds(labels, 3, seed=4)
     for k, row in enumerate(found["parts"]):
         learn, test = fold_of != k, fold_of == k
-        booster = NHBoostDTClassifier(10).fit(X[learn], labels[learn])
+        booster = NHBoostDTClassifier(10, max_leaves=2).fit(X[learn], labels[learn])
         assert row["examples"] == 50
         assert row["error"] == np.mean(booster.predict(X[test]) != labels[test])
         p = booster.predict_proba(X[test])
@@ -537,7 +539,7 @@ def test_a_validation_file_is_followed_and_tells_when_to_stop(tmp_path):
     model = tmp_path / "m.json"
     arguments = ["fit", paths[0], "--rounds", 60, "--model", model, "--valid", paths[1]]
     done = run(*arguments)
-    booster = NHBoostDTClassifier(60).fit(
+    booster = NHBoostDTClassifier(60, max_leaves=2).fit(
         X[:200], labels[:200], eval_set=(X[200:], labels[200:]), eval_names=["valid"]
     )
     followed = booster.evals_result_["valid"]["log_loss"]
@@ -578,7 +580,7 @@ def test_rows_without_a_label_are_left_out_of_a_fit_and_predicted(csv, tmp_path)
     model = tmp_path / "m.json"
     done = run("fit", blank, "--label", "kind", "--rounds", 8, "--model", model)
     assert last(done) == f"{blank}: 20 rows without a label are left out\n"
-    whole = NHBoostDTClassifier(8).fit(X[:-20], labels[:-20])
+    whole = NHBoostDTClassifier(8, max_leaves=2).fit(X[:-20], labels[:-20])
     assert load_model(model).stumps_ == whole.stumps_
     done = run("predict", blank, "--label", "kind", "--model", model)
     assert done.stdout.split() == whole.predict(X).tolist()
@@ -603,7 +605,10 @@ def test_standard_input_is_fitted(csv, tmp_path):
     arguments = ["fit", "-", "--label", "kind", "--rounds", "5", "--model", str(tmp_path / "m")]
     done = CliRunner().invoke(app, arguments, input=path.read_text().replace(",", "\t"))
     assert done.exit_code == 0, done.output
-    assert load_model(tmp_path / "m").stumps_ == NHBoostDTClassifier(5).fit(X, labels).stumps_
+    assert (
+        load_model(tmp_path / "m").stumps_
+        == NHBoostDTClassifier(5, max_leaves=2).fit(X, labels).stumps_
+    )
 
 
 def test_label_classes_and_columns_are_named_before_the_fit(csv, tmp_path):
