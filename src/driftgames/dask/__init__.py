@@ -5,7 +5,7 @@ vectors, and integers add up to the same sums however the rows are cut. ``pip in
 driftgames[dask]`` brings what this needs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from driftgames.boosting import (
     AdaBoostClassifier,
@@ -32,6 +32,10 @@ __all__ = [
 @dataclass(eq=False, repr=False)
 class DaskNHBoostDTClassifier(DaskBooster, NHBoostDTClassifier):
     """`NHBoostDTClassifier` on a Dask cluster; `DaskBooster` describes what differs."""
+
+    # the defaults of `DaskBooster`, which all boosters share, would come first
+    max_depth: int | None = field(default=None, kw_only=True)
+    max_leaves: int | str | None = field(default="auto", kw_only=True)
 
 
 @dataclass(eq=False, repr=False)
