@@ -210,9 +210,13 @@ def test_the_document_names_every_member_of_the_content(data):
     content = encode_model(NHBoostDTClassifier(3, max_leaves=2).fit(X, y))
     text = (Path(__file__).parents[2] / "docs" / "model_format.md").read_text()
     trees = encode_model(NHBoostDTClassifier(3, max_depth=2).fit(X, y))["trees"]
+    mean = encode_model(NHBoostDTClassifier(3).fit(X, y))
+    assert set(mean) - set(content) == {"trees", "chosen", "members", "mean_error"}
     parts = [content[name] for name in ("stumps", "history", "margins", "calibration")]
-    for name in [*content, *trees, *(name for part in parts for name in part)]:
+    names = (name for part in (*parts, trees, mean["chosen"]) for name in part)
+    for name in [*content, *mean, *names]:
         assert f"`{name}`" in text
+    assert f'"version": {VERSION},' in text
 
 
 @pytest.fixture(scope="module")
