@@ -141,8 +141,9 @@ class BatchFit(BoostingRounds):
             watch = self._watch(noted, outline, pairs, callbacks, stopping, unseen)
             plan = self._plan(settings, watched=watch is not None)
             keys = None
-            if encoder is None and stopping is None and (plan.chooses or self._cross_fits):
-                keys = reader.keys()
+            cross_fits = self._cross_fits and stopping is None
+            if encoder is None and (plan.chooses or cross_fits):
+                keys = reader.training_keys()
             return self._fit_rows(
                 SharedBins(binned, encoder),
                 labels,
