@@ -55,9 +55,11 @@ def results():
     X = np.random.default_rng(3).normal(size=(80, 3)).round(1)
     colours = np.where(X[:, :1] > 0.5, "red", np.where(X[:, :1] < -0.5, "green", "blue"))
     y = X[:, 0] + X[:, 1] > 0
-    stumps = NHBoostDTClassifier(9, calibrate=False).fit(X, y)
+    stumps = NHBoostDTClassifier(9, max_leaves=2, calibrate=False).fit(X, y)
     trees = NHBoostDTClassifier(9, max_depth=2, calibrate=False).fit(X, y)
-    painted = NHBoostDTClassifier(9, categorical_features=[0], calibrate=False).fit(colours, y)
+    painted = NHBoostDTClassifier(9, max_leaves=2, categorical_features=[0], calibrate=False).fit(
+        colours, y
+    )
     table = tables.Table("Sets", (tables.Column("set"), tables.Column("rows")), (("a9a", 5),))
     made = [
         stumps.model_,

@@ -334,9 +334,15 @@ def cases() -> dict[str, Case]:
         "potential boost": {"potential": potentials.TwoNorm()},
     }
     for name, kind in BOOSTERS.items():
-        model = kind(**{"n_estimators": 50, "n_jobs": _threads(), **settings.get(name, {})})
+        usual = {"n_estimators": 50, "max_depth": 1, "n_jobs": _threads()}
+        model = kind(**{**usual, **settings.get(name, {})})
         found[f"boosting, {name}"] = booster(model)
         found[f"boosting, {name}, weights"] = booster(model, weighted=True)
+    default = partial(BOOSTERS["nh-boost.dt"], n_jobs=_threads())
+    found["default booster"] = booster(default())
+    found["default booster, weights"] = booster(default(), weighted=True)
+    found["default booster, three classes"] = booster(default(), n_classes=3)
+    found["default booster, categories"] = booster(default(categorical_features=[1]))
     for name in ("nh-boost.dt", "adaboost"):  # one booster of each kind of weights
         grown = partial(BOOSTERS[name], n_estimators=20, n_jobs=_threads())
         found[f"tree boosting, {name}"] = booster(grown(max_depth=3))

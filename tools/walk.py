@@ -1,9 +1,10 @@
 """The files of the library that a call passes through.
 
-``python tools/walk.py`` prints the walks of one `Hedge.update` and of a `NHBoostDTClassifier.fit`
-of two rounds without calibration, after a warm-up: each visited file in order with its number of
-calls, then the number of calls, of switches between files, and of distinct files. A kernel that
-Python calls is seen; what it calls in turn is not.
+``python tools/walk.py`` prints the walks of one `Hedge.update`, and of `NHBoostDTClassifier`: a
+default fit of two rounds, the same in batches, `predict_proba`, and a fit of two stumps without
+calibration, after a warm-up: each visited file in order with its number of calls, then the number
+of calls, of switches between files, and of distinct files. A kernel that Python calls is seen; what
+it calls in turn is not.
 """
 
 from __future__ import annotations
@@ -47,12 +48,37 @@ def hedge_update() -> list[str]:
     return walk(lambda: learner.update(losses))
 
 
-def boosting_fit() -> list[str]:
+def boosting_fit(**settings: Any) -> list[str]:
     """Return the walk of a `NHBoostDTClassifier.fit` of two rounds."""
-    X = np.random.default_rng(0).random((200, 4))
-    y = X[:, 0] + X[:, 1] > 1.0
-    booster = driftgames.NHBoostDTClassifier(2, calibrate=False).fit(X, y)
+    X, y = _examples()
+    booster = driftgames.NHBoostDTClassifier(2, n_jobs=1, **settings).fit(X, y)
     return walk(lambda: booster.fit(X, y))
+
+
+def stump_fit() -> list[str]:
+    """Return the walk of a fit of two stumps without calibration."""
+    return boosting_fit(max_leaves=2, calibrate=False)
+
+
+def batch_fit() -> list[str]:
+    """Return the walk of a `NHBoostDTClassifier.fit_batches` of two rounds."""
+    X, y = _examples()
+    batches = [(X[:90], y[:90]), (X[90:], y[90:])]
+    booster = driftgames.NHBoostDTClassifier(2, n_jobs=1).fit_batches(batches)
+    return walk(lambda: booster.fit_batches(batches))
+
+
+def probabilities() -> list[str]:
+    """Return the walk of `NHBoostDTClassifier.predict_proba` after a default fit of two rounds."""
+    X, y = _examples()
+    booster = driftgames.NHBoostDTClassifier(2, n_jobs=1).fit(X, y)
+    booster.predict_proba(X)
+    return walk(lambda: booster.predict_proba(X))
+
+
+def _examples() -> tuple[Any, Any]:
+    X = np.random.default_rng(0).random((200, 4))
+    return X, X[:, 0] + X[:, 1] > 1.0
 
 
 def lines(title: str, visited: list[str]) -> Iterator[str]:
@@ -67,10 +93,13 @@ def lines(title: str, visited: list[str]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print both walks."""
+    """Print the walks."""
     for title, visited in (
         ("Hedge.update", hedge_update()),
         ("NHBoostDTClassifier.fit, 2 rounds", boosting_fit()),
+        ("NHBoostDTClassifier.fit_batches, 2 rounds", batch_fit()),
+        ("NHBoostDTClassifier.predict_proba", probabilities()),
+        ("NHBoostDTClassifier.fit, 2 stumps without calibration", stump_fit()),
     ):
         sys.stdout.write("\n".join(lines(title, visited)) + "\n")
 

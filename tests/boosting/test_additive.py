@@ -196,7 +196,9 @@ def test_the_plot_shows_the_largest_shapes_first_and_names_them():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_threads_find_infinities_in_many_rows(bad, n_jobs):
     X = np.random.default_rng(0).normal(size=(300_000, 4))
-    model = NHBoostDTClassifier(3, calibrate=False, n_jobs=n_jobs).fit(X[:500], X[:500, 0] > 0)
+    model = NHBoostDTClassifier(3, max_leaves=2, calibrate=False, n_jobs=n_jobs).fit(
+        X[:500], X[:500, 0] > 0
+    )
     X[5, 1] = np.nan
     votes = model.decision_function(X)
     X[299_999, 3] = bad
@@ -212,7 +214,9 @@ def test_an_infinity_in_any_row_and_column_is_refused(dtype, order):
     rng = np.random.default_rng(1)
     X = np.array(rng.normal(size=(20_000, 5)), dtype=dtype, order=order)
     X[rng.random(X.shape) < 0.1] = np.nan
-    booster = NHBoostDTClassifier(1, calibrate=False, n_jobs=2).fit(X, X[:, 0] > 0)  # one column
+    booster = NHBoostDTClassifier(1, max_leaves=2, calibrate=False, n_jobs=2).fit(
+        X, X[:, 0] > 0
+    )  # one column
     before = booster.decision_function(X)
     for row, column in ((0, 0), (511, 4), (513, 3), (19_999, 4)):
         for value in (np.inf, -np.inf):

@@ -149,7 +149,7 @@ def test_a_bad_fit_is_refused_and_leaves_nothing(cls, case):
 @pytest.mark.parametrize("case", BAD_FITS)
 def test_a_bad_fit_leaves_an_earlier_model_as_it_was(case):
     data, labels, settings, arguments, _ = BAD_FITS[case]
-    booster = NHBoostDTClassifier(5, calibrate=False).fit(X, Y)
+    booster = NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(X, Y)
     before = booster.decision_function(X)
     booster.set_params(**settings)
     with pytest.raises((ValueError, RuntimeError)):
@@ -207,7 +207,7 @@ def test_margins_want_known_labels_one_for_each_example():
 
 
 def test_going_on_wants_the_same_classes_features_and_data():
-    booster = NHBoostDTClassifier(5, warm_start=True).fit(X, Y)
+    booster = NHBoostDTClassifier(5, max_leaves=2, warm_start=True).fit(X, Y)
     with pytest.raises(ValueError, match=r"goes on with the classes \[0, 1\]; got \[1, 2\]"):
         booster.fit(X, Y + 1)
     with pytest.raises(ValueError, match="X has 2 features"):
@@ -238,8 +238,8 @@ def test_masked_values_are_missing_values():
     hidden = np.abs(X) < 0.5
     labels = hidden[:, 0].astype(int)  # only the missing values tell
     masked, missing = np.ma.array(X, mask=hidden), np.where(hidden, np.nan, X)
-    seen = NHBoostDTClassifier(9).fit(masked, labels)
-    wanted = NHBoostDTClassifier(9).fit(missing, labels)
+    seen = NHBoostDTClassifier(9, max_leaves=2).fit(masked, labels)
+    wanted = NHBoostDTClassifier(9, max_leaves=2).fit(missing, labels)
     assert seen.stumps_ == wanted.stumps_
     np.testing.assert_array_equal(seen.predict_proba(masked), wanted.predict_proba(missing))
     assert (seen.decision_function(masked) != seen.decision_function(X)).any()

@@ -51,7 +51,7 @@ def _bytes(model, path):
 
 
 @pytest.mark.parametrize("name", BOOSTERS)
-@pytest.mark.parametrize("shape", [{}, {"max_depth": 2}])
+@pytest.mark.parametrize("shape", [{"max_depth": 1}, {"max_depth": 2}])
 def test_batches_give_the_model_of_all_rows_byte_for_byte(name, shape, tmp_path):
     make = partial(BOOSTERS[name], calibrate=False)
     whole = _bytes(make(n_estimators=8, max_bins=16, **shape).fit(X, Y), tmp_path / "whole")
@@ -67,18 +67,18 @@ def test_batches_give_the_model_of_all_rows_byte_for_byte(name, shape, tmp_path)
 
 def test_sparse_batches_give_the_model_of_all_rows(tmp_path):
     S = sp.csr_matrix(np.nan_to_num(X) * (np.abs(np.nan_to_num(X)) > 1))
-    whole = NHBoostDTClassifier(8, calibrate=False, max_bins=16).fit(S, Y)
+    whole = NHBoostDTClassifier(8, max_leaves=2, calibrate=False, max_bins=16).fit(S, Y)
     batches = [(S[a:b], Y[a:b]) for a, b in [(200, N), (0, 3), (3, 200)]]
-    parts = NHBoostDTClassifier(8, calibrate=False, max_bins=16).fit_batches(batches)
+    parts = NHBoostDTClassifier(8, max_leaves=2, calibrate=False, max_bins=16).fit_batches(batches)
     assert _bytes(parts, tmp_path / "a") == _bytes(whole, tmp_path / "b")
 
 
 @pytest.mark.parametrize("weights", [COUNTS, REALS], ids=["counts", "reals"])
 @pytest.mark.parametrize("booster", [NHBoostDTClassifier, AdaBoostClassifier])
 def test_sample_weights_in_batches(weights, booster, tmp_path):
-    whole = booster(8, max_bins=16, calibrate=False).fit(X, Y, sample_weight=weights)
+    whole = booster(8, max_depth=1, max_bins=16, calibrate=False).fit(X, Y, sample_weight=weights)
     batches = [(X[a:b], Y[a:b], weights[a:b]) for a, b in [(250, N), (0, 250)]]
-    parts = booster(8, max_bins=16, calibrate=False).fit_batches(batches)
+    parts = booster(8, max_depth=1, max_bins=16, calibrate=False).fit_batches(batches)
     assert _bytes(parts, tmp_path / "a") == _bytes(whole, tmp_path / "b")
 
 
@@ -141,7 +141,7 @@ def test_whatever_fit_does_batches_do_byte_for_byte(way, tmp_path, monkeypatch):
         monkeypatch.setattr("driftgames.boosting.fit.calibration.SMALL", 100)
         monkeypatch.setattr("driftgames.boosting.fit.calibration.LARGE", 100)
     kind = AdaBoostClassifier if weights is REALS else NHBoostDTClassifier
-    settings = {"n_estimators": 4, "max_bins": 16, "calibrate": False, **settings}
+    settings = {"n_estimators": 4, "max_depth": 1, "max_bins": 16, "calibrate": False, **settings}
     whole = kind(**settings).fit(rows, labels, weights)
     pieces = np.array_split(RNG.permutation(N), 3)
     given = [rows, labels] + ([] if weights is None else [weights])
@@ -158,12 +158,16 @@ def test_evaluation_sets_and_callbacks_see_each_round_of_batches():
         "eval_names": ["some"],
         "callbacks": [lambda t, _: seen.append(t)],
     }
-    whole = NHBoostDTClassifier(20, **settings).fit(X, Y, **watched)
-    parts = NHBoostDTClassifier(20, **settings).fit_batches(_cut(np.arange(N), [99]), **watched)
+    whole = NHBoostDTClassifier(20, max_leaves=2, **settings).fit(X, Y, **watched)
+    parts = NHBoostDTClassifier(20, max_leaves=2, **settings).fit_batches(
+        _cut(np.arange(N), [99]), **watched
+    )
     assert seen == [*range(1, whole.n_iter_ + 1)] * 2
     np.testing.assert_equal(parts.evals_result_, whole.evals_result_)
     with pytest.raises(ValueError, match="validation_fraction must be a number"):
-        NHBoostDTClassifier(3, **settings, validation_fraction=None).fit_batches(_first())
+        NHBoostDTClassifier(3, max_leaves=2, **settings, validation_fraction=None).fit_batches(
+            _first()
+        )
 
 
 def test_categories_of_parquet_files(tmp_path):
@@ -173,8 +177,10 @@ def test_categories_of_parquet_files(tmp_path):
     pattern, features = str(tmp_path / "*.parquet"), list("abcdefg")
     for named in ({}, {"categorical_features": ["b", "f", "g"]}):
         for source, y in ((pattern, frame["label"]), (pl.scan_parquet(pattern), Y)):
-            whole = NHBoostDTClassifier(5, calibrate=False, **named).fit(frame[features], y)
-            model = NHBoostDTClassifier(5, calibrate=False, warm_start=True, **named)
+            whole = NHBoostDTClassifier(5, max_leaves=2, calibrate=False, **named).fit(
+                frame[features], y
+            )
+            model = NHBoostDTClassifier(5, max_leaves=2, calibrate=False, warm_start=True, **named)
             model.set_params(n_estimators=2).fit_batches(source, label="label", columns=features)
             model.set_params(n_estimators=5).fit_batches(source, label="label", columns=features)
             model.set_params(warm_start=False)
@@ -184,9 +190,9 @@ def test_categories_of_parquet_files(tmp_path):
 def test_a_category_and_a_missing_value_may_be_in_one_batch_alone(tmp_path):
     frame = pd.DataFrame({"a": ["x", "y", "x", "y", None, "z"] + ["x", "y"] * 7})
     y = np.arange(20) % 2
-    whole = NHBoostDTClassifier(4, calibrate=False).fit(frame, y)
+    whole = NHBoostDTClassifier(4, max_leaves=2, calibrate=False).fit(frame, y)
     parts = [(frame[10:], y[10:]), (frame[:10], y[:10])]
-    model = NHBoostDTClassifier(4, calibrate=False).fit_batches(parts)
+    model = NHBoostDTClassifier(4, max_leaves=2, calibrate=False).fit_batches(parts)
     assert _bytes(model, tmp_path / "a") == _bytes(whole, tmp_path / "b")
 
 
@@ -194,12 +200,12 @@ def test_late_categories_and_other_types_are_refused():
     late = FRAME.assign(g=FRAME["g"].replace("rare", "late"))
     reads = iter([FRAME, late])
     with pytest.raises(ValueError, match="batch 0 holds the category 'late' in column 6 now"):
-        NHBoostDTClassifier(3).fit_batches(lambda: iter([(next(reads), Y)]))
+        NHBoostDTClassifier(3, max_leaves=2).fit_batches(lambda: iter([(next(reads), Y)]))
     other = FRAME.assign(f=FRAME["f"].cat.as_unordered())
     with pytest.raises(ValueError, match="column 5 must have one type in all parts"):
-        NHBoostDTClassifier(3).fit_batches([(FRAME, Y), (other, Y)])
+        NHBoostDTClassifier(3, max_leaves=2).fit_batches([(FRAME, Y), (other, Y)])
     with pytest.raises(ValueError, match="strings or numbers; got 'blue' and 0"):
-        NHBoostDTClassifier(3).fit_batches(
+        NHBoostDTClassifier(3, max_leaves=2).fit_batches(
             [(FRAME, Y), (FRAME.assign(g=pd.Categorical(X[:, 1])), Y)]
         )
 
@@ -207,12 +213,14 @@ def test_late_categories_and_other_types_are_refused():
 def test_rows_in_another_order_are_refused_where_some_are_held_out():
     reads = iter([_first(), [(X[::-1], Y[::-1])]])
     with pytest.raises(ValueError, match="other values the second time"):
-        NHBoostDTClassifier(3, early_stopping=True).fit_batches(lambda: iter(next(reads)))
+        NHBoostDTClassifier(3, max_leaves=2, early_stopping=True).fit_batches(
+            lambda: iter(next(reads))
+        )
 
 
 def test_a_fit_in_batches_goes_on(tmp_path):
-    whole = NHBoostDTClassifier(9, calibrate=False).fit(X, Y)
-    parts = NHBoostDTClassifier(4, calibrate=False, warm_start=True).fit_batches(
+    whole = NHBoostDTClassifier(9, max_leaves=2, calibrate=False).fit(X, Y)
+    parts = NHBoostDTClassifier(4, max_leaves=2, calibrate=False, warm_start=True).fit_batches(
         _cut(np.arange(N), [100])
     )
     parts.set_params(n_estimators=9).fit_batches(_cut(np.arange(N)[::-1], [70]))
@@ -241,10 +249,12 @@ def test_parquet_files_datasets_and_lazy_frames(files, tmp_path):
         (ds.dataset(sorted(tmp_path.glob("*.parquet"))), by_arrow, of_pandas),
         (pl.scan_parquet(pattern), by_polars, of_polars),
     ]:
-        whole = NHBoostDTClassifier(8, calibrate=False).fit(
+        whole = NHBoostDTClassifier(8, max_leaves=2, calibrate=False).fit(
             chosen[list("abd")], chosen["label"], chosen["w"]
         )
-        model = NHBoostDTClassifier(8, calibrate=False).fit_batches(source, filter=rows, **settings)
+        model = NHBoostDTClassifier(8, max_leaves=2, calibrate=False).fit_batches(
+            source, filter=rows, **settings
+        )
         assert _bytes(model, tmp_path / "parts") == _bytes(whole, tmp_path / "whole")
     assert model.feature_names_in_.tolist() == list("abd")
     with pytest.raises(ValueError, match="there is no column 'z'"):
@@ -258,11 +268,13 @@ def test_parquet_files_datasets_and_lazy_frames(files, tmp_path):
 def test_memory_maps_are_read_in_pieces(tmp_path):
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", Y)
-    whole = _bytes(NHBoostDTClassifier(8, calibrate=False).fit(X, Y), tmp_path / "a")
+    whole = _bytes(NHBoostDTClassifier(8, max_leaves=2, calibrate=False).fit(X, Y), tmp_path / "a")
     files = tmp_path / "X.npy", tmp_path / "y.npy"
     maps = tuple(np.load(file, mmap_mode="r") for file in files)
     for source in ([files], [maps]):
-        model = NHBoostDTClassifier(8, calibrate=False).fit_batches(source, batch_rows=64)
+        model = NHBoostDTClassifier(8, max_leaves=2, calibrate=False).fit_batches(
+            source, batch_rows=64
+        )
         assert _bytes(model, tmp_path / "b") == whole
 
 
@@ -287,7 +299,7 @@ def _first(n=N, at=0):
     ],
 )
 def test_bad_sources_are_refused_and_leave_the_booster_as_it_was(source, message):
-    model = NHBoostDTClassifier(3, calibrate=False).fit(X, Y)
+    model = NHBoostDTClassifier(3, max_leaves=2, calibrate=False).fit(X, Y)
     before = dict(model.__dict__)
     with pytest.raises(ValueError, match=message):
         model.fit_batches(source)
@@ -307,16 +319,16 @@ def test_bad_sources_are_refused_and_leave_the_booster_as_it_was(source, message
 def test_a_source_that_yields_other_rows_the_second_time_is_refused(second, message):
     turns = iter([_first(), second])
     with pytest.raises(ValueError, match=message):
-        NHBoostDTClassifier(3, calibrate=False).fit_batches(lambda: iter(next(turns)))
+        NHBoostDTClassifier(3, max_leaves=2, calibrate=False).fit_batches(lambda: iter(next(turns)))
 
 
 def test_estimators_and_columns_of_other_sources_are_refused():
     with pytest.raises(ValueError, match="built-in stumps and trees"):
         NHBoostDTClassifier(3, estimator=DecisionTreeClassifier()).fit_batches(_first())
     with pytest.raises(ValueError, match="label belongs to parquet"):
-        NHBoostDTClassifier(3, calibrate=False).fit_batches(_first(), label="y")
+        NHBoostDTClassifier(3, max_leaves=2, calibrate=False).fit_batches(_first(), label="y")
     with pytest.raises(ValueError, match="batch_rows"):
-        NHBoostDTClassifier(3, calibrate=False).fit_batches(_first(), batch_rows=0)
+        NHBoostDTClassifier(3, max_leaves=2, calibrate=False).fit_batches(_first(), batch_rows=0)
 
 
 @pytest.mark.parametrize("max_bins", [3, 200])

@@ -30,7 +30,7 @@ SETTINGS = {
     "potential boost": {"potential": TwoNorm()},
 }
 MODELS = {
-    name: kind(**{"n_estimators": 30, "calibrate": False, **SETTINGS.get(name, {})})
+    name: kind(**{"n_estimators": 30, "max_depth": 1, "calibrate": False, **SETTINGS.get(name, {})})
     for name, kind in BOOSTERS.items()
 }
 MODELS["exponential"] = PotentialBoostClassifier(Exponential(0.3), 30, calibrate=False)
@@ -85,7 +85,7 @@ def test_stages_end_in_the_whole(booster, data):
 
 def test_a_tied_vote_is_for_the_first_class(data):
     X, y = data
-    booster = NHBoostDTClassifier(2, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(2, max_leaves=2, calibrate=False).fit(X, y)
     tied = booster.decision_function(X) == 0
     assert tied.any()
     assert set(booster.predict(X)[tied]) == {"no"}
@@ -159,7 +159,7 @@ def test_a_fit_that_goes_on_ends_in_the_same_model(booster, data, n_first):
 
 def test_an_interrupted_fit_leaves_the_booster_as_it_was(data, monkeypatch):
     X, y = data
-    booster = NHBoostDTClassifier(10, warm_start=True, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(10, max_leaves=2, warm_start=True, calibrate=False).fit(X, y)
     before = dict(vars(booster))
     play = EngineChips.play
 
@@ -174,7 +174,7 @@ def test_an_interrupted_fit_leaves_the_booster_as_it_was(data, monkeypatch):
         booster.fit(X, y)
     assert vars(booster) == {**before, "n_estimators": 40}
     monkeypatch.undo()
-    same_model(booster.fit(X, y), NHBoostDTClassifier(40, calibrate=False).fit(X, y))
+    same_model(booster.fit(X, y), NHBoostDTClassifier(40, max_leaves=2, calibrate=False).fit(X, y))
 
 
 def test_missing_values_go_to_the_better_side(booster):
@@ -193,7 +193,7 @@ def test_missing_values_go_to_the_better_side(booster):
 def test_whether_a_value_is_missing_is_a_question_of_its_own():
     X = np.array([[np.nan]] * 5 + [[1.0]] * 5)
     y = np.repeat([1, 0], 5)
-    booster = NHBoostDTClassifier(3, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(3, max_leaves=2, calibrate=False).fit(X, y)
     assert np.isposinf(booster.stumps_.threshold).all()
     assert booster.score(X, y) == 1.0
     assert booster.predict([[-50.0]]).tolist() == [0]
@@ -209,7 +209,7 @@ def test_a_value_missing_only_later_votes_with_the_larger_side():
 def test_no_edge_ends_the_fit_and_says_so():
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     with pytest.warns(NoEdgeWarning, match="in round 1: the fit ended after 0 of 20 rounds"):
-        booster = NHBoostDTClassifier(20).fit(X, [0, 1, 0, 1])
+        booster = NHBoostDTClassifier(20, max_leaves=2).fit(X, [0, 1, 0, 1])
     assert booster.ended_early_
     assert booster.n_iter_ == 0
     assert booster.certificate_ is None
@@ -306,8 +306,8 @@ def test_verbose_asks_for_a_bar_of_all_rounds(data, monkeypatch):
             return None
 
     monkeypatch.setattr(rounds, "progress", Bar)
-    NHBoostDTClassifier(7, verbose=1, calibrate=False).fit(*data)
-    NHBoostDTClassifier(7, calibrate=False).fit(*data)
+    NHBoostDTClassifier(7, max_leaves=2, verbose=1, calibrate=False).fit(*data)
+    NHBoostDTClassifier(7, max_leaves=2, calibrate=False).fit(*data)
     assert bars == [[7, 7]]
 
 
@@ -315,7 +315,7 @@ def test_the_published_constants_are_a_potential_with_a_clock_of_its_own(data):
     X, y = data
     lagging = PotentialBoostClassifier(NormalHedgeDT(d=4, lag=1), 20, calibrate=False).fit(X, y)
     plain = PotentialBoostClassifier(n_estimators=20, calibrate=False).fit(X, y)
-    same_model(plain, NHBoostDTClassifier(20, calibrate=False).fit(X, y))
+    same_model(plain, NHBoostDTClassifier(20, max_leaves=2, calibrate=False).fit(X, y))
     assert lagging.stumps_ != plain.stumps_
     assert lagging.history_["edge"][0] == plain.history_["edge"][0]
 
@@ -349,7 +349,7 @@ def test_a_potential_made_for_a_horizon_boosts_up_to_it(data):
 
 def test_shapes_explanations_and_plots_are_the_additive_models(data):
     X, y = data
-    booster = NHBoostDTClassifier(30, calibrate=False).fit(
+    booster = NHBoostDTClassifier(30, max_leaves=2, calibrate=False).fit(
         pd.DataFrame(X, columns=list("abcde")), y
     )
     shapes = booster.shape_functions_

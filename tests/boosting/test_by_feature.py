@@ -17,7 +17,7 @@ def frame():
 
 def test_shapes_and_explanations_are_found_by_name_and_by_position(frame):
     y = np.where(frame["age"] + 0.5 * frame["income"] > 0, "yes", "no")
-    model = NHBoostDTClassifier(15, calibrate=False).fit(frame, y)
+    model = NHBoostDTClassifier(15, max_leaves=2, calibrate=False).fit(frame, y)
     shapes = model.shape_functions_
     assert shapes["age"] is shapes[0]
     assert shapes["age"].name == "age"
@@ -37,7 +37,9 @@ def test_shapes_and_explanations_are_found_by_name_and_by_position(frame):
 
 
 def test_without_names_positions_remain(frame):
-    model = NHBoostDTClassifier(5, calibrate=False).fit(frame.to_numpy(), frame["age"] > 0)
+    model = NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(
+        frame.to_numpy(), frame["age"] > 0
+    )
     shapes = model.shape_functions_
     assert all(shape.name is None for shape in shapes.values())
     assert "age" not in shapes

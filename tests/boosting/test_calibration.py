@@ -105,7 +105,7 @@ def test_of_two_classes_the_softmax_is_the_sigmoid():
 def test_log_loss_is_that_of_scikit_learns_calibration(name):
     X, y = load_breast_cancer(return_X_y=True)
     test = np.arange(y.size) % 2 == 0
-    booster = BOOSTERS[name](n_estimators=30)
+    booster = BOOSTERS[name](n_estimators=30, max_depth=1)
     if name == "potential boost":
         booster.set_params(potential=TwoNorm())
     loss = log_loss(y[test], booster.fit(X[~test], y[~test]).predict_proba(X[test]))
@@ -131,10 +131,15 @@ def test_rows_in_any_order_and_layout_and_copies_as_weights_give_the_same_sigmoi
     X, y = data
     order = np.random.default_rng(5).permutation(y.size)
     copies = np.random.default_rng(6).integers(0, 3, size=y.size)
-    booster = NHBoostDTClassifier(9, n_jobs=2).fit(X, y)
-    same(booster, NHBoostDTClassifier(9).fit(sp.csr_matrix(X[order]), y[order]))
-    weighted = NHBoostDTClassifier(9).fit(X, y, sample_weight=2.5 * copies)
-    same(weighted, NHBoostDTClassifier(9).fit(np.repeat(X, copies, axis=0), np.repeat(y, copies)))
+    booster = NHBoostDTClassifier(9, max_leaves=2, n_jobs=2).fit(X, y)
+    same(booster, NHBoostDTClassifier(9, max_leaves=2).fit(sp.csr_matrix(X[order]), y[order]))
+    weighted = NHBoostDTClassifier(9, max_leaves=2).fit(X, y, sample_weight=2.5 * copies)
+    same(
+        weighted,
+        NHBoostDTClassifier(9, max_leaves=2).fit(
+            np.repeat(X, copies, axis=0), np.repeat(y, copies)
+        ),
+    )
     assert weighted.calibration_.slope != booster.calibration_.slope
 
 
@@ -155,8 +160,8 @@ def test_only_a_sure_intercept_moves_the_likelier_class_off_the_vote(n):
 
 def test_a_fit_that_goes_on_and_a_file_keep_the_sigmoid(data, tmp_path):
     X, y = data
-    whole = NHBoostDTClassifier(12).fit(X, y)
-    parts = NHBoostDTClassifier(5, calibrate=False, warm_start=True).fit(X, y)
+    whole = NHBoostDTClassifier(12, max_leaves=2).fit(X, y)
+    parts = NHBoostDTClassifier(5, max_leaves=2, calibrate=False, warm_start=True).fit(X, y)
     parts.set_params(n_estimators=12, calibrate=True).fit(X, y).save(tmp_path / "m.json")
     same(parts, whole)
     loaded = load_model(tmp_path / "m.json")
@@ -175,12 +180,12 @@ def test_large_data_costs_one_fit_more_on_four_fifths(data, monkeypatch):
     for module in (rounds, folds):
         monkeypatch.setattr(module, "grow_on", count)
     monkeypatch.setattr(calibration, "SMALL", 100)
-    NHBoostDTClassifier(5).fit(X, y)
+    NHBoostDTClassifier(5, max_leaves=2).fit(X, y)
     assert len(sizes) == 1 + 5
     assert sum(sizes) == pytest.approx(5 * y.size, abs=1)
     sizes.clear()
     monkeypatch.setattr(calibration, "LARGE", 400)
-    NHBoostDTClassifier(5).fit(X, y)
+    NHBoostDTClassifier(5, max_leaves=2).fit(X, y)
     assert sorted(sizes) == [pytest.approx(320, abs=9), 400]
 
 
@@ -197,7 +202,7 @@ def test_copies_are_held_out_together_where_most_rows_differ():
 
 def test_one_example_of_a_class_is_calibrated_by_the_prior():
     X = np.arange(20.0)[:, None]
-    booster = NHBoostDTClassifier(5).fit(X, X[:, 0] > 18)
+    booster = NHBoostDTClassifier(5, max_leaves=2).fit(X, X[:, 0] > 18)
     p = booster.predict_proba(X)[:, 1]
     assert p[-1] == pytest.approx(2 / 3, abs=0.01)
     assert p[0] == pytest.approx(1 / 21, abs=0.01)

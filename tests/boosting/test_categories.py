@@ -81,7 +81,10 @@ def test_stumps_are_those_of_the_binary_columns(name):
         rows = [tuple(map(str, row)) for row in frame.itertuples(index=False)]
         values = {name: tuple(sorted(set(frame[name]))) for name in ("colour", "town")}
         columns = make_columns([Attribute(name, values.get(name)) for name in frame], rows)
-        names, booster = [c.name for c in columns], BOOSTERS[name](n_estimators=25, calibrate=False)
+        names, booster = (
+            [c.name for c in columns],
+            BOOSTERS[name](n_estimators=25, max_depth=1, calibrate=False),
+        )
         check_binarised(booster, frame, binarise(rows, columns), names, y, slice(None))
 
 
@@ -105,7 +108,12 @@ def test_raw_census_gives_the_model_of_its_131_binary_columns(name, shared_data)
     names = [title for _, title in read("census131.features.txt.xz")]
     assert len(names) == X.shape[1] == 131
     check_binarised(
-        BOOSTERS[name](n_estimators=60, calibrate=False), frame, X, names, y, slice(1000)
+        BOOSTERS[name](n_estimators=60, max_depth=1, calibrate=False),
+        frame,
+        X,
+        names,
+        y,
+        slice(1000),
     )
 
 
@@ -249,7 +257,7 @@ def test_explanations_add_up_and_speak_of_the_columns_of_the_frame(depth):
 
 def test_votes_of_categories_are_drawn_with_their_names():
     frame, y = draw(2)
-    model = NHBoostDTClassifier(60, calibrate=False).fit(frame, y)
+    model = NHBoostDTClassifier(60, max_leaves=2, calibrate=False).fit(frame, y)
     figure = model.plot_shapes(show_missing=True)
     axes = {each.get_title(): each for each in figure.axes}
     assert set(axes) == {frame.columns[j] for j in model.shape_functions_}
@@ -263,7 +271,7 @@ def test_votes_of_categories_are_drawn_with_their_names():
 
 def test_unknown_categories_answer_no_and_missing_values_too_if_the_fit_saw_none():
     frame, y = draw(3)
-    model = NHBoostDTClassifier(60, calibrate=False).fit(frame, y)
+    model = NHBoostDTClassifier(60, max_leaves=2, calibrate=False).fit(frame, y)
     strange = frame.iloc[[0, 0, 0]].reset_index(drop=True)
     strange["colour"] = ["purple", "no such colour", None]
     assert len(set(model.decision_function(strange))) == 1

@@ -20,8 +20,10 @@ def test_balanced_classes_are_found_and_probabilities_stay_those_of_the_data(rar
     X, y = rare
     assert 0.02 < np.mean(y == "rare") < 0.06
     train, test = slice(0, 900), slice(900, None)
-    plain = NHBoostDTClassifier(40).fit(X[train], y[train])
-    balanced = NHBoostDTClassifier(40, class_weight="balanced").fit(X[train], y[train])
+    plain = NHBoostDTClassifier(40, max_leaves=2).fit(X[train], y[train])
+    balanced = NHBoostDTClassifier(40, max_leaves=2, class_weight="balanced").fit(
+        X[train], y[train]
+    )
     recalls = [
         recall_score(y[test], b.predict(X[test]), pos_label="rare") for b in (plain, balanced)
     ]
@@ -37,28 +39,33 @@ def test_balanced_classes_are_found_and_probabilities_stay_those_of_the_data(rar
 def test_class_weights_are_factors_of_sample_weights(rare, kind):
     X, y = rare[0][:300], rare[1][:300]
     weights = np.random.default_rng(1).integers(1, 4, size=300)
-    by_class = kind(8, class_weight={"rare": 5}, calibrate=False).fit(X, y, weights)
-    by_hand = kind(8, calibrate=False).fit(X, y, np.where(y == "rare", 5 * weights, weights))
+    by_class = kind(8, max_depth=1, class_weight={"rare": 5}, calibrate=False).fit(X, y, weights)
+    by_hand = kind(8, max_depth=1, calibrate=False).fit(
+        X, y, np.where(y == "rare", 5 * weights, weights)
+    )
     assert by_class.stumps_ == by_hand.stumps_
     masses = [weights[y == label].sum() for label in ("rare", "usual")]
-    balanced = kind(8, class_weight="balanced", calibrate=False).fit(X, y, weights)
+    balanced = kind(8, max_depth=1, class_weight="balanced", calibrate=False).fit(X, y, weights)
     ratio = dict(zip(["rare", "usual"], [1 / mass for mass in masses], strict=True))
     assert (
-        balanced.stumps_ == kind(8, class_weight=ratio, calibrate=False).fit(X, y, weights).stumps_
+        balanced.stumps_
+        == kind(8, max_depth=1, class_weight=ratio, calibrate=False).fit(X, y, weights).stumps_
     )
 
 
 def test_class_weights_of_numpy_types_are_saved(rare, tmp_path):
     X, y = rare[0][:300], (rare[1][:300] == "rare").astype(np.int64)
     weights = {np.int64(0): np.int64(1), np.int64(1): np.float64(2.5)}
-    booster = NHBoostDTClassifier(2, class_weight=weights, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(2, max_leaves=2, class_weight=weights, calibrate=False).fit(X, y)
     booster.save(tmp_path / "m.json")
     assert load_model(tmp_path / "m.json").class_weight == {0: 1, 1: 2.5}
 
 
 def test_class_weights_are_saved_and_bind_a_fit_that_goes_on(rare, tmp_path):
     X, y = rare[0][:300], rare[1][:300]
-    booster = NHBoostDTClassifier(6, class_weight={"rare": 5}, calibrate=False, warm_start=True)
+    booster = NHBoostDTClassifier(
+        6, max_leaves=2, class_weight={"rare": 5}, calibrate=False, warm_start=True
+    )
     booster.fit(X, y).save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
     assert loaded.class_weight == {"rare": 5}
@@ -78,7 +85,7 @@ def test_class_weights_are_saved_and_bind_a_fit_that_goes_on(rare, tmp_path):
 )
 def test_bad_class_weights_are_named(rare, weight, message):
     with pytest.raises(ValueError, match=message):
-        NHBoostDTClassifier(2, class_weight=weight, calibrate=False).fit(*rare)
+        NHBoostDTClassifier(2, max_leaves=2, class_weight=weight, calibrate=False).fit(*rare)
 
 
 @pytest.mark.parametrize("calibrate", [False, True])
@@ -86,7 +93,7 @@ def test_bad_class_weights_are_named(rare, weight, message):
 def test_constant_features_give_the_heavier_class(heavier, calibrate, tmp_path):
     X = np.ones((10, 2))
     y = np.array(["a", "b"] * 2 + [heavier] * 6)
-    booster = NHBoostDTClassifier(5, calibrate=calibrate)
+    booster = NHBoostDTClassifier(5, max_leaves=2, calibrate=calibrate)
     with pytest.warns(NoEdgeWarning, match=f"0 of 5 rounds, and .*{heavier}.* is predicted every"):
         booster.fit(X, y)
     booster.save(tmp_path / "m.json")
@@ -100,7 +107,7 @@ def test_constant_features_give_the_heavier_class(heavier, calibrate, tmp_path):
 
 def test_the_weights_decide_which_class_is_heavier():
     with pytest.warns(NoEdgeWarning, match="predicted everywhere"):
-        booster = NHBoostDTClassifier(5, calibrate=False).fit(
+        booster = NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(
             np.ones((3, 1)), [0, 0, 1], sample_weight=[1, 1, 3]
         )
     assert booster.predict([[1.0]]).tolist() == [1]

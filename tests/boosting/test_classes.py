@@ -24,7 +24,7 @@ from driftgames.potentials import TwoNorm
 pytestmark = pytest.mark.filterwarnings("ignore::driftgames.boosting.NoEdgeWarning")
 
 SHAPES = {
-    "stumps": {},
+    "stumps": {"max_depth": 1},
     "trees": {"max_depth": 2},
     "leaves": {"max_depth": None, "max_leaves": 4, "min_samples_leaf": 3},
 }
@@ -47,7 +47,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def stumps(data):
-    return NHBoostDTClassifier(30, calibrate=False).fit(*data)
+    return NHBoostDTClassifier(30, max_leaves=2, calibrate=False).fit(*data)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -97,14 +97,16 @@ def test_the_argmax_decides_and_the_history_has_its_errors(kind, data):
 
 
 def test_a_tie_is_for_the_first_class_and_a_vote_for_none_has_equal_shares():
-    booster = NHBoostDTClassifier(1).fit([[0.0], [0.0], [1.0], [2.0]], ["a", "b", "c", "c"])
+    booster = NHBoostDTClassifier(1, max_leaves=2).fit(
+        [[0.0], [0.0], [1.0], [2.0]], ["a", "b", "c", "c"]
+    )
     votes = booster.decision_function([[0.0]])[0]
     assert votes.tolist() == [1, 1, -1]
     assert booster.predict([[0.0]]) == ["a"]
-    booster = NHBoostDTClassifier(1).fit([[0.0], [0.0], [0.0]], ["a", "b", "c"])
+    booster = NHBoostDTClassifier(1, max_leaves=2).fit([[0.0], [0.0], [0.0]], ["a", "b", "c"])
     assert booster.n_iter_ == 0
     np.testing.assert_allclose(booster.decision_function([[0.0]]), [[-1 / 3] * 3])
-    flat = NHBoostDTClassifier(1, calibrate=False)
+    flat = NHBoostDTClassifier(1, max_leaves=2, calibrate=False)
     flat.fit([[0.0]] * 8, ["a"] * 2 + ["b"] * 4 + ["c"] * 2)
     assert flat.predict([[1.0]]) == ["b"]
     np.testing.assert_allclose(flat.predict_proba([[1.0]]), [[0.25, 0.5, 0.25]])
@@ -127,19 +129,21 @@ def test_a_sample_weight_counts_as_copies(data):
 
 def test_a_class_without_weight_is_kept_and_never_predicted(data):
     X, y = data
-    booster = NHBoostDTClassifier(10, calibrate=False).fit(X, y, sample_weight=y != "eel")
+    booster = NHBoostDTClassifier(10, max_leaves=2, calibrate=False).fit(
+        X, y, sample_weight=y != "eel"
+    )
     assert booster.classes_.tolist() == ["ant", "bee", "cat", "dog", "eel"]
     assert (booster.decision_function(X)[:, 4] == -1).all()
     assert "eel" not in booster.predict(X)
     with pytest.raises(ValueError, match=r"only class .*eel.* has any"):
-        NHBoostDTClassifier(10, calibrate=False).fit(X, y, sample_weight=y == "eel")
+        NHBoostDTClassifier(10, max_leaves=2, calibrate=False).fit(X, y, sample_weight=y == "eel")
 
 
 def test_the_right_pairs_have_half_of_the_mass(data):
     """Otherwise a vote of -1 for every label would have an edge of 0.3 without any question."""
     _, y = data
     noise = np.random.default_rng(0).random((y.size, 1))
-    booster = NHBoostDTClassifier(1, calibrate=False).fit(noise, y)
+    booster = NHBoostDTClassifier(1, max_leaves=2, calibrate=False).fit(noise, y)
     share = np.unique(y, return_counts=True)[1] / y.size
     constant = np.abs(share - 1 / 5).sum() * 5 / 16
     assert constant <= booster.history_["edge"][0] < constant + 0.1
@@ -167,7 +171,7 @@ def test_the_votes_of_the_features_add_up_to_the_decision_for_each_class(booster
 
 def test_of_two_classes_either_can_be_explained(data):
     X, y = data
-    booster = NHBoostDTClassifier(9, calibrate=False).fit(X, y == "bee")
+    booster = NHBoostDTClassifier(9, max_leaves=2, calibrate=False).fit(X, y == "bee")
     first, second = booster.explain(X[0], False), booster.explain(X[0], True)
     assert second.decision == booster.explain(X[0]).decision == -first.decision
 
@@ -259,7 +263,7 @@ def test_another_weak_learner_has_one_clone_for_each_class(estimator, data):
 
 def test_a_fit_does_not_go_on_with_other_classes(data):
     X, y = data
-    booster = NHBoostDTClassifier(3, warm_start=True, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(3, max_leaves=2, warm_start=True, calibrate=False).fit(X, y)
     before = encode_model(booster)
     booster.set_params(n_estimators=5)
     for labels in (np.where(y == "eel", "fox", y), np.where(y == "eel", "ant", y)):
@@ -308,7 +312,9 @@ def test_votes_that_are_wrong_are_refused(stumps, tmp_path, name, value, message
 
 def test_stumps_with_one_vote_cannot_have_five_classes(stumps, tmp_path):
     content = encode_model(stumps)
-    two = encode_model(NHBoostDTClassifier(2, calibrate=False).fit([[0.0], [1.0]], [0, 1]))
+    two = encode_model(
+        NHBoostDTClassifier(2, max_leaves=2, calibrate=False).fit([[0.0], [1.0]], [0, 1])
+    )
     del content["trees"]
     write_document(tmp_path / "m.json", FORMAT, VERSION, {**content, "stumps": two["stumps"]})
     with pytest.raises(DocumentError, match=r"stumps\.feature must be a list of 0"):

@@ -22,7 +22,7 @@ def frame():
 def model(frame):
     y = np.where((frame["age"] > 45) ^ (np.arange(150) % 5 == 0), "pays", "fails")
     y = np.where((frame["town"] == "Ulm") & (np.arange(150) % 3 == 0), "pays", y)
-    return NHBoostDTClassifier(20, calibrate=False).fit(frame, y)
+    return NHBoostDTClassifier(20, max_leaves=2, calibrate=False).fit(frame, y)
 
 
 def axes_of(figure):
@@ -69,7 +69,9 @@ def test_categories_are_bars_and_either_class_can_be_drawn(model, frame):
 
 def test_each_of_several_classes_is_drawn(frame):
     X = frame[["age"]].fillna(0.0)
-    model = NHBoostDTClassifier(6, calibrate=False).fit(X, np.digitize(X["age"], [30, 60]))
+    model = NHBoostDTClassifier(6, max_leaves=2, calibrate=False).fit(
+        X, np.digitize(X["age"], [30, 60])
+    )
     (axes,) = model.plot_shapes(X, label=2).axes
     np.testing.assert_array_equal(
         axes.patches[0].get_data().values, model.shape_functions_[2]["age"].values

@@ -51,7 +51,7 @@ def built(monkeypatch):
 
 def test_the_tables_are_built_once_for_each_fit(data, built):
     X, y = data
-    booster = NHBoostDTClassifier(9, warm_start=True, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(9, max_leaves=2, warm_start=True, calibrate=False).fit(X, y)
     for use in (booster.predict, booster.decision_function, booster.predict_proba):
         use(X)
     booster.explain(X[0])
@@ -59,7 +59,9 @@ def test_the_tables_are_built_once_for_each_fit(data, built):
     assert len(built) == 1
     votes = booster.set_params(n_estimators=30).fit(X, y).decision_function(X)
     assert len(built) == 2
-    np.testing.assert_array_equal(votes, NHBoostDTClassifier(30).fit(X, y).decision_function(X))
+    np.testing.assert_array_equal(
+        votes, NHBoostDTClassifier(30, max_leaves=2).fit(X, y).decision_function(X)
+    )
 
 
 def test_copies_and_pickles_hold_no_tables_and_build_their_own(data, built):
@@ -77,7 +79,7 @@ def test_copies_and_pickles_hold_no_tables_and_build_their_own(data, built):
 
 def test_threads_share_one_model(data):
     X, y = data
-    booster = NHBoostDTClassifier(30, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(30, max_leaves=2, calibrate=False).fit(X, y)
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(booster.decision_function, [X] * 16))
     assert all(np.array_equal(votes, answers[0]) for votes in answers)
@@ -85,7 +87,7 @@ def test_threads_share_one_model(data):
 
 def test_stages_sort_a_sparse_matrix_by_columns_once(data, monkeypatch):
     X, y = data
-    booster = NHBoostDTClassifier(9, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(9, max_leaves=2, calibrate=False).fit(X, y)
     sorted_rows = []
     by_columns = sp.csr_matrix.tocsc
 
@@ -102,7 +104,8 @@ def test_stages_sort_a_sparse_matrix_by_columns_once(data, monkeypatch):
 @pytest.mark.parametrize("fitted", [None, TREE])
 def test_predictions_are_those_of_the_fit_whatever_estimator_says_now(data, fitted):
     X, y = data
-    booster = NHBoostDTClassifier(6, estimator=fitted, calibrate=False).fit(X, y)
+    shape = {} if fitted else {"max_leaves": 2}
+    booster = NHBoostDTClassifier(6, estimator=fitted, calibrate=False, **shape).fit(X, y)
     votes, stages = booster.decision_function(X), list(booster.staged_decision_function(X))
     importances = booster.feature_importances_
     booster.set_params(estimator=None if fitted else TREE)
@@ -113,7 +116,7 @@ def test_predictions_are_those_of_the_fit_whatever_estimator_says_now(data, fitt
 
 
 CHANGES = {
-    NHBoostDTClassifier(20, d=5.0, calibrate=False): {"d": 50.0},
+    NHBoostDTClassifier(20, max_leaves=2, d=5.0, calibrate=False): {"d": 50.0},
     BoostByMajorityClassifier(21, edge=0.1, calibrate=False): {"edge": 0.3, "n_estimators": 99},
     PotentialBoostClassifier(TwoNorm(), 20, calibrate=False): {"potential": Exponential(0.5)},
 }
@@ -143,14 +146,17 @@ def test_a_fit_anew_leaves_nothing_of_the_earlier_one(data):
     booster = NHBoostDTClassifier(6, estimator=TREE, calibrate=False).fit(X, y)
     assert len(booster.estimators_) == 6
     assert not hasattr(booster, "shape_functions_")
-    booster.set_params(estimator=None).fit(X, y)
-    assert vars(booster).keys() == vars(NHBoostDTClassifier(6, calibrate=False).fit(X, y)).keys()
+    booster.set_params(estimator=None, max_leaves=2).fit(X, y)
+    assert (
+        vars(booster).keys()
+        == vars(NHBoostDTClassifier(6, max_leaves=2, calibrate=False).fit(X, y)).keys()
+    )
     assert booster.shape_functions_
 
 
 @pytest.mark.parametrize("cls", [NHBoostDTClassifier, AdaBoostClassifier])
 def test_importances_are_the_edges_times_their_votes(data, cls):
-    booster = cls(20).fit(*data)
+    booster = cls(20, max_depth=1).fit(*data)
     gains = booster.estimator_weights_ * booster.history_["edge"]
     wanted = [gains[booster.stumps_.feature == j].sum() / gains.sum() for j in range(5)]
     np.testing.assert_allclose(booster.feature_importances_, wanted)
@@ -164,7 +170,7 @@ def test_importances_are_the_edges_times_their_votes(data, cls):
 def test_an_explanation_wants_what_prediction_wants(data):
     X, y = data
     frame = pd.DataFrame(X, columns=list("abcde"))
-    booster = NHBoostDTClassifier(9, calibrate=False).fit(frame, y)
+    booster = NHBoostDTClassifier(9, max_leaves=2, calibrate=False).fit(frame, y)
     decision = booster.decision_function(frame[:1])[0]
     for x in (frame[:1], frame.iloc[0], X[0], X[0].tolist()):
         assert booster.explain(x).decision == decision
@@ -173,7 +179,7 @@ def test_an_explanation_wants_what_prediction_wants(data):
             booster.explain(x)
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         booster.explain(X[:1])
-    bare = NHBoostDTClassifier(9, calibrate=False).fit(X, y)
+    bare = NHBoostDTClassifier(9, max_leaves=2, calibrate=False).fit(X, y)
     for x in (X[:1], sp.csr_matrix(X[:1]), pd.Series(X[0])):
         assert bare.explain(x).decision == decision
     for x in (np.full(5, np.inf), np.full((1, 5), np.inf), pd.Series(np.full(5, np.inf))):
@@ -204,7 +210,7 @@ def test_where_one_class_alone_weighs_the_vote_is_for_it():
 
 def test_a_fit_makes_another_model_and_leaves_the_old_one_as_it_was(data):
     X, y = data
-    booster = NHBoostDTClassifier(5, calibrate=False, warm_start=True).fit(X, y)
+    booster = NHBoostDTClassifier(5, max_leaves=2, calibrate=False, warm_start=True).fit(X, y)
     model, votes = booster.model_, booster.decision_function(X)
     booster.set_params(n_estimators=9).fit(X, y)
     assert booster.model_ is not model
@@ -220,6 +226,6 @@ def test_a_fit_makes_another_model_and_leaves_the_old_one_as_it_was(data):
 
 
 def test_a_model_needs_a_weight_for_each_hypothesis(data):
-    model = NHBoostDTClassifier(5, calibrate=False).fit(*data).model_
+    model = NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(*data).model_
     with pytest.raises(ValueError, match="4 weights for 5"):
         replace(model, vote_weights=np.ones(4))

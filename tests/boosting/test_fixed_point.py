@@ -90,7 +90,7 @@ def test_a_tied_vote_is_for_class_0(kind):
 def test_a_huge_constant_gives_tiny_weights_and_plays_on():
     X, y = each_wrong_on_one_row()
     with np.errstate(all="raise"):
-        booster = NHBoostDTClassifier(5, d=1e300, calibrate=False).fit(X, y)
+        booster = NHBoostDTClassifier(5, max_leaves=2, d=1e300, calibrate=False).fit(X, y)
     assert booster.n_iter_ == 5
 
 
@@ -176,7 +176,7 @@ def test_a_replayed_round_has_the_edge_of_the_round(cls, weights):
     """``replay`` finds the edge from the weights, not from what it is told."""
     X, y = each_wrong_on_one_row()
     X[::3, :5] *= -1
-    booster = cls(12).fit(X, y, sample_weight=weights)
+    booster = cls(12, max_depth=1).fit(X, y, sample_weight=weights)
     of_each, exact = SampleWeights.of(np.ones(y.size) if weights is None else weights)
     data = bin_examples(X, y == 1, of_each, 255, integer_weights=exact)
     rows = TreeRows(data, STUMP, data.sample_weights)

@@ -48,8 +48,10 @@ def test_columns_of_numbers_are_the_same_with_and_without_a_column_of_categories
     np.testing.assert_array_equal(codes[:, 0], wanted)
     np.testing.assert_array_equal(codes[:, 1], [0, 1, 2, 3] * 10)
     other = np.arange(N) % 3
-    alone = NHBoostDTClassifier(3, calibrate=False).fit(frame_of(column, z=other), Y)
-    plain = NHBoostDTClassifier(3, calibrate=False).fit(np.column_stack([wanted, other]), Y)
+    alone = NHBoostDTClassifier(3, max_leaves=2, calibrate=False).fit(frame_of(column, z=other), Y)
+    plain = NHBoostDTClassifier(3, max_leaves=2, calibrate=False).fit(
+        np.column_stack([wanted, other]), Y
+    )
     assert alone.stumps_ == plain.stumps_
     assert alone.encoder_ is None
 
@@ -153,14 +155,14 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_what_has_no_rule_is_refused_and_leaves_nothing(case):
     X, settings, message = BAD[case]
-    booster = NHBoostDTClassifier(2, **settings, calibrate=False)
+    booster = NHBoostDTClassifier(2, max_leaves=2, **settings, calibrate=False)
     with pytest.raises((TypeError, ValueError), match=message):
         booster.fit(X, Y)
     assert vars(booster).keys() == vars(NHBoostDTClassifier(calibrate=False)).keys()
 
 
 def test_prediction_wants_the_columns_of_the_fit():
-    booster = NHBoostDTClassifier(5, calibrate=False).fit(LETTER_FRAME, Y)
+    booster = NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(LETTER_FRAME, Y)
     wrong = {
         "feature names should match": LETTER_FRAME[["x", "c"]],
         "'a' and 3": LETTER_FRAME.assign(c=3),
@@ -177,6 +179,6 @@ def test_prediction_wants_the_columns_of_the_fit():
     np.testing.assert_array_equal(votes, booster.decision_function(LETTER_FRAME))
     with pytest.raises(ValueError, match="column 'x' is of type Datetime"):
         booster.predict(LETTER_FRAME.assign(x=WHEN))
-    numbers = NHBoostDTClassifier(5, calibrate=False).fit(LETTER_FRAME[["x"]], Y)
+    numbers = NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(LETTER_FRAME[["x"]], Y)
     with pytest.raises(ValueError, match="column 'x' is of type Datetime"):
         numbers.predict(pd.DataFrame({"x": WHEN}))

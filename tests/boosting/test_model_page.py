@@ -35,7 +35,7 @@ def test_reasons_add_up_to_the_decision_for_the_label(depth, label):
 
 
 def test_shapes_are_those_of_the_model_and_know_missing_values():
-    model = NHBoostDTClassifier(15).fit(FRAME, LABELS)
+    model = NHBoostDTClassifier(15, max_leaves=2).fit(FRAME, LABELS)
     shapes = {each.name: each for each in model.explain_model(FRAME).features}
     for name, shape in model.shape_functions_.named().items():
         assert shapes[name].importance == model.feature_importances_[shape.feature]
@@ -51,7 +51,7 @@ def test_bare_arrays_sparse_rows_and_several_classes_have_pages(tmp_path):
 
     X = RNG.normal(size=(90, 3)).round(1)
     y = np.digitize(X[:, 0], [-0.5, 0.5])
-    model = NHBoostDTClassifier(9).fit(X, y)
+    model = NHBoostDTClassifier(9, max_leaves=2).fit(X, y)
     for rows in (X, scipy.sparse.csr_matrix(X)):
         model.explain_model(rows, title="three").save(tmp_path / "p.html")
         text = (tmp_path / "p.html").read_text()

@@ -24,7 +24,7 @@ def data():
 @pytest.mark.parametrize(
     "booster",
     [
-        NHBoostDTClassifier(12, calibrate=False),
+        NHBoostDTClassifier(12, max_leaves=2, calibrate=False),
         AdaBoostClassifier(12, max_depth=2, calibrate=False),
         NHBoostDTClassifier(4, estimator=LogisticRegression(), calibrate=False),
     ],
@@ -67,7 +67,7 @@ def test_the_stopping_rule_is_that_of_scikit_learn():
 def test_a_fit_stops_where_the_score_no_longer_rises(data, scoring):
     X, y = data
     settings = {"n_iter_no_change": 5, "scoring": scoring, "early_stopping": True}
-    booster = NHBoostDTClassifier(400, **settings, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(400, max_leaves=2, **settings, calibrate=False).fit(X, y)
     assert booster.n_iter_ < 400
     assert not booster.ended_early_
     assert booster.validation_score_.size == booster.n_iter_ + 1
@@ -76,10 +76,14 @@ def test_a_fit_stops_where_the_score_no_longer_rises(data, scoring):
     assert over.index(True) + 2 == booster.n_iter_ + 1
     # the rows that train depend on their contents, not on their order
     order = np.random.default_rng(2).permutation(y.size)
-    other = NHBoostDTClassifier(400, **settings, calibrate=False).fit(X[order], y[order])
+    other = NHBoostDTClassifier(400, max_leaves=2, **settings, calibrate=False).fit(
+        X[order], y[order]
+    )
     assert encode_model(other) == encode_model(booster)
     # a fit that goes on stops at the same round
-    parts = NHBoostDTClassifier(3, warm_start=True, **settings, calibrate=False).fit(X, y)
+    parts = NHBoostDTClassifier(3, max_leaves=2, warm_start=True, **settings, calibrate=False).fit(
+        X, y
+    )
     parts.set_params(n_estimators=400).fit(X, y).fit(X, y).set_params(warm_start=False)
     assert encode_model(parts) == encode_model(booster)
 
@@ -88,7 +92,9 @@ def test_the_held_out_share_does_not_train(data):
     X, y = data
     sizes = {}
     for share in (0.25, 60, None):
-        booster = NHBoostDTClassifier(2, early_stopping=True, validation_fraction=share)
+        booster = NHBoostDTClassifier(
+            2, max_leaves=2, early_stopping=True, validation_fraction=share
+        )
         booster.set_params(calibrate=False).fit(X, y)
         sizes[share] = booster.record_.margins.masses.sum()
     assert sizes[None] == 300
@@ -98,7 +104,7 @@ def test_the_held_out_share_does_not_train(data):
 
 def test_an_eval_set_decides_when_there_is_one_and_all_examples_train(data):
     X, y = data
-    booster = NHBoostDTClassifier(200, early_stopping=True, calibrate=False)
+    booster = NHBoostDTClassifier(200, max_leaves=2, early_stopping=True, calibrate=False)
     booster.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])])
     assert booster.record_.margins.masses.sum() == 200
     np.testing.assert_array_equal(
@@ -108,7 +114,7 @@ def test_an_eval_set_decides_when_there_is_one_and_all_examples_train(data):
 
 
 def test_auto_stops_early_on_many_examples_only(data, monkeypatch):
-    booster = NHBoostDTClassifier(80, early_stopping="auto", calibrate=False)
+    booster = NHBoostDTClassifier(80, max_leaves=2, early_stopping="auto", calibrate=False)
     assert booster.fit(*data).n_iter_ == 80
     assert clone(booster).set_params(early_stopping=np.False_).fit(*data).n_iter_ == 80
     monkeypatch.setattr("driftgames.boosting.fit.monitoring.MANY", 299)
@@ -126,7 +132,7 @@ def test_callbacks_see_each_round_stop_the_fit_and_save_it(data, tmp_path):
             stage.model().save(tmp_path / "m.json")
         return t == 7
 
-    booster = NHBoostDTClassifier(20).fit(frame, y, callbacks=[watch])
+    booster = NHBoostDTClassifier(20, max_leaves=2).fit(frame, y, callbacks=[watch])
     assert [each[:2] for each in seen] == [(t, 20) for t in range(1, 8)]
     np.testing.assert_array_equal([each[2] for each in seen], booster.history_["edge"])
     np.testing.assert_array_equal([each[3] for each in seen], booster.history_["training_error"])
@@ -138,7 +144,7 @@ def test_callbacks_see_each_round_stop_the_fit_and_save_it(data, tmp_path):
     assert part.feature_names_in_.tolist() == list("abcd")
     part.set_params(warm_start=True).fit(frame, y, callbacks=[lambda t, _: seen.append(t)])
     assert seen[7:] == list(range(6, 21))  # rounds that are replayed are not told
-    whole = NHBoostDTClassifier(20).fit(frame, y)
+    whole = NHBoostDTClassifier(20, max_leaves=2).fit(frame, y)
     assert encode_model(part.set_params(warm_start=False)) == encode_model(whole)
 
 
@@ -165,7 +171,7 @@ def test_a_stopped_game_of_known_length_is_calibrated_with_its_plan(data):
     ],
 )
 def test_bad_settings_are_named_and_leave_the_booster_as_it_was(data, settings, options, message):
-    booster = NHBoostDTClassifier(3, **settings)
+    booster = NHBoostDTClassifier(3, max_leaves=2, **settings)
     before = dict(vars(booster))
     with pytest.raises(ValueError, match=message):
         booster.fit(*data, **options)

@@ -65,8 +65,8 @@ def test_the_vote_never_steps_against_a_constraint(kind, shape):
 def test_a_constraint_that_the_best_stump_keeps_changes_nothing():
     X = np.random.default_rng(0).normal(size=(80, 2))
     y = X[:, 0] > 0.1
-    plain = NHBoostDTClassifier(1, calibrate=False).fit(X, y)
-    bound = NHBoostDTClassifier(1, monotonic_cst=[1, 0], calibrate=False).fit(X, y)
+    plain = NHBoostDTClassifier(1, max_leaves=2, calibrate=False).fit(X, y)
+    bound = NHBoostDTClassifier(1, max_leaves=2, monotonic_cst=[1, 0], calibrate=False).fit(X, y)
     assert bound.stumps_ == plain.stumps_
     trees = NHBoostDTClassifier(1, max_depth=2, monotonic_cst=[1, 0], calibrate=False).fit(X, y)
     assert trees.score(X, y) == 1.0
@@ -75,8 +75,10 @@ def test_a_constraint_that_the_best_stump_keeps_changes_nothing():
 def test_constraints_by_name_and_position_are_saved_and_bind(tmp_path):
     X, y = draw(1)
     frame = pd.DataFrame(X, columns=["up", "down", "free"])
-    by_name = NHBoostDTClassifier(9, monotonic_cst={"up": 1, "down": -1}).fit(frame, y)
-    by_place = NHBoostDTClassifier(9, monotonic_cst=CONSTRAINTS).fit(X, y)
+    by_name = NHBoostDTClassifier(9, max_leaves=2, monotonic_cst={"up": 1, "down": -1}).fit(
+        frame, y
+    )
+    by_place = NHBoostDTClassifier(9, max_leaves=2, monotonic_cst=CONSTRAINTS).fit(X, y)
     assert by_name.stumps_ == by_place.stumps_
     np.testing.assert_array_equal(by_name.calibration_.slope, by_place.calibration_.slope)
     for booster in (by_name, by_place):
@@ -123,4 +125,4 @@ def test_constraints_hold_beside_categories(depth):
     assert steps[-1].any()
     assert steps[1].any()
     with pytest.raises(ValueError, match="monotonic_cst must be 0 for categories; feature 0"):
-        NHBoostDTClassifier(2, monotonic_cst={"town": 1}).fit(frame, y)
+        NHBoostDTClassifier(2, max_leaves=2, monotonic_cst={"town": 1}).fit(frame, y)

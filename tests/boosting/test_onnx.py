@@ -51,7 +51,7 @@ def test_two_classes(kind, depth, dtype, tmp_path):
 
 def test_a_number_at_a_threshold_goes_the_same_way(tmp_path):
     X, y = draw()
-    model = NHBoostDTClassifier(40, calibrate=False).fit(X, y)
+    model = NHBoostDTClassifier(40, max_leaves=2, calibrate=False).fit(X, y)
     cuts = model.stumps_.threshold[np.isfinite(model.stumps_.threshold)].astype(np.float32)
     near = [np.nextafter(cuts, np.float32(-np.inf)), cuts, np.nextafter(cuts, np.float32(np.inf))]
     rows = np.repeat(np.concatenate(near)[:, None], 4, axis=1)
@@ -96,7 +96,7 @@ def test_a_model_without_rounds_and_one_of_other_estimators(tmp_path):
     X = np.zeros((10, 2), dtype=np.float32)
     y = np.arange(10) < 7
     with pytest.warns(UserWarning, match="no .* edge"):
-        model = NHBoostDTClassifier(3).fit(X, y)
+        model = NHBoostDTClassifier(3, max_leaves=2).fit(X, y)
     agree(model, run(model, tmp_path / "m.onnx", {"X": X}), X)
     other = NHBoostDTClassifier(2, estimator=DecisionTreeClassifier(max_depth=1))
     other.set_params(calibrate=False).fit(*draw())

@@ -44,7 +44,7 @@ def best_question(X, y, W, sizes, cuts, least, criterion):
         gone = np.isnan(X[:, j])
         for threshold in thresholds:
             known = X[:, j] <= threshold
-            if not known.any():
+            if not known.any() and criterion != "edge":  # a stump may ask for missing values
                 continue
             for missing_left in (True, False) if gone.any() else (None,):
                 left = known | gone if missing_left else known

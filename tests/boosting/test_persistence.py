@@ -54,7 +54,7 @@ SETTINGS = {
 }
 MODELS = {
     **{
-        name: kind(calibrate=name == "nh-boost.dt", **SETTINGS.get(name, {}))
+        name: kind(max_depth=1, calibrate=name == "nh-boost.dt", **SETTINGS.get(name, {}))
         for name, kind in BOOSTERS.items()
     },
     "exponential": PotentialBoostClassifier(Exponential(eta=0.3), calibrate=False),
@@ -136,7 +136,7 @@ def test_a_fit_that_was_interrupted_and_saved_ends_in_the_same_model(
 
 def test_an_interrupted_fit_leaves_the_loaded_model_as_it_was(data, tmp_path, monkeypatch):
     X, y = data
-    NHBoostDTClassifier(9, calibrate=False).fit(X, y).save(tmp_path / "m.json")
+    NHBoostDTClassifier(9, max_leaves=2, calibrate=False).fit(X, y).save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json").set_params(n_estimators=ROUNDS, warm_start=True)
     before = encode_model(loaded)
 
@@ -153,7 +153,7 @@ def test_names_of_features_come_back(data, tmp_path):
     pandas = pytest.importorskip("pandas")
     X, y = data
     frame = pandas.DataFrame(X, columns=[f"column {j}" for j in range(6)])
-    booster = NHBoostDTClassifier(5, calibrate=False).fit(frame, y)
+    booster = NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(frame, y)
     booster.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
     assert loaded.feature_names_in_.tolist() == list(frame.columns)
@@ -173,7 +173,9 @@ def test_names_of_features_come_back(data, tmp_path):
 )
 def test_labels_come_back_with_their_type(data, tmp_path, labels):
     X, y = data
-    booster = NHBoostDTClassifier(5, calibrate=False).fit(X, labels[(y == "yes").astype(int)])
+    booster = NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(
+        X, labels[(y == "yes").astype(int)]
+    )
     booster.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
     assert loaded.classes_.dtype == booster.classes_.dtype
@@ -184,7 +186,7 @@ def test_a_stump_that_asks_whether_a_value_is_missing_comes_back(tmp_path):
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 100)
     X = np.where(y == 1, np.nan, 1.0)[:, None]
-    booster = NHBoostDTClassifier(3, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(3, max_leaves=2, calibrate=False).fit(X, y)
     assert np.isinf(booster.stumps_.threshold).any()
     booster.save(tmp_path / "m.json")
     assert "Infinity" not in (tmp_path / "m.json").read_text()  # which is no JSON
@@ -205,17 +207,21 @@ def test_the_document_says_how_to_predict_without_the_library(data, tmp_path, de
 
 def test_the_document_names_every_member_of_the_content(data):
     X, y = data
-    content = encode_model(NHBoostDTClassifier(3).fit(X, y))
+    content = encode_model(NHBoostDTClassifier(3, max_leaves=2).fit(X, y))
     text = (Path(__file__).parents[2] / "docs" / "model_format.md").read_text()
     trees = encode_model(NHBoostDTClassifier(3, max_depth=2).fit(X, y))["trees"]
+    mean = encode_model(NHBoostDTClassifier(3).fit(X, y))
+    assert set(mean) - set(content) == {"trees", "chosen", "members", "mean_error"}
     parts = [content[name] for name in ("stumps", "history", "margins", "calibration")]
-    for name in [*content, *trees, *(name for part in parts for name in part)]:
+    names = (name for part in (*parts, trees, mean["chosen"]) for name in part)
+    for name in [*content, *mean, *names]:
         assert f"`{name}`" in text
+    assert f'"version": {VERSION},' in text
 
 
 @pytest.fixture(scope="module")
 def five_stumps(data):
-    return NHBoostDTClassifier(5, calibrate=False).fit(*data)
+    return NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(*data)
 
 
 @pytest.fixture
@@ -262,7 +268,9 @@ def test_a_foreign_file_is_refused(saved, tmp_path):
 
 def test_a_model_of_no_rounds_has_no_certificate(saved):
     with pytest.warns(NoEdgeWarning):
-        NHBoostDTClassifier(5, calibrate=False).fit(np.zeros((4, 1)), [0, 1, 0, 1]).save(saved)
+        NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(
+            np.zeros((4, 1)), [0, 1, 0, 1]
+        ).save(saved)
     assert load_model(saved).certificate_ is None
     content = json.loads(saved.read_text())["content"]
     content["margins"] = {}
@@ -272,7 +280,11 @@ def test_a_model_of_no_rounds_has_no_certificate(saved):
 
 
 def test_nothing_is_saved_that_could_not_be_loaded(saved, data):
-    booster = NHBoostDTClassifier(5, calibrate=False).fit(*data).set_params(n_estimators="abc")
+    booster = (
+        NHBoostDTClassifier(5, max_leaves=2, calibrate=False)
+        .fit(*data)
+        .set_params(n_estimators="abc")
+    )
     before = saved.read_text()
     with pytest.raises(ValueError, match=r"parameters\.n_estimators must be an integer from 1"):
         booster.save(saved)
@@ -290,7 +302,9 @@ def test_nothing_is_saved_that_could_not_be_loaded(saved, data):
             "built-in stump",
         ),
         (
-            NHBoostDTClassifier(2, random_state=np.random.RandomState(0), calibrate=False),
+            NHBoostDTClassifier(
+                2, max_leaves=2, random_state=np.random.RandomState(0), calibrate=False
+            ),
             "random_state must be",
         ),
         (

@@ -31,8 +31,16 @@ STUMPS = [
     ("parameters.d", REMOVED, r"parameters\.d is missing"),
     ("parameters.d", -1.0, r"parameters\.d must be a finite number > 0; got -1"),
     ("parameters.d", 10**400, r"parameters\.d must be a finite number > 0"),
-    ("parameters.n_estimators", "abc", r"n_estimators must be an integer from 1; got 'abc'"),
-    ("parameters.n_estimators", True, r"n_estimators must be an integer from 1; got True"),
+    (
+        "parameters.n_estimators",
+        "abc",
+        r'n_estimators must be an integer from 1 or "auto"; got .abc',
+    ),
+    (
+        "parameters.n_estimators",
+        True,
+        r'n_estimators must be an integer from 1 or "auto"; got True',
+    ),
     ("parameters.max_bins", 256, r"max_bins must be an integer from 2 to 255; got 256"),
     ("parameters.estimator", "tree", r"parameters\.estimator must be null; got 'tree'"),
     (
@@ -144,11 +152,11 @@ CATEGORIES = [
 
 SMALL = {"n_estimators": 5, "calibrate": False}
 FORMATS = {
-    "stumps": (NHBoostDTClassifier(**SMALL), STUMPS),
+    "stumps": (NHBoostDTClassifier(max_leaves=2, **SMALL), STUMPS),
     "trees": (NHBoostDTClassifier(max_depth=2, **SMALL), TREES),
     "adaboost": (AdaBoostClassifier(**SMALL), ADABOOST),
     "potentials": (PotentialBoostClassifier(**SMALL), POTENTIALS),
-    "categories": (NHBoostDTClassifier(**SMALL), CATEGORIES),
+    "categories": (NHBoostDTClassifier(max_leaves=2, **SMALL), CATEGORIES),
 }
 
 

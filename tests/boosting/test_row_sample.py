@@ -140,7 +140,7 @@ def test_dense_and_sparse_input_give_one_model_beyond_the_sample(monkeypatch, sa
     np.testing.assert_array_equal(dense.thresholds, sparse.thresholds)
     np.testing.assert_array_equal(dense.starts, sparse.starts)
     for booster in (
-        NHBoostDTClassifier(15, calibrate=False),
+        NHBoostDTClassifier(15, max_leaves=2, calibrate=False),
         AdaBoostClassifier(8, max_depth=2, calibrate=False),
     ):
         booster.fit(X, y, sample_weight=weights)

@@ -46,7 +46,7 @@ def test_the_least_weight_counts_for_something(weights):
 def test_weights_as_far_apart_as_floats_go_can_be_fitted(weights):
     X = np.arange(20.0)[:, None]
     y = X[:, 0] > 12
-    booster = NHBoostDTClassifier(3, calibrate=False).fit(
+    booster = NHBoostDTClassifier(3, max_leaves=2, calibrate=False).fit(
         X, y, sample_weight=np.resize(weights, 20)
     )
     assert booster.score(X, y) == 1.0

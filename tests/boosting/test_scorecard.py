@@ -44,7 +44,7 @@ def label(frame):
 
 
 def test_points_are_whole_numbers_that_add_up_to_the_score(frame):
-    model = NHBoostDTClassifier(40, calibrate=False).fit(frame, label(frame))
+    model = NHBoostDTClassifier(40, max_leaves=2, calibrate=False).fit(frame, label(frame))
     table = model.scorecard()
     assert all(type(points) is int for points in table.column("points"))
     card = table.to_frame()
@@ -63,7 +63,7 @@ def test_other_weights_and_several_classes_add_up_too(frame):
     scores = [add_up(card, row) / total for _, row in frame[:10].iterrows()]
     np.testing.assert_allclose(scores, model.decision_function(frame[:10]), rtol=0, atol=1e-12)
     numbers = frame[["age", "income"]]
-    three = NHBoostDTClassifier(12, calibrate=False).fit(
+    three = NHBoostDTClassifier(12, max_leaves=2, calibrate=False).fit(
         numbers, frame["income"].round().clip(-1, 1)
     )
     votes = three.decision_function(numbers[:10])

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # those of shap
 def test_shap_values_are_the_votes_of_explain_less_their_mean(algorithm):
     shap = pytest.importorskip("shap")
     X = np.random.default_rng(6).normal(size=(60, 3))
-    model = NHBoostDTClassifier(15, calibrate=False).fit(X, X[:, 0] + X[:, 1] > 0)
+    model = NHBoostDTClassifier(15, max_leaves=2, calibrate=False).fit(X, X[:, 0] + X[:, 1] > 0)
     background = X[:20]
     explainer = shap.Explainer(model.decision_function, background, algorithm=algorithm)
     found = explainer(X[:4], silent=True).values

@@ -12,7 +12,7 @@ from driftgames.boosting.fit.assembly import assemble
 from driftgames.boosting.growth import engine as engines
 from driftgames.boosting.growth import shared_training_set
 from driftgames.boosting.growth.positions import TALLIED
-from driftgames.boosting.growth.shape import STUMP, TreeShape
+from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
 from driftgames.boosting.growth.shares import Question, Share, combine
 from driftgames.boosting.model.fitted_model import FittedModel
@@ -49,9 +49,8 @@ class _Here:
 
 def _fit_shares(booster, weights, pieces, y=Y):
     """Fit a booster to rows in pieces, every second of which is sparse."""
-    _, _, shape, _ = booster._check_settings()
-    shape = shape or STUMP
     classes, labels = np.unique(y, return_inverse=True)
+    shape = booster._check_settings().shape.fitted_to(classes.size, N)
     whole = bin_examples(X, labels == 1, weights.of_each, booster.max_bins)
     shares = []
     for k, rows in enumerate(pieces):
@@ -89,12 +88,12 @@ PIECES = [
 @pytest.mark.parametrize(
     "shape",
     [
-        {},
+        {"max_depth": 1},
         {"max_depth": 3},
         {"max_depth": None, "max_leaves": 5, "criterion": "kearns-mansour"},
         {"max_depth": 2, "min_samples_leaf": 7},
         {"max_depth": 2, "min_weight_fraction_leaf": 0.1},
-        {"monotonic_cst": [-1, 1, 1, 0]},
+        {"monotonic_cst": [-1, 1, 1, 0], "max_depth": 1},
         {"monotonic_cst": [1, -1, -1, 1], "max_depth": 3},
     ],
     ids=["stumps", "depth", "leaves", "samples", "mass", "monotonic", "monotonic trees"],
@@ -135,7 +134,7 @@ def test_a_round_of_stumps_is_one_exchange_and_one_of_trees_as_many_as_levels(na
             assert not asked
 
 
-@pytest.mark.parametrize("shape", [{}, {"max_depth": 3}], ids=["stumps", "trees"])
+@pytest.mark.parametrize("shape", [{"max_depth": 1}, {"max_depth": 3}], ids=["stumps", "trees"])
 @pytest.mark.parametrize("has_tally", [True, False])
 def test_shares_with_tallies_give_the_model_of_all_rows(has_tally, shape, tmp_path, monkeypatch):
     monkeypatch.setattr(engines, "_is_tally_cheap", lambda data, shape: has_tally)

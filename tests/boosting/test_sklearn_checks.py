@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
 
 ENGINES = [
-    NHBoostDTClassifier(5),  # counts mistakes and calibrates
+    NHBoostDTClassifier(5, max_leaves=2),  # counts mistakes and calibrates
     AdaBoostClassifier(5, calibrate=False),  # weighs every example by itself
     NHBoostDTClassifier(5, max_depth=3, calibrate=False),  # grows trees
     NHBoostDTClassifier(  # another weak learner
@@ -114,14 +114,18 @@ def cancer():
 
 def test_pipeline_and_cross_validation(cancer):
     scores = cross_val_score(
-        make_pipeline(StandardScaler(), NHBoostDTClassifier(50, calibrate=False)), *cancer, cv=4
+        make_pipeline(StandardScaler(), NHBoostDTClassifier(50, max_leaves=2, calibrate=False)),
+        *cancer,
+        cv=4,
     )
     assert scores.mean() > 0.94
 
 
 def test_grid_search_over_rounds_and_constants(cancer):
     search = GridSearchCV(
-        NHBoostDTClassifier(calibrate=False), {"n_estimators": [5, 40], "d": [3.0, 6.0]}, cv=3
+        NHBoostDTClassifier(max_leaves=2, calibrate=False),
+        {"n_estimators": [5, 40], "d": [3.0, 6.0]},
+        cv=3,
     )
     search.fit(*cancer)
     assert search.best_params_["n_estimators"] == 40
@@ -130,7 +134,7 @@ def test_grid_search_over_rounds_and_constants(cancer):
 
 def test_calibration_sharpens_probabilities(cancer):
     X, y = cancer
-    booster = NHBoostDTClassifier(50, calibrate=False)
+    booster = NHBoostDTClassifier(50, max_leaves=2, calibrate=False)
     calibrated = CalibratedClassifierCV(booster, cv=3).fit(X, y)
     plain = booster.fit(X, y).predict_proba(X)[:, 1]
     better = calibrated.predict_proba(X)[:, 1]
@@ -139,5 +143,5 @@ def test_calibration_sharpens_probabilities(cancer):
 
 def test_one_against_the_rest_makes_many_classes_too():
     X, y = load_iris(return_X_y=True)
-    booster = OneVsRestClassifier(NHBoostDTClassifier(30, calibrate=False)).fit(X, y)
+    booster = OneVsRestClassifier(NHBoostDTClassifier(30, max_leaves=2, calibrate=False)).fit(X, y)
     assert booster.score(X, y) > 0.94

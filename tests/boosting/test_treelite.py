@@ -26,7 +26,7 @@ def test_treelite_gives_the_same_numbers(kind, calibrate, depth):
 
 def test_what_treelite_cannot_hold_is_refused(monkeypatch):
     pytest.importorskip("treelite")
-    three = NHBoostDTClassifier(3, calibrate=False).fit(X, np.arange(300) % 3)
+    three = NHBoostDTClassifier(3, max_leaves=2, calibrate=False).fit(X, np.arange(300) % 3)
     with pytest.raises(ValueError, match="two classes"):
         three.to_treelite()
     other = NHBoostDTClassifier(3, calibrate=False, estimator=DecisionTreeClassifier(max_depth=1))

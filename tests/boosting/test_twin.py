@@ -34,7 +34,7 @@ def algorithm_6(X, y, n_rounds, d=3.0):
 def test_the_slow_twin_gives_the_same_stumps(paper_data, name):
     (X, y), _ = paper_data(name)
     n_rounds = 200
-    booster = NHBoostDTClassifier(n_rounds, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(n_rounds, max_leaves=2, calibrate=False).fit(X, y)
     features, votes, edges = algorithm_6(X, y, n_rounds)
     np.testing.assert_array_equal(booster.stumps_.feature, features)
     np.testing.assert_array_equal(booster.stumps_.left_vote, votes)
@@ -45,9 +45,9 @@ def test_the_slow_twin_gives_the_same_stumps(paper_data, name):
 @pytest.mark.parametrize("name", ["a9a", "census", "w8a"])
 def test_rows_in_any_order_and_any_threads_give_the_same_model(paper_data, name):
     (X, y), _ = paper_data(name)
-    one = NHBoostDTClassifier(60, calibrate=False).fit(X, y)
+    one = NHBoostDTClassifier(60, max_leaves=2, calibrate=False).fit(X, y)
     order = np.random.default_rng(0).permutation(y.size)
-    other = NHBoostDTClassifier(60, n_jobs=3, calibrate=False).fit(X[order], y[order])
+    other = NHBoostDTClassifier(60, max_leaves=2, n_jobs=3, calibrate=False).fit(X[order], y[order])
     assert other.stumps_ == one.stumps_
     for part in one.history_:
         np.testing.assert_array_equal(other.history_[part], one.history_[part])

@@ -17,7 +17,10 @@ from driftgames.potentials import Exponential, TwoNorm
 
 SETTINGS = {"boost-by-majority": {"horizon": 20}, "potential boost": {"potential": TwoNorm()}}
 MODELS = [
-    *(kind(n_estimators=12, **SETTINGS.get(name, {})) for name, kind in BOOSTERS.items()),
+    *(
+        kind(n_estimators=12, max_depth=1, **SETTINGS.get(name, {}))
+        for name, kind in BOOSTERS.items()
+    ),
     NHBoostDTClassifier(
         12, estimator=DecisionTreeClassifier(max_depth=2), random_state=0, calibrate=False
     ),
@@ -58,7 +61,7 @@ def test_other_examples_are_refused_and_leave_the_model_as_it_was(booster, data,
 
 def test_the_error_names_the_round_and_both_numbers(data):
     X, y = data
-    booster = NHBoostDTClassifier(12, warm_start=True, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(12, max_leaves=2, warm_start=True, calibrate=False).fit(X, y)
     edge = booster.history_["edge"][0]
     message = f"after round 1 the edge is {-edge:g}, expected {edge:g}$"
     with pytest.raises(ValueError, match=message):
@@ -69,7 +72,7 @@ def test_the_error_names_the_round_and_both_numbers(data):
 def test_labels_with_the_same_errors_are_refused_for_their_edges(kind):
     X = [[1, 3, 1], [3, 3, 0], [3, 0, 0], [2, 0, 1], [1, 1, 3]]
     X += [[1, 3, 2], [3, 2, 3], [3, 0, 1], [3, 2, 1]]
-    booster = kind(2, warm_start=True).fit(X, [1, 1, 1, 0, 0, 1, 0, 1, 1])
+    booster = kind(2, max_depth=1, warm_start=True).fit(X, [1, 1, 1, 0, 0, 1, 0, 1, 1])
     with pytest.raises(ValueError, match=r"after round 2 the edge is .*, expected "):
         booster.fit(X, [1, 0, 1, 1, 0, 1, 0, 1, 1])
 
@@ -105,12 +108,12 @@ def test_the_same_examples_in_another_order_go_on(booster, data):
     ("booster", "changed", "message"),
     [
         (
-            NHBoostDTClassifier(5, calibrate=False),
+            NHBoostDTClassifier(5, max_leaves=2, calibrate=False),
             {"d": 30.0},
             "d was 3.0 in the rounds .*; got 30.0",
         ),
         (
-            NHBoostDTClassifier(5, calibrate=False),
+            NHBoostDTClassifier(5, max_leaves=2, calibrate=False),
             {"max_bins": 16},
             "max_bins was 255 in the rounds .*; got 16",
         ),
@@ -146,9 +149,11 @@ def test_other_settings_are_refused(data, tmp_path, booster, changed, message):
 
 
 def test_settings_that_leave_the_rounds_played_alone_may_change(data):
-    booster = NHBoostDTClassifier(5, warm_start=True, calibrate=False).fit(*data)
+    booster = NHBoostDTClassifier(5, max_leaves=2, warm_start=True, calibrate=False).fit(*data)
     booster.set_params(n_estimators=8, n_jobs=2, d=3, random_state=4).fit(*data)
-    assert booster.stumps_ == NHBoostDTClassifier(8, calibrate=False).fit(*data).stumps_
+    assert (
+        booster.stumps_ == NHBoostDTClassifier(8, max_leaves=2, calibrate=False).fit(*data).stumps_
+    )
 
 
 @pytest.mark.parametrize(
@@ -165,7 +170,7 @@ def test_a_switch_of_the_weak_learner_is_refused(data, first, then, message):
     with pytest.raises(ValueError, match=message):
         booster.fit(*data)
     np.testing.assert_array_equal(booster.decision_function(data[0]), votes)
-    booster.set_params(warm_start=False).fit(*data)
+    booster.set_params(warm_start=False, ensemble=False).fit(*data)
     assert booster.n_iter_ == 8
 
 

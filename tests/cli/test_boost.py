@@ -78,9 +78,11 @@ def test_the_algorithms_are_the_boosters_that_need_no_potential(svm, tmp_path):
 
 def test_fit_and_predict_give_what_the_library_gives(svm, data, tmp_path):
     model = tmp_path / "m.json"
-    done = run("fit", svm, "--rounds", 30, "--algorithm", "nh-boost.dt", "--model", model)
+    done = run(
+        "fit", svm, "--rounds", 30, "--depth", 1, "--algorithm", "nh-boost.dt", "--model", model
+    )
     assert "30 rounds, training error" in done.output
-    booster = NHBoostDTClassifier(30, n_jobs=1).fit(*data)
+    booster = NHBoostDTClassifier(30, max_depth=1, n_jobs=1).fit(*data)
     assert encode_model(load_model(model)) == encode_model(booster)
     done = run("predict", svm, "--model", model)
     assert done.stdout.split() == [str(label) for label in booster.predict(data[0])]
@@ -104,7 +106,7 @@ def test_predictions_can_be_votes_or_probabilities_in_a_file(svm, data, tmp_path
     ("arguments", "booster"),
     [
         (["--algorithm", "adaboost"], AdaBoostClassifier(20)),
-        (["--d", "5", "--bins", "16"], NHBoostDTClassifier(20, d=5, max_bins=16)),
+        (["--d", "5", "--bins", "16"], NHBoostDTClassifier(20, max_depth=1, d=5, max_bins=16)),
         (
             ["--algorithm", "boost-by-majority", "--edge", "0.05"],
             BoostByMajorityClassifier(20, edge=0.05, horizon=20),
@@ -115,14 +117,14 @@ def test_every_algorithm_saved_in_parts_is_the_one_fitted_at_once(
     svm, data, tmp_path, arguments, booster
 ):
     model = tmp_path / "m.json"
-    run("fit", svm, "--rounds", 20, "--model", model, "--save-every", 6, *arguments)
+    run("fit", svm, "--rounds", 20, "--depth", 1, "--model", model, "--save-every", 6, *arguments)
     whole = booster.set_params(n_jobs=1).fit(*data)
     assert encode_model(load_model(model)) == encode_model(whole)
 
 
 def test_a_fit_that_is_stopped_goes_on_and_ends_in_the_same_model(svm, data, tmp_path, monkeypatch):
     model = tmp_path / "m.json"
-    arguments = ["fit", svm, "--rounds", 20, "--save-every", 6, "--model", model]
+    arguments = ["fit", svm, "--rounds", 20, "--depth", 1, "--save-every", 6, "--model", model]
     play, played = EngineChips.play, []
 
     def stop_in_round_15(self, n_rounds):
@@ -137,7 +139,7 @@ def test_a_fit_that_is_stopped_goes_on_and_ends_in_the_same_model(svm, data, tmp
     assert len(played) == 15  # no round is played twice
     monkeypatch.undo()
     run(*arguments, "--resume")
-    whole = NHBoostDTClassifier(20, n_jobs=1).fit(*data)
+    whole = NHBoostDTClassifier(20, max_depth=1, n_jobs=1).fit(*data)
     assert encode_model(load_model(model)) == encode_model(whole)
 
 
@@ -199,7 +201,7 @@ def test_resume_without_a_model_starts_anew_and_with_enough_rounds_does_nothing(
         (["--algorithm", "adaboost"], ["--d", 5], "was made with adaboost, which has no --d"),
         ([], ["--edge", 0.1], "--edge is 0.1, but {} was made with nh-boost.dt, which has no"),
         (["--bins", 16], ["--bins", 255], "--bins is 255, but {} was made with 16"),
-        ([], ["--depth", 2], "--depth is 2, but {} was made with 1"),
+        (["--depth", 1], ["--depth", 2], "--depth is 2, but {} was made with 1"),
         ([], ["--rounds", 4], "--rounds is 4, but {} has 5 rounds already"),
     ],
 )
@@ -224,19 +226,32 @@ def test_without_resume_a_model_is_made_anew(svm, tmp_path):
 def test_csv_columns_have_names_and_may_come_in_another_order(csv, tmp_path):
     path, X, labels = csv
     model, other = tmp_path / "m.json", tmp_path / "other.csv"
-    run("fit", path, "--label", "kind", "--rounds", 15, "--save-every", 4, "--model", model)
+    run(
+        "fit",
+        path,
+        "--label",
+        "kind",
+        "--rounds",
+        15,
+        "--depth",
+        1,
+        "--save-every",
+        4,
+        "--model",
+        model,
+    )
     loaded = load_model(model)
     assert loaded.feature_names_in_.tolist() == ["links", "length", "noise"]
     assert loaded.classes_.tolist() == ["ham", "spam"]
     rows = [f"{c},{b},{a}" for a, b, c in X.tolist()]
     other.write_text("\n".join(["noise,length,links", *rows]) + "\n")
-    whole = NHBoostDTClassifier(15).fit(X, labels)
+    whole = NHBoostDTClassifier(15, max_depth=1).fit(X, labels)
     predicted = run("predict", other, "--model", model)
     assert predicted.stdout.split() == whole.predict(X).tolist()
     assert "error" not in predicted.stderr
-    run("fit", path, "--label", "kind", "--rounds", 20, "--model", model, "--resume")
+    run("fit", path, "--label", "kind", "--rounds", 20, "--depth", 1, "--model", model, "--resume")
     assert load_model(model).feature_names_in_.tolist() == ["links", "length", "noise"]
-    assert load_model(model).stumps_ == NHBoostDTClassifier(20).fit(X, labels).stumps_
+    assert load_model(model).stumps_ == NHBoostDTClassifier(20, max_depth=1).fit(X, labels).stumps_
 
 
 @pytest.mark.parametrize("depth", [1, 2])
@@ -273,12 +288,12 @@ def test_strings_are_categories(tmp_path, depth):
 def test_inspect_shows_rounds_features_margins_and_the_certificate(csv, tmp_path):
     path, X, labels = csv
     model, plot = tmp_path / "m.json", tmp_path / "shapes.svg"
-    run("fit", path, "--label", "kind", "--rounds", 40, "--model", model)
+    run("fit", path, "--label", "kind", "--rounds", 40, "--depth", 1, "--model", model)
     arguments = ["--data", path, "--label", "kind", "--plot", plot, "--top", 2]
     shown = run("inspect", model, *arguments).output
     for text in ("NHBoostDTClassifier", "ham, spam", "40", "links", "length", "every bound holds"):
         assert text in shown
-    lowest = NHBoostDTClassifier(40).fit(X, labels).margins(X, labels).min()
+    lowest = NHBoostDTClassifier(40, max_depth=1).fit(X, labels).margins(X, labels).min()
     assert f"{lowest:+.4f}" in shown
     assert max(len(line) for line in shown.splitlines() if str(tmp_path) not in line) <= 80
     drawn = plot.read_text()
@@ -290,7 +305,7 @@ def test_inspect_shows_rounds_features_margins_and_the_certificate(csv, tmp_path
 def test_inspect_draws_the_density_of_the_data(csv, tmp_path):
     path, *_ = csv
     model, bare, full = (tmp_path / name for name in ("m.json", "bare.svg", "full.svg"))
-    run("fit", path, "--label", "kind", "--rounds", 5, "--model", model)
+    run("fit", path, "--label", "kind", "--rounds", 5, "--depth", 1, "--model", model)
     run("inspect", model, "--plot", bare)
     run("inspect", model, "--plot", full, "--data", path, "--label", "kind")
     assert full.read_text().count("<path") > bare.read_text().count("<path") + 20
@@ -310,11 +325,11 @@ def test_inspect_shows_names_as_they_are(tmp_path, monkeypatch):
 def test_a_fit_that_ends_early_says_so(tmp_path):
     path = tmp_path / "coin.csv"
     path.write_text("1,-1\n1,1\n")  # the same example with both labels: no stump has an edge
-    done = run("fit", path, "--rounds", 5, "--model", tmp_path / "m.json")
+    done = run("fit", path, "--rounds", 5, "--depth", 1, "--model", tmp_path / "m.json")
     assert "ended after 0 of 5 rounds: no stump has an edge" in done.stderr
     assert "NHBoostDTClassifier" in run("inspect", tmp_path / "m.json").output
     path.write_text("1,b\n1,b\n1,a\n1,b\n")
-    done = run("fit", path, "--rounds", 5, "--model", tmp_path / "m.json")
+    done = run("fit", path, "--rounds", 5, "--depth", 1, "--model", tmp_path / "m.json")
     assert "every prediction is b, the class of most weight" in done.stderr
     assert "0 rounds, training error 25.00%" in done.stdout
     done = run("predict", path, "--model", tmp_path / "m.json")
@@ -423,10 +438,12 @@ def test_several_classes_are_fitted_predicted_and_inspected(tmp_path):
     y = (3 * X[:, 0]).astype(int)
     path, model = tmp_path / "train.svm", tmp_path / "m.json"
     path.write_bytes(format_libsvm(X, y))
-    done = run("fit", path, "--model", model, "--rounds", 6, "--save-every", 4)
+    done = run("fit", path, "--model", model, "--rounds", 6, "--depth", 1, "--save-every", 4)
     assert "6 rounds, training error 0.00%" in done.stdout
     booster = load_model(model)
-    assert encode_model(booster) == encode_model(NHBoostDTClassifier(6, n_jobs=1).fit(X, y))
+    assert encode_model(booster) == encode_model(
+        NHBoostDTClassifier(6, max_depth=1, n_jobs=1).fit(X, y)
+    )
     assert list(map(int, run("predict", path, "--model", model).stdout.split())) == y.tolist()
     for what, method in (("score", "decision_function"), ("probability", "predict_proba")):
         lines = run("predict", path, "--model", model, "--what", what).stdout.splitlines()
@@ -448,10 +465,10 @@ def test_parquet_files_are_fitted_in_batches_if_they_are_large(tmp_path, monkeyp
     for k in range(3):
         frame.iloc[30 * k : 30 * k + 30].to_parquet(tmp_path / f"{k}.parquet")
     pattern, model = str(tmp_path / "*.parquet"), tmp_path / "m.json"
-    done = run("fit", pattern, "--rounds", 3, "--model", model)
+    done = run("fit", pattern, "--rounds", 3, "--depth", 1, "--model", model)
     assert "3 rounds, training error" in done.output
-    run("fit", pattern, "--rounds", 5, "--model", model, "--resume")
-    whole = NHBoostDTClassifier(5, n_jobs=1)
+    run("fit", pattern, "--rounds", 5, "--depth", 1, "--model", model, "--resume")
+    whole = NHBoostDTClassifier(5, max_depth=1, n_jobs=1)
     labels = frame.label if most_cells == 359 else frame.label.to_numpy(dtype=str)
     whole.fit(frame[list("abc")], labels)
     whole.save(tmp_path / "whole.json")
@@ -464,7 +481,7 @@ def test_parquet_files_are_fitted_in_batches_if_they_are_large(tmp_path, monkeyp
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_full_disk_is_reported_with_the_name_of_the_file(svm, tmp_path, monkeypatch):
     model = tmp_path / "m.json"
-    run("fit", svm, "--rounds", 3, "--model", model)
+    run("fit", svm, "--rounds", 3, "--depth", 1, "--model", model)
     done = run("predict", svm, "--model", model, "--output", "/dev/full", code=2)
     assert done.stderr == "error: /dev/full: No space left on device\n"
 
@@ -473,7 +490,7 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(svm, tmp_path, monkey
 
     monkeypatch.setattr("os.fsync", full)
     for arguments in (
-        ("fit", svm, "--rounds", 3, "--model", tmp_path / "new.json"),
+        ("fit", svm, "--rounds", 3, "--depth", 1, "--model", tmp_path / "new.json"),
         ("inspect", model, "--plot", tmp_path / "new.svg"),
     ):
         done = run(*arguments, code=2)
@@ -484,13 +501,26 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(svm, tmp_path, monkey
 def test_cross_validation_shows_error_auc_and_log_loss_of_every_fold(csv, tmp_path):
     path, X, labels = csv
     out = tmp_path / "cv.json"
-    arguments = ["--label", "kind", "--folds", 3, "--rounds", 10, "--seed", 4, "--json", out]
+    arguments = [
+        "--label",
+        "kind",
+        "--folds",
+        3,
+        "--rounds",
+        10,
+        "--depth",
+        1,
+        "--seed",
+        4,
+        "--json",
+        out,
+    ]
     done = run("cv", path, *arguments)
     found = json.loads(out.read_text())
     fold_of = deal_folds(labels, 3, seed=4)
     for k, row in enumerate(found["parts"]):
         learn, test = fold_of != k, fold_of == k
-        booster = NHBoostDTClassifier(10).fit(X[learn], labels[learn])
+        booster = NHBoostDTClassifier(10, max_depth=1).fit(X[learn], labels[learn])
         assert row["examples"] == 50
         assert row["error"] == np.mean(booster.predict(X[test]) != labels[test])
         p = booster.predict_proba(X[test])
@@ -546,9 +576,20 @@ def test_a_validation_file_is_followed_and_tells_when_to_stop(tmp_path):
         frame.assign(label=labels[part]).to_csv(path, index=False)
     frame[list("dcba")].assign(label=labels[part]).to_csv(paths[1], sep=";")  # by name
     model = tmp_path / "m.json"
-    arguments = ["fit", paths[0], "--rounds", 60, "--model", model, "--valid", paths[1]]
+    arguments = [
+        "fit",
+        paths[0],
+        "--rounds",
+        60,
+        "--depth",
+        1,
+        "--model",
+        model,
+        "--valid",
+        paths[1],
+    ]
     done = run(*arguments)
-    booster = NHBoostDTClassifier(60).fit(
+    booster = NHBoostDTClassifier(60, max_depth=1).fit(
         X[:200], labels[:200], eval_set=(X[200:], labels[200:]), eval_names=["valid"]
     )
     followed = booster.evals_result_["valid"]["log_loss"]
@@ -587,9 +628,9 @@ def test_rows_without_a_label_are_left_out_of_a_fit_and_predicted(csv, tmp_path)
         "\n".join([*text[:-20], *(f",{line.split(',', 1)[1]}" for line in text[-20:])])
     )
     model = tmp_path / "m.json"
-    done = run("fit", blank, "--label", "kind", "--rounds", 8, "--model", model)
+    done = run("fit", blank, "--label", "kind", "--rounds", 8, "--depth", 1, "--model", model)
     assert last(done) == f"{blank}: 20 rows without a label are left out\n"
-    whole = NHBoostDTClassifier(8).fit(X[:-20], labels[:-20])
+    whole = NHBoostDTClassifier(8, max_depth=1).fit(X[:-20], labels[:-20])
     assert load_model(model).stumps_ == whole.stumps_
     done = run("predict", blank, "--label", "kind", "--model", model)
     assert done.stdout.split() == whole.predict(X).tolist()
@@ -611,10 +652,24 @@ def test_a_file_without_a_command_is_answered_with_what_to_type(name, wanted):
 
 def test_standard_input_is_fitted(csv, tmp_path):
     path, X, labels = csv
-    arguments = ["fit", "-", "--label", "kind", "--rounds", "5", "--model", str(tmp_path / "m")]
+    arguments = [
+        "fit",
+        "-",
+        "--label",
+        "kind",
+        "--rounds",
+        "5",
+        "--depth",
+        "1",
+        "--model",
+        str(tmp_path / "m"),
+    ]
     done = CliRunner().invoke(app, arguments, input=path.read_text().replace(",", "\t"))
     assert done.exit_code == 0, done.output
-    assert load_model(tmp_path / "m").stumps_ == NHBoostDTClassifier(5).fit(X, labels).stumps_
+    assert (
+        load_model(tmp_path / "m").stumps_
+        == NHBoostDTClassifier(5, max_depth=1).fit(X, labels).stumps_
+    )
 
 
 def test_label_classes_and_columns_are_named_before_the_fit(csv, tmp_path):
@@ -706,7 +761,7 @@ def test_inspect_counts_the_votes_of_missing_values(tmp_path):
     frame = pd.DataFrame({"x": np.where(x > 0.8, np.nan, x), "z": rng.normal(size=300), "y": y})
     path, model, out = tmp_path / "t.csv", tmp_path / "m.json", tmp_path / "out.json"
     frame.to_csv(path, index=False)
-    run("fit", path, "--label", "y", "--model", model, "--rounds", 30)
+    run("fit", path, "--label", "y", "--model", model, "--rounds", 30, "--depth", 1)
     run("inspect", model, "--json", out)
     shown = {row["feature"]: row for row in json.loads(out.read_text())["votes"]}
     card = load_model(model).scorecard()

@@ -60,7 +60,9 @@ def folder(tmp_path_factory):
     x = np.arange(40) * 7 % 40
     (path / "t.csv").write_text("x,y\n" + "".join(f"{v},{'ab'[int(v > 17)]}\n" for v in x))
     (path / "f.csv").write_text("e1,e2,z\n" + "".join(f"{v},{v + 1},{v % 5}\n" for v in x))
-    NHBoostDTClassifier(3).fit(x[:, None], np.where(x > 17, "b", "a")).save(path / "m.json")
+    NHBoostDTClassifier(3, max_leaves=2).fit(x[:, None], np.where(x > 17, "b", "a")).save(
+        path / "m.json"
+    )
     return path
 
 

@@ -170,7 +170,7 @@ def test_whatever_fit_does_a_cluster_does_byte_for_byte(way, client, tmp_path, m
     monkeypatch.setattr("driftgames.boosting.fit.calibration.SMALL", 100)
     monkeypatch.setattr("driftgames.boosting.fit.calibration.LARGE", 200)
     name, rows, y, weights, settings = WAYS[way]
-    settings = {"n_estimators": 4, "max_bins": 16, "calibrate": False, **settings}
+    settings = {"n_estimators": 4, "max_depth": 1, "max_bins": 16, "calibrate": False, **settings}
     local = BOOSTERS[name](**settings).fit(rows, y, weights)
     given = [_delayed(each, PARTS) for each in (rows, y, weights) if each is not None]
     if way == "categories":
@@ -185,7 +185,13 @@ def test_whatever_fit_does_a_cluster_does_byte_for_byte(way, client, tmp_path, m
 
 
 def test_a_validation_collection_stops_a_fit(client, tmp_path):
-    settings = {"calibrate": False, "early_stopping": True, "n_iter_no_change": 1, "tol": 0.01}
+    settings = {
+        "max_leaves": 2,
+        "calibrate": False,
+        "early_stopping": True,
+        "n_iter_no_change": 1,
+        "tol": 0.01,
+    }
     local = BOOSTERS["nh-boost.dt"](20, **settings).fit(X, Y, eval_set=(X[:99], Y[:99]))
     model = on_dask.DaskNHBoostDTClassifier(20, **settings)
     valid = _delayed(X[:99], (40, 59)), da.from_array(Y[:99], chunks=50)
@@ -201,7 +207,7 @@ def test_a_validation_collection_stops_a_fit(client, tmp_path):
 @pytest.mark.parametrize("case", CASES)
 def test_the_model_file_is_that_of_a_fit_in_memory(case, client, tmp_path):
     name, shape, collections, rows = CASES[case]
-    settings = {"n_estimators": 4, "calibrate": False, "max_bins": 16, **shape}
+    settings = {"n_estimators": 4, "max_depth": 1, "calibrate": False, "max_bins": 16, **shape}
     local = BOOSTERS[name](**settings).fit(*rows)
     kind = getattr(on_dask, f"Dask{type(local).__name__}")
     model = kind(**settings).fit(*collections())
@@ -231,7 +237,7 @@ def test_rows_with_many_copies_have_the_cuts_of_a_fit_in_memory(client, monkeypa
         return find(self, plan, max_bins, n_expected) if len(asked) == 2 else None
 
     monkeypatch.setattr(Survey, "_find_cuts", find_cuts)
-    settings = {"n_estimators": 4, "max_bins": 16, "calibrate": False}
+    settings = {"n_estimators": 4, "max_leaves": 2, "max_bins": 16, "calibrate": False}
     model = on_dask.DaskNHBoostDTClassifier(**settings).fit(*_arrays(SIZES))
     assert asked == [N, None]
     assert model.stumps_ == BOOSTERS["nh-boost.dt"](**settings).fit(X, Y).stumps_
@@ -252,7 +258,9 @@ def test_a_summary_that_kept_too_few_rows_chooses_no_cuts(monkeypatch):
 
 def test_the_client_need_not_be_the_default(client, monkeypatch):
     monkeypatch.setattr("distributed.client._global_clients", {})
-    model = on_dask.DaskNHBoostDTClassifier(3, calibrate=False, client=client).fit(*_arrays(SIZES))
+    model = on_dask.DaskNHBoostDTClassifier(3, max_leaves=2, calibrate=False, client=client).fit(
+        *_arrays(SIZES)
+    )
     assert model.n_iter_ == 3
 
 
@@ -287,11 +295,11 @@ def _kill(client):
     return kill
 
 
-@pytest.mark.parametrize("shape", [{}, {"max_depth": 2}], ids=["stumps", "trees"])
+@pytest.mark.parametrize("shape", [{"max_depth": 1}, {"max_depth": 2}], ids=["stumps", "trees"])
 def test_killed_workers_cost_time_and_not_the_model(shape, client, monkeypatch, tmp_path):
     local = BOOSTERS["nh-boost.dt"](12, calibrate=False, **shape).fit(X, Y)
     local.save(tmp_path / "memory")
-    drawn = [1, 14] if not shape else [9]
+    drawn = [1, 14] if shape["max_depth"] == 1 else [9]
     _fail_at(monkeypatch, {n: _kill(client) for n in drawn})
     model = on_dask.DaskNHBoostDTClassifier(12, calibrate=False, timeout=60, **shape).fit(
         *_arrays(SIZES)
@@ -314,7 +322,9 @@ def test_a_worker_that_dies_as_its_holder_is_made_is_lost(client, monkeypatch):
                 time.sleep(0.005)
 
     monkeypatch.setattr(ClusterWatch, "wait", wait_and_kill)
-    model = on_dask.DaskNHBoostDTClassifier(3, calibrate=False, timeout=60).fit(*_arrays(SIZES))
+    model = on_dask.DaskNHBoostDTClassifier(3, max_leaves=2, calibrate=False, timeout=60).fit(
+        *_arrays(SIZES)
+    )
     assert (model.n_iter_, model.exchange_.n_lost) == (3, 1)
     assert _actors(client) == 0
 
@@ -326,21 +336,23 @@ def test_a_fit_that_was_stopped_goes_on_from_its_checkpoint(client, monkeypatch,
     settings = {"checkpoint": tmp_path / "so_far", "checkpoint_every": 2}
     with monkeypatch.context() as patch:
         _fail_at(patch, {10: stop})
-        model = on_dask.DaskNHBoostDTClassifier(8, calibrate=False, **settings)
+        model = on_dask.DaskNHBoostDTClassifier(8, max_leaves=2, calibrate=False, **settings)
         with pytest.raises(KeyboardInterrupt):
             model.fit(*_arrays(SIZES))
     assert not hasattr(model, "classes_")
     assert _actors(client) == 0
     assert BOOSTERS["nh-boost.dt"].load(tmp_path / "so_far").n_iter_ == 4
     with pytest.raises(ValueError, match="other settings"):
-        on_dask.DaskNHBoostDTClassifier(9, calibrate=False, **settings).fit(*_arrays(SIZES))
+        on_dask.DaskNHBoostDTClassifier(9, max_leaves=2, calibrate=False, **settings).fit(
+            *_arrays(SIZES)
+        )
     grow, chosen = SharedTrainingSet.grow, []
     monkeypatch.setattr(
         SharedTrainingSet, "grow", lambda self, sums: chosen.append(1) or grow(self, sums)
     )
     model.fit(*_arrays((N,))).save(tmp_path / "cluster")
     assert len(chosen) == 4  # the other rounds were replayed
-    BOOSTERS["nh-boost.dt"](8, calibrate=False).fit(X, Y).save(tmp_path / "memory")
+    BOOSTERS["nh-boost.dt"](8, max_leaves=2, calibrate=False).fit(X, Y).save(tmp_path / "memory")
     assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
     assert not (tmp_path / "so_far").exists()
 
@@ -383,7 +395,7 @@ BAD = {
 @pytest.mark.parametrize("message", BAD)
 def test_bad_collections_are_refused_and_nothing_is_left_behind(message, client):
     with pytest.raises(ValueError, match=message):
-        on_dask.DaskNHBoostDTClassifier(3, calibrate=False).fit(*BAD[message]())
+        on_dask.DaskNHBoostDTClassifier(3, max_leaves=2, calibrate=False).fit(*BAD[message]())
     assert _actors(client) == 0
 
 

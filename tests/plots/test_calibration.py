@@ -39,7 +39,7 @@ def test_bad_input_is_named():
 def test_a_booster_draws_its_own():
     X = np.random.default_rng(0).normal(size=(200, 2))
     y = np.where(X[:, 0] + np.random.default_rng(1).normal(size=200) > 0, "up", "down")
-    booster = NHBoostDTClassifier(10).fit(X[:100], y[:100])
+    booster = NHBoostDTClassifier(10, max_leaves=2).fit(X[:100], y[:100])
     above, _ = booster.plot_calibration(X[100:], y[100:], n_bins=4).axes
     assert above.get_ylabel() == "share of up"
     wanted = plot_calibration(booster.predict_proba(X[100:])[:, 1], y[100:] == "up", n_bins=4)

@@ -16,9 +16,12 @@ from driftgames.boosting import (
 )
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
 
+STUMPS = {"max_leaves": 2}
 PROMISING = {
-    "NH-Boost.DT": lambda T, **given: NHBoostDTClassifier(T, **given, calibrate=False),
-    "NH-Boost.DT, d=5": lambda T, **given: NHBoostDTClassifier(T, d=5.0, **given, calibrate=False),
+    "NH-Boost.DT": lambda T, **given: NHBoostDTClassifier(T, **(given or STUMPS), calibrate=False),
+    "NH-Boost.DT, d=5": lambda T, **given: NHBoostDTClassifier(
+        T, d=5.0, **(given or STUMPS), calibrate=False
+    ),
     "NH-Boost.DT, trees": lambda T, **given: NHBoostDTClassifier(
         T, **(given or {"max_depth": 3}), calibrate=False
     ),
@@ -221,14 +224,19 @@ def test_boosters_without_a_bound_say_why():
     assert "NormalHedge" in NHBoostClassifier(20, calibrate=False).fit(X, y).certificate_.caveat
     lagging = PotentialBoostClassifier(NormalHedgeDT(d=4, lag=1), 20, calibrate=False).fit(X, y)
     assert "lags" in lagging.certificate_.caveat
-    assert "d < 3" in NHBoostDTClassifier(20, d=2.0, calibrate=False).fit(X, y).certificate_.caveat
+    assert (
+        "d < 3"
+        in NHBoostDTClassifier(20, max_leaves=2, d=2.0, calibrate=False)
+        .fit(X, y)
+        .certificate_.caveat
+    )
 
 
 @pytest.mark.filterwarnings("ignore::driftgames.boosting.NoEdgeWarning")
 @pytest.mark.parametrize(
     "booster",
     [
-        NHBoostDTClassifier(5_000, calibrate=False),
+        NHBoostDTClassifier(5_000, max_leaves=2, calibrate=False),
         NHBoostClassifier(5_000, calibrate=False),
         AdaBoostClassifier(5_000, calibrate=False),
         BoostByMajorityClassifier(5_000, calibrate=False),

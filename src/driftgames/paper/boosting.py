@@ -82,7 +82,7 @@ def boosters() -> dict[str, Callable[[int], Any]]:
     return {
         "AdaBoost": partial(boosting.AdaBoostClassifier, calibrate=False),
         "NH-Boost": partial(boosting.NHBoostClassifier, calibrate=False),
-        AS_PROVED: partial(boosting.NHBoostDTClassifier, calibrate=False),
+        AS_PROVED: partial(boosting.NHBoostDTClassifier, max_leaves=2, calibrate=False),
         AS_PUBLISHED: partial(
             boosting.PotentialBoostClassifier, NormalHedgeDT(d=4, lag=1), calibrate=False
         ),

@@ -23,11 +23,20 @@ from driftgames.core.schema import (
     one_of,
 )
 
-_ALWAYS = {"estimator", "max_bins", "n_jobs", "random_state", "verbose", "warm_start"}
+_ALWAYS = {
+    "estimator",
+    "max_bins",
+    "max_depth",  # boosters have different defaults
+    "max_leaves",
+    "n_jobs",
+    "random_state",
+    "verbose",
+    "warm_start",
+}
 LEFT_OUT: dict[str, Any] = {
     each.name: each.default for each in fields(SharedParameters) if each.name not in _ALWAYS
 }
-"""The parameters that a file leaves out at these defaults: the first files did not have them."""
+"""The parameters that a file leaves out at these defaults, which all boosters share."""
 
 
 def _is_class_weight(value: Any) -> bool:

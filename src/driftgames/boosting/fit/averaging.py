@@ -6,6 +6,7 @@ boosters take turns, round by round, so that the first hypotheses are a mean too
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
@@ -21,6 +22,7 @@ from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import COLUMNS, Fitted, Member, TrainingRecord
 from driftgames.boosting.model.votes import winners
+from driftgames.boosting.weights.example_chips import Round
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -54,7 +56,7 @@ def average(
         parts.append(part)
     turns = _turns([len(each) for each in played])
     n_folds = len(mean.entrants[0].folds)
-    weights = np.repeat(np.repeat(mean.weights, n_folds), [len(each) for each in played])
+    weights = [_weigh(*each) for each in zip(np.repeat(mean.weights, n_folds), played, strict=True)]
     rounds = [each for part in played for each in part]
 
     def column(name: str) -> FloatArray:
@@ -63,7 +65,7 @@ def average(
     model = replace(
         outline,
         hypotheses=_join([part for part in parts if len(part)]).take(turns),
-        vote_weights=weights[turns] * column("vote_weight"),
+        vote_weights=np.concatenate(weights)[turns],
         encoder=union,
         calibration=mean.calibration,
     )
@@ -82,6 +84,12 @@ def average(
         mean_error=int(masses[seen][wrong].sum()) / int(masses[seen].sum()),
     )
     return Fitted(model, record)
+
+
+def _weigh(weight: float, rounds: Sequence[Round]) -> FloatArray:
+    """Return the weights of a booster's votes: ``weight`` on average, however it weighs them."""
+    own = np.array([each.vote_weight for each in rounds], dtype=np.float64)
+    return own * (weight * own.size / math.fsum(own.tolist())) if rounds else own
 
 
 def _turns(sizes: Sequence[int]) -> IntArray:

@@ -144,8 +144,9 @@ class BatchFit(BoostingRounds):
                 noted.feature_names_in_ = names
             watch = self._watch(noted, outline, pairs, callbacks, stopping, unseen)
             keys = None
-            if encoder is None and stopping is None and (plan.chooses or self._cross_fits):
-                keys = reader.keys()
+            cross_fits = self._cross_fits and stopping is None
+            if encoder is None and (plan.chooses or cross_fits):
+                keys = reader.training_keys()
             return self._fit_rows(
                 SharedBins(binned, encoder),
                 labels,

@@ -119,6 +119,15 @@ class BatchReader:
         kept = None if given is None else given[given > 0]
         return RowKeys(self._hashes[0], np.searchsorted(self.classes, self._labels[0]), kept)
 
+    def training_keys(self) -> RowKeys:
+        """Return the same for the examples that are trained on."""
+        keys = self.keys()
+        if self.held is None:
+            return keys
+        kept = ~self.held
+        given = None if keys.sample_weight is None else keys.sample_weight[kept]
+        return RowKeys(keys.hashes[kept], keys.labels[kept], given)
+
     def count(self) -> int:
         """Return the number of examples that count."""
         if self._expected is None:

@@ -170,12 +170,14 @@ class Mean:
 
     @classmethod
     def of(cls, entrants: Sequence[Entrant]) -> Mean | None:
-        """Return the mean of sizes, each weighed by the slope of its sigmoid; None if one has none.
+        """Return the mean of sizes, each weighed by the slope of its sigmoid.
 
         So the logarithms of the odds are averaged. Weights are rounded to multiples of ``2**-20``:
-        votes then add up exactly.
+        votes then add up exactly. None if a size has no hypothesis, or one of two has no slope.
         """
         slopes = [each.calibrations[each.best].slope for each in entrants]
+        if len(slopes) == 1:
+            slopes = [1.0]
         n_votes = [each.n_votes for each in entrants]
         if min(slopes) <= 0.0 or min(n_votes) == 0:
             return None

@@ -216,6 +216,7 @@ class BoostingRounds(BoosterInput):
                     encoder, X = CategoryEncoder.learn(X, categories, labels, weights, ranked=False)
                     columns = self._expand(encoder, X)
                 outline, watch = watch_with(encoder)
+                self._directions(outline)  # refused beside an estimator
                 seeds = draw_seeds(self.random_state, used=self.n_iter_ if goes_on else 0)
                 training_set: TrainingSet
                 if classes.size == 2:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from driftgames.boosting.data.categories import CategoryEncoder
-from driftgames.boosting.model.choice import CHOSEN_NUMBERS, OUTCOMES
+from driftgames.boosting.model.choice import CHOSEN, CHOSEN_NUMBERS, OUTCOMES
 from driftgames.boosting.model.training_record import COLUMNS
 from driftgames.core.checks import is_real
 from driftgames.core.schema import (
@@ -60,6 +60,47 @@ def check_model(
         if name not in schema:
             raise ValueError(f"{name} is not a member of such a model")
         schema[name].check(name, value)
+    if "chosen" in content:
+        _check_chosen(members)
+    if "members" in content or "mean_error" in content:
+        _check_members(members)
+
+
+def _check_chosen(members: dict[str, Any]) -> None:
+    """Raise ValueError unless one trial of a table was chosen, and the numbers are those of it."""
+    for name in ("trials", *CHOSEN_NUMBERS):
+        if f"chosen.{name}" not in members:
+            raise ValueError(f"chosen.{name} is missing")
+    won = [trial[:2] for trial in members["chosen.trials"] if trial[4] == CHOSEN]
+    size = [members["chosen.max_leaves"], members["chosen.n_estimators"]]
+    if won != [size]:
+        raise ValueError(f"chosen.trials must have one chosen trial, that of {size}; got {won}")
+
+
+def _check_members(members: dict[str, Any]) -> None:
+    """Raise ValueError unless members make up the rounds and have seen the examples of a mean."""
+    for name in ("members", "mean_error"):
+        if name not in members:
+            raise ValueError(f"{name} is missing")
+    found = members["members"]
+    n_rounds = len(members["estimator_weights"])
+    if sum(each[0] for each in found) != n_rounds or not n_rounds:
+        raise ValueError(f"members must have {n_rounds} rounds in all, at least 1; got {found}")
+    n_folds = 1 + max(each[2] for each in found)
+    folds = [each[2] for each in found]
+    if folds != [k % n_folds for k in range(len(found))] or len(found) % n_folds:
+        raise ValueError(f"members must have the folds 0, 1, ... in turn; got {folds}")
+    if n_folds == 1 < len(found):
+        raise ValueError(f"members must be of two folds or more, or one; got {found}")
+    # every example is held out once, but for a single member, which tells what it has seen
+    n_classes = len(members["classes.values"])
+    copies = 1 if n_classes == 2 else 2 * (n_classes - 1)
+    seen = copies * sum(each[1] for each in found[:n_folds])
+    mass = max(n_folds - 1, 1) * sum(members["margins.masses"])
+    if seen != mass:
+        raise ValueError(
+            f"members must have seen the examples of margins.masses, {mass} in all; got {seen}"
+        )
 
 
 def _schema(members: dict[str, Any]) -> dict[str, Requirement]:

@@ -1,0 +1,67 @@
+"""The rule of the race in plain Python, with exact fractions: a reference for tests."""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+
+class Outcome(NamedTuple):
+    """How a race ends: the chosen size and rounds, the second size, and the table of trials."""
+
+    chosen: tuple
+    runner_up: int | None
+    trials: list
+
+
+def mean(values, masses):
+    return sum(m * v for m, v in zip(masses, values, strict=True)) / Fraction(sum(masses))
+
+
+def run_by_rule(tables, stages, masses):
+    """Play a race; ``tables[size][stage]`` are the log-losses of the examples held out.
+
+    A trial is (size, stage, mean, squared standard error of its difference from the chosen, word).
+    """
+    exact = {s: {k: [*map(Fraction, row)] for k, row in t.items()} for s, t in tables.items()}
+    seen = {size: [] for size in tables}  # the stages that each size has played
+    dropped, ended = set(), set()
+
+    def value(size, stage):
+        return mean(exact[size][stage], masses)
+
+    def difference(one, other):
+        more = [
+            a - b for a, b in zip(exact[one[0]][one[1]], exact[other[0]][other[1]], strict=True)
+        ]
+        away = mean(more, masses)
+        return away, mean([(m - away) ** 2 for m in more], masses) / len(more)
+
+    def best_trial():
+        return min((value(size, stage), size, stage) for size in tables for stage in seen[size])[1:]
+
+    for at, stage in enumerate(stages):
+        running = [size for size in tables if size not in dropped | ended]
+        for size in running:
+            seen[size].append(stage)
+        leader = best_trial()
+        for size in running:
+            if len(seen[size]) < 2:
+                continue
+            gain = value(size, seen[size][-2]) - value(size, stage)
+            if gain <= 0:
+                ended.add(size)
+                continue
+            away, squared_error = difference((size, stage), leader)
+            behind = away > 0 and away**2 > 4 * squared_error
+            hopeless = away > (len(stages) - 1 - at) * gain
+            if size != leader[0] and behind and hopeless:
+                dropped.add(size)
+    chosen = best_trial()
+    trials = []
+    for size in tables:
+        for stage in seen[size]:
+            word = "dropped" if size in dropped and stage == seen[size][-1] else "played"
+            word = "chosen" if (size, stage) == chosen else word
+            error = difference((size, stage), chosen)[1]
+            trials.append((size, stage, value(size, stage), error, word))
+    others = sorted((min(value(s, k) for k in seen[s]), s) for s in tables if s != chosen[0])
+    return Outcome(chosen, others[0][1] if others else None, trials)

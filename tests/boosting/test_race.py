@@ -1,0 +1,180 @@
+"""The race of sizes against its rule in plain Python, on drawn tables and on refitted folds."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
+from driftgames.boosting.data.row_sample import hash_rows
+from driftgames.boosting.fit import choosing
+from driftgames.boosting.fit.calibration import FoldKeys, RowKeys, deal_folds, exact_mean
+from driftgames.boosting.fit.race import Entrant, run_race, sizes_for
+from driftgames.boosting.model.calibration import Calibration
+from tests.boosting.race_rule import run_by_rule
+
+SIZES, STAGES = (2, 4, 8), (1, 2, 4, 8)
+
+
+class Told(Entrant):
+    """A size whose losses are told."""
+
+    def __init__(self, size, table, masses):
+        n = len(masses)
+        zeros = np.zeros(n, dtype=np.int64)
+        super().__init__(size, [], FoldKeys(zeros, zeros, masses, 1.0, (0,)))
+        self._table = table
+
+    def play(self, stage, run):
+        self.stages.append(stage)
+        self.losses.append(np.array(self._table[stage]))
+        self.means.append(exact_mean(self.losses[-1], self.masses))
+
+
+def draw_tables(seed):
+    """Return losses in eighths, with ties, that fall at first; and masses."""
+    rng = np.random.default_rng(seed)
+    n = 8
+    noise = rng.integers(0, rng.choice([1, 2, 8]), (len(SIZES), n)) / 8
+    step = rng.choice([1, 4, 16])
+    tables = {}
+    for k, size in enumerate(SIZES):
+        level, falls = rng.integers(0, 3), rng.integers(-1, 3, len(STAGES))
+        means = 4 + level - np.cumsum(falls) / step
+        tables[size] = {s: (m + noise[k]).tolist() for s, m in zip(STAGES, means, strict=True)}
+    return tables, rng.integers(1, 3, n)
+
+
+def test_drawn_races_end_as_the_rule_says():
+    words, ended, tied = {"chosen": 0, "played": 0, "dropped": 0}, 0, 0
+    for seed in range(400):
+        tables, masses = draw_tables(seed)
+        told = []
+        entrants = [Told(size, tables[size], masses) for size in SIZES]
+        race = run_race(entrants, STAGES, tell=told.append)
+        wanted = run_by_rule(tables, STAGES, masses.tolist())
+        choice = race.choice
+        assert (choice.max_leaves, choice.n_estimators) == wanted.chosen, seed
+        assert race.runner_up.max_leaves == wanted.runner_up
+        assert [(t[0], t[1], t[4]) for t in choice.trials] == [
+            (t[0], t[1], t[4]) for t in wanted.trials
+        ], seed
+        for trial, (_, _, mean, squared, _) in zip(choice.trials, wanted.trials, strict=True):
+            assert trial.log_loss == float(mean)
+            assert trial.standard_error == pytest.approx(math.sqrt(squared), abs=1e-12)
+        assert sum(told) == len(SIZES) * len(STAGES)
+        assert (choice.n_folds, choice.n_examples) == (0, masses.size)
+        for trial in choice.trials:
+            words[trial.outcome] += 1
+        ended += any(each.ended for each in entrants)
+        means = sorted(min(each.means) for each in entrants)
+        tied += means[0] == means[1]
+    assert words["dropped"] > 50
+    assert words["chosen"] == 400
+    assert ended > 100
+    assert tied > 10
+
+
+def test_of_equal_trials_fewer_leaves_then_fewer_rounds_win():
+    flat = {stage: [1.0, 2.0] for stage in STAGES}
+    entrants = [Told(size, flat, np.ones(2, dtype=np.int64)) for size in SIZES]
+    race = run_race(entrants, STAGES)
+    assert (race.choice.max_leaves, race.choice.n_estimators) == (2, 1)
+    assert race.runner_up is entrants[1]
+    assert [each.stages for each in entrants] == [[1, 2]] * 3  # no better: all have ended
+
+
+def test_a_size_alone_is_never_dropped_and_has_no_runner_up():
+    falling = {stage: [8.0 - k, 9.0 - k] for k, stage in enumerate(STAGES)}
+    race = run_race([Told(4, falling, np.ones(2, dtype=np.int64))], STAGES)
+    assert [trial.outcome for trial in race.choice.trials] == ["played"] * 3 + ["chosen"]
+    assert race.runner_up is None
+
+
+def test_a_size_that_may_still_come_first_is_not_dropped():
+    """It is behind by more than two standard errors, but gains enough in each stage."""
+    flat = {1: [1.0, 1.0], 2: [0.9, 0.9], 4: [0.85, 0.85], 8: [0.84, 0.84]}
+    late = {1: [3.0, 3.0], 2: [2.0, 2.0], 4: [1.0, 1.0], 8: [0.5, 0.5]}
+    ones = np.ones(2, dtype=np.int64)
+    race = run_race([Told(2, flat, ones), Told(4, late, ones)], STAGES)
+    assert (race.choice.max_leaves, race.choice.n_estimators) == (4, 8)
+    slow = {1: [3.0, 3.0], 2: [2.9, 2.9], 4: [2.8, 2.8], 8: [0.5, 0.5]}
+    race = run_race([Told(2, flat, ones), Told(4, slow, ones)], STAGES)
+    assert [t[:2] for t in race.choice.trials if t.outcome == "dropped"] == [(4, 2)]
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "n", "wanted"),
+    [
+        (2, 64, [2, 4, 8, 16, 32]),
+        (2, 63, [2, 4, 8, 16]),
+        (2, 3, [2]),
+        (3, 1000, [2, 5, 6, 12, 24]),
+        (3, 10, [2, 5]),
+    ],
+)
+def test_sizes_suit_the_classes_and_the_examples(n_classes, n, wanted):
+    assert sizes_for(n_classes, n) == wanted
+
+
+def coarse(seed, n=130, n_classes=2):
+    """Return rows of few values, so that folds have the cuts of all rows, and noisy labels."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (n, 4)).astype(float)
+    score = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=n)
+    return X, np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
+
+
+def refit_folds(X, y, sizes, stages, weights=None, **settings):
+    """Return the losses of every size and stage, by fits without the rows held out, and masses."""
+    dealt = deal_folds(RowKeys(hash_rows(X), y, weights), 5)
+    at = np.concatenate([np.flatnonzero(dealt.part == k) for k in dealt.folds])
+    tables, masses = {}, dealt.masses[at]
+    for size in sizes:
+        tables[size] = {}
+        for stage in stages:
+            votes = []
+            for k in dealt.folds:
+                held = dealt.part == k
+                fold = NHBoostDTClassifier(stage, max_leaves=size, calibrate=False, **settings)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    fold.fit(X[~held], y[~held], None if weights is None else weights[~held])
+                votes.append(fold.decision_function(X[held]))
+            votes = np.concatenate(votes)
+            found = Calibration.fit(votes, y[at], masses, dealt.scale)
+            tables[size][stage] = found.losses(votes, y[at]).tolist()
+    return tables, masses.tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", ["two classes", "three classes", "weights"])
+def test_a_fit_chooses_what_refitted_folds_say(kind, seed, monkeypatch):
+    monkeypatch.setattr(choosing, "STAGES", (2, 5, 12))
+    n_classes = 3 if kind == "three classes" else 2
+    X, y = coarse(seed, n_classes=n_classes)
+    weights = np.random.default_rng(seed).integers(1, 4, y.size) if kind == "weights" else None
+    booster = NHBoostDTClassifier().fit(X, y, weights)
+    tables, masses = refit_folds(X, y, sizes_for(n_classes, y.size), (2, 5, 12), weights)
+    wanted = run_by_rule(tables, (2, 5, 12), masses)
+    chosen = booster.chosen_
+    assert (chosen.max_leaves, chosen.n_estimators) == wanted.chosen
+    assert [(t[0], t[1], t[4]) for t in chosen.trials] == [
+        (t[0], t[1], t[4]) for t in wanted.trials
+    ]
+    losses = [float(t[2]) for t in wanted.trials]
+    np.testing.assert_allclose([t.log_loss for t in chosen.trials], losses, rtol=1e-12)
+    assert (chosen.n_folds, chosen.n_examples) == (5, y.size)
+
+
+@pytest.mark.parametrize("name", [n for n in BOOSTERS if n != "boost-by-majority"])
+def test_every_booster_chooses_if_it_is_asked_to(name, monkeypatch):
+    monkeypatch.setattr(choosing, "STAGES", (2, 5))
+    X, y = coarse(3)
+    auto = {"n_estimators": "auto", "max_depth": None, "max_leaves": "auto"}
+    chosen = BOOSTERS[name](**auto, ensemble=False).fit(X, y)
+    assert {t.max_leaves for t in chosen.chosen_.trials} == {2, 4, 8, 16, 32}
+    shape = {"max_depth": None, "max_leaves": chosen.chosen_.max_leaves}
+    alike = BOOSTERS[name](n_estimators=chosen.chosen_.n_estimators, **shape).fit(X, y)
+    np.testing.assert_array_equal(alike.decision_function(X), chosen.decision_function(X))
