@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from driftgames.boosting import AdaBoostClassifier, NHBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins
-from driftgames.boosting.data.categories import CategoryColumn, CategoryEncoder
 from driftgames.boosting.estimators.persistence import FORMAT, VERSION, encode_model, load_model
 from driftgames.boosting.fit import choosing, rounds
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.tree_training_set import grow_on
+from driftgames.boosting.model.categories import CategoryColumn, CategoryEncoder
 from driftgames.certificates.margins import Margins
 from driftgames.core.documents import write_document
 from tests.refusals import REMOVED, check_refused

@@ -13,9 +13,14 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
-from driftgames.boosting.data.categories import RARE, CategoryColumn, CategoryEncoder, CategoryVotes
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.estimators.persistence import encode_model
+from driftgames.boosting.model.categories import (
+    RARE,
+    CategoryColumn,
+    CategoryEncoder,
+    CategoryVotes,
+)
 from driftgames.datasets.binarise import Attribute, binarise, make_columns
 from driftgames.datasets.libsvm import read_libsvm
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from joblib import Parallel, delayed
 
-from driftgames.boosting.estimators.input_checks import count_threads
+from driftgames.boosting.face.input_checks import count_threads
 
 
 @pytest.fixture(autouse=True)

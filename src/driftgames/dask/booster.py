@@ -20,8 +20,8 @@ from driftgames.boosting.data.cuts import MOST_BINS
 from driftgames.boosting.data.row_sample import stack_rows
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.estimators.base import BaseBooster
-from driftgames.boosting.estimators.booster_input import Settings
 from driftgames.boosting.estimators.persistence import load_model
+from driftgames.boosting.face.booster_input import Settings
 from driftgames.boosting.fit.assembly import join
 from driftgames.boosting.fit.calibration import SMALL, RowKeys, cross_fit
 from driftgames.boosting.fit.choosing import SizeRace, choose_size, sample_rows

@@ -13,16 +13,16 @@ import scipy.sparse as sp
 
 import dask
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.categories import CategoryCounts, CategoryEncoder
 from driftgames.boosting.data.cut_summary import CutSummary
 from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.data.frames import Categories, FoundCategories, recode
 from driftgames.boosting.data.row_sample import hash_rows, stack_rows
 from driftgames.boosting.data.sample_weights import WeightScale, WeightTotals, exact_sum
 from driftgames.boosting.estimators.base import BaseBooster
-from driftgames.boosting.estimators.input_checks import check_examples
+from driftgames.boosting.face.input_checks import check_examples
 from driftgames.boosting.fit.calibration import RowKeys, votes_after
 from driftgames.boosting.growth.shape import STUMP, TreeShape
+from driftgames.boosting.model.categories import CategoryCounts, CategoryEncoder
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 

@@ -13,12 +13,12 @@ import numpy as np
 from distributed import Client
 
 import dask
-from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.data.sample_weights import WeightScale, class_factors
 from driftgames.boosting.estimators.base import BaseBooster
-from driftgames.boosting.estimators.booster_input import find_classes
+from driftgames.boosting.face.booster_input import find_classes
 from driftgames.boosting.fit.calibration import RowKeys
+from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.dask import partitions
 from driftgames.dask.exchange import ClusterWatch

@@ -1,1 +1,1 @@
-"""The faces that scikit-learn knows: parameters, fit and predict of every booster."""
+"""The boosters: each says how it weighs the examples and what it promises."""

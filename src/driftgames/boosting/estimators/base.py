@@ -10,8 +10,8 @@ import numpy as np
 
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.estimators.explaining import Explaining
-from driftgames.boosting.estimators.input_checks import check_labels, count_threads, is_plain
 from driftgames.boosting.estimators.mean_certificate import mean_certificate
+from driftgames.boosting.face.input_checks import check_labels, count_threads, is_plain
 from driftgames.boosting.fit.batch_fit import BatchFit
 from driftgames.boosting.model.row_scores import CHUNK
 from driftgames.boosting.model.votes import winners

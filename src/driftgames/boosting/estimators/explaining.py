@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse
 
 from driftgames.boosting.data.frames import code_columns
-from driftgames.boosting.estimators.booster_input import BoosterInput
-from driftgames.boosting.estimators.input_checks import encode_rows
+from driftgames.boosting.face.booster_input import BoosterInput
+from driftgames.boosting.face.input_checks import encode_rows
 from driftgames.boosting.model.additive import Explanation, draw_shapes
 from driftgames.certificates.margins import MarginCertificate
 from driftgames.core.checks import check_integer, shown

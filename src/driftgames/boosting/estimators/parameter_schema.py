@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from driftgames.boosting.data.cuts import MOST_BINS
-from driftgames.boosting.estimators.parameters import SharedParameters
+from driftgames.boosting.face.parameters import SharedParameters
 from driftgames.boosting.growth.shape import CRITERIA
 from driftgames.boosting.model.model_schema import LABEL
 from driftgames.core.checks import is_real

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.fit.calibration import FoldKeys
 from driftgames.boosting.fit.race import Mean
 from driftgames.boosting.growth.binned_trees import to_trees
+from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import Stumps

@@ -11,8 +11,8 @@ import numpy as np
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.sources import Asked, open_source
-from driftgames.boosting.estimators.booster_input import BoosterInput
-from driftgames.boosting.estimators.input_checks import check_examples, open_threads
+from driftgames.boosting.face.booster_input import BoosterInput
+from driftgames.boosting.face.input_checks import check_examples, open_threads
 from driftgames.boosting.fit.batches import BatchReader
 from driftgames.boosting.fit.monitoring import Callback, name_sets
 from driftgames.boosting.fit.rounds import BoostingRounds, outline_of

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.categories import CategoryCounts, CategoryEncoder
 from driftgames.boosting.data.cut_summary import CutSummary
 from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.data.fingerprint import OTHER_ROWS, Fingerprint
@@ -33,16 +32,14 @@ from driftgames.boosting.data.sample_weights import (
     weigh_examples,
 )
 from driftgames.boosting.data.sources import Batch, Source
-from driftgames.boosting.estimators.booster_input import find_classes
+from driftgames.boosting.face.booster_input import BoosterInput, find_classes
 from driftgames.boosting.fit.assembly import begin_assembly, join
 from driftgames.boosting.fit.calibration import CrossFit, RowKeys, cross_fit, votes_after
 from driftgames.boosting.fit.monitoring import Stopping
+from driftgames.boosting.model.categories import CategoryCounts, CategoryEncoder
 from driftgames.core.checks import float_errors
 from driftgames.core.progress import progress
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from driftgames.boosting.estimators.base import BaseBooster
 
 
 class Rows(NamedTuple):
@@ -202,7 +199,7 @@ class BatchReader:
             return X
         return self.encoder.expand(self.encoder.recode(X, self.categories))
 
-    def cross_fit(self, booster: BaseBooster, stages: Sequence[int]) -> CrossFit:
+    def cross_fit(self, booster: BoosterInput, stages: Sequence[int]) -> CrossFit:
         """Do the same as `calibration.cross_fit` for a booster fitted to these batches."""
         keys = self.keys()
         given = keys.sample_weight
@@ -214,7 +211,7 @@ class BatchReader:
                     weights = () if given is None else (rows.of(given)[mine],)
                     yield rows.X[mine], rows.y[mine], *weights
 
-        def refit(fresh: BaseBooster, held: BoolArray, stages: Sequence[int]) -> FloatArray:
+        def refit(fresh: BoosterInput, held: BoolArray, stages: Sequence[int]) -> FloatArray:
             columns = self.expand
             if fresh is not booster:
                 fresh.fit_batches(lambda: select(~held))

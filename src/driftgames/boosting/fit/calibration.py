@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -25,13 +25,11 @@ from driftgames.boosting.data.frames import Categories
 from driftgames.boosting.data.monotonic import directions
 from driftgames.boosting.data.row_sample import hash_rows
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.estimators.input_checks import count_threads
+from driftgames.boosting.face.booster_input import BoosterInput
+from driftgames.boosting.face.input_checks import count_threads
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.training_record import HeldOut
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from driftgames.boosting.estimators.base import BaseBooster
 
 SMALL = 10_000
 """Below so many examples there are ten parts."""
@@ -59,7 +57,7 @@ class RowKeys(NamedTuple):
         return RowKeys(self.hashes[rows], self.labels[rows], weights)
 
 
-Refit = Callable[["BaseBooster", BoolArray, Sequence[int]], FloatArray]
+Refit = Callable[[BoosterInput, BoolArray, Sequence[int]], FloatArray]
 """``refit(fresh, held, stages)`` fits a booster to the examples that are not held.
 
 It returns its votes on those that are, after so many rounds as each of the ``stages`` says.
@@ -121,7 +119,9 @@ def deal_folds(keys: RowKeys, n_parts: int | None = None) -> FoldKeys:
     return FoldKeys(part, labels, weights.of_each, scale, folds)
 
 
-def cross_fit(booster: BaseBooster, keys: RowKeys, refit: Refit, stages: Sequence[int]) -> CrossFit:
+def cross_fit(
+    booster: BoosterInput, keys: RowKeys, refit: Refit, stages: Sequence[int]
+) -> CrossFit:
     """Return the calibration of a fitted booster from votes on examples held out.
 
     The ``stages`` are the numbers of rounds to choose from. Where a class has one example only,
@@ -190,14 +190,14 @@ def difference(one: FloatArray, other: FloatArray, masses: IntArray) -> tuple[fl
     return away, math.sqrt(exact_mean((more - away) ** 2, masses) / more.size)
 
 
-def votes_after(booster: BaseBooster, columns: Any, stages: Sequence[int]) -> FloatArray:
+def votes_after(booster: BoosterInput, columns: Any, stages: Sequence[int]) -> FloatArray:
     """Return the votes of a booster on columns, after so many rounds as each of the stages says."""
     n_threads = count_threads(booster.n_jobs)
     return booster.model_.votes_after(columns, stages, n_threads=n_threads)
 
 
 def cross_fit_here(
-    booster: BaseBooster,
+    booster: BoosterInput,
     X: Any,
     y: Array,
     sample_weight: FloatArray | None,
@@ -209,7 +209,7 @@ def cross_fit_here(
         heavy = sample_weight > 0
         X, y, sample_weight = X[heavy], y[heavy], sample_weight[heavy]
 
-    def refit(fresh: BaseBooster, held: BoolArray, stages: Sequence[int]) -> FloatArray:
+    def refit(fresh: BoosterInput, held: BoolArray, stages: Sequence[int]) -> FloatArray:
         if fresh is booster:
             return votes_after(booster, booster.model_.expand(X, categories), stages)
         fresh.fit(X[~held], y[~held], None if sample_weight is None else sample_weight[~held])
@@ -219,7 +219,7 @@ def cross_fit_here(
     return cross_fit(booster, RowKeys(hash_rows(X), labels, sample_weight), refit, stages)
 
 
-def _fresh(booster: BaseBooster, n_examples: int) -> BaseBooster:
+def _fresh(booster: BoosterInput, n_examples: int) -> BoosterInput:
     """Return an unfitted booster that plays as many rounds on fewer examples."""
     settings = {
         **booster.record_.settings,
@@ -237,7 +237,7 @@ def _fresh(booster: BaseBooster, n_examples: int) -> BaseBooster:
         settings["monotonic_cst"] = found.tolist()
     if booster.encoder_ is not None:
         settings["categorical_features"] = [each is not None for each in booster.encoder_.features]
-    fresh: BaseBooster = clone(booster).set_params(**settings)
+    fresh: BoosterInput = clone(booster).set_params(**settings)
     if booster.record_.choice is not None and booster.max_depth is None:
         fresh.max_leaves = booster.record_.choice.max_leaves
     if isinstance(fresh.max_leaves, int):

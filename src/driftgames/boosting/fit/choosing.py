@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.fit import calibration
 from driftgames.boosting.fit.calibration import FoldKeys, RowKeys, deal_folds
 from driftgames.boosting.fit.folds import Fold
 from driftgames.boosting.fit.race import STAGES, Entrant, Race, run_race, sizes_for
 from driftgames.boosting.fit.training_rows import FoldRows
 from driftgames.boosting.growth.shape import TreeShape
+from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.weights.example_chips import ExampleChips
 from driftgames.core.typing import IntArray
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.folds import deal_ranks, hold_out
+from driftgames.boosting.face.booster_input import BoosterInput
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.sigmoids import fit_sigmoid
 from driftgames.boosting.model.stumps import Stumps
@@ -19,9 +20,6 @@ from driftgames.boosting.model.votes import cast_votes, winners
 from driftgames.boosting.weights.example_chips import Round
 from driftgames.core.checks import shown
 from driftgames.core.typing import BoolArray, IntArray
-
-if TYPE_CHECKING:
-    from driftgames.boosting.estimators.base import BaseBooster
 
 MANY = 10_000
 """Beyond so many examples ``early_stopping="auto"`` stops early, as in scikit-learn."""
@@ -39,7 +37,7 @@ class Stopping:
     tol: float
 
     @classmethod
-    def of(cls, booster: BaseBooster, n_examples: int) -> Stopping | None:
+    def of(cls, booster: BoosterInput, n_examples: int) -> Stopping | None:
         """Return the settings of a booster with ``early_stopping``; None if none is held out."""
         early = booster.early_stopping
         if early == "cv" or (early == "auto" and n_examples <= MANY):
@@ -100,7 +98,7 @@ class EvaluationSet:
         best = Calibration.fit(votes, self._labels, self.masses, self._scale)
         return best.log_loss(votes, self._labels, self.masses)
 
-    def score(self, scoring: Any, model: Callable[[], BaseBooster]) -> float:
+    def score(self, scoring: Any, model: Callable[[], BoosterInput]) -> float:
         """Return the score after the rounds so far: the higher, the better."""
         if isinstance(scoring, str) and scoring == "loss":
             return -self.log_loss()
@@ -135,7 +133,7 @@ class Stage:
     zero_fraction: float
     training_error: float
     evals_result: dict[str, dict[str, list[float]]]
-    model: Callable[[], BaseBooster]
+    model: Callable[[], BoosterInput]
 
 
 @dataclass
@@ -170,7 +168,7 @@ class Watch:
             validation_score=None if self.stopping is None else np.array(self.scores),
         )
 
-    def begin(self, model: Callable[[], BaseBooster]) -> None:
+    def begin(self, model: Callable[[], BoosterInput]) -> None:
         """Score the vote before the first round."""
         if self.stopping is not None and self.validation is not None:
             self.scores.append(self.validation.score(self.stopping.scoring, model))
@@ -179,7 +177,7 @@ class Watch:
         self,
         hypothesis: Callable[[], Any],
         played: Round,
-        model: Callable[[], BaseBooster],
+        model: Callable[[], BoosterInput],
         *,
         told: tuple[int, int] | None,
     ) -> None:

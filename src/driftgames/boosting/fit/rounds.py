@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.data.cuts import MOST_BINS
 from driftgames.boosting.data.row_sample import hash_rows
 from driftgames.boosting.data.sample_weights import (
@@ -24,8 +23,8 @@ from driftgames.boosting.data.sample_weights import (
     weigh_classes,
     weigh_examples,
 )
-from driftgames.boosting.estimators.booster_input import BoosterInput, Settings, find_classes
-from driftgames.boosting.estimators.input_checks import (
+from driftgames.boosting.face.booster_input import BoosterInput, Settings, find_classes
+from driftgames.boosting.face.input_checks import (
     check_examples,
     check_rows,
     count_threads,
@@ -56,6 +55,7 @@ from driftgames.boosting.growth.estimator_training_set import (
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.training_set import TrainingSet
 from driftgames.boosting.growth.tree_training_set import grow_on
+from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel, expand_for
 from driftgames.boosting.model.training_record import (
     COLUMNS,

@@ -15,9 +15,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from driftgames.boosting.data.binned_data import BinnedData, bin_examples
-from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.data.frames import Categories
 from driftgames.boosting.data.sample_weights import SampleWeights
+from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.core.typing import BoolArray, IntArray
 
 Coded = tuple[CategoryEncoder | None, BinnedData]

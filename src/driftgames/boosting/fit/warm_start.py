@@ -13,14 +13,14 @@ from driftgames.boosting.weights.example_chips import Round
 from driftgames.core.checks import shown
 
 if TYPE_CHECKING:
-    from driftgames.boosting.data.categories import CategoryEncoder
-    from driftgames.boosting.fit.rounds import BoostingRounds
+    from driftgames.boosting.face.booster_input import BoosterInput
+    from driftgames.boosting.model.categories import CategoryEncoder
     from driftgames.boosting.weights.example_chips import ExampleChips
 
 _ROUNDING = 1e-9  # the difference between edges that are added up in different orders
 
 
-def check_continuation(booster: BoostingRounds, classes: Array, n_estimators: int | None) -> None:
+def check_continuation(booster: BoosterInput, classes: Array, n_estimators: int | None) -> None:
     """Raise ValueError unless a fitted booster can go on with these classes and settings."""
     if len(booster.record_.members) > 1:
         raise ValueError(
@@ -47,7 +47,7 @@ def check_continuation(booster: BoostingRounds, classes: Array, n_estimators: in
     check_settings(booster)
 
 
-def check_categories(booster: BoostingRounds, encoder: CategoryEncoder | None) -> None:
+def check_categories(booster: BoosterInput, encoder: CategoryEncoder | None) -> None:
     """Raise ValueError if the examples have other categories than those of the earlier fit."""
     if encoder != booster.encoder_:
         raise ValueError(
@@ -63,7 +63,7 @@ def check_names(was: Array | None, now: Sequence[str]) -> None:
         raise ValueError(f"warm_start goes on with the same features; they had {before}; got {now}")
 
 
-def check_settings(booster: BoostingRounds) -> None:
+def check_settings(booster: BoosterInput) -> None:
     """Raise ValueError if the rounds played already were played with other settings."""
     for name, now in booster.binding_settings().items():
         was = booster.record_.settings[name]

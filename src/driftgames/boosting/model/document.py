@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import CHOSEN_NUMBERS, Choice, Trial
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import Stumps

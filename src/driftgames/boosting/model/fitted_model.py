@@ -16,10 +16,10 @@ from scipy.sparse import issparse
 from sklearn.utils import get_tags
 
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.data.frames import Categories, code_columns
 from driftgames.boosting.model.additive import ByFeature, Explanation
 from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.stumps import Stumps, count_questions
 from driftgames.boosting.model.tables import (
     EstimatorTables,

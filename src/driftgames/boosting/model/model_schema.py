@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.boosting.data.categories import CategoryEncoder
+from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import CHOSEN, CHOSEN_NUMBERS, OUTCOMES
 from driftgames.boosting.model.training_record import COLUMNS
 from driftgames.core.checks import is_real

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.boosting.data.categories import CategoryColumn, CategoryEncoder
 from driftgames.boosting.data.frames import UNKNOWN
+from driftgames.boosting.model.categories import CategoryColumn, CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.treelite_export import as_trees, check_exportable
 from driftgames.core.typing import FloatArray

@@ -7,8 +7,8 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import Stumps

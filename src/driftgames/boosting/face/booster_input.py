@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from abc import ABC
+from abc import ABC, abstractmethod
 from dataclasses import fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -15,9 +15,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.cuts import MOST_BINS
 from driftgames.boosting.data.monotonic import directions, plain_constraints
-from driftgames.boosting.estimators.fitted_face import FittedFace
-from driftgames.boosting.estimators.input_checks import check_rows, encode_rows
-from driftgames.boosting.estimators.parameters import SharedParameters
+from driftgames.boosting.face.fitted_face import FittedFace
+from driftgames.boosting.face.input_checks import check_rows, encode_rows
+from driftgames.boosting.face.parameters import SharedParameters
 from driftgames.boosting.growth.shape import SETTINGS as SHAPE_SETTINGS
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.model.fitted_model import FittedModel
@@ -62,6 +62,10 @@ class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator,
     n_estimators: int | str
     chooses_rounds: ClassVar[bool] = True
     """Whether ``n_estimators`` may be "auto"."""
+
+    @abstractmethod
+    def fit(self, *examples: Any, **settings: Any) -> Self:
+        """Fit the booster; see `driftgames.boosting.fit.rounds`."""
 
     def _check_settings(self) -> Settings:
         """Return the settings, checked."""

@@ -16,7 +16,6 @@ from sklearn.utils import check_array, check_X_y
 from sklearn.utils.validation import validate_data
 
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.categories import CategoryEncoder
 from driftgames.boosting.data.frames import (
     Categories,
     check_types,
@@ -25,6 +24,7 @@ from driftgames.boosting.data.frames import (
     is_missing,
 )
 from driftgames.boosting.data.sparse_input import check_sparse
+from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel, expand_for
 from driftgames.core.checks import float_errors, shown, unmask
 from driftgames.core.threads import count_jobs
