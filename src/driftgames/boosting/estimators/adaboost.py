@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from driftgames.boosting.estimators.base import BaseBooster
 from driftgames.boosting.estimators.mean_certificate import no_certificate
-from driftgames.boosting.growth.training_set import TrainingSet
+from driftgames.boosting.growth.training_sets import TrainingSet
 from driftgames.boosting.weights.example_chips import ExampleChips
 from driftgames.boosting.weights.exponential import ExponentialChips
 from driftgames.certificates.margins import MarginCertificate, Margins

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from driftgames.boosting.estimators.base import BaseBooster
 from driftgames.boosting.estimators.mean_certificate import no_certificate
-from driftgames.boosting.growth.training_set import TrainingSet
+from driftgames.boosting.growth.training_sets import TrainingSet
 from driftgames.boosting.weights.by_mistakes import count_chips
 from driftgames.boosting.weights.example_chips import ExampleChips
 from driftgames.boosting.weights.majority import MajorityWeights

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy.typing as npt
 
 from driftgames.boosting.estimators.base import BaseBooster
-from driftgames.boosting.growth.training_set import TrainingSet
+from driftgames.boosting.growth.training_sets import TrainingSet
 from driftgames.boosting.weights.by_mistakes import count_chips
 from driftgames.boosting.weights.example_chips import ExampleChips
 from driftgames.boosting.weights.normal_hedge import NormalHedgeWeights

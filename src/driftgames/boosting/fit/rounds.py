@@ -53,7 +53,7 @@ from driftgames.boosting.growth.estimator_training_set import (
     draw_seeds,
 )
 from driftgames.boosting.growth.shape import TreeShape
-from driftgames.boosting.growth.training_set import TrainingSet
+from driftgames.boosting.growth.training_sets import TrainingSet
 from driftgames.boosting.growth.tree_training_set import grow_on
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel, expand_for

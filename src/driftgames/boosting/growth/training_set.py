@@ -12,7 +12,7 @@ A booster whose votes differ in weight needs to know the total of each example,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,12 +21,6 @@ from driftgames._kernels.jit import kernel
 from driftgames.boosting.data.bins import Array, BitArray
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
-
-TrainingSet: TypeAlias = "RowSet | SharedTrainingSet"
-"""Examples and a weak learner for them: what a booster needs."""
 
 
 class RowSet(ABC):

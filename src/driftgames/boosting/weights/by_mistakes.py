@@ -16,7 +16,8 @@ import numpy as np
 from driftgames._kernels.sums import dot
 from driftgames.boosting.growth.engine import MistakeEngine, scale_raw
 from driftgames.boosting.growth.positions import SUM_BITS, Rule
-from driftgames.boosting.growth.training_set import AsksAhead, MistakeCounts, TrainingSet
+from driftgames.boosting.growth.training_set import AsksAhead, MistakeCounts
+from driftgames.boosting.growth.training_sets import TrainingSet
 from driftgames.boosting.growth.tree_training_set import GrownTrees
 from driftgames.boosting.weights.example_chips import ExampleChips, Round
 from driftgames.certificates.margins import Margins

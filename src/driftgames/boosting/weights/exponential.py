@@ -9,7 +9,8 @@ import numpy as np
 
 from driftgames._kernels.elementary import log_all
 from driftgames.boosting.growth.positions import SUM_BITS
-from driftgames.boosting.growth.training_set import RowVotes, Standing, TrainingSet
+from driftgames.boosting.growth.training_set import RowVotes, Standing
+from driftgames.boosting.growth.training_sets import TrainingSet
 from driftgames.boosting.weights.example_chips import ExampleChips, Round
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import FloatArray
