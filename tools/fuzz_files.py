@@ -302,6 +302,7 @@ def model(name: str, make: Callable[[], Any]) -> Kind:
         booster.predict(rows)
         booster.decision_function(rows)
         booster.certificate_  # noqa: B018 (a property that computes)
+        str(getattr(booster, "chosen_", None))
 
     return Kind(name, lambda path: save_model(make().fit(X, y), path), load_model, use)
 
@@ -422,7 +423,8 @@ def all_kinds() -> dict[str, Callable[[], Kind]]:
         lambda: oco.CoinBetting(oco.Simplex(3), per_coordinate=True),
     )
     makers |= table_kinds(Kind)
-    add(model, "model of stumps", lambda: boosting.NHBoostDTClassifier(5))
+    add(model, "model of stumps", lambda: boosting.NHBoostDTClassifier(5, max_leaves=2))
+    add(model, "model that is a mean", lambda: boosting.NHBoostDTClassifier(3))
     add(model, "model of trees", lambda: boosting.NHBoostDTClassifier(4, max_depth=2))
     add(model, "model of adaboost", lambda: boosting.AdaBoostClassifier(4))
     return makers

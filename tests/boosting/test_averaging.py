@@ -117,6 +117,21 @@ def test_each_member_is_a_booster_that_holds_its_fold_out(name, races):
     assert np.average(losses, weights=entrants[0].masses) == pytest.approx(mean.log_loss, abs=1e-9)
 
 
+def test_categories_of_a_fold_are_ranked_without_the_rows_that_it_holds_out(races):
+    NHBoostDTClassifier().fit(FRAME, BY_TOWN)
+    (race,) = races
+    differ = set()
+    for k in race.dealt.folds:
+        seen = race.dealt.part != k
+        for size in (2, 4, 16):
+            alone = NHBoostDTClassifier(1, max_leaves=size, calibrate=False)
+            wanted = alone.fit(FRAME[seen], BY_TOWN[seen]).encoder_
+            assert race.encoders[size][k] == wanted
+            assert any(column.ranks for column in wanted.features if column) == (size > 2)
+            differ.add(str(wanted.encode()))
+    assert len(differ) > 2  # what is held out matters
+
+
 def test_the_runner_up_joins_where_the_log_loss_falls(races):
     joined = []
     for seed in range(12):

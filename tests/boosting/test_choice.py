@@ -83,7 +83,7 @@ def test_the_choice_does_not_depend_on_order_threads_or_batches(way, many):
         assert encode_model(other.set_params(n_jobs=None)) == encode_model(wanted)
 
 
-def test_categories_are_ranked_without_the_rows_held_out(many):
+def test_the_choice_beside_categories_does_not_depend_on_order_or_threads(many):
     booster = NHBoostDTClassifier().fit(FRAME, TWO)
     order = np.random.default_rng(1).permutation(N)
     other = NHBoostDTClassifier(n_jobs=2).fit(FRAME.iloc[order], TWO[order])
@@ -120,6 +120,17 @@ def test_many_examples_choose_leaves_on_a_sample_and_rounds_on_one_part(monkeypa
     given = NHBoostDTClassifier(max_leaves=4).fit(X, TWO)
     assert {trial.max_leaves for trial in given.chosen_.trials} == {4}
     assert len(given.chosen_.trials) <= 3  # no sample is needed for one size
+
+
+def test_many_examples_keep_the_leaves_that_the_sample_chose(monkeypatch):
+    monkeypatch.setattr("driftgames.boosting.fit.calibration.LARGE", 200)
+    monkeypatch.setattr(choosing, "SAMPLE", 150)
+    rows = np.random.default_rng(4).normal(size=(300, 2))
+    chosen = NHBoostDTClassifier().fit(rows, rows[:, 0] * rows[:, 1] > 0).chosen_
+    end = next(k for k in range(1, 20) if chosen.trials[k].max_leaves < chosen.trials[k - 1][0])
+    best = min(chosen.trials[:end], key=lambda trial: trial.log_loss)
+    assert best.max_leaves == chosen.max_leaves > 2  # stumps cannot
+    assert {trial.max_leaves for trial in chosen.trials[end:]} == {best.max_leaves}
 
 
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
