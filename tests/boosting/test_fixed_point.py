@@ -83,7 +83,8 @@ def test_a_tied_vote_is_for_class_0(kind):
         engine = MistakeEngine(data, TreeShape(2), data.sample_weights, 5)
         engine.keeper.masses[:, :5] = masses
         engine.keeper.at[[N_ROUNDS, WIDTH]] = 4, 5
-        _, wrong = _scaling()(engine.keeper, np.ones(5))
+        engine.keeper.raw[:5] = 1.0
+        _, wrong = _scaling()(engine.keeper, 0)
     assert wrong == 8 + 16 + 128 + 256 + 512
 
 

@@ -26,7 +26,7 @@ class Told(Entrant):
         super().__init__(size, [], FoldKeys(zeros, zeros, masses, 1.0, (0,)))
         self._table = table
 
-    def play(self, stage, run):
+    def measure(self, stage, votes):
         self.stages.append(stage)
         self.losses.append(np.array(self._table[stage]))
         self.means.append(exact_mean(self.losses[-1], self.masses))
@@ -110,8 +110,12 @@ def test_a_size_that_may_still_come_first_is_not_dropped():
         (2, 64, [2, 4, 8, 16, 32]),
         (2, 63, [2, 4, 8, 16]),
         (2, 3, [2]),
-        (3, 1000, [2, 5, 6, 12, 24]),
+        (3, 1000, [2, 5, 12, 24]),
         (3, 10, [2, 5]),
+        (4, 1000, [2, 6, 16, 32]),
+        (5, 1000, [2, 7, 20]),
+        (10, 1000, [2, 12, 40]),
+        (11, 1000, [2, 13]),
     ],
 )
 def test_sizes_suit_the_classes_and_the_examples(n_classes, n, wanted):

@@ -41,7 +41,7 @@ STUMPS = [
         True,
         r'n_estimators must be an integer from 1 or "auto"; got True',
     ),
-    ("parameters.max_bins", 256, r"max_bins must be an integer from 2 to 255; got 256"),
+    ("parameters.max_bins", 256, r'max_bins must be an integer from 2 to 255 or "auto"; got 256'),
     ("parameters.estimator", "tree", r"parameters\.estimator must be null; got 'tree'"),
     (
         "parameters.n_jobs",

@@ -51,7 +51,8 @@ def _fit_shares(booster, weights, pieces, y=Y):
     """Fit a booster to rows in pieces, every second of which is sparse."""
     classes, labels = np.unique(y, return_inverse=True)
     shape = booster._check_settings().shape.fitted_to(classes.size, N)
-    whole = bin_examples(X, labels == 1, weights.of_each, booster.max_bins)
+    bins = 255 if booster.max_bins == "auto" else booster.max_bins
+    whole = bin_examples(X, labels == 1, weights.of_each, bins)
     shares = []
     for k, rows in enumerate(pieces):
         part = sp.csr_matrix(X[rows]) if k % 2 else X[rows]

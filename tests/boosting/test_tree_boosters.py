@@ -366,7 +366,7 @@ def test_auto_is_two_leaves_more_than_classes_where_none_can_be_chosen(n_classes
     X = rng.normal(size=(200, 3))
     y = rng.integers(1, n_classes, 200)
     y[7] = 0  # one example only: no fold can hold it out
-    settings = {"max_depth": None, "calibrate": False}
+    settings = {"max_depth": None, "calibrate": False, "max_bins": 255}
     auto = NHBoostDTClassifier(4, max_leaves="auto", **settings).fit(X, y)
     given = NHBoostDTClassifier(4, max_leaves=2 + n_classes, **settings).fit(X, y)
     assert auto.trees_ == given.trees_

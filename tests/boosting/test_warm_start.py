@@ -115,7 +115,7 @@ def test_the_same_examples_in_another_order_go_on(booster, data):
         (
             NHBoostDTClassifier(5, max_leaves=2, calibrate=False),
             {"max_bins": 16},
-            "max_bins was 255 in the rounds .*; got 16",
+            "max_bins was 'auto' in the rounds .*; got 16",
         ),
         (
             BoostByMajorityClassifier(5, horizon=9, calibrate=False),

@@ -24,8 +24,8 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
+from operator import methodcaller
 
 import numpy as np
 
@@ -252,7 +252,7 @@ def run_race(
     for k, stage in enumerate(stages):
         # the largest trees first, so that no thread is left with one of them at the end
         folds = [fold for entrant in reversed(running) for fold in entrant.folds]
-        play = partial(Fold.votes, n_rounds=stage)
+        play = methodcaller("votes", stage)
         votes = iter(map(play, folds) if pool is None else pool.map(play, folds))
         for entrant in reversed(running):
             entrant.measure(stage, list(islice(votes, len(entrant.folds))))
