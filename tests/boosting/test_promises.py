@@ -48,7 +48,7 @@ def test_an_edge_just_below_the_expected_one_voids_boost_by_majority(below, data
 
 
 def test_fractional_weights_count_as_many_examples_as_there_are():
-    """Masses of fractional weights sum to about 2**52; the prior of a sigmoid must see n examples."""
+    """Masses of fractional weights sum to about 2**52; the prior must see n examples."""
     rng = np.random.default_rng(0)
     hashes, labels = np.arange(40, dtype=np.uint64), np.arange(40) % 2
     weights = rng.uniform(0.1, 1.0, 40)

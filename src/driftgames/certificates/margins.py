@@ -340,7 +340,8 @@ class MarginCertificate(Displayed, Comparable):
         lines = [] if self.new_examples is None else [str(self.new_examples)]
         lines.append(self._headline())
         if self.needed is not None:
-            lines.append(str(self.needed))
+            told = self.needed.reason in lines[-1]
+            lines.append(str(self.needed) if told else f"{self.needed.reason}; {self.needed}")
         promise = f"promised at most {self.error_bound:.3f}"
         if self.error_bound >= 1.0:
             promise = "nothing is promised about it"
