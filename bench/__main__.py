@@ -35,6 +35,7 @@ PEERS: dict[str, tuple[str, ...]] = {
     "portfolios": ("universal-portfolios",),
     "off_policy": (),
     "betting": (),
+    "new_examples": (),
     "scale": ("dask", "lightgbm", "xgboost"),
     "noise": ("lightgbm",),
     "accuracy": (

@@ -72,6 +72,7 @@ def results():
         trees.trees_,
         certificates.ConfidenceSequence().run(LOSSES[:, 0]),
         certificates.mean_interval(LOSSES[:, 0]),
+        certificates.NewExamples((200,) * 5, (20, 18, 25, 21, 16), "mean"),
         check_potential(TwoNorm(), 20),
         learner.certificate(),
         run,

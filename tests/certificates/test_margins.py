@@ -1,7 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from driftgames.certificates.margins import MarginCertificate, Margins
+from driftgames.certificates import NewExamples
+from driftgames.certificates.margins import MarginCertificate, Margins, MemberEdges
+from driftgames.certificates.pairs import PairCertificate
 from driftgames.potentials import Exponential, NoBoundError, NormalHedgeDT, TwoNorm
 
 MARGINS = Margins.of_examples([0.5, -0.2, 0.5, 0.1, 0.9])
@@ -100,3 +104,70 @@ def test_certificates_are_equal_where_all_their_lines_are():
 
     assert made(0.3) == made(0.3)
     assert made(0.3) != made(0.2)
+
+
+@pytest.mark.parametrize("mean_edge", [0.02, 0.1, 0.2])
+def test_where_theorem_3_promises_nothing_it_tells_the_first_rounds_that_would(mean_edge):
+    bound, mass = NormalHedgeDT().bound, int(MARGINS.masses.sum())
+    made = MarginCertificate.of_regret("x", 5, MARGINS, 0.2, mean_edge, bound)
+    assert made.error_bound == 1.0
+    assert f"Theorem 3 promises nothing here: the edges are too small for {mass} ex" in str(made)
+    begin, end = made.needed[:2]
+
+    def promised(n):
+        return MarginCertificate.of_regret("x", n, MARGINS, 0.2, mean_edge, bound).error_bound
+
+    assert promised(begin) < 1.0 == promised(begin - 1)
+    assert promised(end) == 0.0 < promised(end - 1)
+    assert f"after {begin:,} rounds, and no error after {end:,}" in str(made)
+
+
+def test_bounds_that_hold_are_not_praised_where_they_promise_nothing_about_errors():
+    made = MarginCertificate.of_regret("x", 200, MARGINS, 0.2, 0.1, NormalHedgeDT().bound)
+    assert made.error_bound == 1.0 > made.promised.min()
+    assert made.verdict.startswith("every bound holds; Theorem 3 promises nothing here")
+    assert str(made).count("promises nothing here") == 1
+
+
+def test_without_an_edge_no_number_of_rounds_is_enough():
+    made = MarginCertificate.of_regret("x", 50, MARGINS, 0.2, 0.0, NormalHedgeDT().bound)
+    assert made.needed.to_begin is None
+    assert "no number of rounds is enough" in str(made)
+
+
+def test_a_bound_for_one_horizon_alone_tells_no_other_rounds():
+    def once(horizon, epsilon):
+        if np.any(np.asarray(horizon) != 50):
+            raise NoBoundError("another horizon")
+        return np.full(np.shape(epsilon), 50.0)
+
+    made = MarginCertificate.of_regret("x", 50, MARGINS, 0.2, 0.1, once)
+    assert "there is no bound for other numbers of rounds" in str(made)
+
+
+def test_a_promise_below_one_needs_no_more_rounds():
+    made = MarginCertificate.of_regret("x", 5000, MARGINS, 0.0, 0.3, NormalHedgeDT().bound)
+    assert made.error_bound < 1.0
+    assert made.needed is None
+    assert "promises nothing" not in str(made)
+
+
+def test_of_a_mean_the_rounds_are_those_of_each_booster():
+    members = [MemberEdges(10, 0.3, 4), MemberEdges(10, 0.35, 4)]
+    made = MarginCertificate.of_mean("x", MARGINS, 0.2, members, 0.2, NormalHedgeDT().bound)
+    begin = made.needed.to_begin
+    for n_rounds, something in ((begin, True), (begin - 1, False)):
+        more = [each._replace(n_rounds=n_rounds) for each in members]
+        then = MarginCertificate.of_mean("x", MARGINS, 0.2, more, 0.2, NormalHedgeDT().bound)
+        assert (then.error_bound < 1.0) is something
+    assert f"after {begin} rounds of each of the 2 boosters" in str(made)
+
+
+def test_the_promise_about_new_examples_comes_first_everywhere():
+    promise = NewExamples((100,), (7,))
+    made = MarginCertificate.of_regret("x", 50, MARGINS, 0.2, 0.1, NormalHedgeDT().bound)
+    told = replace(made, new_examples=promise)
+    for each in (told, PairCertificate.of(told, 3, 4.0)):
+        assert str(each).startswith(str(promise))
+        assert promise.promise in each._repr_html_()
+        assert each != made

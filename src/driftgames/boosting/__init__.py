@@ -5,6 +5,9 @@ these weights, and moves each example to the right if the hypothesis is right on
 left. With one vote per round an example's position is its number of mistakes, so weights and sums
 of them are integers: neither the order of rows nor the number of threads changes a bit.
 
+A stump of two classes asks one question and votes for another class on each side. The constant vote
+is no stump: where one class has most of the weight, a constant vote could have a larger edge.
+
 The rooms, read from the data to the classifier:
 
 data        what comes in: frames, categories, weights, cuts and bins

@@ -1,13 +1,15 @@
 """Certificates: what a run achieved beside what the theorems promise of it.
 
 `regret` measures a run, `bounds` states what is promised, and a `Certificate` holds the two
-side by side. `betting` and `mean_intervals` bound a mean that is not known.
+side by side. `betting` and `mean_intervals` bound a mean that is not known, and `new_examples` the
+error of a booster on examples that it has not seen.
 """
 
 from driftgames.certificates.betting import ConfidenceRun, ConfidenceSequence, confidence_sequence
 from driftgames.certificates.certificate import Certificate, CoverageCertificate
 from driftgames.certificates.interval_regret import IntervalCertificate
 from driftgames.certificates.mean_intervals import MeanInterval, coin_interval, mean_interval
+from driftgames.certificates.new_examples import NewExamples
 from driftgames.certificates.regret import RegretCurve, epsilon_regret, regret_curve
 from driftgames.certificates.regret_certificate import RegretCertificate
 
@@ -18,6 +20,7 @@ __all__ = [
     "CoverageCertificate",
     "IntervalCertificate",
     "MeanInterval",
+    "NewExamples",
     "RegretCertificate",
     "RegretCurve",
     "coin_interval",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from driftgames._kernels.elementary import exp_all, log1p_all, log_all
 from driftgames._kernels.sums import total
 from driftgames.certificates.certificate import Bound, Comparable, align
+from driftgames.certificates.new_examples import NewExamples
 from driftgames.core.checks import check_between
 from driftgames.core.display import Displayed, Fields
 from driftgames.core.typing import Axes, Figure, FloatArray, IntArray
@@ -19,6 +20,9 @@ from driftgames.potentials import NoBoundError
 from driftgames.tables import counted
 
 SHOWN = (-0.1, 0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
+
+_FRACTIONAL = 2**31  # a mass from here on is of fractional sample weights
+_MOST_ROUNDS = 2**40  # no promise after so many rounds means that none comes
 
 _GRID = np.arange(-100, 101) / 100  # thetas that every curve has, beside the margins themselves
 
@@ -62,6 +66,41 @@ class MemberEdges(NamedTuple):
     mass: int
 
 
+class RoundsNeeded(NamedTuple):
+    """With how many rounds of the same edges Theorem 3 would promise something.
+
+    ``to_begin`` is the first number of rounds with a promise below 1 for the training error, and
+    ``for_no_error`` the first with a promise of 0. None: no number of rounds is enough, or, unless
+    ``is_known``, there is no bound for other numbers of rounds. They are rounds of each of
+    ``n_boosters``, and ``n_examples`` is the mass that the edges are too small for.
+    """
+
+    to_begin: int | None
+    for_no_error: int | None
+    n_examples: int
+    n_boosters: int = 1
+    is_known: bool = True
+
+    @property
+    def reason(self) -> str:
+        """Why there is no promise; the mass of fractional weights is no number of examples."""
+        counts = counted(self.n_examples, "example")
+        whom = counts if self.n_examples < _FRACTIONAL else "these examples"
+        return f"Theorem 3 promises nothing here: the edges are too small for {whom}"
+
+    def __str__(self) -> str:
+        if not self.is_known:
+            return "there is no bound for other numbers of rounds"
+        if self.to_begin is None:
+            return "with such edges no number of rounds is enough"
+        each = f" of each of the {self.n_boosters} boosters" if self.n_boosters > 1 else ""
+        end = "" if self.for_no_error is None else f", and no error after {self.for_no_error:,}"
+        return (
+            f"with such edges it would promise something after {counted(self.to_begin, 'round')}"
+            f"{each}{end}"
+        )
+
+
 class MarginRow(NamedTuple):
     """One line of a certificate."""
 
@@ -94,6 +133,10 @@ class MarginCertificate(Displayed, Comparable):
         The same for the training error.
     caveat : str
         What the promise rests on, or why there is none.
+    needed : RoundsNeeded, optional
+        Where nothing is promised about the training error, how many rounds it would take.
+    new_examples : NewExamples, optional
+        What is promised about new examples: it comes first.
 
     Examples
     --------
@@ -121,6 +164,8 @@ class MarginCertificate(Displayed, Comparable):
     training_error: float
     error_bound: float
     caveat: str = ""
+    needed: RoundsNeeded | None = None
+    new_examples: NewExamples | None = None
 
     @classmethod
     def of_regret(
@@ -134,12 +179,20 @@ class MarginCertificate(Displayed, Comparable):
     ) -> MarginCertificate:
         """Return the certificate that a bound on the epsilon-regret gives; none is a caveat."""
         thetas = np.union1d(margins.values, _GRID)
-        caveat = ""
+        caveat, needed, mass = "", None, int(margins.masses.sum())
+
+        def promise_at(rounds: int, at: FloatArray) -> FloatArray:
+            return _invert(bound, rounds, mean_edge, mass, at)
+
         try:
-            promised = _invert(bound, n_rounds, mean_edge, int(margins.masses.sum()), thetas)
+            promised = promise_at(n_rounds, thetas)
+            if _promises_no(thetas, promised):
+                needed = _rounds_needed(promise_at, n_rounds, mass)
         except NoBoundError as error:
             promised, caveat = np.ones(thetas.size), str(error)
-        return cls._of_curve(title, n_rounds, margins, training_error, thetas, promised, caveat)
+        return cls._of_curve(
+            title, n_rounds, margins, training_error, thetas, promised, caveat, needed
+        )
 
     @classmethod
     def of_mean(
@@ -159,18 +212,29 @@ class MarginCertificate(Displayed, Comparable):
         most the sum of the bounds of the boosters at :math:`\theta'`. [LS14, Thm. 3]
         """
         thetas = np.union1d(margins.values, _GRID)
-        within = (thetas + held_share) / (1.0 - held_share)
         mass, caveat = int(margins.masses.sum()), "a sum over the boosters whose mean it is"
-        promised = np.zeros(thetas.size)
-        try:
+
+        def promise_at(rounds: int | None, at: FloatArray) -> FloatArray:
+            within = (at + held_share) / (1.0 - held_share)
+            found = np.zeros(at.size)
             for each in members:
-                share = _invert(bound, each.n_rounds, each.mean_edge, each.mass, within)
-                promised += each.mass / mass * share
+                played = each.n_rounds if rounds is None else rounds
+                found += (
+                    each.mass / mass * _invert(bound, played, each.mean_edge, each.mass, within)
+                )
+            return np.minimum(found, 1.0)
+
+        needed = None
+        try:
+            promised = promise_at(None, thetas)
+            if _promises_no(thetas, promised):
+                needed = _rounds_needed(promise_at, 1, mass)._replace(n_boosters=len(members))
         except NoBoundError as error:
             promised, caveat = np.ones(thetas.size), str(error)
-        promised = np.minimum(promised, 1.0)
         n_rounds = sum(each.n_rounds for each in members)
-        return cls._of_curve(title, n_rounds, margins, training_error, thetas, promised, caveat)
+        return cls._of_curve(
+            title, n_rounds, margins, training_error, thetas, promised, caveat, needed
+        )
 
     @classmethod
     def of_product(
@@ -223,10 +287,12 @@ class MarginCertificate(Displayed, Comparable):
         thetas: FloatArray,
         promised: FloatArray,
         caveat: str,
+        needed: RoundsNeeded | None = None,
     ) -> MarginCertificate:
         error_bound = float(promised[np.searchsorted(thetas, 0.0)])
-        realised = margins.share(thetas)
-        return cls(title, n_rounds, thetas, realised, promised, training_error, error_bound, caveat)
+        shares = margins.share(thetas)
+        errors = training_error, error_bound
+        return cls(title, n_rounds, thetas, shares, promised, *errors, caveat, needed)
 
     @property
     def holds(self) -> bool:
@@ -239,7 +305,9 @@ class MarginCertificate(Displayed, Comparable):
         """One sentence on whether the promise was kept."""
         if (self.promised == 1.0).all():
             return "nothing is promised" if self.caveat else "nothing is promised yet"
-        return "every bound holds" if self.holds else "A BOUND IS BROKEN"
+        if not self.holds:
+            return "A BOUND IS BROKEN"
+        return "every bound holds" + ("" if self.needed is None else f"; {self.needed.reason}")
 
     def at(self, theta: float) -> MarginRow:
         """Return the line for one theta in [-1, 1].
@@ -269,10 +337,29 @@ class MarginCertificate(Displayed, Comparable):
         return align(MarginRow._fields, self.rows(thetas))
 
     def __str__(self) -> str:
+        lines = [] if self.new_examples is None else [str(self.new_examples)]
+        lines.append(self._headline())
+        if self.needed is not None:
+            told = self.needed.reason in lines[-1]
+            lines.append(str(self.needed) if told else f"{self.needed.reason}; {self.needed}")
+        promise = f"promised at most {self.error_bound:.3f}"
+        if self.error_bound >= 1.0:
+            promise = "nothing is promised about it"
+        lines += [f"training error {self.training_error:.3f}, {promise}", self.table()]
+        return "\n".join(lines)
+
+    def _headline(self) -> str:
         note = f" ({self.caveat})" if self.caveat else ""
         rounds = counted(self.n_rounds, "round")
-        error = f"training error {self.training_error:.3f}, promised at most {self.error_bound:.3f}"
-        return f"{self.title} after {rounds}: {self.verdict}{note}\n{error}\n{self.table()}"
+        return f"{self.title} after {rounds}: {self.verdict}{note}"
+
+    def _facts(self) -> Fields:
+        facts: dict[str, Any] = {}
+        if self.new_examples is not None:
+            facts["new examples"] = self.new_examples.promise
+        if self.needed is not None:
+            facts["rounds"] = str(self.needed)
+        return facts | dict(super()._facts())
 
     def _preview(self) -> Fields:
         rows = list(self.rows())
@@ -284,6 +371,38 @@ class MarginCertificate(Displayed, Comparable):
 
         curves = {self.title: self.realised, f"{self.title}, bound": self.promised}
         return plot_cumulative_margins(self.thetas, curves, ax=ax)
+
+
+def _promises_no(thetas: FloatArray, promised: FloatArray) -> bool:
+    """Whether a curve promises nothing below 1 from theta = 0 on."""
+    return bool(promised[np.searchsorted(thetas, 0.0)] >= 1.0)
+
+
+def _rounds_needed(
+    promise_at: Callable[[int, FloatArray], FloatArray], n_rounds: int, mass: int
+) -> RoundsNeeded:
+    """Return after how many rounds the promise at theta = 0 is below 1, and 0."""
+
+    def first(most: float) -> int | None:
+        def is_enough(rounds: int) -> bool:
+            return float(promise_at(rounds, np.zeros(1))[0]) <= most
+
+        high = n_rounds
+        while not is_enough(high):
+            high *= 2
+            if high > _MOST_ROUNDS:
+                return None
+        low = high // 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if is_enough(middle) else (middle, high)
+        return high
+
+    try:
+        begin = first(1.0 - 0.5 / mass)
+        return RoundsNeeded(begin, None if begin is None else first(0.0), mass)
+    except NoBoundError:
+        return RoundsNeeded(None, None, mass, is_known=False)
 
 
 def _invert(

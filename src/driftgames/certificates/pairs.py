@@ -46,6 +46,9 @@ class PairCertificate(MarginCertificate):
     def of(cls, pairs: MarginCertificate, n_classes: int, errors_per_pair: float) -> Self:
         """Return the certificate of pairs with the bound that follows for the argmax."""
         members = {**vars(pairs), "error_bound": min(errors_per_pair * pairs.error_bound, 1.0)}
+        if pairs.needed is not None:
+            n_examples = pairs.needed.n_examples // (2 * (n_classes - 1))
+            members["needed"] = pairs.needed._replace(n_examples=n_examples)
         return cls(**members, n_classes=n_classes)
 
     def table(self, thetas: Sequence[float] = SHOWN) -> str:

@@ -10,13 +10,14 @@ import math
 
 from driftgames._kernels.elementary import exp, log, log1p
 from driftgames._kernels.jit import brief_kernel, kernel, scalar
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import FloatArray, IntArray
 
 _HALF_LOG_2_PI = 0.9189385332046727
 _ROOT_2_PI = 2.5066282746310002
 _BANKRUPT = 1e-12  # a chance of success below which a bettor gives up
 _BEYOND = 1.02  # the bettor aims at more than it needs, so that hopeless claims are rejected early
 _COARSE = 1.0 / 40.0  # the share of delta that rejects claims far from the bound, for speed
+_GOLDEN = 0.6180339887498949
 _TINY = 1e-18  # terms of a tail below this share of it are left out
 
 
@@ -118,8 +119,86 @@ def coin_upper_bound(successes: int, trials: int, delta: float) -> float:
 
 
 @brief_kernel
+def coins_upper_bound(successes: IntArray, trials: IntArray, budget: float) -> float:
+    r"""Return the largest mean of the chances of several coins within a budget of surprise.
+
+    .. math:: \max \sum_k w_k p_k \quad\text{with}\quad
+              \sum_k w_k \ln \frac{1}{\Pr_{p_k}[S_k \le s_k]} \le \text{budget}, \qquad
+              w_k = \frac{n_k}{\sum n_k}
+
+    Every multiplier of the constraint gives a bound that is at least that large; the least of them
+    is found by golden sections.
+    """
+    low, high = -40.0, 5.0
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    of_left = _penalised(successes, trials, budget, exp(left))
+    of_right = _penalised(successes, trials, budget, exp(right))
+    for _ in range(60):
+        if of_left <= of_right:
+            high, right, of_right = right, left, of_left
+            left = high - _GOLDEN * (high - low)
+            of_left = _penalised(successes, trials, budget, exp(left))
+        else:
+            low, left, of_left = left, right, of_right
+            right = low + _GOLDEN * (high - low)
+            of_right = _penalised(successes, trials, budget, exp(right))
+    return min(of_left, of_right)
+
+
+@brief_kernel
+def _penalised(successes: IntArray, trials: IntArray, budget: float, price: float) -> float:
+    """Return the largest mean of chances less ``price`` times the surprise beyond the budget."""
+    total = 0
+    found = 0.0
+    for k in range(trials.size):
+        total += trials[k]
+        found += trials[k] * _most(successes[k], trials[k], price)
+    return price * budget + found / total
+
+
+@scalar
+def _most(successes: int, trials: int, price: float) -> float:
+    """Return the largest p less ``price`` times the surprise; it is concave in p.
+
+    A chance below the share of successes is taken as this share, without any surprise.
+    """
+    if successes >= trials:
+        return 1.0
+    low, high = successes / trials, 1.0
+    best = low
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    of_left = left - price * surprise(successes, trials, left)
+    of_right = right - price * surprise(successes, trials, right)
+    for _ in range(60):
+        best = max(best, of_left, of_right)
+        if of_left >= of_right:
+            high, right, of_right = right, left, of_left
+            left = high - _GOLDEN * (high - low)
+            of_left = left - price * surprise(successes, trials, left)
+        else:
+            low, left, of_left = left, right, of_right
+            right = low + _GOLDEN * (high - low)
+            of_right = right - price * surprise(successes, trials, right)
+    return best
+
+
+@scalar
+def surprise(successes: int, trials: int, p: float) -> float:
+    """Return the surprise of ``successes`` or fewer, ``ln(1 / Pr)``, for ``p`` in (0, 1)."""
+    if not 0.0 < p < 1.0:
+        return 0.0 if p <= 0.0 else math.inf
+    return -log_chance(successes, trials, p) - log(tail_over_last(successes, trials, p))
+
+
+@brief_kernel
 def lower_tail(successes: int, trials: int, p: float) -> float:
     """Return the probability of ``successes`` or fewer, which must be at most ``p trials``."""
+    return exp(log_chance(successes, trials, p)) * tail_over_last(successes, trials, p)
+
+
+@scalar
+def tail_over_last(successes: int, trials: int, p: float) -> float:
+    """Return the probability of ``successes`` or fewer, over that of exactly ``successes``."""
     term = sum_of_terms = 1.0
     odds = (1.0 - p) / p
     for k in range(successes, 0, -1):
@@ -127,7 +206,7 @@ def lower_tail(successes: int, trials: int, p: float) -> float:
         sum_of_terms += term
         if term <= _TINY * sum_of_terms:
             break
-    return exp(log_chance(successes, trials, p)) * sum_of_terms
+    return sum_of_terms
 
 
 @scalar

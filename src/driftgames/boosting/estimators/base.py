@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.estimators.explaining import Explaining
 from driftgames.boosting.estimators.mean_certificate import mean_certificate
+from driftgames.boosting.estimators.new_examples import promise_of
 from driftgames.boosting.face.input_checks import check_labels, count_threads, is_plain
 from driftgames.boosting.fit.batch_fit import BatchFit
 from driftgames.boosting.model.row_scores import CHUNK
@@ -50,7 +52,8 @@ class BaseBooster(BatchFit, Explaining):
         For each round the ``edge`` of its weak hypothesis and, after it, the ``zero_fraction``
         of examples that weigh zero and the ``training_error``.
     certificate_ : MarginCertificate or None
-        The margins beside what the edges promise; None after no round.
+        What is promised about new examples, and the margins beside what the edges promise; None
+        after no round.
     n_iter_ : int
         How many rounds were played.
     ended_early_ : bool
@@ -84,7 +87,7 @@ class BaseBooster(BatchFit, Explaining):
 
     @property
     def certificate_(self) -> MarginCertificate | None:
-        """The margins beside what the edges promise; None after no round."""
+        """What is promised about new examples, then about the margins; None after no round."""
         margins = self.record_.margins
         if margins is None:
             return None
@@ -92,6 +95,7 @@ class BaseBooster(BatchFit, Explaining):
         if len(self.record_.members) > 1:
             error = float(self.record_.mean_error or 0.0)
         certificate = self._certify(margins, error)
+        certificate = replace(certificate, new_examples=promise_of(self.record_))
         n_classes = self.classes_.size
         if n_classes == 2:
             return certificate

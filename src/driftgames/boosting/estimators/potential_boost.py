@@ -6,6 +6,8 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy.typing as npt
+
 from driftgames.boosting.estimators.base import BaseBooster
 from driftgames.boosting.growth.training_sets import TrainingSet
 from driftgames.boosting.weights.by_mistakes import count_chips
@@ -13,7 +15,8 @@ from driftgames.boosting.weights.example_chips import ExampleChips
 from driftgames.boosting.weights.potential import PotentialWeights
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.core.checks import shown
-from driftgames.potentials import NormalHedgeDT, Potential
+from driftgames.core.typing import FloatArray
+from driftgames.potentials import NormalHedgeDT, Potential, require_potential
 
 
 class _PotentialBooster(BaseBooster):
@@ -35,7 +38,12 @@ class _PotentialBooster(BaseBooster):
 
     def _certify(self, margins: Margins, error: float) -> MarginCertificate:
         potential = self._potential(self.record_.settings[self._setting])
-        return self._certify_regret(self._title(potential), potential.bound, margins, error)
+
+        def bound(horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
+            require_potential(potential, horizon)
+            return potential.bound(horizon, epsilon)
+
+        return self._certify_regret(self._title(potential), bound, margins, error)
 
 
 @dataclass(eq=False, repr=False)

@@ -230,10 +230,20 @@ _TRIAL = Requirement(
     ),
 )
 _COUNTS = integer(0)
+_HELD_OUT = Requirement(
+    "a number of examples from 1 to 2**40, and how many of them were wrong",
+    lambda v: (
+        isinstance(v, list)
+        and len(v) == 2
+        and all(type(each) is int for each in v)
+        and 0 <= v[1] <= v[0] <= 2**40
+        and v[0] > 0
+    ),
+)
 _CHOICE = {
     **{f"chosen.{name}": _COUNTS for name in CHOSEN_NUMBERS},
     "chosen.trials": Requirement("a list of trials", LIST.allows, _TRIAL),
-    "held_out": Requirement("a list of pairs", LIST.allows, list_of(2, _COUNTS)),
+    "held_out": Requirement("a list of pairs", LIST.allows, _HELD_OUT),
     "members": Requirement("a list of members", LIST.allows, list_of(3, _COUNTS)),
     "mean_error": SHARE,
 }

@@ -1,0 +1,168 @@
+"""How often the error on new examples exceeds what a booster promises, on known distributions.
+
+``python -m bench new_examples``. Every draw is a new training set. The true error of each booster
+that held examples out is found from the chance of each label at 10,000 points. The boundary of
+`LARGE` examples is moved, so that small sets have one part held out too.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bench.harness import Tell, silent
+from driftgames.boosting import NHBoostDTClassifier
+from driftgames.boosting.fit import calibration
+from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.certificates import NewExamples, coin_interval
+from driftgames.core.typing import FloatArray
+from driftgames.tables import Column, Row, Table
+
+DRAWS, N_EXAMPLES, SIDE = 1_000, 200, 100
+
+
+class Way(NamedTuple):
+    """How labels are drawn and examples held out: one part of ten, or five folds in turn."""
+
+    labels: str
+    name: str
+    one_part: bool
+    settings: dict[str, Any]
+
+
+FIXED = {"n_estimators": 10, "max_leaves": 2, "ensemble": True}
+CHOSEN = {"max_leaves": 2}
+WAYS = (
+    Way("diagonal", "one part", True, FIXED),
+    Way("diagonal", "one part, chosen", True, CHOSEN),
+    Way("diagonal", "five folds", False, FIXED),
+    Way("coin", "one part, chosen", True, CHOSEN),
+    Way("coin", "five folds, chosen", False, CHOSEN),
+)
+
+
+def diagonal(X: FloatArray) -> FloatArray:
+    """Return the chance of label 1: 0.9 above the diagonal, 0.1 below."""
+    return np.where(X.sum(axis=1) > 1.0, 0.9, 0.1)
+
+
+def coin(X: FloatArray) -> FloatArray:
+    """Return the chance of label 1: 1/2 everywhere."""
+    return np.full(X.shape[0], 0.5)
+
+
+CHANCES = {"diagonal": diagonal, "coin": coin}
+
+_ENDS = (np.arange(SIDE) + 0.5) / SIDE
+POINTS = np.stack([each.ravel() for each in np.meshgrid(_ENDS, _ENDS)], axis=1)
+
+
+@contextmanager
+def many_from(n_examples: float) -> Iterator[None]:
+    """Hold out one part from this number of examples on."""
+    before = calibration.LARGE
+    calibration.LARGE = n_examples  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        calibration.LARGE = before
+
+
+def parts_of(booster: NHBoostDTClassifier) -> list[FittedModel]:
+    """Return the boosters of the folds whose mean a model is."""
+    model, members = booster.model_, booster.record_.members
+    part = np.repeat(np.arange(len(members)), [each.n_rounds for each in members])
+    turn = np.concatenate([np.arange(each.n_rounds) for each in members])
+    fold = np.array([each.fold for each in members])[part[np.lexsort((part, turn))]]
+    return [
+        replace(
+            model,
+            hypotheses=model.hypotheses.take(np.flatnonzero(fold == k)),
+            vote_weights=model.vote_weights[fold == k],
+        )
+        for k in range(1 + max(each.fold for each in members))
+    ]
+
+
+def true_error(model: FittedModel, chance: FloatArray) -> float:
+    """Return the chance that a model errs on a new example."""
+    ones = model.votes(POINTS) > 0
+    return float(np.where(ones, 1.0 - chance, chance).mean())
+
+
+def added_up(promise: NewExamples) -> float:
+    """Return the mean of one bound for each part, with an equal share of delta each."""
+    doubt = promise.delta / promise.n_candidates / len(promise.n_examples)
+    pairs = zip(promise.n_errors, promise.n_examples, strict=True)
+    bounds = [n * coin_interval(wrong, n, doubt, side="upper").high for wrong, n in pairs]
+    return sum(bounds) / sum(promise.n_examples)
+
+
+def draw(way: Way, rng: np.random.Generator) -> tuple[float, ...] | None:
+    """Return true error, estimate and bounds of one draw; None if they cannot be compared.
+
+    The boosters of folds are known if the model is their mean. A coin has one error for all.
+    """
+    X, chance_of = rng.random((N_EXAMPLES, 2)), CHANCES[way.labels]
+    y = (rng.random(N_EXAMPLES) < chance_of(X)).astype(int)
+    with many_from(0 if way.one_part else math.inf), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        booster = NHBoostDTClassifier(n_jobs=1, **way.settings).fit(X, y)
+    certificate = booster.certificate_
+    promise = None if certificate is None else certificate.new_examples
+    if promise is None or promise.caveat:
+        return None
+    assert promise.estimate is not None
+    truth = 0.5
+    if way.labels != "coin":
+        if not booster.record_.members:  # the votes held out had no slope: one more fit was made
+            return None
+        chance = chance_of(POINTS)
+        errors = [true_error(part, chance) for part in parts_of(booster)]
+        truth = float(np.average(errors, weights=promise.n_examples))
+    total = coin_interval(sum(promise.n_errors), sum(promise.n_examples), side="upper").high
+    return truth, promise.estimate, promise.high, added_up(promise), total
+
+
+def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
+    """Return widths and misses of the bound beside two others."""
+    n_draws = 20 if quick else DRAWS
+    rows: list[Row] = []
+    for number, way in enumerate(WAYS):
+        tell(f"{way.labels}, {way.name}")
+        rng = np.random.default_rng(number)
+        found = [draw(way, rng) for _ in range(n_draws)]
+        kept = np.array([each for each in found if each is not None])
+        truth, estimate, *bounds = kept.T
+        figures: list[float] = [float(truth.mean()), float(np.abs(estimate - truth).mean())]
+        for bound in bounds:
+            figures += [float((bound - truth).mean()), float((bound < truth).sum()) / n_draws]
+        rows.append((way.labels, way.name, kept.shape[0], *figures))
+    heads = tuple(
+        Column(what, form, name)
+        for name in ("bound", "adding up", "as one sample")
+        for what, form in (("width", ".3f"), ("misses", ".1%"))
+    )
+    columns = (
+        Column("labels"),
+        Column("held out"),
+        Column("checked", ",d"),
+        Column("true error", ".3f"),
+        Column("off by", ".3f"),
+        *heads,
+    )
+    notes = (
+        "Off by: the mean distance of the estimate from the true error, which is that of the "
+        "boosters that held examples out. Width: the mean of the bound less the true error. A miss "
+        "is a true error above the bound; 5 % are allowed.",
+        "Adding up: a bound for each part with its share of delta. As one sample: all examples as "
+        "if one booster had held them out without a choice, which is no promise.",
+    )
+    title = f"Error on new examples, {n_draws:,} draws of {N_EXAMPLES} examples, delta 0.05"
+    return [Table(title, columns, tuple(rows), notes)]

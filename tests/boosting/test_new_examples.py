@@ -1,0 +1,139 @@
+"""What a booster promises about new examples: to whom, and when nothing."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+
+from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
+from driftgames.boosting.estimators.new_examples import JOINT_WEIGHTS, promise_of
+from driftgames.boosting.fit import race
+from driftgames.boosting.model.choice import Choice, Trial
+from driftgames.boosting.model.training_record import HeldOut, Member
+
+FOLDS = HeldOut((40, 40), (4, 2))
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load_breast_cancer(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def record(data):
+    return NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(*data).record_
+
+
+def raced(sizes, stages):
+    trials = tuple(Trial(leaves, n, 0.5, 0.1, "played") for leaves in sizes for n in stages)
+    return Choice(sizes[0], stages[0], 2, 80, trials)
+
+
+def test_folds_of_a_calibration_promise_their_mean_and_estimate_the_model(data):
+    booster = NHBoostDTClassifier(10, max_leaves=2).fit(*data)
+    promise = booster.certificate_.new_examples
+    assert (promise.n_examples, promise.n_errors) == booster.record_.held_out
+    assert len(promise.n_examples) == 10
+    assert (promise.model, promise.n_candidates) == ("refit", 1)
+    text = str(booster.certificate_).splitlines()
+    assert text[0] == promise.promise
+    assert text[0].startswith("error on new examples at most ")
+    assert text[1].startswith("estimate for this model, fitted once more to all examples: ")
+
+
+def test_one_part_of_many_examples_promises_about_the_model_itself(data, monkeypatch):
+    monkeypatch.setattr("driftgames.boosting.fit.calibration.LARGE", 100)
+    booster = NHBoostDTClassifier(10, max_leaves=2, ensemble=True).fit(*data)
+    promise = booster.certificate_.new_examples
+    assert len(promise.n_examples) == 1
+    assert (promise.model, promise.n_candidates) == ("own", 1)
+    # with one more fit to all examples the same part is another booster's
+    again = NHBoostDTClassifier(10, max_leaves=2).fit(*data).certificate_.new_examples
+    assert again.model == "refit"
+
+
+def test_the_held_out_errors_are_those_of_the_one_booster(data, monkeypatch):
+    """The promise is about this model: its own errors on the rows that it has not seen."""
+    monkeypatch.setattr("driftgames.boosting.fit.calibration.LARGE", 100)
+    booster = NHBoostDTClassifier(10, max_leaves=2, ensemble=True).fit(*data)
+    wrong = booster.predict(data[0]) != data[1]
+    seen = round(
+        booster.certificate_.training_error * (wrong.size - booster.record_.held_out[0][0])
+    )
+    assert booster.record_.held_out.n_errors[0] == wrong.sum() - seen
+
+
+def test_a_race_of_sizes_divides_delta_by_all_that_could_win(data):
+    chosen = NHBoostDTClassifier(ensemble=False).fit(*data)
+    assert len({trial.max_leaves for trial in chosen.record_.choice.trials}) == 5
+    assert chosen.certificate_.new_examples.n_candidates == 2 * 5 * 5
+    rounds = NHBoostDTClassifier(max_leaves=2).fit(*data)
+    assert rounds.certificate_.new_examples.n_candidates == 5
+    assert rounds.certificate_.new_examples.model == "mean"
+    size = NHBoostDTClassifier(20, ensemble=False).fit(*data)
+    assert size.certificate_.new_examples.n_candidates == 2 * 5
+
+
+def test_the_mean_of_two_sizes_divides_delta_by_all_pairs_and_weights(record):
+    both = tuple(Member(n, 80, fold) for n in (50, 25) for fold in (0, 1))
+    told = replace(record, held_out=FOLDS, members=both, choice=raced((2, 4, 8), (25, 50)))
+    assert promise_of(told).n_candidates == 2 * math.comb(3 * 5, 2) * JOINT_WEIGHTS
+    short = (*both[:3], Member(24, 80, 1))
+    uneven = promise_of(replace(told, members=short))
+    assert "ended early" in uneven.caveat
+    assert uneven.high == 1.0
+
+
+def test_the_weights_of_two_sizes_are_as_many_as_are_counted():
+    assert JOINT_WEIGHTS == 2 * race._UNITS
+
+
+def test_where_rounds_were_chosen_otherwise_the_choice_is_paid_for(data, record):
+    whole = NHBoostDTClassifier(20, max_leaves=2, early_stopping="cv").fit(*data)
+    assert whole.certificate_.new_examples.n_candidates == 128
+    stopped = NHBoostDTClassifier(20, max_leaves=2, early_stopping=True).fit(*data)
+    n = stopped.n_iter_
+    assert stopped.certificate_.new_examples.n_candidates == n * (n + 1)
+    ended = promise_of(replace(record, held_out=FOLDS, ended_early=True))
+    assert "ended early" in ended.caveat
+
+
+def test_without_examples_held_out_it_says_what_to_set(data):
+    booster = NHBoostDTClassifier(10, max_leaves=2, calibrate=False).fit(*data)
+    assert "calibrate=True" in str(booster.certificate_).splitlines()[0]
+    assert booster.certificate_.new_examples.high == 1.0
+
+
+def test_several_classes_have_the_promise_too():
+    certificate = (
+        NHBoostDTClassifier(10, max_leaves=4).fit(*load_iris(return_X_y=True)).certificate_
+    )
+    assert str(certificate).startswith("error on new examples at most ")
+    assert certificate.new_examples.high < 0.4
+
+
+def test_examples_count_once_whatever_they_weigh(data):
+    weights = np.random.default_rng(0).uniform(0.1, 3.0, data[1].size)
+    booster = AdaBoostClassifier(5).fit(*data, weights)
+    assert sum(booster.certificate_.new_examples.n_examples) == data[1].size
+
+
+def test_the_promise_survives_a_file(data, tmp_path):
+    booster = NHBoostDTClassifier(10, max_leaves=2).fit(*data)
+    booster.save(tmp_path / "m.json")
+    loaded = NHBoostDTClassifier.load(tmp_path / "m.json")
+    assert loaded.certificate_.new_examples == booster.certificate_.new_examples
+
+
+@pytest.mark.parametrize("pair", ["[57, 58]", "[0, 0]", "[57, -1]", "[57]", "[1e3, 2]"])
+def test_counts_that_cannot_be_are_refused_in_a_file(data, tmp_path, pair):
+    path = tmp_path / "m.json"
+    NHBoostDTClassifier(5, max_leaves=2).fit(*data).save(path)
+    text = path.read_text()
+    begin = text.index("[", text.index('"held_out"') + len('"held_out"'))
+    end = text.index("]]", begin) + 2
+    path.write_text(text[:begin] + f"[{pair}]" + text[end:])
+    with pytest.raises(ValueError, match="held_out"):
+        NHBoostDTClassifier.load(path)
