@@ -50,7 +50,7 @@ def test_the_page_has_every_line_of_the_scorecard_and_escapes_names(labels, tmp_
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({"<script>x": rng.normal(size=90), "town": rng.choice(["R&D", "B"], 90)})
     at = np.digitize(frame["<script>x"] + (frame["town"] == "B"), [0.0, 0.8][: len(labels) - 1])
-    model = NHBoostDTClassifier(12).fit(frame, np.array(labels)[at])
+    model = NHBoostDTClassifier(12, max_leaves=2).fit(frame, np.array(labels)[at])
     text = inspect(model, tmp_path)
     page = Page(text)
     assert page.links == []
@@ -70,7 +70,7 @@ def test_examples_are_explained_and_their_density_is_drawn(tmp_path):
     )
     frame["sick"] = np.where(frame["age"] > 40, "yes", "no")
     frame.to_csv(tmp_path / "t.csv", index=False)
-    model = NHBoostDTClassifier(12).fit(frame[["age", "town"]], frame["sick"])
+    model = NHBoostDTClassifier(12, max_leaves=2).fit(frame[["age", "town"]], frame["sick"])
     data = ["--data", tmp_path / "t.csv", "--label", "sick"]
     text = inspect(model, tmp_path, *data)
     assert tabs_of(text) == ["Features", "Reasons", "Guarantee", "Scorecard"]
