@@ -50,7 +50,8 @@ def race_of(choice: Any) -> Table:
         Column("outcome"),
     )
     rows = tuple((each.max_leaves or None, *each[1:]) for each in choice.trials)
-    return Table(f"Chosen: {chosen_line(choice)}", columns, rows)
+    folds, n_examples = counted(choice.n_folds, "fold"), counted(choice.n_examples, "example")
+    return Table(f"The race of sizes: {folds}, {n_examples} held out", columns, rows)
 
 
 def training_error(booster: Any) -> float:
@@ -89,7 +90,8 @@ def _size_of(booster: Any) -> dict[str, int]:
     if len(booster.record_.members) > 1:
         facts = {"boosters": len(booster.record_.members), "rounds of all": facts["rounds"]}
     leaves, _ = size_of(booster)
-    return facts if leaves is None else {**facts, "most leaves of a tree": leaves}
+    name = "most leaves of a tree" if booster.record_.choice is None else "leaves chosen"
+    return facts if leaves is None else {**facts, name: leaves}
 
 
 def size_of(booster: Any) -> tuple[int | None, int]:
