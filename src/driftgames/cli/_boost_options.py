@@ -116,12 +116,11 @@ class Settings(NamedTuple):
         from driftgames.boosting.estimators.persistence import load_model
 
         booster = load_model(path)
-        n_members = len(booster.record_.members)
-        if n_members > 1:
-            fail(
-                f"{path} holds the mean of {n_members} boosters, which cannot go on; "
-                "fit it with --no-ensemble"
-            )
+        if n_members := len(booster.record_.members):
+            what = f"the mean of {n_members} boosters"
+            if n_members == 1:
+                what = "a booster that was not fitted to all rows"
+            fail(f"{path} holds {what}, which cannot go on; fit it with --no-ensemble")
         name = next(name for name, kind in BOOSTERS.items() if type(booster) is kind)
         if name == "potential boost":
             name = str(type(booster.potential).registry_name)

@@ -135,7 +135,8 @@ def fit(
             examples = models.read_labelled(data, reading, booster, training)
             held_out = None if valid is None else models.read_valid(valid, reading, examples)
             settings.weigh(booster, examples.y)
-            in_parts = goes_on or (save_every is not None and not models.chooses(booster))
+            kept = resume or save_every is not None
+            in_parts = goes_on or (kept and not models.chooses(booster))
             try:
                 if in_parts:
                     every = DEFAULT_STEP if save_every is None else save_every
