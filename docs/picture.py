@@ -16,7 +16,7 @@ X, y = load("digits49").train
 boosters = {
     "AdaBoost": AdaBoostClassifier(),
     "NH-Boost": NHBoostClassifier(),
-    "NH-Boost.DT": NHBoostDTClassifier(),
+    "NH-Boost.DT": NHBoostDTClassifier(200, max_leaves=2),
 }
 ignored = {name: each.fit(X, y).history_["zero_fraction"] for name, each in boosters.items()}
 plot_zero_fractions(np.arange(1.0, 201.0), ignored, ax=left)

@@ -11,7 +11,7 @@ import tempfile
 
 COMMANDS = """
 datasets export breast_cancer stocks
-boost fit breast_cancer.train.csv --label class --rounds 20 --model m.json
+boost fit breast_cancer.train.csv --label class --rounds 20 --leaves 2 --model m.json
 boost predict breast_cancer.test.csv --model m.json --what probability
 boost inspect m.json --plot shapes.svg --html points.html
 boost cv breast_cancer.train.csv --label class --rounds 5 --folds 2

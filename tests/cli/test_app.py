@@ -56,7 +56,13 @@ def test_every_option_of_every_command_is_described():
     options = [each for command in commands for each in command.params]
     assert [each.name for each in options if not each.help or "{" in each.help] == []
     opposites = {opposite for each in options for opposite in each.secondary_opts}
-    assert opposites == {"--no-header", "--no-combiners", "--losses", "--best-expert"}
+    assert opposites == {
+        "--no-header",
+        "--no-combiners",
+        "--no-ensemble",
+        "--losses",
+        "--best-expert",
+    }
 
 
 @pytest.mark.parametrize("group", ["boost", "datasets"])
@@ -86,7 +92,7 @@ RUNNABLE = [
     "boost fit breast_cancer.train.csv --label class --model m",
     "boost cv breast_cancer.train.csv --label class --folds 3",
     "boost predict breast_cancer.test.csv --model m",
-    "boost inspect m --plot shapes.svg --html page.html",
+    "boost inspect m --plot-race race.svg --html page.html",
     "hedge stocks.relatives.csv --gains --loss-range 0,2",
     "mix stocks.forecasts.csv --target 'S&P 500' --plot w.svg",
     "bandit stocks.relatives.csv --gains --loss-range 0,2",

@@ -78,11 +78,15 @@ def test_the_algorithms_are_the_boosters_that_need_no_potential(svm, tmp_path):
 
 def test_fit_and_predict_give_what_the_library_gives(svm, data, tmp_path):
     model = tmp_path / "m.json"
-    done = run(
-        "fit", svm, "--rounds", 30, "--depth", 1, "--algorithm", "nh-boost.dt", "--model", model
+    done = run("fit", svm, "--algorithm", "nh-boost.dt", "--model", model)
+    booster = NHBoostDTClassifier(n_jobs=1).fit(*data)
+    assert f"{booster.n_iter_} rounds, training error" in done.output
+    chosen = booster.chosen_
+    loss = next(trial.log_loss for trial in chosen.trials if trial.outcome == "chosen")
+    assert done.stdout.splitlines()[0] == (
+        f"chosen: {chosen.max_leaves} leaves, {chosen.n_estimators} rounds, of "
+        f"{len(chosen.trials)} trials on 1 fold, held-out log-loss {loss:.4f}"
     )
-    assert "30 rounds, training error" in done.output
-    booster = NHBoostDTClassifier(30, max_depth=1, n_jobs=1).fit(*data)
     assert encode_model(load_model(model)) == encode_model(booster)
     done = run("predict", svm, "--model", model)
     assert done.stdout.split() == [str(label) for label in booster.predict(data[0])]
@@ -106,7 +110,15 @@ def test_predictions_can_be_votes_or_probabilities_in_a_file(svm, data, tmp_path
     ("arguments", "booster"),
     [
         (["--algorithm", "adaboost"], AdaBoostClassifier(20)),
-        (["--d", "5", "--bins", "16"], NHBoostDTClassifier(20, max_depth=1, d=5, max_bins=16)),
+        (
+            ["--d", "5", "--bins", "16", "--leaves", "2"],
+            NHBoostDTClassifier(20, d=5, max_bins=16, max_leaves=2),
+        ),
+        (["--depth", "2"], NHBoostDTClassifier(20, max_depth=2)),
+        (
+            ["--leaves", "4", "--algorithm", "adaboost"],
+            AdaBoostClassifier(20, max_leaves=4, max_depth=None),
+        ),
         (
             ["--algorithm", "boost-by-majority", "--edge", "0.05"],
             BoostByMajorityClassifier(20, edge=0.05, horizon=20),
@@ -117,14 +129,14 @@ def test_every_algorithm_saved_in_parts_is_the_one_fitted_at_once(
     svm, data, tmp_path, arguments, booster
 ):
     model = tmp_path / "m.json"
-    run("fit", svm, "--rounds", 20, "--depth", 1, "--model", model, "--save-every", 6, *arguments)
-    whole = booster.set_params(n_jobs=1).fit(*data)
+    run("fit", svm, "--rounds", 20, "--model", model, "--save-every", 6, *arguments)
+    whole = booster.set_params(n_jobs=1, ensemble=False).fit(*data)
     assert encode_model(load_model(model)) == encode_model(whole)
 
 
 def test_a_fit_that_is_stopped_goes_on_and_ends_in_the_same_model(svm, data, tmp_path, monkeypatch):
     model = tmp_path / "m.json"
-    arguments = ["fit", svm, "--rounds", 20, "--depth", 1, "--save-every", 6, "--model", model]
+    arguments = ["fit", svm, "--rounds", 20, "--leaves", 2, "--save-every", 6, "--model", model]
     play, played = EngineChips.play, []
 
     def stop_in_round_15(self, n_rounds):
@@ -139,7 +151,7 @@ def test_a_fit_that_is_stopped_goes_on_and_ends_in_the_same_model(svm, data, tmp
     assert len(played) == 15  # no round is played twice
     monkeypatch.undo()
     run(*arguments, "--resume")
-    whole = NHBoostDTClassifier(20, max_depth=1, n_jobs=1).fit(*data)
+    whole = NHBoostDTClassifier(20, max_leaves=2, ensemble=False, n_jobs=1).fit(*data)
     assert encode_model(load_model(model)) == encode_model(whole)
 
 
@@ -156,6 +168,9 @@ def test_a_fit_that_is_stopped_in_its_first_part_says_that_nothing_was_written(
 
     monkeypatch.setattr(NHBoostDTClassifier, "fit", stop)
     done = run("fit", svm, "--model", model, code=130)
+    assert last(done) == f"stopped; nothing was written to {model}\n"
+    size = ["--leaves", 2, "--rounds", 20]
+    done = run("fit", svm, "--model", model, *size, "--save-every", 5, code=130)
     assert last(done) == f"stopped in the first rounds; nothing was written to {model}\n"
     assert (model.read_text() if model.exists() else None) == before
 
@@ -172,7 +187,7 @@ def test_data_that_do_not_fit_in_memory_are_named_with_their_size(svm, tmp_path,
 
 def test_a_resumed_fit_that_is_stopped_says_how_many_rounds_there_are(svm, tmp_path, monkeypatch):
     model = tmp_path / "m.json"
-    run("fit", svm, "--rounds", 5, "--model", model)
+    run("fit", svm, "--rounds", 5, "--leaves", 2, "--model", model)
 
     def stop(self, *data, **options):
         raise KeyboardInterrupt
@@ -201,13 +216,14 @@ def test_resume_without_a_model_starts_anew_and_with_enough_rounds_does_nothing(
         (["--algorithm", "adaboost"], ["--d", 5], "was made with adaboost, which has no --d"),
         ([], ["--edge", 0.1], "--edge is 0.1, but {} was made with nh-boost.dt, which has no"),
         (["--bins", 16], ["--bins", 255], "--bins is 255, but {} was made with 16"),
-        (["--depth", 1], ["--depth", 2], "--depth is 2, but {} was made with 1"),
+        ([], ["--depth", 2], "--depth is 2, but {} was made with none"),
+        ([], ["--leaves", 4], "--leaves is 4, but {} was made with 2"),
         ([], ["--rounds", 4], "--rounds is 4, but {} has 5 rounds already"),
     ],
 )
 def test_a_resumed_fit_refuses_other_settings(svm, tmp_path, first, second, message):
     model = tmp_path / "m.json"
-    run("fit", svm, "--rounds", 5, "--model", model, *first)
+    run("fit", svm, "--rounds", 5, "--leaves", 2, "--model", model, *first)
     before = model.read_bytes()
     done = run("fit", svm, "--rounds", 9, "--model", model, "--resume", *second, code=2)
     assert message.format(model) in done.stderr
@@ -218,40 +234,28 @@ def test_a_resumed_fit_refuses_other_settings(svm, tmp_path, first, second, mess
 
 def test_without_resume_a_model_is_made_anew(svm, tmp_path):
     model = tmp_path / "m.json"
-    run("fit", svm, "--rounds", 9, "--model", model)
-    run("fit", svm, "--rounds", 4, "--model", model)
+    run("fit", svm, "--rounds", 9, "--leaves", 2, "--model", model)
+    run("fit", svm, "--rounds", 4, "--leaves", 2, "--model", model)
     assert load_model(model).n_iter_ == 4
 
 
 def test_csv_columns_have_names_and_may_come_in_another_order(csv, tmp_path):
     path, X, labels = csv
     model, other = tmp_path / "m.json", tmp_path / "other.csv"
-    run(
-        "fit",
-        path,
-        "--label",
-        "kind",
-        "--rounds",
-        15,
-        "--depth",
-        1,
-        "--save-every",
-        4,
-        "--model",
-        model,
-    )
+    size = ["--leaves", 2, "--rounds"]
+    run("fit", path, "--label", "kind", *size, 15, "--save-every", 4, "--model", model)
     loaded = load_model(model)
     assert loaded.feature_names_in_.tolist() == ["links", "length", "noise"]
     assert loaded.classes_.tolist() == ["ham", "spam"]
     rows = [f"{c},{b},{a}" for a, b, c in X.tolist()]
     other.write_text("\n".join(["noise,length,links", *rows]) + "\n")
-    whole = NHBoostDTClassifier(15, max_depth=1).fit(X, labels)
+    whole = NHBoostDTClassifier(15, max_leaves=2).fit(X, labels)
     predicted = run("predict", other, "--model", model)
     assert predicted.stdout.split() == whole.predict(X).tolist()
     assert "error" not in predicted.stderr
     run("fit", path, "--label", "kind", "--rounds", 20, "--depth", 1, "--model", model, "--resume")
     assert load_model(model).feature_names_in_.tolist() == ["links", "length", "noise"]
-    assert load_model(model).stumps_ == NHBoostDTClassifier(20, max_depth=1).fit(X, labels).stumps_
+    assert load_model(model).stumps_ == NHBoostDTClassifier(20, max_leaves=2).fit(X, labels).stumps_
 
 
 @pytest.mark.parametrize("depth", [1, 2])
@@ -263,7 +267,7 @@ def test_strings_are_categories(tmp_path, depth):
     rows = [f"{t},{s},{y}" for t, s, y in zip(towns, size, labels, strict=True)]
     path.write_text("\n".join(["town,size,where", *rows]) + "\n")
     done = run("fit", path, "--rounds", 8, "--depth", depth, "--model", model)
-    assert last(done) == f"{path}: read as categories: town\n"
+    assert f"{path}: read as categories: town\n" in done.stderr
     frame = pd.DataFrame({"town": np.where(towns == "?", None, towns), "size": size})
     wanted = NHBoostDTClassifier(20, max_depth=depth).fit(frame, labels)
     run("fit", path, "--rounds", 20, "--model", model, "--resume")
@@ -288,12 +292,12 @@ def test_strings_are_categories(tmp_path, depth):
 def test_inspect_shows_rounds_features_margins_and_the_certificate(csv, tmp_path):
     path, X, labels = csv
     model, plot = tmp_path / "m.json", tmp_path / "shapes.svg"
-    run("fit", path, "--label", "kind", "--rounds", 40, "--depth", 1, "--model", model)
+    run("fit", path, "--label", "kind", "--leaves", 2, "--rounds", 40, "--model", model)
     arguments = ["--data", path, "--label", "kind", "--plot", plot, "--top", 2]
     shown = run("inspect", model, *arguments).output
     for text in ("NHBoostDTClassifier", "ham, spam", "40", "links", "length", "every bound holds"):
         assert text in shown
-    lowest = NHBoostDTClassifier(40, max_depth=1).fit(X, labels).margins(X, labels).min()
+    lowest = NHBoostDTClassifier(40, max_leaves=2).fit(X, labels).margins(X, labels).min()
     assert f"{lowest:+.4f}" in shown
     assert max(len(line) for line in shown.splitlines() if str(tmp_path) not in line) <= 80
     drawn = plot.read_text()
@@ -302,10 +306,91 @@ def test_inspect_shows_rounds_features_margins_and_the_certificate(csv, tmp_path
     assert "noise" not in drawn
 
 
+def test_inspect_shows_and_draws_how_the_size_was_chosen(svm, data, tmp_path):
+    model, plot, out = (tmp_path / name for name in ("m.json", "race.svg", "out.json"))
+    run("fit", svm, "--model", model)
+    shown = run("inspect", model, "--plot-race", plot, "--json", out).output
+    trials = NHBoostDTClassifier().fit(*data).chosen_.trials
+    rows = json.loads(out.read_text())["race"]
+    assert [tuple(row.values()) for row in rows] == [tuple(trial) for trial in trials]
+    assert f"{trials[-1].log_loss:.4f}" in shown
+    assert max(len(line) for line in shown.splitlines() if str(tmp_path) not in line) <= 80
+    xml.etree.ElementTree.fromstring(plot.read_text())
+    assert "16 leaves" in plot.read_text()
+    run("fit", svm, "--model", model, "--rounds", 5, "--leaves", 2)
+    done = run("inspect", model, "--plot-race", plot, code=2)
+    assert "--plot-race draws how a size was chosen" in done.stderr
+    done = run("inspect", model, "--plot-race", tmp_path / "race.txt", code=2)
+    assert "--plot-race must end in .svg, .pdf or .png" in done.stderr
+
+
+def test_a_mean_of_boosters_is_named_and_cannot_go_on(svm, data, tmp_path):
+    model = tmp_path / "m.json"
+    size = ["--rounds", 5, "--leaves", 2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("driftgames.boosting.fit.calibration.LARGE", 50_000)
+        done = run("fit", svm, "--model", model, *size, "--ensemble")
+        whole = NHBoostDTClassifier(5, max_leaves=2, ensemble=True).fit(*data)
+    assert load_model(model).stumps_ == whole.stumps_
+    error = np.mean(whole.predict(data[0]) != data[1])
+    line = f"{model}: the mean of 5 boosters, 25 rounds in all, training error {error:.2%}\n"
+    assert done.stdout.endswith(line)
+    shown = run("inspect", model).stdout
+    assert re.search(r"boosters\W+5\b", shown)
+    assert re.search(r"rounds of all\W+25\b", shown)
+    before = model.read_bytes()
+    done = run("fit", svm, "--model", model, "--rounds", 9, "--resume", code=2)
+    assert f"{model} holds the mean of 5 boosters, which cannot go on" in done.stderr
+    assert model.read_bytes() == before
+    done = run("fit", svm, "--model", model, *size, "--ensemble", "--save-every", 2, code=2)
+    assert "--save-every and --resume keep one booster" in done.stderr
+
+
+def test_a_fit_in_parts_that_chooses_its_size_is_one_booster_and_goes_on(svm, data, tmp_path):
+    model = tmp_path / "m.json"
+    done = run("fit", svm, "--model", model, "--save-every", 10)
+    assert "--save-every and --resume keep one booster: its size is chosen" in done.stderr
+    first = NHBoostDTClassifier(ensemble=False, n_jobs=1).fit(*data)
+    assert encode_model(load_model(model)) == encode_model(first)
+    rounds = first.n_iter_ + 7
+    done = run("fit", svm, "--model", model, "--save-every", 3, "--resume", "--rounds", rounds)
+    assert "its size is chosen" not in done.stderr
+    first.set_params(warm_start=True, n_estimators=rounds).fit(*data)
+    assert encode_model(load_model(model)) == encode_model(first.set_params(warm_start=False))
+    assert load_model(model).chosen_ == first.chosen_
+
+
+@pytest.mark.parametrize(
+    ("weights", "wanted"), [("balanced", "balanced"), ("1=3,-1=0.5", {1: 3.0, -1: 0.5})]
+)
+def test_class_weights_are_those_of_the_library(svm, data, tmp_path, weights, wanted):
+    model, size = tmp_path / "m.json", ["--rounds", 6, "--leaves", 2]
+    run("fit", svm, "--model", model, *size, "--class-weight", weights)
+    whole = NHBoostDTClassifier(6, max_leaves=2, class_weight=wanted).fit(*data)
+    assert load_model(model).stumps_ == whole.stumps_
+    assert whole.stumps_ != NHBoostDTClassifier(6, max_leaves=2).fit(*data).stumps_
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--class-weight", "heavy"], "--class-weight must be balanced, or factors"),
+        (["--class-weight", "2=3"], "--class-weight: there is no class '2'"),
+        (["--class-weight", "1=big"], "--class-weight must be numbers"),
+        (["--early-stopping", "soon"], "--early-stopping must be one of off, on, auto, cv"),
+        (["--early-stopping", "cv", "--patience", 3], "--patience needs --early-stopping on"),
+    ],
+)
+def test_bad_weights_and_rules_to_stop_are_refused(svm, tmp_path, options, message):
+    done = run("fit", svm, "--model", tmp_path / "m.json", "--rounds", 3, *options, code=2)
+    assert message in last(done)
+    assert not (tmp_path / "m.json").exists()
+
+
 def test_inspect_draws_the_density_of_the_data(csv, tmp_path):
     path, *_ = csv
     model, bare, full = (tmp_path / name for name in ("m.json", "bare.svg", "full.svg"))
-    run("fit", path, "--label", "kind", "--rounds", 5, "--depth", 1, "--model", model)
+    run("fit", path, "--label", "kind", "--leaves", 2, "--rounds", 5, "--model", model)
     run("inspect", model, "--plot", bare)
     run("inspect", model, "--plot", full, "--data", path, "--label", "kind")
     assert full.read_text().count("<path") > bare.read_text().count("<path") + 20
@@ -325,12 +410,12 @@ def test_inspect_shows_names_as_they_are(tmp_path, monkeypatch):
 def test_a_fit_that_ends_early_says_so(tmp_path):
     path = tmp_path / "coin.csv"
     path.write_text("1,-1\n1,1\n")  # the same example with both labels: no stump has an edge
-    done = run("fit", path, "--rounds", 5, "--depth", 1, "--model", tmp_path / "m.json")
-    assert "ended after 0 of 5 rounds: no stump has an edge" in done.stderr
+    done = run("fit", path, "--rounds", 5, "--model", tmp_path / "m.json")
+    assert "ended after 0 of 5 rounds: no tree has an edge" in done.stderr
     assert "NHBoostDTClassifier" in run("inspect", tmp_path / "m.json").output
     path.write_text("1,b\n1,b\n1,a\n1,b\n")
-    done = run("fit", path, "--rounds", 5, "--depth", 1, "--model", tmp_path / "m.json")
-    assert "every prediction is b, the class of most weight" in done.stderr
+    done = run("fit", path, "--rounds", 5, "--leaves", 2, "--model", tmp_path / "m.json")
+    assert "no stump has an edge; every prediction is b, the class of most weight" in done.stderr
     assert "0 rounds, training error 25.00%" in done.stdout
     done = run("predict", path, "--model", tmp_path / "m.json")
     assert done.stdout.split() == ["b"] * 4
@@ -399,7 +484,7 @@ def test_trees_are_fitted_resumed_and_inspected(data, svm, tmp_path):
     run("fit", svm, "--model", model, "--rounds", 8, "--depth", 3)
     run("fit", svm, "--model", model, "--rounds", 20, "--resume")
     assert encode_model(load_model(model).set_params(n_jobs=None)) == encode_model(
-        NHBoostDTClassifier(20, max_depth=3).fit(X, y)
+        NHBoostDTClassifier(20, max_depth=3, ensemble=False).fit(X, y)
     )
     shown = run("inspect", model, "--data", svm).output
     assert "questions" in shown
@@ -438,12 +523,12 @@ def test_several_classes_are_fitted_predicted_and_inspected(tmp_path):
     y = (3 * X[:, 0]).astype(int)
     path, model = tmp_path / "train.svm", tmp_path / "m.json"
     path.write_bytes(format_libsvm(X, y))
-    done = run("fit", path, "--model", model, "--rounds", 6, "--depth", 1, "--save-every", 4)
+    size = ["--rounds", 6, "--leaves", 2]
+    done = run("fit", path, "--model", model, *size, "--save-every", 4)
     assert "6 rounds, training error 0.00%" in done.stdout
     booster = load_model(model)
-    assert encode_model(booster) == encode_model(
-        NHBoostDTClassifier(6, max_depth=1, n_jobs=1).fit(X, y)
-    )
+    whole = NHBoostDTClassifier(6, max_leaves=2, ensemble=False, n_jobs=1).fit(X, y)
+    assert encode_model(booster) == encode_model(whole)
     assert list(map(int, run("predict", path, "--model", model).stdout.split())) == y.tolist()
     for what, method in (("score", "decision_function"), ("probability", "predict_proba")):
         lines = run("predict", path, "--model", model, "--what", what).stdout.splitlines()
@@ -465,10 +550,10 @@ def test_parquet_files_are_fitted_in_batches_if_they_are_large(tmp_path, monkeyp
     for k in range(3):
         frame.iloc[30 * k : 30 * k + 30].to_parquet(tmp_path / f"{k}.parquet")
     pattern, model = str(tmp_path / "*.parquet"), tmp_path / "m.json"
-    done = run("fit", pattern, "--rounds", 3, "--depth", 1, "--model", model)
+    done = run("fit", pattern, "--rounds", 3, "--leaves", 2, "--model", model)
     assert "3 rounds, training error" in done.output
-    run("fit", pattern, "--rounds", 5, "--depth", 1, "--model", model, "--resume")
-    whole = NHBoostDTClassifier(5, max_depth=1, n_jobs=1)
+    run("fit", pattern, "--rounds", 5, "--model", model, "--resume")
+    whole = NHBoostDTClassifier(5, max_leaves=2, ensemble=False, n_jobs=1)
     labels = frame.label if most_cells == 359 else frame.label.to_numpy(dtype=str)
     whole.fit(frame[list("abc")], labels)
     whole.save(tmp_path / "whole.json")
@@ -481,7 +566,7 @@ def test_parquet_files_are_fitted_in_batches_if_they_are_large(tmp_path, monkeyp
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_full_disk_is_reported_with_the_name_of_the_file(svm, tmp_path, monkeypatch):
     model = tmp_path / "m.json"
-    run("fit", svm, "--rounds", 3, "--depth", 1, "--model", model)
+    run("fit", svm, "--rounds", 3, "--leaves", 2, "--model", model)
     done = run("predict", svm, "--model", model, "--output", "/dev/full", code=2)
     assert done.stderr == "error: /dev/full: No space left on device\n"
 
@@ -520,7 +605,8 @@ def test_cross_validation_shows_error_auc_and_log_loss_of_every_fold(csv, tmp_pa
     fold_of = deal_folds(labels, 3, seed=4)
     for k, row in enumerate(found["parts"]):
         learn, test = fold_of != k, fold_of == k
-        booster = NHBoostDTClassifier(10, max_depth=1).fit(X[learn], labels[learn])
+        booster = NHBoostDTClassifier(10).fit(X[learn], labels[learn])
+        assert (row["leaves"], row["rounds"]) == (booster.chosen_.max_leaves, 10)
         assert row["examples"] == 50
         assert row["error"] == np.mean(booster.predict(X[test]) != labels[test])
         p = booster.predict_proba(X[test])
@@ -576,20 +662,10 @@ def test_a_validation_file_is_followed_and_tells_when_to_stop(tmp_path):
         frame.assign(label=labels[part]).to_csv(path, index=False)
     frame[list("dcba")].assign(label=labels[part]).to_csv(paths[1], sep=";")  # by name
     model = tmp_path / "m.json"
-    arguments = [
-        "fit",
-        paths[0],
-        "--rounds",
-        60,
-        "--depth",
-        1,
-        "--model",
-        model,
-        "--valid",
-        paths[1],
-    ]
+    size = ["--rounds", 60, "--leaves", 2]
+    arguments = ["fit", paths[0], *size, "--model", model, "--valid", paths[1]]
     done = run(*arguments)
-    booster = NHBoostDTClassifier(60, max_depth=1).fit(
+    booster = NHBoostDTClassifier(60, max_leaves=2).fit(
         X[:200], labels[:200], eval_set=(X[200:], labels[200:]), eval_names=["valid"]
     )
     followed = booster.evals_result_["valid"]["log_loss"]
@@ -602,7 +678,14 @@ def test_a_validation_file_is_followed_and_tells_when_to_stop(tmp_path):
     done = run(*arguments, "--patience", 4)
     assert load_model(model).n_iter_ < 60
     assert "of 60 rounds: the log-loss has not fallen for 4 rounds" in done.stderr
-    assert "--patience needs --valid" in run(*arguments[:-2], "--patience", 4, code=2).stderr
+    run(*arguments[:-2], "--patience", 4)  # on a tenth of the rows
+    stopped = NHBoostDTClassifier(60, max_leaves=2, early_stopping=True, n_iter_no_change=4)
+    assert load_model(model).n_iter_ == stopped.fit(X[:200], labels[:200]).n_iter_ < 60
+    # a fit that chooses its size is the same with and without examples that only score it
+    run("fit", paths[0], "--model", model, "--valid", paths[1])
+    scored = model.read_bytes()
+    run("fit", paths[0], "--model", model)
+    assert model.read_bytes() == scored
 
 
 def test_predictions_as_json_have_labels_votes_and_probabilities(csv, tmp_path):
@@ -628,9 +711,9 @@ def test_rows_without_a_label_are_left_out_of_a_fit_and_predicted(csv, tmp_path)
         "\n".join([*text[:-20], *(f",{line.split(',', 1)[1]}" for line in text[-20:])])
     )
     model = tmp_path / "m.json"
-    done = run("fit", blank, "--label", "kind", "--rounds", 8, "--depth", 1, "--model", model)
+    done = run("fit", blank, "--label", "kind", "--rounds", 8, "--leaves", 2, "--model", model)
     assert last(done) == f"{blank}: 20 rows without a label are left out\n"
-    whole = NHBoostDTClassifier(8, max_depth=1).fit(X[:-20], labels[:-20])
+    whole = NHBoostDTClassifier(8, max_leaves=2).fit(X[:-20], labels[:-20])
     assert load_model(model).stumps_ == whole.stumps_
     done = run("predict", blank, "--label", "kind", "--model", model)
     assert done.stdout.split() == whole.predict(X).tolist()
@@ -652,23 +735,13 @@ def test_a_file_without_a_command_is_answered_with_what_to_type(name, wanted):
 
 def test_standard_input_is_fitted(csv, tmp_path):
     path, X, labels = csv
-    arguments = [
-        "fit",
-        "-",
-        "--label",
-        "kind",
-        "--rounds",
-        "5",
-        "--depth",
-        "1",
-        "--model",
-        str(tmp_path / "m"),
-    ]
+    size = ["--rounds", "5", "--leaves", "2"]
+    arguments = ["fit", "-", "--label", "kind", *size, "--model", str(tmp_path / "m")]
     done = CliRunner().invoke(app, arguments, input=path.read_text().replace(",", "\t"))
     assert done.exit_code == 0, done.output
     assert (
         load_model(tmp_path / "m").stumps_
-        == NHBoostDTClassifier(5, max_depth=1).fit(X, labels).stumps_
+        == NHBoostDTClassifier(5, max_leaves=2).fit(X, labels).stumps_
     )
 
 
@@ -761,7 +834,7 @@ def test_inspect_counts_the_votes_of_missing_values(tmp_path):
     frame = pd.DataFrame({"x": np.where(x > 0.8, np.nan, x), "z": rng.normal(size=300), "y": y})
     path, model, out = tmp_path / "t.csv", tmp_path / "m.json", tmp_path / "out.json"
     frame.to_csv(path, index=False)
-    run("fit", path, "--label", "y", "--model", model, "--rounds", 30, "--depth", 1)
+    run("fit", path, "--label", "y", "--model", model, "--rounds", 30, "--leaves", 2)
     run("inspect", model, "--json", out)
     shown = {row["feature"]: row for row in json.loads(out.read_text())["votes"]}
     card = load_model(model).scorecard()
@@ -783,7 +856,7 @@ def test_long_and_odd_names_are_short_and_plain_in_all_that_is_shown(tmp_path):
     frame.to_csv(path, index=False)
     page, plot = tmp_path / "p.html", tmp_path / "s.svg"
     outputs = [
-        run("fit", path, "--label", "y", "--model", model, "--rounds", 20),
+        run("fit", path, "--label", "y", "--model", model, "--rounds", 20, "--leaves", 2),
         run("inspect", model, "--plot", plot, "--html", page),
         run("predict", path, "--model", model),
         run("fit", path, "--label", "none" * 10_000, "--model", model, code=2),

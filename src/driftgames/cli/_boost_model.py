@@ -15,10 +15,16 @@ import typer
 from driftgames.boosting import NoEdgeWarning
 from driftgames.boosting.data.sources import open_parquet
 from driftgames.boosting.estimators.persistence import save_model
-from driftgames.boosting.fit.rounds import heaviest
+from driftgames.boosting.fit.race import STAGES
+from driftgames.boosting.fit.rounds import USUAL_ROUNDS, heaviest
 from driftgames.cli import INTERRUPTED
-from driftgames.cli._boost_options import ExampleReading, Training
-from driftgames.cli._boost_report import feature_name, ignore_rare_classes
+from driftgames.cli._boost_options import ExampleReading, Settings, Training
+from driftgames.cli._boost_report import (
+    chosen_line,
+    feature_name,
+    ignore_rare_classes,
+    training_error,
+)
 from driftgames.cli._cells import counts_rows
 from driftgames.cli._examples import Examples
 from driftgames.cli._output import fail, say
@@ -130,6 +136,58 @@ def is_large(data: str) -> bool:
     return int(source.count_rows()) * len(source.schema.names) > MOST_CELLS
 
 
+def chooses(booster: Any) -> bool:
+    """Whether the examples choose a size: the leaves, the rounds or both."""
+    open_leaves = booster.max_leaves == "auto" and booster.max_depth is None
+    return bool(booster.n_estimators == "auto" or open_leaves)
+
+
+def keep_one_booster(booster: Any, ensemble: bool | None) -> None:
+    """Let a fit that is kept in parts be one booster, and say so if it would be a mean."""
+    if ensemble:
+        fail("--save-every and --resume keep one booster; --ensemble makes the mean of several")
+    if chooses(booster) and ensemble is None and not is_fitted(booster):
+        say(
+            "--save-every and --resume keep one booster: its size is chosen, and it is no mean "
+            "of the folds",
+            err=True,
+        )
+    booster.set_params(ensemble=False)
+
+
+def fit_at_once(booster: Any, examples: Examples, held_out: Examples | None, path: Path) -> None:
+    """Fit, then write the model.
+
+    Examples of --valid follow the rounds where that does not change the model: if nothing is
+    chosen, or if they tell when to stop.
+    """
+    watched: dict[str, Any] = {}
+    one = not chooses(booster) and booster.ensemble is not True
+    if held_out is not None and (booster.early_stopping or one):
+        watched = _watched(held_out)
+    with warnings.catch_warnings():
+        _ignore_warnings()
+        booster.set_params(verbose=1)
+        try:
+            booster.fit(examples.X, examples.y, **watched)
+        except KeyboardInterrupt:
+            say(f"stopped; nothing was written to {path}", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        booster.set_params(verbose=0)
+    write_booster(booster, examples.names, path)
+    say_end(booster)
+
+
+def _watched(held_out: Examples) -> dict[str, Any]:
+    return {"eval_set": [(held_out.X, held_out.y)], "eval_names": ["valid"]}
+
+
+def _ignore_warnings() -> None:
+    """Ignore what our own lines say."""
+    warnings.simplefilter("ignore", NoEdgeWarning)
+    ignore_rare_classes()
+
+
 def fit_with_checkpoints(
     booster: Any,
     examples: Examples,
@@ -137,9 +195,13 @@ def fit_with_checkpoints(
     save_every: int,
     path: Path,
 ) -> None:
-    """Fit, and write the model every ``save_every`` rounds and at the end."""
+    """Fit, and write the model every ``save_every`` rounds and at the end.
+
+    Its size is known: nothing is chosen.
+    """
     rounds = booster.n_estimators
     done = saved = booster.n_iter_ if is_fitted(booster) else 0
+    choice = booster.record_.choice if is_fitted(booster) else None
     if done == rounds and (booster.calibration_ is not None or not booster.calibrate):
         return
 
@@ -148,39 +210,55 @@ def fit_with_checkpoints(
         advance(1)
         # a file holds all rounds so far: growing steps keep the total linear
         if t - saved >= max(save_every, saved // 4) and t < rounds:
-            write_booster(stage.model(), examples.names, path)
+            so_far = stage.model()
+            so_far.adopt(so_far.model_, replace(so_far.record_, choice=choice))
+            write_booster(so_far, examples.names, path)
             saved = t
 
     with progress("boosting", total=rounds) as advance, warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoEdgeWarning)  # a line below says it
-        ignore_rare_classes()
+        _ignore_warnings()
         advance(done)
         booster.set_params(warm_start=True)
-        watched: dict[str, Any] = {}
-        if held_out is not None:
-            watched = {"eval_set": [(held_out.X, held_out.y)], "eval_names": ["valid"]}
+        watched = {} if held_out is None else _watched(held_out)
         try:
             booster.fit(examples.X, examples.y, callbacks=[checkpoint], **watched)
         except KeyboardInterrupt:
             _stop(path, saved)
         write_booster(booster, examples.names, path)
-    done = booster.n_iter_
-    if done < rounds:
-        kind = "stump" if booster.max_depth == 1 else "tree"
-        early = booster.ended_early_
-        why = f"no {kind} has an edge" if early else f"the last {kind} makes no mistake"
-        if booster.early_stopping == "cv" and not early:
-            why = "more rounds have a larger log-loss on held-out examples"
-        elif booster.early_stopping and not early and done > 1:
-            why = f"the log-loss has not fallen for {booster.n_iter_no_change} rounds"
-        if done == 0:
-            heavier = booster.classes_.tolist()[heaviest(booster.model_.default_vote)]
-            why += f"; every prediction is {heavier}, the class of most weight"
-        say(f"the fit ended after {done} of {rounds} rounds: {why}", err=True)
+    say_end(booster)
+
+
+def say_end(booster: Any) -> None:
+    """Say why a fit has fewer rounds than were planned, if it has."""
+    done, choice = booster.n_iter_, booster.record_.choice
+    rounds, leaves = booster.n_estimators, booster.max_leaves
+    if rounds == "auto":
+        rounds = STAGES[-1] if booster.early_stopping else USUAL_ROUNDS
+    if choice is not None:
+        leaves = choice.max_leaves
+        rounds = choice.n_estimators if booster.n_estimators == "auto" else rounds
+    if done >= rounds or len(booster.record_.members) > 1:
+        return
+    kind = "stump" if booster.max_depth == 1 or leaves == 2 else "tree"
+    early = booster.ended_early_
+    why = f"no {kind} has an edge" if early else f"the last {kind} makes no mistake"
+    if booster.early_stopping == "cv" and not early:
+        why = "more rounds have a larger log-loss on held-out examples"
+    elif booster.early_stopping and not early and done > 1:
+        why = f"the log-loss has not fallen for {booster.n_iter_no_change} rounds"
+    if done == 0:
+        heavier = booster.classes_.tolist()[heaviest(booster.model_.default_vote)]
+        why += f"; every prediction is {heavier}, the class of most weight"
+    say(f"the fit ended after {done} of {rounds} rounds: {why}", err=True)
 
 
 def fit_batches(
-    booster: Any, data: str, label: str | None, names: list[str] | None, training: Training
+    booster: Any,
+    data: str,
+    label: str | None,
+    names: list[str] | None,
+    training: Training,
+    settings: Settings,
 ) -> None:
     """Fit parquet files in batches; the label is the last column if no other is named."""
     source = open_parquet(data)
@@ -192,7 +270,9 @@ def fit_batches(
     goes_on = is_fitted(booster)
     where = f"{titles[-1]} (the last column)" if label is None else label
     say(f"{data}: label {shorten(where, 100)}; {len(titles) - 1:,} features", err=True)
-    refuse_quantity(data, where, _labels_of(source, label or titles[-1]), training)
+    labels = _labels_of(source, label or titles[-1])
+    refuse_quantity(data, where, labels, training)
+    settings.weigh(booster, labels)
     if goes_on and names is not None:
         give_names(booster, names)
     booster.set_params(warm_start=goes_on, verbose=1)
@@ -210,12 +290,15 @@ def _labels_of(source: Any, label: str) -> npt.NDArray[Any]:
     return np.array(sorted(found, key=str))
 
 
-def say_error(path: Path, booster: Any) -> None:
-    vote = booster.model_.default_vote
-    error = (1 - max(abs(vote[0]) if vote.size == 1 else vote.max(), 0.0)) / 2
-    if booster.n_iter_:
-        error = booster.history_["training_error"][-1]
-    say(f"{path}: {booster.n_iter_} rounds, training error {error:.2%}")
+def say_fitted(path: Path, booster: Any) -> None:
+    """Say what was chosen, if anything was, and what the model is."""
+    if booster.record_.choice is not None:
+        say(f"chosen: {chosen_line(booster.record_.choice)}")
+    n_members = len(booster.record_.members)
+    size = counted(booster.n_iter_, "round")
+    if n_members > 1:
+        size = f"the mean of {n_members} boosters, {booster.n_iter_:,} rounds in all"
+    say(f"{path}: {size}, training error {training_error(booster):.2%}")
 
 
 def _stop(path: Path, done: int) -> NoReturn:

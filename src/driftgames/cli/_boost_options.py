@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from driftgames.boosting.estimators.registry import BOOSTERS
-from driftgames.cli._options import Count, ImportedFile, OptionalCount, Reading, one_of
+from driftgames.cli._options import ImportedFile, OptionalCount, Reading, numbers, one_of
 from driftgames.cli._output import fail
 from driftgames.core.registry import choose
+from driftgames.core.text import listed, shown
 
 if TYPE_CHECKING:
     from driftgames.cli._examples import Examples
+
+STOPPING: dict[str, Any] = {"off": False, "on": True, "auto": "auto", "cv": "cv"}
+"""What --early-stopping says, and the setting that it is."""
 
 ALGORITHMS = tuple(name for name in BOOSTERS if name != "potential boost")
 """The boosters that need no potential."""
@@ -25,35 +29,78 @@ class Settings(NamedTuple):
     Options:
         algorithm (NAME): The booster: {0}, or the name of a potential that --import defines.
             Default: {1}.
-        rounds: How many stumps or trees vote.
+        rounds: How many stumps or trees vote. Default: nh-boost.dt chooses 25, 50, 100, 200 or 400
+            on rows held out; the others play 200.
+        leaves: Most leaves of a tree; 2 makes stumps. Default: nh-boost.dt chooses 2, 4, 8, 16 or
+            32 on rows held out (for K classes 2, K + 2, 2K, 4K or 8K); the others have stumps.
+        depth: Most questions on the way to a vote; 1 makes stumps. Leaves are then not chosen.
+        ensemble: The model is the mean of the boosters that chose its size, or one booster of this
+            size fitted to all rows. Default: the mean where a size is chosen.
         d: The constant of nh-boost.dt. Default: 3.
         edge: The edge that boost-by-majority counts on.
         bins: Most bins per numeric feature. Default: 255.
-        depth: Most questions on the way to a vote. Default: 1, for stumps.
+        class_weight (WEIGHTS): balanced, which gives all classes the same weight, or a factor for
+            each class, such as yes=3,no=1.
+        early_stopping (WHEN): {0}. on: play at most --rounds (default: 400) and stop where the
+            log-loss on a tenth of the rows, held out, no longer falls. auto: the same from 10,001
+            rows on. cv: play all, then keep as many as the rows held out in turn allow.
+        patience (ROUNDS): Stop after this many rounds without a lower log-loss. Default: 10. It
+            turns early stopping on.
     """
 
     algorithm: Annotated[str | None, one_of(ALGORITHMS)] = None
     imported: ImportedFile = None
-    rounds: Count = 200
+    rounds: OptionalCount = None
+    leaves: Annotated[int | None, typer.Option(min=2)] = None
+    depth: OptionalCount = None
+    ensemble: bool | None = None
     d: float | None = None
     edge: float | None = None
     bins: Annotated[int | None, typer.Option(min=2, max=255)] = None
-    depth: OptionalCount = None
+    class_weight: str | None = None
+    early_stopping: Annotated[str | None, one_of(STOPPING)] = None
+    patience: OptionalCount = None
 
     def _given(self) -> dict[str, Any]:
-        """Return the parameters of the booster that are not left open."""
-        named = {"d": self.d, "edge": self.edge, "max_bins": self.bins, "max_depth": self.depth}
+        """Return the parameters that the rounds depend on and that are not left open."""
+        named = {
+            "d": self.d,
+            "edge": self.edge,
+            "max_bins": self.bins,
+            "max_depth": self.depth,
+            "max_leaves": self.leaves,
+        }
         return {name: value for name, value in named.items() if value is not None}
+
+    def _stopping(self) -> dict[str, Any]:
+        """Return the parameters of early stopping that are not left open."""
+        given: dict[str, Any] = {}
+        if self.patience is not None:
+            given |= {"early_stopping": True, "n_iter_no_change": self.patience}
+        if self.early_stopping is not None:
+            asked = choose("--early-stopping", self.early_stopping, STOPPING)
+            if asked in (False, "cv") and self.patience is not None:
+                fail(f"--patience needs --early-stopping on or auto; got {self.early_stopping}")
+            given["early_stopping"] = asked
+        return given
 
     def begin(self) -> Any:
         """Return a new booster."""
+        from driftgames.boosting.fit.rounds import USUAL_ROUNDS
         from driftgames.potentials import POTENTIALS
 
         algorithm = ALGORITHMS[0] if self.algorithm is None else self.algorithm
-        given = {"n_estimators": self.rounds, **self._given()}
+        given = {**self._given(), **self._stopping()}
+        rounds = USUAL_ROUNDS if self.rounds is None else self.rounds
+        if self.rounds is not None:
+            given["n_estimators"] = rounds
+        if self.leaves is not None and self.depth is None:
+            given["max_depth"] = None
+        if self.ensemble is not None:
+            given["ensemble"] = self.ensemble
         if algorithm in POTENTIALS and algorithm not in ALGORITHMS:
             kind = BOOSTERS["potential boost"]
-            given["potential"] = POTENTIALS[algorithm](self.rounds, 0.5)  # half of the votes
+            given["potential"] = POTENTIALS[algorithm](rounds, 0.5)  # half of the votes
         else:
             kind = choose("--algorithm", algorithm, {name: BOOSTERS[name] for name in ALGORITHMS})
         if "d" in given and algorithm != "nh-boost.dt":
@@ -61,7 +108,7 @@ class Settings(NamedTuple):
         if ("edge" in given) != (algorithm == "boost-by-majority"):
             fail("--edge belongs to boost-by-majority, which needs it")
         if "edge" in given:
-            given["horizon"] = self.rounds
+            given["horizon"] = rounds
         return kind(**given)
 
     def go_on(self, path: Path) -> Any:
@@ -69,21 +116,64 @@ class Settings(NamedTuple):
         from driftgames.boosting.estimators.persistence import load_model
 
         booster = load_model(path)
+        if n_members := len(booster.record_.members):
+            what = f"the mean of {n_members} boosters"
+            if n_members == 1:
+                what = "a booster that was not fitted to all rows"
+            fail(f"{path} holds {what}, which cannot go on; fit it with --no-ensemble")
         name = next(name for name, kind in BOOSTERS.items() if type(booster) is kind)
         if name == "potential boost":
             name = str(type(booster.potential).registry_name)
         if self.algorithm not in (None, name):
             fail(f"--algorithm is {self.algorithm}, but {path} was made with {name}")
         made = booster.get_params()
+        choice = booster.record_.choice
+        if choice is not None and made["max_leaves"] == "auto":
+            made["max_leaves"] = choice.max_leaves
         for parameter, asked in self._given().items():
             option = f"--{parameter.removeprefix('max_')}"
             if parameter not in made:
                 fail(f"{option} is {asked}, but {path} was made with {name}, which has no {option}")
             if asked != made[parameter]:
-                fail(f"{option} is {asked}, but {path} was made with {made[parameter]}")
-        if self.rounds < booster.n_iter_:
-            fail(f"--rounds is {self.rounds}, but {path} has {booster.n_iter_} rounds already")
-        return booster.set_params(n_estimators=self.rounds)
+                was = "none" if made[parameter] is None else made[parameter]
+                fail(f"{option} is {asked}, but {path} was made with {was}")
+        done, planned = booster.n_iter_, booster.n_estimators
+        rounds = self.rounds
+        if rounds is None:
+            rounds = done if isinstance(planned, str) else planned
+        if rounds < done:
+            fail(f"--rounds is {rounds}, but {path} has {done} rounds already")
+        return booster.set_params(n_estimators=rounds, **self._stopping())
+
+    def weigh(self, booster: Any, labels: Any) -> None:
+        """Give a booster the class weights of the options, for these labels."""
+        if self.class_weight is None:
+            return
+        weights: Any = self.class_weight
+        if weights != "balanced":
+            weights = parse_weights(weights, sorted(set(labels.tolist())))
+        booster.set_params(class_weight=weights)
+
+
+def parse_weights(text: str, classes: Any) -> dict[Any, float]:
+    """Return the factor of each class in a text such as ``yes=3,no=1``.
+
+    >>> parse_weights("1=3,a=b=0.5", [1, "a=b", "c"])
+    {1: 3.0, 'a=b': 0.5}
+    """
+    labels = {str(label): label for label in classes}
+    found: dict[Any, float] = {}
+    for part in text.split(","):
+        name, equals, factor = part.rpartition("=")
+        if not equals:
+            raise ValueError(
+                "--class-weight must be balanced, or factors with commas between, such as "
+                f"yes=3,no=1; got {text!r}"
+            )
+        if name not in labels:
+            raise ValueError(f"--class-weight: there is no class {shown(name)}; {listed(labels)}")
+        found[labels[name]] = numbers("--class-weight", factor)[0]
+    return found
 
 
 class Training(NamedTuple):

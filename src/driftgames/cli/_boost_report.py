@@ -16,16 +16,53 @@ from driftgames.cli._scores import log_loss, mean_area
 from driftgames.core.progress import progress
 from driftgames.core.text import listed, shown
 from driftgames.core.typing import IntArray
-from driftgames.tables import Column, Row, Table
+from driftgames.tables import Column, Row, Table, counted
 
 COLUMNS = (
     Column("fold"),
     Column("examples", ","),
+    Column("leaves", ","),
     Column("rounds", ","),
     Column("error", ".2%"),
     Column("AUC", ".4f"),
     Column("log-loss", ".4f"),
 )
+
+
+def chosen_line(choice: Any) -> str:
+    """Return in one line what a race chose."""
+    best = next(each for each in choice.trials if each.outcome == "chosen")
+    leaves = f"{choice.max_leaves} leaves, " if choice.max_leaves else ""  # 0: --depth is the limit
+    return (
+        f"{leaves}{counted(choice.n_estimators, 'round')}, of "
+        f"{counted(len(choice.trials), 'trial')} on {counted(choice.n_folds, 'fold')}, "
+        f"held-out log-loss {best.log_loss:.4f}"
+    )
+
+
+def race_of(choice: Any) -> Table:
+    """Return the table of a race."""
+    columns = (
+        Column("leaves", ","),
+        Column("rounds", ","),
+        Column("held-out log-loss", ".4f"),
+        Column("standard error", ".4f"),
+        Column("outcome"),
+    )
+    rows = tuple((each.max_leaves or None, *each[1:]) for each in choice.trials)
+    folds, n_examples = counted(choice.n_folds, "fold"), counted(choice.n_examples, "example")
+    return Table(f"The race of sizes: {folds}, {n_examples} held out", columns, rows)
+
+
+def training_error(booster: Any) -> float:
+    """Return the share of the weight of the training examples that a model gets wrong."""
+    record = booster.record_
+    if len(record.members) > 1:
+        return float(record.mean_error)
+    if booster.n_iter_:
+        return float(record.history["training_error"][-1])
+    vote = booster.model_.default_vote
+    return float((1 - max(abs(vote[0]) if vote.size == 1 else vote.max(), 0.0)) / 2)
 
 
 def facts_of(booster: Any) -> dict[str, Any]:
@@ -34,7 +71,7 @@ def facts_of(booster: Any) -> dict[str, Any]:
     facts = {
         "algorithm": type(booster).__name__,
         "classes": booster.classes_.tolist(),
-        "rounds": int(booster.n_iter_),
+        **_size_of(booster),
         "features": int(booster.n_features_in_),
         "features that vote": int(np.unique(_asked(booster)).size),
     }
@@ -42,9 +79,28 @@ def facts_of(booster: Any) -> dict[str, Any]:
         facts |= {
             "smallest edge": float(min(history["edge"])),
             "mean share of zero weights": float(np.mean(history["zero_fraction"])),
-            "training error": float(history["training_error"][-1]),
+            "training error": training_error(booster),
         }
     return facts
+
+
+def _size_of(booster: Any) -> dict[str, int]:
+    """Return how many boosters and rounds a model has, and how large its trees may be."""
+    facts = {"rounds": int(booster.n_iter_)}
+    if len(booster.record_.members) > 1:
+        facts = {"boosters": len(booster.record_.members), "rounds of all": facts["rounds"]}
+    leaves, _ = size_of(booster)
+    name = "most leaves of a tree" if booster.record_.choice is None else "leaves chosen"
+    return facts if leaves is None else {**facts, name: leaves}
+
+
+def size_of(booster: Any) -> tuple[int | None, int]:
+    """Return the leaves and the rounds: those that were chosen, or those of the settings."""
+    choice = booster.record_.choice
+    if choice is not None:
+        return choice.max_leaves or None, choice.n_estimators
+    leaves = booster.max_leaves
+    return leaves if isinstance(leaves, int) else None, int(booster.n_iter_)
 
 
 def summary_of(path: Path, facts: dict[str, Any]) -> Table:
@@ -64,11 +120,11 @@ def features_of(booster: Any, top: int) -> Table:
     if len(booster.trees_):
         importances, asked = booster.feature_importances_, _asked(booster)
         used = sorted(set(asked.tolist()), key=lambda j: (-importances[j], j))[:top]
-        counted = tuple(
+        shares = tuple(
             (feature_name(names, j), int((asked == j).sum()), float(importances[j])) for j in used
         )
         heads = (Column("feature"), Column("questions"), Column("importance", ".4f"))
-        return Table("The features that have most of the edges", heads, counted)
+        return Table("The features that have most of the edges", heads, shares)
     # missing values vote too, as the scorecard shows
     votes_of = {j: [*each.values, each.missing] for j, each in booster.shape_functions_.items()}
     order = sorted(votes_of, key=lambda j: -float(np.ptp(votes_of[j])))[:top]
@@ -161,12 +217,12 @@ def cross_validate(booster: Any, examples: Examples, folds: int, seed: int, name
             learn, test = np.flatnonzero(fold_of != k), np.flatnonzero(fold_of == k)
             fitted = clone(booster).fit(X[learn], y[learn])
             scores_of_fold = score(fitted, X[test], y[test])
-            rows.append((str(k + 1), test.size, fitted.n_iter_, *scores_of_fold))
+            rows.append((str(k + 1), test.size, *size_of(fitted), *scores_of_fold))
             advance(1)
-    scores = np.array([row[3:] for row in rows], dtype=np.float64)
+    scores = np.array([row[4:] for row in rows], dtype=np.float64)
     mean, spread = scores.mean(axis=0), scores.std(axis=0, ddof=1)
-    rows.append(("mean", y.size, None, *mean.tolist()))
-    rows.append(("standard deviation", None, None, *spread.tolist()))
+    rows.append(("mean", y.size, None, None, *mean.tolist()))
+    rows.append(("standard deviation", None, None, None, *spread.tolist()))
     return Table(f"{folds} folds of {name}", COLUMNS, tuple(rows))
 
 

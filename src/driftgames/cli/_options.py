@@ -161,15 +161,17 @@ def pair(option: str, text: str | None) -> tuple[float, float] | None:
     return found[0], found[1]
 
 
-def check_outputs(*, plot: Path | None = None, **files: Path | None) -> None:
+def check_outputs(**files: Path | None) -> None:
     """Raise an error before the work begins if its result could not be written.
 
-    ``files`` go by the names of their options: ``state=path`` is that of ``--state``.
+    ``files`` go by the names of their options: ``state=path`` is that of ``--state``. Options whose
+    names begin with ``plot`` are pictures.
     """
     taken: dict[Path, str] = {}
-    for name, path in {"plot": plot, **files}.items():
+    for parameter, path in files.items():
         if path is None:
             continue
+        name = parameter.replace("_", "-")
         if not path.parent.is_dir():
             raise ValueError(f"--{name}: there is no directory {path.parent}")
         with contextlib.suppress(FileNotFoundError):
@@ -178,8 +180,8 @@ def check_outputs(*, plot: Path | None = None, **files: Path | None) -> None:
             raise ValueError(f"--{name}: {path} is a directory")
         if (other := taken.setdefault(path.resolve(), name)) != name:
             raise ValueError(f"--{other} and --{name} are the same file, {path}")
-    if plot is not None and plot.suffix.lower() not in {".svg", ".pdf", ".png"}:
-        raise ValueError(f"--plot must end in .svg, .pdf or .png; got {str(plot)!r}")
+        if name.startswith("plot") and path.suffix.lower() not in {".svg", ".pdf", ".png"}:
+            raise ValueError(f"--{name} must end in .svg, .pdf or .png; got {str(path)!r}")
 
 
 def check_kept(*settings: tuple[str, object, object]) -> None:

@@ -50,6 +50,10 @@ app = typer.Typer(
 )
 
 
+DEFAULT_STEP = 100
+"""After how many rounds a resumed fit is written, if --save-every does not say."""
+
+
 class Output(StrEnum):
     """What a prediction is."""
 
@@ -72,64 +76,77 @@ def fit(
     training: Training,
     reading: ExampleReading,
     valid: str | None = None,
-    patience: OptionalCount = None,
     resume: bool = False,
-    save_every: Count = 100,
+    save_every: OptionalCount = None,
     jobs: Jobs = 1,
 ) -> None:
     """Fit a booster and write it to a file.
 
+    There is nothing to tune: nh-boost.dt chooses the leaves of its trees and its rounds on rows
+    that are held out, and says what it chose. --leaves, --rounds and --depth set them.
+    '--leaves 2 --rounds 200' is the booster of the paper, whose votes --plot of inspect draws.
+
     A column with cells that are neither numbers nor dates holds categories. Rows without a
-    label are left out.
+    label are left out. The label column, its classes and the other columns are named before the
+    fit.
 
-    A fit that was stopped goes on with --resume and ends in the same model as a fit without
-    a stop.
-
-    The label column, its classes and the other columns are named before the fit.
+    With --save-every a fit that was stopped goes on with --resume, and ends in the same model as
+    a fit without a stop.
 
     Example: driftgames boost fit breast_cancer.train.csv --label class --model m
 
-    Example: driftgames boost fit a.csv --label y --valid b.csv --model m
+    Example: driftgames boost fit a.csv --valid b.csv --patience 20 --model m
+
+    Example: driftgames boost fit a.csv --leaves 2 --rounds 200 --model stumps
+
+    Example: driftgames boost fit a.csv --class-weight balanced --model m
 
     Example: driftgames boost fit 'data/*.parquet' --label sold --model m.json
 
     Options:
         data (TRAIN): LIBSVM text, a table, or a pattern of tables such as 'data/*.csv'. Large
             .parquet files of numbers need not fit in memory.
-        valid (FILE): Examples that score the model after each round; it is not fitted to them.
-        patience (ROUNDS): With --valid: stop after this many rounds without a lower log-loss.
+        valid (FILE): Examples that score the model; it is not fitted to them. With early stopping
+            they tell when to stop.
         resume: Go on from the model file, with its settings, up to --rounds. Other settings and
-            fewer rounds are refused. Without a file, begin a new one.
+            fewer rounds are refused. Without a file, begin a new one. One booster is fitted, and
+            no mean.
         save_every (ROUNDS): Write the model after this many rounds, or after a quarter of the
-            rounds done if that is more.
+            rounds done if that is more. One booster is fitted, and no mean. A size that is left
+            open is chosen first; then the model is written once, at the end.
     """
     import_boosting()
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import say_best_round, say_scores
 
     with running(settings.imported, locked=model, model=model):
-        if patience is not None and valid is None:
-            fail("--patience needs --valid, the examples that tell when to stop")
         goes_on = resume and model.exists()
         booster = settings.go_on(model) if goes_on else settings.begin()
         booster.set_params(n_jobs=jobs)
-        if patience is not None:
-            booster.set_params(early_stopping=True, n_iter_no_change=patience)
+        if resume or save_every is not None:
+            models.keep_one_booster(booster, settings.ensemble)
         if models.is_large(data):
             if valid is not None:
                 fail(f"{data}: is fitted in batches, which --valid does not go with")
             titles = models.take_names(booster) if goes_on else None
-            models.fit_batches(booster, data, reading.label, titles, training)
+            models.fit_batches(booster, data, reading.label, titles, training, settings)
             models.write_booster(booster, None, model)
         else:
             examples = models.read_labelled(data, reading, booster, training)
             held_out = None if valid is None else models.read_valid(valid, reading, examples)
+            settings.weigh(booster, examples.y)
+            kept = resume or save_every is not None
+            in_parts = goes_on or (kept and not models.chooses(booster))
             try:
-                models.fit_with_checkpoints(booster, examples, held_out, save_every, model)
+                if in_parts:
+                    every = DEFAULT_STEP if save_every is None else save_every
+                    models.fit_with_checkpoints(booster, examples, held_out, every, model)
+                else:
+                    models.fit_at_once(booster, examples, held_out, model)
             except MemoryError as lack:
                 rows, columns = examples.X.shape
                 fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
-        models.say_error(model, booster)
+        models.say_fitted(model, booster)
         if valid is not None and held_out is not None:
             say_scores(f"{valid}: ", booster, held_out.X, held_out.y)
             say_best_round(valid, booster)
@@ -150,10 +167,12 @@ def cv(
 ) -> None:
     """Cross-validate: fit on all parts but one, and score on that one.
 
-    Prints error, AUC and log-loss of each part, their means and their
-    standard deviations.
+    Prints the leaves and rounds of each part, which are chosen anew for each, its error, AUC and
+    log-loss, their means and their standard deviations.
 
     Example: driftgames boost cv breast_cancer.train.csv --label class --folds 3
+
+    Example: driftgames boost cv a.csv --label y --leaves 2 --rounds 200
 
     Options:
         data (TRAIN): LIBSVM text, or tables.
@@ -167,6 +186,7 @@ def cv(
     with running(settings.imported, json=json):
         booster = settings.begin().set_params(n_jobs=jobs)
         examples = models.read_labelled(data, reading, booster, training)
+        settings.weigh(booster, examples.y)
         table = cross_validate(booster, examples, folds, seed, data)
         console().print(draw_table(table))
         if json is not None:
@@ -240,41 +260,56 @@ def inspect(
     reading: ExampleReading,
     top: Count = 10,
     plot: Path | None = None,
+    plot_race: Path | None = None,
     html: Path | None = None,
     json: JsonFile = None,
     imported: ImportedFile = None,
 ) -> None:
-    """Show what a model is made of: rounds, features, margins and its certificate.
+    """Show what a model is made of: its size and how it was chosen, features and certificate.
 
-    Example: driftgames boost inspect m --plot shapes.svg --html page.html
+    Example: driftgames boost inspect m --plot-race race.svg --html page.html
+
+    Example: driftgames boost inspect stumps --plot shapes.svg
 
     Options:
         model (M.json): The model file.
         data (FILE): Examples whose margins are shown, whose density --plot and --html draw, and
             the first of which --html explains.
         top: How many features to show.
-        plot (FILE): Draw what the features vote to this .svg, .pdf or .png.
+        plot (FILE): Draw what the features of stumps vote to this .svg, .pdf or .png.
+        plot_race (FILE): Draw the log-loss of each size over the rounds, by which one was chosen.
         html (OUT.html): Write a page: features, reasons, guarantee and the scorecard of stumps.
     """
     import_boosting()
     from driftgames.boosting.estimators.persistence import load_model
     from driftgames.cli import _boost_model as models
-    from driftgames.cli._boost_report import facts_of, features_of, margins_on, summary_of
+    from driftgames.cli._boost_report import facts_of, features_of, margins_on, race_of, summary_of
     from driftgames.plots.style import save_figure
 
-    with running(imported, plot=plot, html=html, json=json):
+    with running(imported, plot=plot, plot_race=plot_race, html=html, json=json):
         booster = load_model(model)
+        choice = booster.record_.choice
+        if plot_race is not None and choice is None:
+            fail(f"--plot-race draws how a size was chosen; that of {model} was given")
         if plot is not None and booster.classes_.size > 2:
             fail("--plot draws the votes of stumps for two classes; this model has more")
         if plot is not None and len(booster.trees_):
-            fail("--plot draws the votes of stumps; the features of trees vote together")
+            fail(
+                "--plot draws the votes of stumps, and the features of trees vote together; "
+                "fit with --leaves 2"
+            )
         examples, nameless = None, copy(booster)
         if data is not None:
             examples = models.read_labelled(data, reading, nameless)
         out = console()
         facts, features = facts_of(booster), features_of(booster, top)
         out.print(draw_table(summary_of(model, facts)))
+        if choice is not None:
+            out.print(draw_table(race_of(choice)))
         out.print(draw_table(features))
+        if plot_race is not None and choice is not None:
+            save_figure(choice.plot(), plot_race)
+            say(f"{plot_race}: how the size was chosen")
         if plot is not None:
             rows = None if examples is None else examples.X
             save_figure(booster.plot_shapes(rows, n_features=top), plot)
@@ -286,6 +321,8 @@ def inspect(
         if booster.certificate_ is not None:
             typer.echo(str(booster.certificate_))
         found = {"model": str(model), **facts, "votes": as_records(features)}
+        if choice is not None:
+            found["race"] = as_records(race_of(choice))
         if examples is not None:
             margins = margins_on(str(data), nameless.margins(examples.X, examples.y))
             out.print(draw_table(margins))

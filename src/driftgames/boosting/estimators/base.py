@@ -50,12 +50,16 @@ class BaseBooster(BatchFit, Explaining):
         The weight of each vote.
     history_ : dict of arrays
         For each round the ``edge`` of its weak hypothesis and, after it, the ``zero_fraction``
-        of examples that weigh zero and the ``training_error``.
+        of examples that weigh zero and the ``training_error``. The boosters of a mean take turns,
+        and each number is that of its own booster.
     certificate_ : MarginCertificate or None
         What is promised about new examples, and the margins beside what the edges promise; None
         after no round.
+    chosen_ : Choice
+        The size that the examples held out chose, if a size was left to them, with the table that
+        it was chosen from (docs/choosing.md).
     n_iter_ : int
-        How many rounds were played.
+        How many weak hypotheses vote: the rounds, of all boosters if the model is their mean.
     ended_early_ : bool
         Whether the fit ended because no weak hypothesis had an edge. After no round every
         prediction is the class of more weight.
