@@ -165,7 +165,6 @@ class Mean:
     weights: tuple[float, ...]
     votes: FloatArray
     calibration: Calibration
-    held_out: HeldOut
     log_loss: float
 
     @classmethod
@@ -194,8 +193,7 @@ class Mean:
         fitted = Calibration.fit(held_out, labels, masses, entrants[0].scale)
         votes = combine([each.mean_votes() for each in entrants])
         loss = exact_mean(fitted.losses(held_out, labels), masses)
-        errors = entrants[0].count_errors(held_out)
-        return cls(tuple(entrants), tuple(weights), votes, fitted, errors, loss)
+        return cls(tuple(entrants), tuple(weights), votes, fitted, loss)
 
 
 @dataclass(frozen=True)

@@ -281,7 +281,7 @@ class BoostingRounds(BoosterInput):
                 given = race.dealt, masses, self.binding_settings(), race.choice
                 fitted = average(mean, encoders, outline, *given)
                 sigmoid = mean.calibration if self.calibrate else None
-                return fitted.settled(fitted.model.n_rounds, sigmoid, mean.held_out), True
+                return fitted.settled(fitted.model.n_rounds, sigmoid, race.held_out), True
         n_rounds = n_rounds or USUAL_ROUNDS
         encoder, binned = rows.coded(None, ranked=not shape.is_stump)
         outline, watch = watch_with(encoder)
