@@ -253,7 +253,7 @@ def test_csv_columns_have_names_and_may_come_in_another_order(csv, tmp_path):
     predicted = run("predict", other, "--model", model)
     assert predicted.stdout.split() == whole.predict(X).tolist()
     assert "error" not in predicted.stderr
-    run("fit", path, "--label", "kind", "--rounds", 20, "--depth", 1, "--model", model, "--resume")
+    run("fit", path, "--label", "kind", "--rounds", 20, "--model", model, "--resume")
     assert load_model(model).feature_names_in_.tolist() == ["links", "length", "noise"]
     assert load_model(model).stumps_ == NHBoostDTClassifier(20, max_leaves=2).fit(X, labels).stumps_
 
@@ -593,8 +593,6 @@ def test_cross_validation_shows_error_auc_and_log_loss_of_every_fold(csv, tmp_pa
         3,
         "--rounds",
         10,
-        "--depth",
-        1,
         "--seed",
         4,
         "--json",

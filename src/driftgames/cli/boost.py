@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import textwrap
 from copy import copy
 from enum import StrEnum
 from pathlib import Path, PurePath
@@ -319,7 +320,11 @@ def inspect(
             booster.explain_model(rows, title=model.name).save(html)
             say(f"{html}: the model as a page")
         if booster.certificate_ is not None:
-            typer.echo(str(booster.certificate_))
+            for line in str(booster.certificate_).splitlines():
+                narrow = (
+                    textwrap.wrap(line, 80, subsequent_indent="  ") if len(line) > 80 else [line]
+                )
+                typer.echo("\n".join(narrow))
         found = {"model": str(model), **facts, "votes": as_records(features)}
         if choice is not None:
             found["race"] = as_records(race_of(choice))
