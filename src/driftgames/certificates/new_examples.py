@@ -80,7 +80,7 @@ class NewExamples(Displayed):
     their number is known. A sum of such coins is less spread out than that of equal ones [H56]_.
 
     The moments of the mean over folds are at most those of one part alone [BKL99]_. That gives a
-    bound by moments too. This one is tighter for every number of folds: for one look at five folds
+    bound by moments too. This one is tighter where the folds err alike: for one look at five folds
     it is nearly as wide as the bound of one part with ``delta / e``, against ``delta / 5`` by
     adding up.
 

@@ -10,8 +10,9 @@ from typing import Any
 _ROUNDS = """\
 n_estimators : int or "auto"
     The largest number of rounds: one weak hypothesis votes for each. "auto" chooses among 25, 50,
-    100, 200 and 400 by the log-loss on examples held out (docs/choosing.md); `chosen_` tells what
-    was chosen. With ``early_stopping`` it is 400, and with an ``estimator`` 200.
+    100, 200 and 400, or 200 at the most for more than ten classes, by the log-loss on examples held
+    out (docs/choosing.md); `chosen_` tells what was chosen. With ``early_stopping`` it is 400, and
+    with an ``estimator`` 200.
 """
 
 _SHARED = """\

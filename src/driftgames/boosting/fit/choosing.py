@@ -19,7 +19,7 @@ import numpy as np
 from driftgames.boosting.fit import calibration
 from driftgames.boosting.fit.calibration import FoldKeys, RowKeys, deal_folds
 from driftgames.boosting.fit.folds import Fold
-from driftgames.boosting.fit.race import STAGES, Entrant, Race, run_race, sizes_for
+from driftgames.boosting.fit.race import Entrant, Race, run_race, sizes_for, stages_for
 from driftgames.boosting.fit.training_rows import FoldRows
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.model.categories import CategoryEncoder
@@ -59,8 +59,8 @@ def choose_size(
 
     ``n_rounds`` is None if they are chosen too. None where a class has one example only.
     """
-    stages = list(STAGES) if n_rounds is None else [n_rounds]
     n_classes = int(keys.labels.max()) + 1
+    stages = stages_for(n_classes) if n_rounds is None else [n_rounds]
     sizes = sizes_for(n_classes, rows.n_rows) if shape.is_open else [shape.max_leaves]
     shapes = [replace(shape, max_leaves=size) for size in sizes]
     make = partial(_race, start=start, stages=stages, n_classes=n_classes, pool=pool, tell=tell)

@@ -43,6 +43,7 @@ STAGES = (25, 50, 100, 200, 400)
 KEPT_VOTES = 2
 """Of how many stages the votes are kept: the best is the last one, or the one before it."""
 
+_MANY_CLASSES = 10  # beyond them a trial is slow
 _MOST_SIZES = 3  # in a mean
 _UNITS = 2**20  # parts of a vote
 _BEHIND = 2.0  # standard errors by which a size that is dropped is behind
@@ -61,9 +62,18 @@ def sizes_for(n_classes: int, n_examples: int) -> list[int]:
     """
     sizes = {2, 4, 8, 16, 32}
     if n_classes > 2:
-        most = 8 if n_classes <= 4 else 4 if n_classes <= 10 else 0
+        most = 8 if n_classes <= 4 else 4 if n_classes <= _MANY_CLASSES else 0
         sizes = {2, n_classes + 2, *(k * n_classes for k in (4, 8) if k <= most)}
     return sorted(size for size in sizes if size == 2 or 2 * size <= n_examples)
+
+
+def stages_for(n_classes: int) -> list[int]:
+    """Return the numbers of rounds to choose from: up to 400, or 200 for more than ten classes.
+
+    >>> stages_for(2), stages_for(11)
+    ([25, 50, 100, 200, 400], [25, 50, 100, 200])
+    """
+    return list(STAGES if n_classes <= _MANY_CLASSES else STAGES[:-1])
 
 
 class Entrant:
