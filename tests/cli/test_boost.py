@@ -266,10 +266,13 @@ def test_strings_are_categories(tmp_path, depth):
     path, model, other = tmp_path / "t.csv", tmp_path / "m.json", tmp_path / "other.csv"
     rows = [f"{t},{s},{y}" for t, s, y in zip(towns, size, labels, strict=True)]
     path.write_text("\n".join(["town,size,where", *rows]) + "\n")
-    done = run("fit", path, "--rounds", 8, "--depth", depth, "--model", model)
+    option, setting = (["--leaves", 2], {"max_leaves": 2})
+    if depth > 1:
+        option, setting = (["--depth", depth], {"max_depth": depth})
+    done = run("fit", path, "--rounds", 8, *option, "--model", model)
     assert f"{path}: read as categories: town\n" in done.stderr
     frame = pd.DataFrame({"town": np.where(towns == "?", None, towns), "size": size})
-    wanted = NHBoostDTClassifier(20, max_depth=depth).fit(frame, labels)
+    wanted = NHBoostDTClassifier(20, **setting).fit(frame, labels)
     run("fit", path, "--rounds", 20, "--model", model, "--resume")
     loaded = load_model(model)
     assert loaded.encoder_ == wanted.encoder_
