@@ -56,6 +56,7 @@ from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.training_sets import TrainingSet
 from driftgames.boosting.growth.tree_training_set import grow_on
 from driftgames.boosting.model.categories import CategoryEncoder
+from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.fitted_model import FittedModel, expand_for
 from driftgames.boosting.model.training_record import (
     COLUMNS,
@@ -91,6 +92,8 @@ class Plan(NamedTuple):
     """Whether folds race: they choose a size, or their mean is the model."""
     averages: bool
     """Whether the model is the mean of the boosters of the folds."""
+    is_watched: bool
+    """Whether something follows the rounds, and may stop them."""
     goes_on: bool
 
     def usual_bins(self, n_examples: int) -> int:
@@ -249,7 +252,7 @@ class BoostingRounds(BoosterInput):
                     "several boosters has no order of rounds"
                 )
             averages = False
-        return Plan(n_rounds, shape, chooses or averages, averages, settings.goes_on)
+        return Plan(n_rounds, shape, chooses or averages, averages, watched, settings.goes_on)
 
     def _fit_rows(
         self,
@@ -271,6 +274,8 @@ class BoostingRounds(BoosterInput):
         if plan.chooses and keys is not None:
             race = self._race(rows, keys, plan, pool)
         if race is not None:
+            if plan.n_rounds is not None:  # the race may have tried other numbers of rounds
+                race = replace(race, choice=replace(race.choice, n_estimators=plan.n_rounds))
             shape, n_rounds = race.shape, race.choice.n_estimators
             mean = race.mean() if plan.averages else None
             if mean is not None:
@@ -292,7 +297,9 @@ class BoostingRounds(BoosterInput):
         settings: dict[str, Any] = {"labels": several, "n_classes": n_classes, "pool": pool}
         dealt, waiting = None, []
         stages = stages_of(n_rounds) if self.early_stopping == "cv" else [n_rounds]
-        if race is None and keys is not None and encoder is None and self._cross_fits:
+        calibrates = race is not None and not plan.is_watched  # the race has votes held out
+        stops = watch is not None and watch.stopping is not None
+        if not (calibrates or stops) and keys is not None and encoder is None and self._cross_fits:
             dealt = deal_folds(keys)
             if dealt.folds and watch is None:
                 waiting = play_folds(binned, shape, dealt, start, stages, **settings)
@@ -307,12 +314,12 @@ class BoostingRounds(BoosterInput):
             n_classes=n_classes,
             n_threads=n_threads,
         )
-        fitted = self._boost(training_set, outline, n_rounds, watch, goes_on=plan.goes_on)
-        if plan.goes_on or race is not None:
-            choice = self.record_.choice if race is None else race.choice
-            fitted = fitted._replace(record=replace(fitted.record, choice=choice))
+        choice = self.record_.choice if plan.goes_on else None if race is None else race.choice
+        fitted = self._boost(
+            training_set, outline, n_rounds, watch, goes_on=plan.goes_on, choice=choice
+        )
         known = fitted.stages
-        if race is not None and known == [race.choice.n_estimators]:
+        if calibrates and race is not None and known == [race.choice.n_estimators]:
             found = CrossFit(race.calibration, race.held_out, n_rounds)
             return self._settle(fitted, found), True
         if dealt is None or not dealt.folds or fitted.model.n_rounds == 0:
@@ -331,7 +338,8 @@ class BoostingRounds(BoosterInput):
         bar = progress("choosing a size", None) if self.verbose else nullcontext(_no_progress)
         with bar as advance:
             n_threads = 1 if pool is None else count_threads(self.n_jobs)
-            given = plan.shape, plan.n_rounds, self._start, pool, n_threads
+            stages = None if plan.is_watched else plan.n_rounds
+            given = plan.shape, stages, self._start, pool, n_threads
             return choose_size(rows, keys, *given, advance)
 
     def _expand(self, encoder: CategoryEncoder, codes: FloatArray) -> Any:
@@ -373,6 +381,7 @@ class BoostingRounds(BoosterInput):
         watch: Watch | None = None,
         *,
         goes_on: bool = False,
+        choice: Choice | None = None,
     ) -> Fitted:
         """Weigh the examples, choose a hypothesis, move them; and again.
 
@@ -396,7 +405,8 @@ class BoostingRounds(BoosterInput):
             )
             history = {name: _column(rounds, name) for name in COLUMNS}
             margins = chips.margins() if rounds else None
-            return Fitted(model, TrainingRecord(history, margins, settings, **results))
+            record = TrainingRecord(history, margins, settings, choice=choice, **results)
+            return Fitted(model, record)
 
         def stage(rounds: list[Round]) -> BoostingRounds:
             return self._twin(fitted_to(rounds))

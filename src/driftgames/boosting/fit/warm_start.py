@@ -22,10 +22,10 @@ _ROUNDING = 1e-9  # the difference between edges that are added up in different 
 
 def check_continuation(booster: BoosterInput, classes: Array, n_estimators: int | None) -> None:
     """Raise ValueError unless a fitted booster can go on with these classes and settings."""
-    if len(booster.record_.members) > 1:
+    if booster.record_.members:
         raise ValueError(
-            "warm_start goes on with one booster; this one is the mean of "
-            f"{len(booster.record_.members)}: fit it with ensemble=False"
+            "warm_start goes on with a booster of all examples; this one held some out: fit it "
+            "with ensemble=False"
         )
     if not np.array_equal(classes, booster.classes_):
         raise ValueError(

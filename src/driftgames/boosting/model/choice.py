@@ -70,9 +70,10 @@ class Choice(Displayed):
         return replace(self, trials=(*before, *self.trials), seconds=seconds)
 
     def _headline(self) -> str:
+        leaves = f"{self.max_leaves} leaves, " if self.max_leaves else ""  # 0: see max_depth
         took = "" if self.seconds is None else f" in {self.seconds:.2f} s"
         return (
-            f"{self.max_leaves} leaves, {self.n_estimators} rounds, chosen from "
+            f"{leaves}{counted(self.n_estimators, 'round')}, chosen from "
             f"{counted(len(self.trials), 'trial')} on {counted(self.n_folds, 'fold')}{took}"
         )
 

@@ -20,7 +20,7 @@ from driftgames.boosting.model.votes import cast_votes
 from driftgames.core.typing import FloatArray
 
 _INTERACT = (
-    "only a booster of the built-in stump is an additive model (max_depth=1); this one was fitted "
+    "only a booster of the built-in stump is an additive model (max_leaves=2); this one was fitted "
     "with trees, whose questions interact"
 )
 
