@@ -16,6 +16,7 @@ from driftgames.boosting import (
 )
 from driftgames.boosting.estimators.persistence import encode_model
 from driftgames.boosting.fit import choosing, rounds
+from driftgames.boosting.fit import race as races
 from driftgames.boosting.fit.race import STAGES
 from driftgames.boosting.model.choice import Choice, Trial
 
@@ -48,7 +49,7 @@ WAYS = {
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch):
-    for module in (choosing, rounds):
+    for module in (races, rounds):
         monkeypatch.setattr(module, "STAGES", (2, 5, 12))
 
 

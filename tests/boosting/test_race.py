@@ -8,7 +8,6 @@ import pytest
 
 from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
 from driftgames.boosting.data.row_sample import hash_rows
-from driftgames.boosting.fit import choosing
 from driftgames.boosting.fit.calibration import FoldKeys, RowKeys, deal_folds, exact_mean
 from driftgames.boosting.fit.race import Entrant, run_race, sizes_for
 from driftgames.boosting.model.calibration import Calibration
@@ -155,7 +154,7 @@ def refit_folds(X, y, sizes, stages, weights=None, **settings):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", ["two classes", "three classes", "weights"])
 def test_a_fit_chooses_what_refitted_folds_say(kind, seed, monkeypatch):
-    monkeypatch.setattr(choosing, "STAGES", (2, 5, 12))
+    monkeypatch.setattr("driftgames.boosting.fit.race.STAGES", (2, 5, 12))
     n_classes = 3 if kind == "three classes" else 2
     X, y = coarse(seed, n_classes=n_classes)
     weights = np.random.default_rng(seed).integers(1, 4, y.size) if kind == "weights" else None
@@ -174,7 +173,7 @@ def test_a_fit_chooses_what_refitted_folds_say(kind, seed, monkeypatch):
 
 @pytest.mark.parametrize("name", [n for n in BOOSTERS if n != "boost-by-majority"])
 def test_every_booster_chooses_if_it_is_asked_to(name, monkeypatch):
-    monkeypatch.setattr(choosing, "STAGES", (2, 5))
+    monkeypatch.setattr("driftgames.boosting.fit.race.STAGES", (2, 5))
     X, y = coarse(3)
     auto = {"n_estimators": "auto", "max_depth": None, "max_leaves": "auto"}
     chosen = BOOSTERS[name](**auto, ensemble=False).fit(X, y)
