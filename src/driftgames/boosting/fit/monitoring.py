@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from driftgames.boosting.estimators.base import BaseBooster
 
 MANY = 10_000
-"""Beyond so many examples ``early_stopping="auto"`` stops early, as in scikit-learn."""
+"""Above this number of examples ``early_stopping="auto"`` stops early, as in scikit-learn."""
 
 Callback = Callable[[int, "Stage"], Any]
 
