@@ -32,10 +32,10 @@ from driftgames.boosting.model.training_record import HeldOut
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 SMALL = 10_000
-"""Below so many examples there are ten parts."""
+"""Below this number of examples there are ten parts."""
 
 LARGE = 50_000
-"""From so many examples on, only one of five parts is held out."""
+"""From this number of examples on, only one of five parts is held out."""
 
 _QUARTERS = (1.0, 0.841, 0.707, 0.595)  # powers of the fourth root of 1/2
 
@@ -60,7 +60,7 @@ class RowKeys(NamedTuple):
 Refit = Callable[[BoosterInput, BoolArray, Sequence[int]], FloatArray]
 """``refit(fresh, held, stages)`` fits a booster to the examples that are not held.
 
-It returns its votes on those that are, after so many rounds as each of the ``stages`` says.
+It returns its votes on the held examples: a row for each of the ``stages``, numbers of rounds.
 """
 
 
@@ -191,7 +191,7 @@ def difference(one: FloatArray, other: FloatArray, masses: IntArray) -> tuple[fl
 
 
 def votes_after(booster: BoosterInput, columns: Any, stages: Sequence[int]) -> FloatArray:
-    """Return the votes of a booster on columns, after so many rounds as each of the stages says."""
+    """Return the votes of a booster on columns: a row for each of ``stages``, numbers of rounds."""
     n_threads = count_threads(booster.n_jobs)
     return booster.model_.votes_after(columns, stages, n_threads=n_threads)
 

@@ -32,7 +32,7 @@ N_FOLDS = 5
 SAMPLE = 25_000
 """The number of examples that choose the leaves where there are many."""
 
-_LAST_PARTS = 10  # of many examples one part of so many is held out in the end
+_LAST_PARTS = 10  # of many examples, the last fit holds out one of ten parts
 
 
 @dataclass(frozen=True)

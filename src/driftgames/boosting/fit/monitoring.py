@@ -22,7 +22,7 @@ from driftgames.core.checks import shown
 from driftgames.core.typing import BoolArray, IntArray
 
 MANY = 10_000
-"""Beyond so many examples ``early_stopping="auto"`` stops early, as in scikit-learn."""
+"""Above this number of examples ``early_stopping="auto"`` stops early, as in scikit-learn."""
 
 Callback = Callable[[int, "Stage"], Any]
 

@@ -49,9 +49,9 @@ FIRST, WIDTH, TALLIED, N_COSTLY, N_AT = range(N_NUMBERS, N_NUMBERS + 5)
 example, and how many numbers there are from it on; whether the tally is kept; in how many more
 rounds the tally was costly than cheap."""
 
-_MOVE = 2.3  # entering a row in the tally takes so much longer than adding its weight
+_MOVE = 2.3  # entering a row in the tally, relative to adding its weight to a bin
 _COUNT = 0.3  # adding up a count, relative to adding a weight to a bin
-_PATIENCE = 8  # the tally is given up when so many more rounds were costly than cheap
+_PATIENCE = 8  # give the tally up once costly rounds outnumber cheap ones by this many
 
 SUM_BITS = 61
 """The number of bits in the sum of the weights of all examples."""

@@ -182,7 +182,7 @@ def store_tree(norm: int, keeper: Any, nodes: Nodes, record: Record) -> None:
 
 
 def make_record(n_rounds: int, n_nodes: int, n_labels: int) -> Record:
-    """Return a record with room for so many rounds, and for so many nodes of all trees."""
+    """Return a record with room for ``n_rounds`` rounds, and ``n_nodes`` nodes of all trees."""
     integers = np.int64
     return Record(
         n_nodes=np.zeros(n_rounds, integers),
