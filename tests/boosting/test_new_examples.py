@@ -1,6 +1,5 @@
 """What a booster promises about new examples: to whom, and when nothing."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -8,9 +7,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
-from driftgames.boosting.estimators.new_examples import JOINT_WEIGHTS, promise_of
+from driftgames.boosting.estimators.new_examples import promise_of
 from driftgames.boosting.estimators.persistence import FORMAT, VERSION, encode_model, load_model
-from driftgames.boosting.fit import race
 from driftgames.boosting.model.choice import Choice, Trial
 from driftgames.boosting.model.training_record import HeldOut, Member
 from driftgames.core.documents import write_document
@@ -70,26 +68,21 @@ def test_the_held_out_errors_are_those_of_the_one_booster(data, monkeypatch):
 def test_a_race_of_sizes_divides_delta_by_all_that_could_win(data):
     chosen = NHBoostDTClassifier(ensemble=False).fit(*data)
     assert len({trial.max_leaves for trial in chosen.record_.choice.trials}) == 5
-    assert chosen.certificate_.new_examples.n_candidates == 2 * 5 * 5
+    assert chosen.certificate_.new_examples.n_candidates == 5 * 5
     rounds = NHBoostDTClassifier(max_leaves=2).fit(*data)
     assert rounds.certificate_.new_examples.n_candidates == 5
     assert rounds.certificate_.new_examples.model == "mean"
     size = NHBoostDTClassifier(20, ensemble=False).fit(*data)
-    assert size.certificate_.new_examples.n_candidates == 2 * 5
+    assert size.certificate_.new_examples.n_candidates == 5
 
 
-def test_the_mean_of_two_sizes_divides_delta_by_all_pairs_and_weights(record):
+def test_the_promise_of_a_mean_is_about_the_boosters_of_the_chosen_size(data, record):
     both = tuple(Member(n, 80, fold) for n in (50, 25) for fold in (0, 1))
     told = replace(record, held_out=FOLDS, members=both, choice=raced((2, 4, 8), (25, 50)))
-    assert promise_of(told).n_candidates == 2 * math.comb(3 * 5, 2) * JOINT_WEIGHTS
-    short = (*both[:3], Member(24, 80, 1))
-    uneven = promise_of(replace(told, members=short))
-    assert "ended early" in uneven.caveat
-    assert uneven.high == 1.0
-
-
-def test_the_weights_of_two_sizes_are_as_many_as_are_counted():
-    assert JOINT_WEIGHTS == 2 * race._UNITS
+    assert (promise_of(told).model, promise_of(told).n_candidates) == ("mean", 3 * 5)
+    mean = NHBoostDTClassifier().fit(*data)
+    alone = NHBoostDTClassifier(ensemble=False).fit(*data)
+    assert mean.record_.held_out == alone.record_.held_out
 
 
 def test_where_rounds_were_chosen_otherwise_the_choice_is_paid_for(data, record):

@@ -93,7 +93,7 @@ def fit_numbers(points: list[Record], n_rounds: int) -> Record:
     """
     X = np.array([[point["x"], point["y"]] for point in points], dtype=np.float64)
     y = np.array([point["label"] for point in points])
-    booster = NHBoostDTClassifier(n_rounds, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(n_rounds, max_leaves=2, calibrate=False).fit(X, y)
     stumps, edges = booster.stumps_, booster.history_["edge"]
     mistakes = np.cumsum(stumps.votes(X) != y[:, np.newaxis], axis=1).T
     weights, edge_sum = [], 0.0
