@@ -207,7 +207,7 @@ def test_evaluation_sets_callbacks_and_stopping_have_one_booster_with_an_order_o
     booster.fit(X, TWO, eval_set=(X[:90], TWO[:90]), callbacks=[lambda t, _: seen.append(t)])
     assert booster.n_iter_ == 12 == len(booster.evals_result_["valid_0"]["error"])
     assert seen == [*range(1, 13)]
-    assert {t.n_estimators for t in booster.chosen_.trials} == {12}  # leaves are chosen still
+    assert {t.n_estimators for t in booster.chosen_.trials} == {2, 5, 12}  # leaves are chosen still
     stopped = NHBoostDTClassifier(early_stopping=True, n_iter_no_change=2, tol=0.05).fit(X, TWO)
     assert stopped.n_iter_ < 12
     assert stopped.record_.members == ()

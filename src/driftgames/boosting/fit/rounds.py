@@ -274,9 +274,7 @@ class BoostingRounds(BoosterInput):
         if plan.chooses and keys is not None:
             race = self._race(rows, keys, plan, pool)
         if race is not None:
-            if plan.n_rounds is not None:  # the race may have tried other numbers of rounds
-                race = replace(race, choice=replace(race.choice, n_estimators=plan.n_rounds))
-            shape, n_rounds = race.shape, race.choice.n_estimators
+            shape, n_rounds = race.shape, plan.n_rounds or race.choice.n_estimators
             mean = race.mean() if plan.averages else None
             if mean is not None:
                 encoders = [
