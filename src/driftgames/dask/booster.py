@@ -55,8 +55,8 @@ class DaskBooster(BaseBooster):
     client : distributed.Client, optional
         The cluster. Default: the client made last.
     timeout : float
-        Seconds after which a worker, or the scheduler, that does not answer counts as lost.
-        Default: 300.
+        Seconds after which a worker, or the scheduler, that does not answer counts as lost. The
+        clock of an answer starts when the worker has compiled, or after 600 s. Default: 300.
     checkpoint : path, optional
         A file that holds the model of the rounds so far. A fit that finds it goes on from there.
         It is removed when the fit has ended. Default: none.

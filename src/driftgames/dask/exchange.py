@@ -23,6 +23,9 @@ from driftgames.dask.partitions import Plan
 PATIENCE = 1.0
 """Seconds without an answer after which the scheduler is asked whether the worker lives."""
 
+MOST_COMPILATION = 600.0
+"""Seconds for which a worker may compile during one answer before ``timeout`` counts."""
+
 MOST_LOSSES = 20
 """How often partitions may be lost during one question."""
 
@@ -49,7 +52,7 @@ class ActorExchange:
     """Asks holders on the workers of a Dask cluster; a context manager that leaves none behind.
 
     ``parts`` are the partitions by number, delayed `Part` objects. They are computed again if a
-    worker is lost, or does not answer for ``timeout`` seconds.
+    worker is lost, or does not answer for ``timeout`` seconds in which it does not compile.
     """
 
     def __init__(self, client: Client, parts: dict[int, Any], plan: Plan, timeout: float) -> None:
@@ -148,7 +151,7 @@ class ActorExchange:
         n_commands = len(arguments[0]) if method == "replay" else 1
         for held, future in asked:
             try:
-                answers.append(self._watch.result(future, held.address, n_commands))
+                answers.append(self._watch.result(future, held.address, held.actor, n_commands))
             except _LostError:
                 self._drop(held)
         return answers
@@ -210,15 +213,21 @@ class ClusterWatch:
                 raise
             raise _LostError from None
 
-    def result(self, future: Any, address: str, n_commands: int) -> Any:
-        """Return what an actor answers; raise `_LostError` if its worker is gone."""
-        begun = time.monotonic()
+    def result(self, future: Any, address: str, actor: Any, n_commands: int) -> Any:
+        """Return what an actor answers; raise `_LostError` if its worker is gone.
+
+        The clock starts when the worker has compiled, or after `MOST_COMPILATION` seconds.
+        """
+        asked = begun = time.monotonic()
         while True:
             try:
                 return future.result(timeout=PATIENCE)
             except TimeoutError:
-                silent = time.monotonic() - begun > self._timeout * n_commands
-                if silent or address not in self._living():
+                if address not in self._living():
+                    raise _LostError from None
+                if time.monotonic() - asked <= MOST_COMPILATION and _compiles(actor):
+                    begun = time.monotonic()
+                if time.monotonic() - begun > self._timeout * n_commands:
                     raise _LostError from None
             except OSError:
                 raise _LostError from None
@@ -265,3 +274,10 @@ class ClusterWatch:
             await dask_scheduler.remove_worker(address=address, stimulus_id="driftgames-silent")
 
         self._client.run_on_scheduler(remove)
+
+
+def _compiles(actor: Any) -> bool:
+    """Return whether the worker of a `Holder` compiles; one that does not say so does not."""
+    with suppress(OSError, RuntimeError, TimeoutError):
+        return bool(actor.compiles().result(timeout=PATIENCE))
+    return False

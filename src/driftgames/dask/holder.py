@@ -15,6 +15,7 @@ from distributed import get_worker
 from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.fit.assembly import assemble
 from driftgames.boosting.growth.shares import Command, Share, combine
+from driftgames.dask.compilation import COMPILATION
 from driftgames.dask.partitions import Part, Plan
 
 
@@ -70,6 +71,10 @@ class Holder:
     def seconds(self) -> float:
         """Return the time that answering took."""
         return self._seconds
+
+    async def compiles(self) -> bool:
+        """Return whether this worker compiles; a coroutine is answered while a question waits."""
+        return COMPILATION.runs
 
     def replay(self, commands: Sequence[Command]) -> None:
         """Bring the shares to where the others stand."""

@@ -23,6 +23,7 @@ from driftgames.boosting.face.input_checks import check_examples
 from driftgames.boosting.fit.calibration import RowKeys, votes_after
 from driftgames.boosting.growth.shape import STUMP, TreeShape
 from driftgames.boosting.model.categories import CategoryCounts, CategoryEncoder
+from driftgames.core.checks import as_floats
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 
@@ -171,9 +172,14 @@ def stack(parts: Sequence[Any]) -> Any:
     """Return the rows of all parts: arrays, sparse matrices or data frames."""
     if len(parts) == 1:
         return parts[0]
+    if any(isinstance(part, np.ma.MaskedArray) for part in parts):
+        return np.ma.concatenate(parts)  # type: ignore[no-untyped-call]  # NumPy gives no types
     if sp.issparse(parts[0]) or isinstance(parts[0], np.ndarray):
         return stack_rows(parts)
-    return nw.to_native(nw.concat([nw.from_native(p, allow_series=True) for p in parts]))
+    first = nw.from_native(parts[0], allow_series=True)
+    if isinstance(first, nw.Series):
+        return np.concatenate([np.asarray(part) for part in parts])
+    return nw.to_native(nw.concat([nw.from_native(part) for part in parts]))
 
 
 def prepare(k: int, booster: BaseBooster, X: Any, y: Any, sample_weight: Any = None) -> Part:
@@ -201,7 +207,7 @@ def prepare(k: int, booster: BaseBooster, X: Any, y: Any, sample_weight: Any = N
 
 
 def _check_weights(given: Any, n_rows: int) -> FloatArray:
-    weights = np.asarray(given, dtype=np.float64)
+    weights = as_floats("sample_weight", given)
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight must have {n_rows} values; got the shape {weights.shape}")
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
@@ -244,7 +250,7 @@ def find_keys(part: Part, plan: Plan) -> tuple[RowKeys, IntArray]:
 
 
 def vote(part: Part, held: BoolArray, booster: BaseBooster, stages: Sequence[int]) -> FloatArray:
-    """Return the votes of a booster on some of the examples, after so many rounds as stages say."""
+    """Return the votes of a booster on the ``held`` examples: a row for each of ``stages``."""
     categories = None if part.found is None else part.found.held
     return votes_after(booster, booster.model_.expand(part.X[held], categories), stages)
 

@@ -26,6 +26,7 @@ from driftgames.boosting.data.sample_weights import (
 from driftgames.boosting.face.booster_input import BoosterInput, Settings, find_classes
 from driftgames.boosting.face.input_checks import (
     check_examples,
+    check_labels,
     check_rows,
     count_threads,
     encode_rows,
@@ -67,7 +68,7 @@ from driftgames.boosting.model.training_record import (
 from driftgames.boosting.model.trees import Trees
 from driftgames.boosting.weights.example_chips import ExampleChips, Round
 from driftgames.certificates.margins import Margins
-from driftgames.core.checks import check_flag, float_errors, shown
+from driftgames.core.checks import check_flag, float_errors, shown, unmask
 from driftgames.core.progress import progress
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -450,7 +451,13 @@ class BoostingRounds(BoosterInput):
             return None
         sets, classes = {}, outline.classes
         for name, (X, y) in pairs.items():
-            rows, labels = check_rows(noted, X, outline.encoder), np.asarray(y)
+            rows = check_rows(noted, X, outline.encoder)
+            try:
+                y = unmask("y", y)
+                check_labels(y)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from error
+            labels = np.asarray(y)
             if outline.encoder is not None:
                 rows = encode_rows(outline, rows, self.estimator)
             if labels.shape != (rows.shape[0],):
