@@ -3,7 +3,9 @@
 import os
 import signal
 import time
+from contextlib import nullcontext
 
+import numba.core.event
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,6 +23,7 @@ from driftgames.boosting.data.cut_summary import CutSummary  # noqa: E402
 from driftgames.boosting.growth.shared_training_set import SharedTrainingSet  # noqa: E402
 from driftgames.dask import partitions  # noqa: E402
 from driftgames.dask.exchange import ActorExchange, ClusterWatch  # noqa: E402
+from driftgames.dask.holder import Holder  # noqa: E402
 from driftgames.dask.survey import Survey  # noqa: E402
 
 N = 350
@@ -204,6 +207,49 @@ def test_a_validation_collection_stops_a_fit(client, tmp_path):
         model.set_params(validation_fraction=None).fit(*_arrays(SIZES))
 
 
+def test_masked_entries_are_missing_values(client, tmp_path):
+    hidden = X[:, :1] > 1
+    hidden = hidden & (np.arange(4) < 2)
+    missing = np.where(hidden, np.nan, X)
+    settings = {"n_estimators": 4, "max_leaves": 2, "calibrate": False}
+    chunks = (SIZES, 4)
+    masked = da.ma.masked_array(da.from_array(X, chunks=chunks), da.from_array(hidden, chunks))
+    local = BOOSTERS["nh-boost.dt"](**settings).fit(missing, Y, eval_set=(missing, Y))
+    model = on_dask.DaskNHBoostDTClassifier(**settings)
+    model.fit(masked, _arrays(SIZES)[1], eval_set=(masked, Y)).save(tmp_path / "cluster")
+    local.save(tmp_path / "memory")
+    assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
+    np.testing.assert_equal(model.to_local().evals_result_, local.evals_result_)
+    found = model.decision_function(masked).compute()
+    np.testing.assert_array_equal(found, local.decision_function(missing))
+
+
+LABELS = {
+    "None": ([*Y[:9], None], "valid_0: y must not hold missing labels; got None at index 9"),
+    "pandas.NA": (
+        pd.Series([*Y[:9], pd.NA]),
+        "valid_0: y must not hold missing labels; got <NA> at index 9",
+    ),
+    "masked": (
+        np.ma.array(Y[:10], mask=np.arange(10) == 9),
+        "valid_0: y must have no masked entries; got one at index 9",
+    ),
+    "two kinds": ([*Y[:9], 3], "valid_0: y must hold labels of one kind.*; got '.*' and 3"),
+}
+
+
+@pytest.mark.parametrize("case", LABELS)
+def test_missing_labels_of_an_evaluation_set_are_refused(case, client):
+    labels, message = LABELS[case]
+    settings = {"n_estimators": 3, "calibrate": False}
+    with pytest.raises(ValueError, match=message):
+        BOOSTERS["nh-boost.dt"](**settings).fit(X, Y, eval_set=(X[:10], labels))
+    parts = labels if case in ("pandas.NA", "masked") else np.array(labels, dtype=object)
+    pair = _delayed(X[:10], (6, 4)), _delayed(parts, (6, 4))
+    with pytest.raises(ValueError, match=message):
+        on_dask.DaskNHBoostDTClassifier(**settings).fit(*_arrays(SIZES), eval_set=pair)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_model_file_is_that_of_a_fit_in_memory(case, client, tmp_path):
     name, shape, collections, rows = CASES[case]
@@ -329,6 +375,27 @@ def test_a_worker_that_dies_as_its_holder_is_made_is_lost(client, monkeypatch):
     assert _actors(client) == 0
 
 
+@pytest.mark.parametrize("compiles", [True, False])
+def test_a_worker_is_lost_if_it_is_silent_and_does_not_compile(compiles, client):
+    def delay(compiles):
+        """Let the first answer of this worker take longer than the time limit."""
+        answer, event = Holder._answer, numba.core.event
+
+        def answer_late(self, command):
+            Holder._answer = answer
+            busy = event.trigger_event("numba:compiler_lock") if compiles else nullcontext()
+            with busy:
+                time.sleep(8)
+            return answer(self, command)
+
+        Holder._answer = answer_late
+
+    client.run(delay, compiles)
+    model = on_dask.DaskNHBoostDTClassifier(3, calibrate=False, timeout=5).fit(*_arrays(SIZES))
+    assert model.n_iter_ == 3
+    assert (model.exchange_.n_lost == 0) == compiles
+
+
 def test_a_fit_that_was_stopped_goes_on_from_its_checkpoint(client, monkeypatch, tmp_path):
     def stop(exchange):
         raise KeyboardInterrupt
@@ -355,6 +422,11 @@ def test_a_fit_that_was_stopped_goes_on_from_its_checkpoint(client, monkeypatch,
     BOOSTERS["nh-boost.dt"](8, max_leaves=2, calibrate=False).fit(X, Y).save(tmp_path / "memory")
     assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
     assert not (tmp_path / "so_far").exists()
+
+
+def _at(k, sizes):
+    """Return a mask of row ``k``."""
+    return da.from_array(np.arange(N) == k, chunks=(sizes,))
 
 
 def _unknown():
@@ -385,6 +457,15 @@ BAD = {
         *_arrays((N,)),
         da.from_array(np.where(np.arange(N) == 5, -1.0, 1.0), chunks=N),
     ],
+    "partition 1: y must have no masked entries; got one at index 5": lambda: [
+        _arrays((100, 250))[0],
+        da.ma.masked_array(_arrays((100, 250))[1], _at(105, (100, 250))),
+    ],
+    "partition 1: sample_weight must have no masked entries; got one at index 5": lambda: [
+        *_arrays((100, 250)),
+        da.ma.masked_array(da.ones(N, chunks=((100, 250),)), _at(105, (100, 250))),
+    ],
+    "partition 0: sample_weight must be numbers": lambda: [*_arrays((N,)), _arrays((N,))[1]],
     "sample_weight must not be zero for all of one class": lambda: [
         *_arrays((N,)),
         da.from_array(1.0 * (Y == "up"), chunks=N),
