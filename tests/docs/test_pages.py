@@ -69,6 +69,20 @@ def test_a_figure_of_the_readme_stands_on_the_page_that_it_links_to():
             assert known or rounded, (figure, line)
 
 
+def test_the_ranks_of_readme_and_landing_page_are_those_of_the_accuracy_page():
+    text = (ROOT / "docs" / "accuracy.md").read_text()
+    table = text.split("mean ranks on the sets to report on -->")[1].split("<!-- end -->")[0]
+    n_sets = re.search(r"^(\d+) sets\.$", table, re.MULTILINE)[1]
+    for page in (README, (ROOT / "docs" / "index.md").read_text()):
+        said = " ".join(page.split())
+        assert f"{n_sets} real sets" in said
+        for library in ("driftgames", "CatBoost"):
+            error, log_loss = re.search(rf"\| {library} \| ([\d.]+) \| ([\d.]+) ", table).groups()
+            before = "" if library == "driftgames" else "CatBoost "
+            assert f"{before}{error}" in said, (library, "error")
+            assert f"{before}{log_loss}" in said, (library, "log-loss")
+
+
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.name)
 def test_links_lead_to_files_of_the_repository(page):
     text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
