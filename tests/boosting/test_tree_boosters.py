@@ -234,7 +234,7 @@ def test_importances_are_shares_of_the_edges_by_gain(data):
 def test_only_stumps_are_an_additive_model(data):
     booster = NHBoostDTClassifier(5, max_depth=2, calibrate=False).fit(*data)
     assert not hasattr(booster, "shape_functions_")
-    with pytest.raises(AttributeError, match=r"additive model \(max_depth=1\)"):
+    with pytest.raises(AttributeError, match=r"additive model \(max_leaves=2\)"):
         booster.plot_shapes()
 
 

@@ -228,7 +228,7 @@ LABELS = {
     "None": ([*Y[:9], None], "valid_0: y must not hold missing labels; got None at index 9"),
     "pandas.NA": (
         pd.Series([*Y[:9], pd.NA]),
-        "valid_0: y must not hold missing labels; got <NA> at index 9",
+        "valid_0: y must not hold missing labels; got (<NA>|nan) at index 9",
     ),
     "masked": (
         np.ma.array(Y[:10], mask=np.arange(10) == 9),

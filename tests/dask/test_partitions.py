@@ -41,4 +41,5 @@ def test_stacked_parts_keep_masks_and_missing_labels():
     stacked = partitions.stack([X, np.ma.array(X, mask=X > 8)])
     np.testing.assert_array_equal(stacked.mask, np.concatenate([X > 99, X > 8]))
     labels = partitions.stack([pd.Series(["a", "b"]), pd.Series(["a", pd.NA])])
-    assert labels.tolist() == ["a", "b", "a", pd.NA]
+    assert labels[:3].tolist() == ["a", "b", "a"]
+    assert pd.isna(labels[3])
