@@ -16,10 +16,11 @@ __all__ = ["adaboost", "driftgames", "ebm", "hist_gradient_boosting", "lightgbm"
 
 
 def driftgames(X: Any, y: Any, rounds: int, *, threads: int = 1, bins: int = 255) -> Fit:
-    """NH-Boost.DT, straight from the matrix; not calibrated, as the peers are not."""
+    """NH-Boost.DT with stumps, straight from the matrix; not calibrated, as the peers are not."""
     from driftgames.boosting import NHBoostDTClassifier
 
     settings: dict[str, Any] = {"max_bins": bins, "n_jobs": threads, "calibrate": False}
+    settings["max_leaves"] = 2
     return lambda: NHBoostDTClassifier(n_estimators=rounds, **settings).fit(X, y)
 
 

@@ -72,7 +72,7 @@ from driftgames.core.checks import check_flag, float_errors, shown, unmask
 from driftgames.core.progress import progress
 from driftgames.core.typing import FloatArray, IntArray
 
-_FEW_CODES = 400_000  # the least number of bins listed by rows for which a second thread helps
+_FEW_CODES = 4_000_000  # the least number of bins listed by rows for which a second thread helps
 _SECONDS = 0.05  # how long a compiled call plays rounds before it looks at the keyboard
 
 
