@@ -190,7 +190,11 @@ def predict(repeats: int, most_rows: int, tell: Tell) -> Table:
 
 def start(repeats: int, most_rows: int, tell: Tell) -> Table:
     """Return the processor seconds of the first fit of a process, without and with a cache."""
-    kinds = {"stumps": "max_leaves=2", "trees": "max_depth=None, max_leaves=8", "five classes": "max_depth=3"}
+    kinds = {
+        "stumps": "max_leaves=2",
+        "trees": "max_depth=None, max_leaves=8",
+        "five classes": "max_depth=3",
+    }
     rows: list[Row] = []
     for kind, settings in kinds.items():
         code = _FIRST_FIT.format(settings=settings, classes=5 if kind == "five classes" else 2)
