@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from driftgames.boosting.model.fitted_model import FittedModel
-from driftgames.boosting.model.training_record import TrainingRecord
+from driftgames.boosting.model.training_record import TrainingRecord, take_turns
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, MemberEdges
 
@@ -16,10 +16,8 @@ def mean_certificate(
     """Return the certificate of a mean of boosters, from the edges of each."""
     assert record.margins is not None
     members, margins = record.members, record.margins
-    counts = np.array([each.n_rounds for each in members])
-    part = np.repeat(np.arange(counts.size), counts)
-    turn = np.concatenate([np.arange(count) for count in counts])
-    member = part[np.lexsort((part, turn))]  # the rounds of the members take turns
+    counts = [each.n_rounds for each in members]
+    member = np.repeat(np.arange(len(counts)), counts)[take_turns(counts)]
     n_folds = 1 + max(each.fold for each in members)
     fold = np.array([each.fold for each in members])[member]
     shares = np.bincount(fold, weights=model.vote_weights, minlength=n_folds)

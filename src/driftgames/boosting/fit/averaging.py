@@ -20,7 +20,13 @@ from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import Stumps
-from driftgames.boosting.model.training_record import COLUMNS, Fitted, Member, TrainingRecord
+from driftgames.boosting.model.training_record import (
+    COLUMNS,
+    Fitted,
+    Member,
+    TrainingRecord,
+    take_turns,
+)
 from driftgames.boosting.model.votes import winners
 from driftgames.boosting.weights.example_chips import Round
 from driftgames.certificates.margins import Margins
@@ -54,7 +60,7 @@ def average(
         if union is not None:
             part = _renumber(part, union.columns_of(own, number))
         parts.append(part)
-    turns = _turns([len(each) for each in played])
+    turns = take_turns([len(each) for each in played])
     n_folds = len(mean.entrants[0].folds)
     weights = [_weigh(*each) for each in zip(np.repeat(mean.weights, n_folds), played, strict=True)]
     rounds = [each for part in played for each in part]
@@ -90,17 +96,6 @@ def _weigh(weight: float, rounds: Sequence[Round]) -> FloatArray:
     """Return the weights of a booster's votes: ``weight`` on average, however it weighs them."""
     own = np.array([each.vote_weight for each in rounds], dtype=np.float64)
     return own * (weight * own.size / math.fsum(own.tolist())) if rounds else own
-
-
-def _turns(sizes: Sequence[int]) -> IntArray:
-    """Return an order of entries that stand part behind part: the parts take turns.
-
-    >>> _turns([3, 1, 2]).tolist()
-    [0, 3, 4, 1, 5, 2]
-    """
-    part = np.repeat(np.arange(len(sizes)), sizes)
-    turn = np.concatenate([np.arange(size) for size in sizes])
-    return np.lexsort((part, turn))
 
 
 def _join(parts: Sequence[Any]) -> Any:

@@ -77,7 +77,7 @@ _SECONDS = 0.05  # how long a compiled call plays rounds before it looks at the 
 
 
 FEW_BINS = 64
-"""The number of bins for few examples where a size is chosen: a trial then takes half the time."""
+"""The number of bins for few examples where a size is chosen: a trial is faster then."""
 
 USUAL_ROUNDS = 200
 """The number of rounds where none can be chosen."""

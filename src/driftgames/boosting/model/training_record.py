@@ -143,3 +143,14 @@ def vote_by_mass(masses: Sequence[int]) -> FloatArray:
     if len(masses) == 2:
         return np.array([(masses[1] - masses[0]) / sum(masses)])
     return np.array([2 * each / sum(masses) - 1 for each in masses])
+
+
+def take_turns(sizes: Sequence[int]) -> IntArray:
+    """Return an order of entries that stand part behind part: the parts take turns.
+
+    >>> take_turns([3, 1, 2]).tolist()
+    [0, 3, 4, 1, 5, 2]
+    """
+    part = np.repeat(np.arange(len(sizes)), sizes)
+    turn = np.concatenate([np.arange(size) for size in sizes])
+    return np.lexsort((part, turn))
