@@ -21,6 +21,8 @@ import numpy as np
 from numba import njit
 from numba.core import event
 
+from driftgames._kernels.linking import LinkedCompiler
+
 F = TypeVar("F", bound=Callable[..., Any])
 Chain = tuple[FunctionType, ...]
 
@@ -29,6 +31,12 @@ _COMMON: dict[str, Any] = {
     "fastmath": False,  # numba takes an option that is not given from the first caller compiled
     "no_cfunc_wrapper": True,  # no C code calls a kernel, and it compiles faster without
     "_nrt": False,  # a kernel that neither makes nor returns arrays compiles faster without
+}
+
+_LINKED: dict[str, Any] = {
+    **_COMMON,
+    "no_cpython_wrapper": True,
+    "pipeline_class": LinkedCompiler,
 }
 
 if numba.config.DISABLE_JIT:  # vector intrinsics exist in compiled code only
@@ -82,12 +90,17 @@ def brief_kernel(function: F) -> F:
 
 def inner_kernel(function: F) -> F:
     """Compile a part of a kernel that Python itself never calls."""
-    return cast(F, njit(no_cpython_wrapper=True, **_COMMON)(function))
+    return cast(F, njit(**_LINKED)(function))
 
 
 def scalar(function: F) -> F:
     """Compile a function of values that is inlined wherever a kernel calls it."""
     return cast(F, njit(cache=True, forceinline=True, **_COMMON)(function))
+
+
+def inner_scalar(function: F) -> F:
+    """Compile a function of values that Python itself never calls."""
+    return cast(F, njit(forceinline=True, **_LINKED)(function))
 
 
 def specialise(loop: F, compiler: Callable[[F], F], **functions: Any) -> F:

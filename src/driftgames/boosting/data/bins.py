@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.jit import scalar
+from driftgames._kernels.jit import inner_scalar
 from driftgames._kernels.structs import Struct
 from driftgames.core.typing import IntArray
 
@@ -57,7 +57,7 @@ class SparseBins:
     listed_bins: BitArray
 
 
-@scalar
+@inner_scalar
 def first_from(values: Array, begin: Any, end: Any, x: Any) -> Any:
     """Return the first index from ``begin`` on whose value is not below ``x``, or ``end``."""
     left = end - begin

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from driftgames._kernels.jit import kernel, scalar
+from driftgames._kernels.jit import inner_scalar, kernel
 from driftgames.boosting.data.bins import Array
 from driftgames.core.checks import as_read_only
 from driftgames.core.typing import IntArray
@@ -120,7 +120,7 @@ def stack_rows(parts: Sequence[Any]) -> Any:
     return np.concatenate(parts)
 
 
-@scalar
+@inner_scalar
 def _mix(x: Any) -> Any:
     """Return 64 bits that all depend on all bits of ``x``, as splitmix64 does."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -128,7 +128,7 @@ def _mix(x: Any) -> Any:
     return x ^ (x >> np.uint64(31))
 
 
-@scalar
+@inner_scalar
 def _entry(x: Any, column: Any) -> Any:
     """Return what an entry adds to the hash of its row: nothing if it is zero."""
     bits = np.float64(x).view(np.uint64)
