@@ -32,6 +32,7 @@ class _Blocks:
         self._builder = builder
         self._data = builder.extract_value(array, 4)  # the members that Numba gives an array
         self.n_blocks = builder.extract_value(array, (5, 0))
+        self.half = builder.lshr(self.n_blocks, _WORD(1))
         self._width = builder.extract_value(array, (5, 1))
 
     def place(self, k: Any, column: Any = None) -> Any:
@@ -45,6 +46,10 @@ class _Blocks:
     def load(self, k: Any, column: Any = None) -> Any:
         """Return a block."""
         return self._builder.load(self.place(k, column), align=_ALIGN)
+
+    def halves(self, k: Any) -> tuple[Any, Any]:
+        """Return block ``k`` of the first half and of the second."""
+        return self.load(k), self.load(self._builder.add(k, self.half))
 
     def store(self, k: Any, value: Any) -> None:
         """Write a block of the first column."""
@@ -89,30 +94,6 @@ def add_block(typing_context, out, at, block):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def combine(typing_context, a, b, sign, out):  # type: ignore[no-untyped-def]
-    """Write ``a + sign * b`` to ``out``, where the sign is 1 or -1."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        one, two, to = (
-            _Blocks(context, builder, signature.args[k], arguments[k]) for k in (0, 1, 3)
-        )
-        factor = cgutils.alloca_once(builder, _INTEGERS)
-        spread = ir.Constant(_INTEGERS, ir.Undefined)
-        for lane in range(WIDTH):
-            spread = builder.insert_element(spread, arguments[2], _INDEX(lane))
-        builder.store(spread, factor)
-
-        def write(k: Any) -> None:
-            times = builder.mul(builder.load(factor), two.load(k))
-            to.store(k, builder.add(one.load(k), times))
-
-        _for_each(builder, one.n_blocks, write)
-        return context.get_dummy_value()
-
-    return types.none(a, b, types.int64, out), generate
-
-
-@intrinsic
 def total(typing_context, blocks, n_blocks, b):  # type: ignore[no-untyped-def]
     """Return the sum of the first blocks of column ``b``."""
 
@@ -139,32 +120,63 @@ def gini(typing_context, blocks, kearns_mansour):  # type: ignore[no-untyped-def
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         of = _Blocks(context, builder, signature.args[0], arguments[0])
-        half = builder.lshr(of.n_blocks, _WORD(1))
-        scores = cgutils.alloca_once_value(builder, ir.Constant(_FLOATS, [0.0] * WIDTH))
-        weight = cgutils.alloca_once(builder, _FLOATS)
-
-        def as_floats(block: Any) -> Any:
-            return builder.sitofp(block, _FLOATS)
+        scores = _new_scores(builder)
 
         def add(k: Any) -> None:
-            lower, upper = of.load(k), of.load(builder.add(k, half))
-            edge = as_floats(builder.sub(upper, lower))
-            builder.store(as_floats(builder.add(upper, lower)), weight)
-            with builder.if_then(arguments[1]):
-                product = builder.fmul(as_floats(lower), as_floats(upper))
-                root = builder.call(_square_root(builder), [product])
-                twice = builder.fmul(root, ir.Constant(_FLOATS, [2.0] * WIDTH))
-                builder.store(builder.fadd(builder.load(weight), twice), weight)
-            below = builder.load(weight)
-            ones = ir.Constant(_FLOATS, [1.0] * WIDTH)
-            below = builder.select(builder.fcmp_ordered(">", below, ones), below, ones)
-            share = builder.fdiv(builder.fmul(edge, edge), below)
-            builder.store(builder.fadd(builder.load(scores), share), scores)
+            lower, upper = of.halves(k)
+            _add_score(builder, scores, lower, upper, arguments[1])
 
-        _for_each(builder, half, add)
+        _for_each(builder, of.half, add)
         return _fold(builder, builder.load(scores), builder.fadd)
 
     return types.float64(blocks, types.boolean), generate
+
+
+@intrinsic
+def gini_of_sides(typing_context, left, node, kearns_mansour):  # type: ignore[no-untyped-def]
+    """Return ``gini(left) + gini(node - left)``, rounded as these calls would be."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        side, whole = (_Blocks(context, builder, signature.args[k], arguments[k]) for k in range(2))
+        lefts, rights = _new_scores(builder), _new_scores(builder)
+
+        def add(k: Any) -> None:
+            lower, upper = side.halves(k)
+            all_lower, all_upper = whole.halves(k)
+            rest = builder.sub(all_lower, lower), builder.sub(all_upper, upper)
+            _add_score(builder, lefts, lower, upper, arguments[2])
+            _add_score(builder, rights, *rest, arguments[2])
+
+        _for_each(builder, whole.half, add)
+        scores = [_fold(builder, builder.load(sums), builder.fadd) for sums in (lefts, rights)]
+        return builder.fadd(*scores)
+
+    return types.float64(left, node, types.boolean), generate
+
+
+def _new_scores(builder: Any) -> Any:
+    return cgutils.alloca_once_value(builder, ir.Constant(_FLOATS, [0.0] * WIDTH))
+
+
+def _add_score(builder: Any, scores: Any, lower: Any, upper: Any, kearns_mansour: Any) -> None:
+    """Add the scores of four pairs to ``scores``."""
+
+    def as_floats(block: Any) -> Any:
+        return builder.sitofp(block, _FLOATS)
+
+    edge = as_floats(builder.sub(upper, lower))
+    weight = cgutils.alloca_once(builder, _FLOATS)
+    builder.store(as_floats(builder.add(upper, lower)), weight)
+    with builder.if_then(kearns_mansour):
+        product = builder.fmul(as_floats(lower), as_floats(upper))
+        root = builder.call(_square_root(builder), [product])
+        twice = builder.fmul(root, ir.Constant(_FLOATS, [2.0] * WIDTH))
+        builder.store(builder.fadd(builder.load(weight), twice), weight)
+    below = builder.load(weight)
+    ones = ir.Constant(_FLOATS, [1.0] * WIDTH)
+    below = builder.select(builder.fcmp_ordered(">", below, ones), below, ones)
+    share = builder.fdiv(builder.fmul(edge, edge), below)
+    builder.store(builder.fadd(builder.load(scores), share), scores)
 
 
 def _square_root(builder: Any) -> Any:

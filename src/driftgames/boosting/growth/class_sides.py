@@ -1,7 +1,7 @@
 """The two sides of a question for two classes: three integers each, which stay in registers.
 
 A side is (weight of class 0, weight of class 1, size). The size counts only if leaves have a least
-size. `pair_sides` has the same functions for several classes; `split_search` and `node_growth` are
+size. `pair_sides` has the same functions for several classes; `split_search` and `nodes` are
 compiled with either.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from driftgames._kernels.arithmetic import root
 from driftgames._kernels.integers import same_products
-from driftgames._kernels.jit import inner_kernel, scalar
+from driftgames._kernels.jit import inner_kernel, inner_scalar
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.growth.shape import EXHAUSTIVE, KEARNS_MANSOUR
 
@@ -23,92 +23,112 @@ LANES = 1
 """The labels in a block: one vote tells both classes."""
 
 
-@scalar
-def nothing(buffer: Array) -> Side:
-    """Return the side of no row; ``buffer`` has room for one."""
-    return np.int64(0), np.int64(0), np.int64(0)
-
-
-@scalar
+@inner_scalar
 def of_node(totals: Array) -> Side:
     """Return a node as a side."""
     return totals[0, 0], totals[1, 0], (totals[2, 0] if totals.shape[0] > 2 else np.int64(0))
 
 
-@scalar
+@inner_scalar
 def bin_weight(sums: Array, b: int) -> Any:
-    """Return the weight of all rows in a bin; ``sums`` are those of one feature."""
+    """Return the weight of all rows in a bin."""
     return sums[0, b] + sums[1, b]
 
 
-@scalar
-def take_bin(sums: Array, b: int, buffer: Array) -> Side:
-    """Return a bin as a side."""
-    return sums[0, b], sums[1, b], (sums[2, b] if sums.shape[0] > 2 else np.int64(0))
-
-
-@scalar
-def add_bin(side: Side, sums: Array, b: int) -> Side:
-    """Return a side with the rows of a bin added."""
-    size = sums[2, b] if sums.shape[0] > 2 else np.int64(0)
-    return side[0] + sums[0, b], side[1] + sums[1, b], side[2] + size
-
-
-@scalar
-def plus(a: Side, b: Side, buffer: Array) -> Side:
-    """Return the rows of both."""
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
-
-
-@scalar
-def minus(a: Side, b: Side, buffer: Array) -> Side:
-    """Return the rows of ``a`` that are not in ``b``."""
-    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
-
-
-@scalar
-def weight(side: Side) -> Any:
-    """Return the weight of all rows."""
-    return side[0] + side[1]
-
-
-@scalar
+@inner_scalar
 def size(side: Side) -> Any:
     """Return the size of a side."""
     return side[2]
 
 
-@scalar
-def contrast(left: Side, right: Side) -> Any:
-    """Return the edge of a stump that votes +1 on the left and -1 on the right."""
-    return (left[1] - left[0]) - (right[1] - right[0])
-
-
-@scalar
-def steps_against(left: Side, right: Side, direction: int) -> bool:
-    """Return whether the majorities step from left to right against a direction."""
-    return bool((left[1] - left[0]) * direction > 0 and (right[1] - right[0]) * direction < 0)
-
-
-@scalar
+@inner_scalar
 def score(side: Side, criterion: int) -> float:
-    """Return what a side adds to the score of a question."""
-    all_weight = float(side[0] + side[1])
-    if all_weight == 0.0:
-        return 0.0
+    """Return what a side adds to the score of a question; nothing if it has no weight."""
     edge = float(side[1] - side[0])
+    all_weight = max(float(side[0] + side[1]), 1.0)
     if criterion == KEARNS_MANSOUR:
         all_weight += 2.0 * root(float(side[0]) * float(side[1]))
     return edge * edge / all_weight
 
 
-@scalar
-def write(side: Side, out: Array) -> None:
-    """Write a side as the totals of a node."""
-    out[0, 0] = side[0]
-    out[1, 0] = side[1]
+@inner_kernel
+def add_up(table: Array, first: int, n_cuts: int, lost: int, out: Array) -> None:
+    """Write the sums of the bins up to each cut; bin ``lost`` is added, if it is not -1."""
+    lower = table[0, lost] if lost >= 0 else np.int64(0)
+    upper = table[1, lost] if lost >= 0 else np.int64(0)
+    for b in range(n_cuts):
+        lower += table[0, first + b]
+        upper += table[1, first + b]
+        out[0, b] = lower
+        out[1, b] = upper
     if out.shape[0] > 2:
-        out[2, 0] = side[2]
+        size = table[2, lost] if lost >= 0 else np.int64(0)
+        for b in range(n_cuts):
+            size += table[2, first + b]
+            out[2, b] = size
+
+
+@inner_kernel
+def score_cuts(
+    table: Array,
+    first: int,
+    n_cuts: int,
+    lost: int,
+    totals: Array,
+    least: int,
+    direction: int,
+    criterion: int,
+    running: Array,
+    out: Array,
+) -> None:
+    """Write the score of every cut of a feature, or -1 where the cut is no question.
+
+    The bins of the feature begin at ``first``. The bin ``lost``, of missing values, goes left if it
+    is not -1. A cut behind an empty bin has the same sides as the cut before it, and is no question
+    of its own.
+    """
+    add_up(table, first, n_cuts, lost, running)
+    node = of_node(totals)
+    lowers, uppers = running[0], running[1]
+    for b in range(n_cuts):
+        lower, upper = lowers[b], uppers[b]
+        rest = node[0] - lower, node[1] - upper, np.int64(0)
+        value = score((lower, upper, np.int64(0)), criterion) + score(rest, criterion)
+        asks = bin_weight(table, first + b) > 0 and rest[0] + rest[1] > 0
+        out[b] = value if asks else -1.0
+    if direction != 0:
+        for b in range(n_cuts - 1):  # the last cut asks whether a value is missing
+            edge = uppers[b] - lowers[b]
+            rest_edge = node[1] - node[0] - edge
+            if edge * direction > 0 and rest_edge * direction < 0:
+                out[b] = -1.0
+    if least > 1:
+        for b in range(n_cuts):
+            if running[2, b] < least or node[2] - running[2, b] < least:
+                out[b] = -1.0
+
+
+@inner_kernel
+def edge_cuts(
+    table: Array,
+    first: int,
+    n_cuts: int,
+    lost: int,
+    totals: Array,
+    direction: int,
+    running: Array,
+    out: Array,
+) -> None:
+    """Write the edge of the best stump at every cut: one side votes +1 and the other -1.
+
+    With a direction, the side is that which the direction says, and the edge may be negative.
+    """
+    add_up(table, first, n_cuts, lost, running)
+    node_edge = totals[1, 0] - totals[0, 0]
+    for b in range(n_cuts):
+        edge = 2 * (running[1, b] - running[0, b]) - node_edge
+        value = -direction * edge if direction != 0 and b < n_cuts - 1 else abs(edge)
+        out[b] = value if b == 0 or bin_weight(table, first + b) > 0 else -1
 
 
 @inner_kernel

@@ -22,7 +22,7 @@ from driftgames._kernels.jit import inner_kernel, specialise
 from driftgames._kernels.structs import Struct
 from driftgames.boosting.data.bins import Array, FeatureBins
 from driftgames.boosting.growth.shape import EXHAUSTIVE
-from driftgames.boosting.growth.split_search import compile_search
+from driftgames.boosting.growth.split_search import MOST_BINS, compile_search
 
 N_NODES, N_LEAVES, N_WAITING, N_FREE, N_FRESH, N_ASKED = range(6)
 """The counts that ``Nodes.at`` holds."""
@@ -68,8 +68,10 @@ class Nodes(Struct):
     scores: Array
     """The best questions of the fresh leaves among the features of each share."""
     of_feature: Array
-    buffers: Array
-    """Scratch buffers of the search, for each share."""
+    running: Array
+    cut_scores: Array
+    cut_edges: Array
+    """Scratch buffers of the search, for each share: see `split_search`."""
     slots: Array
     """Where ``sums`` holds those of a node, for every share."""
     sums: Array
@@ -104,8 +106,10 @@ def make_nodes(
         found=np.zeros((n_shares, n, 3), integers),
         found_lefts=np.zeros((n_shares, n, *side), integers),
         scores=np.zeros((n_shares, n)),
-        of_feature=np.zeros((n_shares, n_parts, 256 * lanes), integers),
-        buffers=np.zeros((n_shares, 4, *side), integers),
+        of_feature=np.zeros((n_shares, n_parts, MOST_BINS * lanes), integers),
+        running=np.zeros((n_shares, n_parts, MOST_BINS * lanes), integers),
+        cut_scores=np.zeros((n_shares, 2, MOST_BINS)),
+        cut_edges=np.zeros((n_shares, 2, MOST_BINS), integers),
         slots=np.zeros(n, integers),
         sums=np.empty((n_shares, n_leaves, n_parts, n_codes * lanes), integers),
         free=np.zeros(n_leaves, integers),
@@ -227,7 +231,9 @@ def _find(p: int, bins: FeatureBins, nodes: Nodes) -> None:
             nodes.shape[LEAST],
             nodes.shape[CRITERION],
             nodes.of_feature[p],
-            nodes.buffers[p],
+            nodes.running[p],
+            nodes.cut_scores[p],
+            nodes.cut_edges[p],
             nodes.found[p, f],
             nodes.found_lefts[p, f],
         )

@@ -14,7 +14,7 @@ import numpy as np
 
 from driftgames._kernels import blocks
 from driftgames._kernels.integers import same_products
-from driftgames._kernels.jit import inner_kernel, scalar
+from driftgames._kernels.jit import inner_kernel, inner_scalar
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.growth.shape import KEARNS_MANSOUR
 
@@ -22,103 +22,94 @@ LANES = blocks.WIDTH
 """The labels in a block."""
 
 
-@scalar
-def nothing(buffer: Array) -> Array:
-    """Return the side of no row; ``buffer`` has room for one."""
-    for k in range(buffer.shape[0]):
-        for lane in range(LANES):
-            buffer[k, lane] = 0
-    return buffer
-
-
-@scalar
+@inner_scalar
 def of_node(totals: Array) -> Array:
     """Return a node as a side."""
     return totals
 
 
-@scalar
+@inner_scalar
 def bin_weight(sums: Array, b: int) -> Any:
-    """Return the weight of all pairs in a bin; ``sums`` are those of one feature."""
+    """Return the weight of all pairs in a bin."""
     return blocks.total(sums, sums.shape[0] & ~1, b)  # without the size
 
 
-@scalar
-def take_bin(sums: Array, b: int, buffer: Array) -> Array:
-    """Return a bin as a side."""
-    for k in range(sums.shape[0]):
-        for lane in range(LANES):
-            buffer[k, lane] = sums[k, LANES * b + lane]
-    return buffer
-
-
-@scalar
-def add_bin(side: Array, sums: Array, b: int) -> Array:
-    """Return a side with the rows of a bin added; it is changed."""
-    blocks.add_column(side, sums, b)
-    return side
-
-
-@scalar
-def plus(a: Array, b: Array, buffer: Array) -> Array:
-    """Return the rows of both."""
-    blocks.combine(a, b, 1, buffer)
-    return buffer
-
-
-@scalar
-def minus(a: Array, b: Array, buffer: Array) -> Array:
-    """Return the rows of ``a`` that are not in ``b``."""
-    blocks.combine(a, b, -1, buffer)
-    return buffer
-
-
-@scalar
-def weight(side: Array) -> Any:
-    """Return the weight of all pairs."""
-    return blocks.total(side, side.shape[0] & ~1, 0)
-
-
-@scalar
+@inner_scalar
 def size(side: Array) -> Any:
     """Return the size of a side."""
     return side[side.shape[0] - 1, 0]
 
 
-@scalar
-def _edge(side: Array) -> Any:
-    value = np.int64(0)
-    n_blocks = side.shape[0] // 2
-    for k in range(n_blocks):
-        for lane in range(LANES):
-            value += abs(side[n_blocks + k, lane] - side[k, lane])
-    return value
-
-
-@scalar
-def contrast(left: Array, right: Array) -> Any:
-    """Return the sum of the edges of all labels, with the best vote for each on either side."""
-    return _edge(left) + _edge(right)
-
-
-@scalar
-def steps_against(left: Array, right: Array, direction: int) -> bool:
-    """Return False: several classes have no monotonic constraints."""
-    return False
-
-
-@scalar
+@inner_scalar
 def score(side: Array, criterion: int) -> float:
     """Return what a side adds to the score of a question."""
     return float(blocks.gini(side, criterion == KEARNS_MANSOUR))
 
 
-@scalar
-def write(side: Array, out: Array) -> None:
-    """Write a side as the totals of a node."""
-    for k in range(side.shape[0]):
+@inner_scalar
+def begin_sum(table: Array, lost: int, out: Array) -> None:
+    """Write the sums of no bin to column 0, or those of bin ``lost``, if it is not -1."""
+    for k in range(out.shape[0]):
         for lane in range(LANES):
-            out[k, lane] = side[k, lane]
+            out[k, lane] = table[k, LANES * lost + lane] if lost >= 0 else 0
+
+
+@inner_kernel
+def score_cuts(
+    table: Array,
+    first: int,
+    n_cuts: int,
+    lost: int,
+    totals: Array,
+    least: int,
+    direction: int,
+    criterion: int,
+    running: Array,
+    out: Array,
+) -> None:
+    """Write the score of every cut of a feature, or -1 where the cut is no question.
+
+    The bins of the feature begin at ``first``. The bin ``lost``, of missing values, goes left if it
+    is not -1. Several classes have no monotonic constraints. A cut behind an empty bin has the same
+    sides as the cut before it, and is no question of its own.
+    """
+    begin_sum(table, lost, running)
+    left_weight = bin_weight(table, lost) if lost >= 0 else np.int64(0)
+    whole, last = node_weight(totals), totals.shape[0] - 1
+    for b in range(n_cuts):
+        own_weight = bin_weight(table, first + b)
+        out[b] = -1.0
+        if own_weight > 0:
+            blocks.add_column(running, table, first + b)
+            left_weight += own_weight
+            small = least > 1 and min(running[last, 0], totals[last, 0] - running[last, 0]) < least
+            if left_weight < whole and not small:
+                out[b] = blocks.gini_of_sides(running, totals, criterion == KEARNS_MANSOUR)
+
+
+@inner_kernel
+def edge_cuts(
+    table: Array,
+    first: int,
+    n_cuts: int,
+    lost: int,
+    totals: Array,
+    direction: int,
+    running: Array,
+    out: Array,
+) -> None:
+    """Write the sum of the edges of all labels at every cut: each side votes for each label."""
+    begin_sum(table, lost, running)
+    n_blocks = totals.shape[0] // 2
+    for b in range(n_cuts):
+        blocks.add_column(running, table, first + b)
+        value = np.int64(0)
+        for k in range(n_blocks):
+            for lane in range(LANES):
+                edge = running[n_blocks + k, lane] - running[k, lane]
+                node_edge = totals[n_blocks + k, lane] - totals[k, lane]
+                value += abs(edge) + abs(node_edge - edge)
+        out[b] = value
 
 
 @inner_kernel
