@@ -63,7 +63,7 @@ class Struct:
             else:
                 if not value.flags.c_contiguous:
                     raise ValueError(f"{field.name} must be C-contiguous")
-                words += [value.ctypes.data, *value.shape, *value.strides]
+                words += [value.__array_interface__["data"][0], *value.shape, *value.strides]
         return np.array(words, dtype=np.int64)
 
     @cached_property
@@ -74,16 +74,25 @@ class Struct:
     @cached_property
     def numba_type(self) -> StructType:
         """The type that kernels are compiled for."""
-        shown = []
+        kinds: list[Any] = []
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             if isinstance(value, Struct):
-                shown.append((field.name, value.numba_type))
+                kinds.append(value.numba_type)
             elif isinstance(value, int | np.integer):
-                shown.append((field.name, types.int64))
+                kinds.append(types.int64)
             else:
-                shown.append((field.name, _array_type(value.dtype, value.ndim)))
-        return StructType(type(self).__name__, tuple(shown))
+                kinds.append((value.dtype, value.ndim))
+        return _struct_type(type(self), tuple(kinds))
+
+
+@cache
+def _struct_type(struct: type[Struct], kinds: tuple[Any, ...]) -> StructType:
+    members = tuple(
+        (field.name, _array_type(*kind) if isinstance(kind, tuple) else kind)
+        for field, kind in zip(fields(struct), kinds, strict=True)  # type: ignore[arg-type]
+    )
+    return StructType(struct.__name__, members)
 
 
 @cache

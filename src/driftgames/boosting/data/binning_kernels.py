@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftgames._kernels.jit import inner_scalar, kernel
+from driftgames._kernels.jit import kernel, scalar
 from driftgames.boosting.data.bins import Array, BitArray, first_from
 from driftgames.boosting.data.cuts import Cuts
 from driftgames.core.typing import FloatArray, IntArray
@@ -68,7 +68,7 @@ def index_cuts(cuts: Cuts) -> CutIndex:
     return index
 
 
-@inner_scalar
+@scalar
 def place_of(x: Any, low: Any, scale: Any, n_places: Any) -> Any:
     """Return the place of a value, and 0 for NaN: a term of it may be NaN or infinite too."""
     at = (x - low) * scale

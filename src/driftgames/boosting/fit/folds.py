@@ -75,7 +75,11 @@ class Fold:
 
     def rounds(self, n_rounds: int) -> list[Round]:
         """Return the first rounds."""
-        return self._chips.rounds(0, min(n_rounds, self._chips.n_rounds))
+        return self._chips.rounds(0, self.count(n_rounds))
+
+    def count(self, n_rounds: int) -> int:
+        """Return how many of the first rounds were played: fewer if no tree had an edge."""
+        return min(n_rounds, self._chips.n_rounds)
 
 
 def play_folds(

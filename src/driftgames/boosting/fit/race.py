@@ -128,6 +128,10 @@ class Entrant:
         """Return the rounds of each fold up to the best stage."""
         return [fold.rounds(self.stages[self.best]) for fold in self.folds]
 
+    def _counts(self) -> list[int]:
+        """Return how many rounds each fold has played up to the best stage."""
+        return [fold.count(self.stages[self.best]) for fold in self.folds]
+
     def count_errors(self, held_out: FloatArray) -> HeldOut:
         """Return the errors of votes on the examples held out, fold by fold."""
         ends = np.cumsum([np.count_nonzero(self._dealt.part == k) for k in self._dealt.folds])
@@ -136,12 +140,12 @@ class Entrant:
     @property
     def n_votes(self) -> int:
         """The number of rounds of all folds up to the best stage."""
-        return sum(map(len, self.played()))
+        return sum(self._counts())
 
     def mean_votes(self) -> FloatArray:
         """Return the votes of all folds on every example, weighed by their rounds."""
         votes = self._votes[self.best - len(self.means)]
-        counts = list(map(len, self.played()))
+        counts = self._counts()
         total = sum(n * each for n, each in zip(counts, votes, strict=True))
         return np.asarray(total / sum(counts))
 

@@ -36,6 +36,10 @@ class BinnedTree(NamedTuple):
         parts = record.questions, record.votes, record.gains
         return cls(*(part[begin:end].copy() for part in parts))
 
+    def part(self, begin: int, end: int) -> BinnedTree:
+        """Return the nodes from ``begin`` to ``end``: one of several trees."""
+        return BinnedTree(self.questions[begin:end], self.votes[begin:end], self.gains[begin:end])
+
     @classmethod
     def leaf(cls, votes: Array) -> BinnedTree:
         """Return a tree of one leaf."""

@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -517,12 +518,22 @@ class MistakeEngine(Engine):
             mine = weights[skipped:][: table.size]
             table[: mine.size] = mine
 
-    def round(self, t: int) -> tuple[BinnedTree, float, int, int]:
-        """Return tree and edge of round ``t``, and the masses that weigh zero and that err."""
-        end = int(self._record.n_nodes[: t + 1].sum())
-        tree = BinnedTree.of(self._record, end - int(self._record.n_nodes[t]), end)
+    def rounds(self, begin: int, end: int) -> list[tuple[BinnedTree, float, int, int]]:
+        """Return the rounds from ``begin`` to ``end``.
+
+        Each has its tree and edge, and the masses that weigh zero and that err after it.
+        """
         record = self._record
-        return tree, float(record.edges[t]), int(record.zeros[t]), int(record.wrong[t])
+        ends = np.cumsum(record.n_nodes[:end])
+        first = int(ends[begin - 1]) if begin else 0
+        ends = ends[begin:] - first
+        trees = BinnedTree.of(record, first, first + int(ends[-1]) if ends.size else first)
+        starts = [0, *ends.tolist()]
+        edges, zeros, wrong = (
+            column[begin:end].tolist() for column in (record.edges, record.zeros, record.wrong)
+        )
+        parts = [trees.part(*span) for span in pairwise(starts)]
+        return list(zip(parts, edges, zeros, wrong, strict=True))
 
 
 class TreeGrower(MistakeEngine):

@@ -112,7 +112,11 @@ class EngineChips(CountedChips):
 
     def rounds(self, begin: int, end: int) -> list[Round]:
         """Return the rounds from ``begin`` to ``end``."""
-        return [self._round(t) for t in range(begin, end)]
+        total, n_examples = self._total, self._n_examples
+        return [
+            Round(tree, edge, 1.0, zeros / total, wrong / n_examples)
+            for tree, edge, zeros, wrong in self._engine.rounds(begin, end)
+        ]
 
     def _update(self) -> None:
         self.n_rounds = self._engine.n_rounds
@@ -132,10 +136,6 @@ class EngineChips(CountedChips):
             weights = weights[self._first - first :]
         self._engine.set_weights(weights)
 
-    def _round(self, t: int) -> Round:
-        tree, edge, zeros, wrong = self._engine.round(t)
-        return Round(tree, edge, 1.0, zeros / self._total, wrong / self._n_examples)
-
     def votes(self) -> FloatArray:
         """Return the normalised votes on all rows, with a column for each of several classes."""
         return (2 * self._engine.votes_for() - self.n_rounds) / self.n_rounds
@@ -146,7 +146,8 @@ class EngineChips(CountedChips):
         weights = self._engine.weights_by_mistakes()
         self._engine.move(hypothesis, edge)
         self._reweigh()
-        return self._round(self.n_rounds - 1), self._replayed_edge(first, held, weights)
+        (last,) = self.rounds(self.n_rounds - 1, self.n_rounds)
+        return last, self._replayed_edge(first, held, weights)
 
 
 class AskingChips(CountedChips):
