@@ -83,7 +83,7 @@ class Struct:
                 kinds.append(types.int64)
             else:
                 kinds.append((value.dtype, value.ndim))
-        return _struct_type(type(self), tuple(kinds))
+        return _struct_type(type(self), tuple(kinds))  # type: ignore[arg-type]  # a class, not an object
 
 
 @cache

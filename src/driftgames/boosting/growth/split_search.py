@@ -134,7 +134,7 @@ def _find_split(
 @inner_kernel
 def _find_largest(scores: Array, begin: int, n_cuts: int, best: Any) -> Any:
     """Return ``2 * cut + side`` of the first score above ``best`` and all others, or -1."""
-    found = np.int64(-1)
+    found = -1
     if begin == 1:
         for b in range(n_cuts):
             if scores[1, b] > best:
