@@ -16,7 +16,7 @@ import dask
 from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.data.sample_weights import WeightScale, class_factors
 from driftgames.boosting.estimators.base import BaseBooster
-from driftgames.boosting.face.booster_input import find_classes
+from driftgames.boosting.face.input_checks import find_classes
 from driftgames.boosting.fit.calibration import RowKeys
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.core.typing import BoolArray, FloatArray, IntArray

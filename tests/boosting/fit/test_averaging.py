@@ -13,7 +13,7 @@ from driftgames.boosting import AdaBoostClassifier, NHBoostClassifier, NHBoostDT
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins
 from driftgames.boosting.estimators.persistence import FORMAT, VERSION, encode_model, load_model
-from driftgames.boosting.fit import choosing, rounds
+from driftgames.boosting.fit import choosing, tree_fit
 from driftgames.boosting.fit.race import Mean
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.tree_training_set import grow_on
@@ -64,7 +64,7 @@ def races(monkeypatch):
         seen.append(choose(*arguments))
         return seen[-1]
 
-    monkeypatch.setattr(rounds, "choose_size", choose_size)
+    monkeypatch.setattr(tree_fit, "choose_size", choose_size)
     return seen
 
 

@@ -15,7 +15,7 @@ from driftgames.boosting import (
     NoEdgeWarning,
 )
 from driftgames.boosting.estimators.persistence import encode_model
-from driftgames.boosting.fit import choosing, rounds
+from driftgames.boosting.fit import choosing, plan, tree_fit
 from driftgames.boosting.fit import race as races
 from driftgames.boosting.fit.race import STAGES
 from driftgames.boosting.model.choice import Choice, Trial
@@ -49,7 +49,7 @@ WAYS = {
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch):
-    for module in (races, rounds):
+    for module in (races, plan):
         monkeypatch.setattr(module, "STAGES", (2, 5, 12))
 
 
@@ -306,7 +306,7 @@ def test_a_bar_shows_the_race(monkeypatch):
         def __exit__(self, *error):
             pass
 
-    monkeypatch.setattr(rounds, "progress", Bar)
+    monkeypatch.setattr(tree_fit, "progress", Bar)
     NHBoostDTClassifier(verbose=1).fit(X, TWO)
     assert bars == [["choosing a size", 15]]
 

@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 from scipy.sparse import issparse
 from sklearn.utils import check_array, check_X_y
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from driftgames.boosting.data.bins import Array
@@ -101,6 +102,15 @@ def check_labels(y: Any) -> None:
                 "y must hold labels of one kind, such as strings; "
                 f"got {shown(distinct[0])} and {shown(label)}"
             ) from error
+
+
+def find_classes(y: Array) -> Array:
+    """Return the labels in order; raise ValueError if there are fewer than two."""
+    check_classification_targets(y)
+    classes = np.unique(y)
+    if classes.size < 2:
+        raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")
+    return classes
 
 
 def check_rows(

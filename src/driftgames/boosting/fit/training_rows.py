@@ -31,6 +31,14 @@ class FoldRows(Protocol):
     def n_rows(self) -> int:
         """The number of examples."""
 
+    @property
+    def labels(self) -> IntArray | None:
+        """The numbers of their classes; None if they are two, and the bins know them."""
+
+    @property
+    def masses(self) -> IntArray:
+        """Their sample weights, in their order."""
+
     def coded(self, held: BoolArray | None, *, ranked: bool) -> Coded:
         """Return all rows, coded without the labels of those ``held`` out."""
 
@@ -44,11 +52,19 @@ class SharedBins:
 
     binned: BinnedData
     encoder: CategoryEncoder | None = None
+    labels: IntArray | None = None
 
     @property
     def n_rows(self) -> int:
         """The number of examples."""
         return self.binned.n_rows
+
+    @property
+    def masses(self) -> IntArray:
+        """Their sample weights, in their order."""
+        order, masses = self.binned.order, np.empty_like(self.binned.sample_weights)
+        masses[slice(None) if order is None else order] = self.binned.sample_weights
+        return masses
 
     def coded(self, held: BoolArray | None, *, ranked: bool) -> Coded:
         """Return all rows."""
@@ -81,6 +97,11 @@ class TrainingRows:
     def n_rows(self) -> int:
         """The number of examples."""
         return int(self.labels.size)
+
+    @property
+    def masses(self) -> IntArray:
+        """Their sample weights, in their order."""
+        return self.weights.of_each
 
     @cached_property
     def _shared(self) -> BinnedData:
