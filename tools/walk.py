@@ -71,7 +71,7 @@ def batch_fit() -> list[str]:
 def probabilities() -> list[str]:
     """Return the walk of `NHBoostDTClassifier.predict_proba` after a default fit of two rounds."""
     X, y = _examples()
-    booster = driftgames.NHBoostDTClassifier(2, n_jobs=1).fit(X, y)
+    booster = driftgames.NHBoostDTClassifier(2).fit(X, y)
     booster.predict_proba(X)
     return walk(lambda: booster.predict_proba(X))
 

@@ -95,7 +95,8 @@ class DaskBooster(BaseBooster):
         client = self._find_client()
         split = partitions.split(X, y, sample_weight)
         with client.as_current():  # actors and `wait` ask for the current client
-            return self._fit(client, split, name_sets(eval_set, eval_names), callbacks)
+            pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
+            return self._fit(client, split, pairs, callbacks)
 
     def _fit(
         self,

@@ -26,7 +26,7 @@ from driftgames.boosting.fit.examples import outline_of
 from driftgames.boosting.fit.memory_fit import noted_by
 from driftgames.boosting.fit.monitoring import Callback, EvaluationPairs, Stopping, watch_fit
 from driftgames.boosting.fit.plan import USUAL_ROUNDS, usual_bins
-from driftgames.boosting.fit.rounds import boost, no_progress
+from driftgames.boosting.fit.rounds import boost
 from driftgames.boosting.fit.training_rows import TrainingRows
 from driftgames.boosting.fit.tree_fit import settle
 from driftgames.boosting.fit.warm_start import check_categories, check_continuation
@@ -208,5 +208,5 @@ def _choose(
         local.place_chips,
         None,
         1,
-        no_progress,
+        lambda steps: None,
     )

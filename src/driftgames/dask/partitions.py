@@ -22,7 +22,8 @@ from driftgames.boosting.estimators.base import BaseBooster
 from driftgames.boosting.face.input_checks import check_examples
 from driftgames.boosting.fit.calibration import RowKeys, votes_after
 from driftgames.boosting.growth.shape import STUMP, TreeShape
-from driftgames.boosting.model.categories import CategoryCounts, CategoryEncoder
+from driftgames.boosting.model.categories import CategoryEncoder
+from driftgames.boosting.model.category_counts import CategoryCounts
 from driftgames.core.checks import as_floats
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 

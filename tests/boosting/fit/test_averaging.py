@@ -17,7 +17,8 @@ from driftgames.boosting.fit import choosing, tree_fit
 from driftgames.boosting.fit.race import Mean
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.tree_training_set import grow_on
-from driftgames.boosting.model.categories import CategoryColumn, CategoryEncoder
+from driftgames.boosting.model.categories import CategoryEncoder
+from driftgames.boosting.model.category_counts import CategoryColumn
 from driftgames.certificates.margins import Margins
 from driftgames.core.documents import write_document
 from tests.refusals import REMOVED, check_refused

@@ -1,4 +1,4 @@
-"""A booster as scikit-learn sees it: its parameters, what it predicts on, and its tags."""
+"""A booster as scikit-learn sees it: its parameters, its fitted attributes and its tags."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from sklearn.utils import get_tags
 
 from driftgames.boosting.data.monotonic import plain_constraints
 from driftgames.boosting.face.fitted_face import FittedFace
-from driftgames.boosting.face.input_checks import check_rows, encode_rows
 from driftgames.boosting.face.parameters import SharedParameters
 from driftgames.boosting.growth.training_sets import TrainingSet
 from driftgames.boosting.model.training_record import Fitted
@@ -56,15 +55,6 @@ class BoosterInput(SharedParameters, FittedFace, ClassifierMixin, BaseEstimator,
         if self.monotonic_cst is not None:
             settings["monotonic_cst"] = plain_constraints(self.monotonic_cst)
         return {name: value for name, value in settings.items() if name not in _FREE}
-
-    def _check_input(self, X: Any, *, finite: bool = True) -> Any:
-        """Return examples to predict, as the columns that the weak hypotheses ask about.
-
-        Without ``finite``, a plain array is not searched for infinities.
-        """
-        model = self.model_
-        rows = check_rows(self, X, model.encoder, finite=finite)
-        return rows if model.encoder is None else encode_rows(model, rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

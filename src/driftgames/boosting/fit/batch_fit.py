@@ -73,7 +73,7 @@ class BatchFit(MemoryFit):
         check_built_in(self, "fit_batches")
         settings = check_settings(self)
         goes_on = settings.goes_on
-        pairs = name_sets(eval_set, eval_names)
+        pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
         by_type = isinstance(self.categorical_features, str) or not self.categorical_features
         asked = Asked(batch_rows, label, weight, columns, filter, frames=not by_type)
         opened = open_source(source, asked)

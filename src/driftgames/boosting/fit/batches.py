@@ -29,7 +29,8 @@ from driftgames.boosting.fit.monitoring import Stopping, Unseen
 from driftgames.boosting.fit.plan import Plan
 from driftgames.boosting.fit.training_rows import SharedBins
 from driftgames.boosting.growth.training_sets import TrainingSet
-from driftgames.boosting.model.categories import CategoryCounts, CategoryEncoder
+from driftgames.boosting.model.categories import CategoryEncoder
+from driftgames.boosting.model.category_counts import CategoryCounts
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 

@@ -92,7 +92,7 @@ def fit_examples(
     callbacks: Sequence[Callback],
 ) -> Fitted:
     """Fit a booster to examples, wherever they are."""
-    stopping = Stopping.of(booster, examples.count)
+    stopping = Stopping.of(booster, examples.count) if booster.early_stopping else None
     if stopping is not None and not pairs:
         examples.hold_out(stopping)
     watched = bool(pairs or callbacks) or stopping is not None

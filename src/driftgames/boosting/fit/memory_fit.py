@@ -82,7 +82,7 @@ class MemoryFit(BoosterInput):
             An error or an interruption leaves the booster as it was.
         """
         settings = check_settings(self)
-        pairs = name_sets(eval_set, eval_names)
+        pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
         noted = noted_by(self, goes_on=settings.goes_on)
         X, y, categories = check_examples(noted, X, y, reset=not settings.goes_on)
         examples = MemoryExamples(self, noted, X, y, categories)

@@ -269,8 +269,6 @@ def watch_fit(
 
 def name_sets(eval_set: Any, eval_names: Sequence[str] | None) -> EvaluationPairs:
     """Return the pairs of an ``eval_set`` by name: one pair, or a sequence of them."""
-    if eval_set is None:
-        return {}
     pairs = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else list(eval_set)
     if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
         raise ValueError("eval_set must be a pair (X, y) or a list of such pairs")

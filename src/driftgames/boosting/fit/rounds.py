@@ -113,7 +113,7 @@ def play_rounds(
 
     Return the rounds, and the margins after the numbers of them to choose from.
     """
-    bar = progress("boosting", n_rounds) if booster.verbose else nullcontext(no_progress)
+    bar = progress("boosting", n_rounds) if booster.verbose else nullcontext(lambda steps: None)
     rounds: list[Round] = []
     stages: set[int] = set()
     if booster.early_stopping == "cv":
@@ -165,7 +165,3 @@ def heaviest(vote: FloatArray) -> int:
 def _column(rounds: list[Round], name: str) -> FloatArray:
     """Return one number of every round."""
     return np.array([getattr(each, name) for each in rounds], dtype=np.float64)
-
-
-def no_progress(steps: int) -> None:
-    """Show nothing."""

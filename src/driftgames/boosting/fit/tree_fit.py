@@ -23,7 +23,7 @@ from driftgames.boosting.fit.folds import play_folds
 from driftgames.boosting.fit.monitoring import Watch
 from driftgames.boosting.fit.plan import USUAL_ROUNDS, Plan
 from driftgames.boosting.fit.race import Mean
-from driftgames.boosting.fit.rounds import boost, no_progress
+from driftgames.boosting.fit.rounds import boost
 from driftgames.boosting.fit.training_rows import FoldRows
 from driftgames.boosting.growth.tree_training_set import grow_on
 from driftgames.boosting.model.categories import CategoryEncoder
@@ -121,7 +121,7 @@ def _race(
     pool: ThreadPoolExecutor | None,
 ) -> SizeRace | None:
     """Let sizes race on folds; None where a class has one example, so that none is held out."""
-    bar = progress("choosing a size", None) if booster.verbose else nullcontext(no_progress)
+    bar = progress("choosing a size", None) if booster.verbose else nullcontext(lambda steps: None)
     with bar as advance:
         n_threads = 1 if pool is None else count_threads(booster.n_jobs)
         stages = None if plan.is_watched else plan.n_rounds

@@ -33,7 +33,7 @@ def encode_fitted(model: FittedModel, record: TrainingRecord) -> Content:
 
     A model of other weak learners is refused: they have no documented form.
     """
-    if not model.tables.built_in:
+    if model.estimators is not None:
         raise ValueError(
             "only boosters of the built-in stump or tree can be saved; this one was fitted with "
             "another estimator, which has no documented form"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.boosting.model.categories import CategoryVotes
+from driftgames.boosting.model.explanation import CategoryVotes
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.scorecard_html import render_scorecard
 from driftgames.core.text import shorten, visible

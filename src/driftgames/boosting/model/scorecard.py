@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.boosting.model.categories import CategoryVotes
+from driftgames.boosting.model.explanation import CategoryVotes
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import exact_weights
 from driftgames.core.typing import FloatArray

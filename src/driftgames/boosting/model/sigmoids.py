@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from driftgames._kernels.elementary import exp, exp_all, log, log1p, log_all
+from driftgames._kernels.elementary import exp, log, log1p, log_all
 from driftgames._kernels.jit import allocating_kernel, inner_kernel, kernel
 from driftgames._kernels.sums import dot_of, row_dots, total, total_of
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
@@ -72,12 +72,6 @@ def fit_softmax(votes: FloatArray, labels: IntArray, masses: IntArray, scale: fl
     of_others = row_dots(rest, np.ones_like(rest))[:, None] - rest
     wanted = of_others / (held.size - 1) + rest * (held + 1)
     return max(_newton_softmax(at, scale * counts.sum(axis=1), wanted), 0.0)
-
-
-def sigmoid(z: FloatArray) -> FloatArray:
-    """Return ``1 / (1 + exp(-z))``."""
-    small = exp_all(-np.abs(z))
-    return np.asarray(np.where(z >= 0, 1.0, small) / (1.0 + small))
 
 
 @allocating_kernel
