@@ -56,10 +56,10 @@ class Explaining(BoosterInput):
         classes there is one such `dict` for each class, by its label. The functions of a class and
         the ``base`` of `explain` add up to the decision.
         """
-        found = self.model_.shape_functions()
+        shapes = self.model_.shape_functions()
         if self.classes_.size == 2:
-            return found[0]
-        return dict(zip(self.classes_.tolist(), found, strict=True))
+            return shapes[0]
+        return dict(zip(self.classes_.tolist(), shapes, strict=True))
 
     def scorecard(self) -> Table:
         """Return the votes of stumps as a table of points for each interval of each feature.

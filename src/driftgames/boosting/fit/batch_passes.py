@@ -89,7 +89,7 @@ class BatchPasses:
                     raise ValueError(f"batch {k} must have categories as batch 0; it has none")
                 seen.append(FoundCategories.of(batch.X, some))
                 labels.append(np.unique(y))
-            self.categories = reduce(add, seen).held
+            self.categories = reduce(add, seen).categories
             self.classes = find_classes(np.concatenate(labels))
 
     @property

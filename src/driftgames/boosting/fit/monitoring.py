@@ -61,13 +61,13 @@ class Stopping:
         """Return which examples are held out; every class keeps examples to train on."""
         share = self.validation_fraction or 0.0
         share = share if share < 1 else share / y.size  # a number of examples
-        held = hold_out(deal_ranks(hashes, y, masses)[0], share)
-        if not np.array_equal(np.unique(y[~held]), classes) or not held.any():
+        held_out = hold_out(deal_ranks(hashes, y, masses)[0], share)
+        if not np.array_equal(np.unique(y[~held_out]), classes) or not held_out.any():
             raise ValueError(
                 f"validation_fraction={shown(self.validation_fraction)} of {y.size} examples must "
                 "leave examples of each class to train on, and one to hold out"
             )
-        return held
+        return held_out
 
     def require_fraction(self) -> None:
         """Raise ValueError if the training examples are to be scored: they are not in memory."""

@@ -39,8 +39,8 @@ class FoldRows(Protocol):
     def masses(self) -> IntArray:
         """Their sample weights, in their order."""
 
-    def coded(self, held: BoolArray | None, *, ranked: bool) -> Coded:
-        """Return all rows, coded without the labels of those ``held`` out."""
+    def coded(self, held_out: BoolArray | None, *, ranked: bool) -> Coded:
+        """Return all rows, coded without the labels of those ``held_out``."""
 
     def take(self, rows: IntArray) -> FoldRows:
         """Return some of the examples."""
@@ -66,7 +66,7 @@ class SharedBins:
         masses[slice(None) if order is None else order] = self.binned.sample_weights
         return masses
 
-    def coded(self, held: BoolArray | None, *, ranked: bool) -> Coded:
+    def coded(self, held_out: BoolArray | None, *, ranked: bool) -> Coded:
         """Return all rows."""
         return self.encoder, self.binned
 
@@ -107,14 +107,14 @@ class TrainingRows:
     def _shared(self) -> BinnedData:
         return self._bin(self.X, None)
 
-    def coded(self, held: BoolArray | None, *, ranked: bool) -> Coded:
-        """Return all rows, coded without the labels of those ``held`` out."""
+    def coded(self, held_out: BoolArray | None, *, ranked: bool) -> Coded:
+        """Return all rows, coded without the labels of those ``held_out``."""
         if self.categories is None:
             return None, self._shared
-        seen = np.ones(self.n_rows, dtype=bool) if held is None else ~held
+        seen = np.ones(self.n_rows, dtype=bool) if held_out is None else ~held_out
         weights = self.weights._replace(of_each=self.weights.of_each[seen])
-        given = self.X[seen], self.categories, self.labels[seen], weights
-        encoder, _ = CategoryEncoder.learn(*given, ranked=ranked)
+        seen_rows = self.X[seen], self.categories, self.labels[seen], weights
+        encoder, _ = CategoryEncoder.learn(*seen_rows, ranked=ranked)
         columns = encoder.expand(encoder.recode(self.X, self.categories))
         return encoder, self._bin(columns, encoder)
 

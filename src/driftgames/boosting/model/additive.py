@@ -84,10 +84,10 @@ class AdditiveModel(Displayed):
         }
 
     def _sketch(self) -> Sketch:
-        found = self._columns()
-        spreads = np.subtract(found["highest_vote"], found["lowest_vote"])
+        columns = self._columns()
+        spreads = np.subtract(columns["highest_vote"], columns["lowest_vote"])
         order = np.argsort(-spreads, kind="stable")[:PREVIEW]
-        return Sketch(bars={f"x{found['feature'][k]}": float(spreads[k]) for k in order})
+        return Sketch(bars={f"x{columns['feature'][k]}": float(spreads[k]) for k in order})
 
     def scores(
         self, X: Any, *, n_threads: int = 1, divisor: float | None = None, finite: bool = False

@@ -277,22 +277,22 @@ class FittedModel(Displayed):
 
     def shape_functions(self) -> list[ByFeature[Any]]:
         """Return the vote of each feature as a function; of several classes, those of each."""
-        found = []
+        shapes_by_class = []
         for columns in self.tables.shapes():
             shapes: Any = columns
             if self.encoder is not None:
                 shapes = self.encoder.shape_functions(columns)
             if (names := self.feature_names) is not None:
                 shapes = {j: replace(each, name=str(names[j])) for j, each in shapes.items()}
-            found.append(ByFeature(shapes, names))
-        return found
+            shapes_by_class.append(ByFeature(shapes, names))
+        return shapes_by_class
 
     def explain(self, row: Any, label: int | None = None) -> Explanation:
         """Return the vote of each feature on one row, for one class, given by its number."""
-        found = self.tables.explain(row, label)
+        explanation = self.tables.explain(row, label)
         if self.encoder is not None:
-            found = self.encoder.explain(found)
-        return replace(found, names=self.feature_names)
+            explanation = self.encoder.explain(explanation)
+        return replace(explanation, names=self.feature_names)
 
 
 def expand_for(estimators: Sequence[Any] | None, encoder: CategoryEncoder, codes: Any) -> Any:

@@ -67,10 +67,10 @@ def fit_softmax(votes: FloatArray, labels: IntArray, masses: IntArray, scale: fl
     at, place = np.unique(votes, axis=0, return_inverse=True)
     counts = np.zeros(at.shape, dtype=np.int64)
     np.add.at(counts, (place.reshape(-1), labels), masses)
-    held = scale * counts.sum(axis=0)
-    rest = scale * counts / (held + 2)
+    class_counts = scale * counts.sum(axis=0)
+    rest = scale * counts / (class_counts + 2)
     of_others = row_dots(rest, np.ones_like(rest))[:, None] - rest
-    wanted = of_others / (held.size - 1) + rest * (held + 1)
+    wanted = of_others / (class_counts.size - 1) + rest * (class_counts + 1)
     return max(_newton_softmax(at, scale * counts.sum(axis=1), wanted), 0.0)
 
 
@@ -192,7 +192,7 @@ def _softmax_loss(
 
 @inner_kernel
 def _largest(values: FloatArray) -> float:
-    found = values[0]
+    largest = values[0]
     for value in values:
-        found = max(found, value)
-    return float(found)
+        largest = max(largest, value)
+    return float(largest)

@@ -97,11 +97,11 @@ class PairModel(TreeVotes):
         missing = np.where(trees.missing_left[roots] == 1, left, -left)
         shapes = {}
         for j in np.unique(trees.feature[roots]).tolist():
-            mine = trees.feature[roots] == j
-            cuts, where = np.unique(trees.threshold[roots][mine], return_inverse=True)
+            asks_j = trees.feature[roots] == j
+            cuts, where = np.unique(trees.threshold[roots][asks_j], return_inverse=True)
             steps = np.zeros(cuts.size + 1)
-            np.add.at(steps, where + 1, -2.0 * left[mine])
-            steps[0] = left[mine].sum()
-            gone = float(missing[mine].sum())
+            np.add.at(steps, where + 1, -2.0 * left[asks_j])
+            steps[0] = left[asks_j].sum()
+            gone = float(missing[asks_j].sum())
             shapes[j] = ShapeFunction(j, cuts, np.cumsum(steps) / total, gone / total)
         return shapes

@@ -47,9 +47,9 @@ def cast_votes(hypothesis: Any, X: Any, classes: Array, *, n_threads: int = 1) -
     if isinstance(hypothesis, Stumps):
         return hypothesis.votes(X)[:, 0].astype(np.float64)
     if isinstance(hypothesis, Trees):
-        given = hypothesis, [1.0], X.shape[1]
+        of_tree = hypothesis, [1.0], X.shape[1]
         several = classes.size > 2
-        tree = PairModel(*given, classes.size) if several else TreeModel(*given)
+        tree = PairModel(*of_tree, classes.size) if several else TreeModel(*of_tree)
         return tree.scores(X, n_threads=n_threads).astype(np.float64)
     if isinstance(hypothesis, list):
         up: Array = np.column_stack([votes_of(each, X, IS_LABEL) for each in hypothesis])
