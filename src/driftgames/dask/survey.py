@@ -126,29 +126,21 @@ class Survey:
     def take(self, wanted: BoolArray) -> list[Part]:
         """Return some of the examples, by partition; they stay on the workers too."""
         by_part = {k: some for k, some in self.cut(wanted).items() if some.any()}
-        take = partitions.Part.take
-        futures = [
-            self._client.submit(take, self._futures[k], some, pure=False)
-            for k, some in by_part.items()
-        ]
-        parts: list[Part] = self._gather(futures)
-        return parts
+        return self._gather(list(self._taken(by_part).values()))
 
     def hold_out(self, held_out: BoolArray) -> list[Part]:
         """Keep the other examples from now on; return these, by partition."""
-        take = partitions.Part.take
-        by_part, self._n_held_out = self.cut(held_out), int(np.count_nonzero(held_out))
-        unseen = [
-            self._client.submit(take, self._futures[k], some, pure=False)
-            for k, some in by_part.items()
-        ]
-        parts: list[Part] = self._gather(unseen)
-        rest = {k: ~some for k, some in by_part.items() if not some.all()}
-        self.parts = {k: dask.delayed(take, pure=False)(self.parts[k], rest[k]) for k in rest}
-        self._futures = {
-            k: self._client.submit(take, self._futures[k], rest[k], pure=False) for k in rest
-        }
-        return [part for part in parts if len(part.y)]
+        unseen, self._n_held_out = self.take(held_out), int(np.count_nonzero(held_out))
+        rest = {k: ~some for k, some in self.cut(held_out).items() if not some.all()}
+        take = dask.delayed(partitions.Part.take, pure=False)
+        self.parts = {k: take(self.parts[k], some) for k, some in rest.items()}
+        self._futures = self._taken(rest)
+        return unseen
+
+    def _taken(self, by_part: dict[int, BoolArray]) -> dict[int, Any]:
+        """Take some rows of each partition on its worker."""
+        take, submit = partitions.Part.take, self._client.submit
+        return {k: submit(take, self._futures[k], some, pure=False) for k, some in by_part.items()}
 
     def encoder(self, plan: Plan, *, ranked: bool) -> CategoryEncoder | None:
         """Return the encoder of the categories, if there are any."""

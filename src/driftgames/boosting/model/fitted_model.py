@@ -23,7 +23,6 @@ from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.explanation import ByFeature, Explanation
 from driftgames.boosting.model.stumps import Stumps, count_questions
 from driftgames.boosting.model.tables import (
-    EstimatorTables,
     PairTables,
     StumpTables,
     Tables,
@@ -172,15 +171,18 @@ class FittedModel(Displayed):
 
     @cached_property
     def tables(self) -> Tables:
-        """What explanations read."""
+        """What explanations read; AttributeError if nothing is known of the hypotheses."""
         scorer = self.scorer
         if isinstance(scorer, AdditiveModel):
-            return StumpTables(scorer, self.stumps.feature)
+            return StumpTables(scorer)
         if isinstance(scorer, PairModel):
             return PairTables(scorer)
         if isinstance(scorer, TreeModel):
             return TreeTables(scorer)
-        return EstimatorTables(self.hypotheses)
+        raise AttributeError(
+            "only a booster of the built-in stump is an additive model; "
+            "this one was fitted with another estimator"
+        )
 
     @property
     def searches_infinities(self) -> bool:
@@ -270,7 +272,8 @@ class FittedModel(Displayed):
 
     def importances(self, edges: FloatArray) -> FloatArray:
         """Return the share of all edges, times their votes, that each feature had."""
-        shares = self.tables.gains(self.vote_weights * edges, self.n_columns)
+        voters: Any = self.hypotheses if self.estimators is None else self.scorer
+        shares = voters.share_gains(self.vote_weights * edges, self.n_columns)
         if self.encoder is not None:
             shares = np.add.reduceat(shares, self.encoder.starts[:-1])
         return np.asarray(shares / (shares.sum() or 1.0))

@@ -116,6 +116,12 @@ class Stumps(Displayed):
             answer[:, t] = np.where(np.isnan(x), self.missing_vote[t], known)
         return answer
 
+    def share_gains(self, gains: FloatArray, n_columns: int) -> FloatArray:
+        """Give each column what its stumps gained."""
+        shares = np.zeros(n_columns)
+        np.add.at(shares, self.feature, gains)
+        return shares
+
     def add_up(
         self, vote_weights: npt.ArrayLike | None = None, *, n_features: int
     ) -> AdditiveModel:

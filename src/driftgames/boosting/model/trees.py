@@ -208,6 +208,15 @@ class Trees(Displayed):
         starts = self.starts.tolist()
         return list(pairwise(starts))
 
+    def share_gains(self, gains: FloatArray, n_columns: int) -> FloatArray:
+        """Share the gain of each tree among the columns of its questions, by their own gains."""
+        shares, asks = np.zeros(n_columns), self.left > 0
+        of_tree = np.repeat(np.arange(len(self)), self.n_nodes)
+        sums = np.bincount(of_tree, weights=self.gain, minlength=len(self))
+        parts = (self.gain / np.where(sums > 0, sums, 1.0)[of_tree])[asks]
+        np.add.at(shares, self.feature[asks], gains[of_tree[asks]] * parts)
+        return shares
+
 
 DTYPES = {
     "n_nodes": np.int64,

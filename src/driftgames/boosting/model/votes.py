@@ -37,6 +37,14 @@ class EstimatorVotes:
             scores += weight * cast_votes(estimator, X, self.classes)
         return np.asarray(scores / (divisor or 1.0))
 
+    def share_gains(self, gains: FloatArray, n_columns: int) -> FloatArray:
+        """Share the gains by the importances of each classifier; those of classes are equal."""
+        shares = np.zeros(n_columns)
+        for gain, h in zip(gains, self.estimators, strict=True):
+            for each in h if isinstance(h, list) else [h]:
+                shares += gain * each.feature_importances_
+        return shares
+
 
 def cast_votes(hypothesis: Any, X: Any, classes: Array, *, n_threads: int = 1) -> FloatArray:
     """Return the votes of one weak hypothesis: -1 or +1 on each row.
