@@ -50,7 +50,8 @@ SETS: dict[str, Callable[[], Any]] = {
 class UniformPairs(NHBoostDTClassifier):
     """NH-Boost.DT on pairs that all count alike, right or wrong."""
 
-    def _start(self, training_set: Any, n_rounds: int) -> Any:
+    def place_chips(self, training_set: Any, n_rounds: int) -> Any:
+        """Return the pairs as chips, all of the weight of their example."""
         training_set.sample_weights = np.repeat(
             training_set.example_weights, training_set.n_classes
         )

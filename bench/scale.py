@@ -121,10 +121,11 @@ def make(folder: Folder, rows: int = 10_000_000, columns: int = 100) -> None:
 def batches(folder: Folder, rounds: Rounds = 20, depth: int = 1, threads: int = 1) -> None:
     """Fit all files in batches."""
     from driftgames.boosting import NHBoostDTClassifier
+    from driftgames.boosting.fit import rounds as fit_rounds
 
     times: list[float] = []
     model: Any = NHBoostDTClassifier(rounds, max_depth=depth, n_jobs=threads, calibrate=False)
-    play = model._play
+    play = fit_rounds.play_rounds
 
     def timed(*arguments: Any) -> Any:
         times.append(time.perf_counter())
@@ -132,7 +133,7 @@ def batches(folder: Folder, rounds: Rounds = 20, depth: int = 1, threads: int = 
         times.append(time.perf_counter())
         return played
 
-    model._play = timed
+    fit_rounds.play_rounds = timed  # type: ignore[assignment]
     begun = time.perf_counter()
     model.fit_batches(str(folder / "*.parquet"), label="label")
     error = float(model.history_["training_error"][-1])

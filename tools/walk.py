@@ -1,10 +1,10 @@
 """The files of the library that a call passes through.
 
 ``python tools/walk.py`` prints the walks of one `Hedge.update`, and of `NHBoostDTClassifier`: a
-default fit of two rounds, the same in batches, `predict_proba`, and a fit of two stumps without
-calibration, after a warm-up: each visited file in order with its number of calls, then the number
-of calls, of switches between files, and of distinct files. A kernel that Python calls is seen; what
-it calls in turn is not.
+default fit of two rounds, the same in batches and on a Dask cluster (what the client does),
+`predict_proba`, and a fit of two stumps without calibration, after a warm-up: each visited file in
+order with its number of calls, then the number of calls, of switches between files, and of distinct
+files. A kernel that Python calls is seen; what it calls in turn is not.
 """
 
 from __future__ import annotations
@@ -68,10 +68,23 @@ def batch_fit() -> list[str]:
     return walk(lambda: booster.fit_batches(batches))
 
 
+def dask_fit() -> list[str]:
+    """Return the walk of the client in a fit of two rounds on a cluster of one worker."""
+    import dask.array as da
+    from distributed import Client
+
+    from driftgames.dask import DaskNHBoostDTClassifier
+
+    X, y = (da.from_array(each, chunks=100) for each in _examples())
+    with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None):
+        booster = DaskNHBoostDTClassifier(2, n_jobs=1).fit(X, y)
+        return walk(lambda: booster.fit(X, y))
+
+
 def probabilities() -> list[str]:
     """Return the walk of `NHBoostDTClassifier.predict_proba` after a default fit of two rounds."""
     X, y = _examples()
-    booster = driftgames.NHBoostDTClassifier(2, n_jobs=1).fit(X, y)
+    booster = driftgames.NHBoostDTClassifier(2).fit(X, y)
     booster.predict_proba(X)
     return walk(lambda: booster.predict_proba(X))
 
@@ -98,6 +111,7 @@ def main() -> None:
         ("Hedge.update", hedge_update()),
         ("NHBoostDTClassifier.fit, 2 rounds", boosting_fit()),
         ("NHBoostDTClassifier.fit_batches, 2 rounds", batch_fit()),
+        ("DaskNHBoostDTClassifier.fit, 2 rounds, the client", dask_fit()),
         ("NHBoostDTClassifier.predict_proba", probabilities()),
         ("NHBoostDTClassifier.fit, 2 stumps without calibration", stump_fit()),
     ):

@@ -424,6 +424,24 @@ def test_a_fit_that_was_stopped_goes_on_from_its_checkpoint(client, monkeypatch,
     assert not (tmp_path / "so_far").exists()
 
 
+def test_a_chosen_size_goes_on_from_its_checkpoint(client, monkeypatch, tmp_path):
+    def stop(t, stage):
+        if t == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("driftgames.boosting.fit.race.STAGES", (3, 6))
+    wanted = on_dask.DaskNHBoostDTClassifier(calibrate=False).fit(*_arrays(SIZES))
+    settings = {"checkpoint": tmp_path / "so_far", "checkpoint_every": 1}
+    model = on_dask.DaskNHBoostDTClassifier(calibrate=False, **settings)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*_arrays(SIZES), callbacks=[stop])
+    model.fit(*_arrays(SIZES))
+    assert wanted.n_iter_ in {3, 6}
+    for each, name in ((wanted, "wanted"), (model, "cluster")):
+        each.save(tmp_path / name)
+    assert (tmp_path / "cluster").read_bytes() == (tmp_path / "wanted").read_bytes()
+
+
 def _at(k, sizes):
     """Return a mask of row ``k``."""
     return da.from_array(np.arange(N) == k, chunks=(sizes,))

@@ -13,7 +13,7 @@ from driftgames.boosting.estimators.potential_boost import (
 from driftgames.boosting.estimators.registry import BOOSTERS as BOOSTERS
 from driftgames.boosting.fit.rounds import NoEdgeWarning as NoEdgeWarning
 from driftgames.boosting.model.additive import AdditiveModel as AdditiveModel
-from driftgames.boosting.model.additive import Explanation as Explanation
-from driftgames.boosting.model.additive import ShapeFunction as ShapeFunction
+from driftgames.boosting.model.explanation import Explanation as Explanation
+from driftgames.boosting.model.explanation import ShapeFunction as ShapeFunction
 from driftgames.boosting.model.stumps import Stumps as Stumps
 from driftgames.boosting.model.trees import Trees as Trees

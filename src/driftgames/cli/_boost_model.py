@@ -15,8 +15,9 @@ import typer
 from driftgames.boosting import NoEdgeWarning
 from driftgames.boosting.data.sources import open_parquet
 from driftgames.boosting.estimators.persistence import save_model
+from driftgames.boosting.fit.plan import USUAL_ROUNDS
 from driftgames.boosting.fit.race import STAGES
-from driftgames.boosting.fit.rounds import USUAL_ROUNDS, heaviest
+from driftgames.boosting.fit.rounds import heaviest
 from driftgames.cli import INTERRUPTED
 from driftgames.cli._boost_options import ExampleReading, Settings, Training
 from driftgames.cli._boost_report import (

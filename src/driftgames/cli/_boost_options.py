@@ -86,7 +86,7 @@ class Settings(NamedTuple):
 
     def begin(self) -> Any:
         """Return a new booster."""
-        from driftgames.boosting.fit.rounds import USUAL_ROUNDS
+        from driftgames.boosting.fit.plan import USUAL_ROUNDS
         from driftgames.potentials import POTENTIALS
 
         algorithm = ALGORITHMS[0] if self.algorithm is None else self.algorithm

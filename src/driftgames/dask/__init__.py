@@ -14,7 +14,8 @@ from driftgames.boosting import (
     NHBoostDTClassifier,
     PotentialBoostClassifier,
 )
-from driftgames.dask.booster import DaskBooster, ExchangeReport
+from driftgames.dask.booster import DaskBooster
+from driftgames.dask.cluster_fit import ExchangeReport
 from driftgames.dask.exchange import LostWorkersError
 
 __all__ = [

@@ -39,8 +39,8 @@ class _LostError(Exception):
 
 
 @dataclass(eq=False)
-class _Held:
-    """A holder, the worker it lives on and its partitions."""
+class _Place:
+    """Where a holder is: its worker, its partitions and its actor."""
 
     future: Any
     address: str
@@ -60,7 +60,7 @@ class ActorExchange:
         self._parts = parts
         self._plan = plan
         self._watch = ClusterWatch(client, timeout)
-        self._holders: list[_Held] = []
+        self._holders: list[_Place] = []
         self._missing: list[int] = []
         self._log: list[Command] = []
         self._this_round: list[Command] = []
@@ -72,13 +72,13 @@ class ActorExchange:
         return self
 
     def __exit__(self, *error: object) -> None:
-        for held in self._holders:
-            self._release(held)
+        for holder in self._holders:
+            self._release(holder)
         self._holders.clear()
 
     def place(self, futures: dict[int, Any]) -> None:
         """Make holders of these partitions where they are; note those that are lost."""
-        made: list[_Held] = []
+        made: list[_Place] = []
         homes = self._client.who_has(list(futures.values()))
         by_address: dict[str, list[int]] = {}
         for k, future in futures.items():
@@ -87,23 +87,23 @@ class ActorExchange:
                 self._missing.append(k)
             else:
                 by_address.setdefault(home, []).append(k)
-        for address, mine in by_address.items():
+        for address, numbers in by_address.items():
             future = self._client.submit(
                 Holder,
                 self._plan,
-                [futures[k] for k in mine],
+                [futures[k] for k in numbers],
                 key=f"driftgames-holder-{uuid.uuid4().hex}",
                 actor=True,
                 workers=[address],
                 allow_other_workers=False,
             )
-            made.append(_Held(future, address, mine))
+            made.append(_Place(future, address, numbers))
         self._holders += made
-        for held in made:
+        for holder in made:
             try:
-                held.actor = self._watch.actor(held.future, held.address)
+                holder.actor = self._watch.actor(holder.future, holder.address)
             except _LostError:
-                self._drop(held)
+                self._drop(holder)
         for future in futures.values():
             future.release()  # the workers keep the bins only
 
@@ -139,24 +139,24 @@ class ActorExchange:
         """Return the seconds for which the busiest holder worked."""
         return max(self._collect(list(self._holders), "seconds", ()), default=0.0)
 
-    def _collect(self, holders: list[_Held], method: str, arguments: tuple[Any, ...]) -> list[Any]:
+    def _collect(self, holders: list[_Place], method: str, arguments: tuple[Any, ...]) -> list[Any]:
         """Return the answers of these holders; drop those that are lost."""
-        asked: list[tuple[_Held, Any]] = []
-        for held in holders:
+        asked: list[tuple[_Place, Any]] = []
+        for holder in holders:
             try:
-                asked.append((held, getattr(held.actor, method)(*arguments)))
+                asked.append((holder, getattr(holder.actor, method)(*arguments)))
             except RuntimeError:  # Dask knows already that the worker is gone
-                self._drop(held)
+                self._drop(holder)
         answers = []
         n_commands = len(arguments[0]) if method == "replay" else 1
-        for held, future in asked:
+        for holder, future in asked:
             try:
-                answers.append(self._watch.result(future, held.address, held.actor, n_commands))
+                answers.append(self._watch.result(future, holder.address, holder.actor, n_commands))
             except _LostError:
-                self._drop(held)
+                self._drop(holder)
         return answers
 
-    def _restore(self) -> list[_Held]:
+    def _restore(self) -> list[_Place]:
         """Make holders of the missing partitions, and bring them to where the others stand."""
         lost, self._missing = sorted(self._missing), []
         before = set(self._holders)
@@ -164,20 +164,20 @@ class ActorExchange:
         futures = dict(zip(lost, self._client.compute([self._parts[k] for k in lost]), strict=True))
         self._watch.wait(list(futures.values()))
         self.place(futures)
-        fresh = [held for held in self._holders if held not in before]
+        fresh = [holder for holder in self._holders if holder not in before]
         self._collect(fresh, "replay", ([*self._log, *self._this_round],))
-        return [held for held in fresh if held in self._holders]
+        return [holder for holder in fresh if holder in self._holders]
 
-    def _drop(self, held: _Held) -> None:
+    def _drop(self, holder: _Place) -> None:
         self.n_lost += 1
-        self._missing += held.parts
-        self._holders.remove(held)
-        self._release(held)
+        self._missing += holder.parts
+        self._holders.remove(holder)
+        self._release(holder)
 
-    def _release(self, held: _Held) -> None:
-        held.actor = None
+    def _release(self, holder: _Place) -> None:
+        holder.actor = None
         with suppress(Exception):  # the cluster may be gone
-            self._client.cancel([held.future], force=True)
+            self._client.cancel([holder.future], force=True)
 
 
 class ClusterWatch:
@@ -247,7 +247,7 @@ class ClusterWatch:
             with suppress(OSError, TimeoutError):
                 if self._client.status == "running":
                     scheduler = self._client.scheduler
-                    found = self._client.sync(scheduler.identity, callback_timeout=PATIENCE)
+                    identity = self._client.sync(scheduler.identity, callback_timeout=PATIENCE)
                     break
             if self._client.status == "closed" or time.monotonic() - begun > self._timeout:
                 raise ConnectionError(
@@ -256,7 +256,7 @@ class ClusterWatch:
             time.sleep(PATIENCE / 4)
         now = time.monotonic()
         living: dict[str, tuple[float, float]] = {}
-        for address, worker in found["workers"].items():
+        for address, worker in identity["workers"].items():
             beat, since = self._beats.get(address, (math.nan, now))
             if beat != worker["last_seen"]:
                 beat, since = worker["last_seen"], now  # a heartbeat came, by the clock here

@@ -41,12 +41,12 @@ class Holder:
             cut = [
                 slice(y.size * k // n_threads, y.size * (k + 1) // n_threads) for _, y, _ in rows
             ]
-            mine = [(X[at], y[at], w[at]) for (X, y, w), at in zip(rows, cut, strict=True)]
-            sets = assemble(mine, cuts, n_classes, integer_weights=plan.integer_weights)
+            own = [(X[at], y[at], w[at]) for (X, y, w), at in zip(rows, cut, strict=True)]
+            sets = assemble(own, cuts, n_classes, integer_weights=plan.integer_weights)
             return [Share(data, plan.shape, labels, n_classes) for data, labels in sets]
 
         self._shares = [
-            s for found in self._pool.map(assemble_share, range(n_threads)) for s in found
+            s for sets in self._pool.map(assemble_share, range(n_threads)) for s in sets
         ]
         self._seconds = 0.0
 
@@ -57,8 +57,8 @@ class Holder:
     def _answer(self, command: Command) -> Any:
         begun = time.perf_counter()
         name, arguments = command
-        mine = [_own(argument) for argument in arguments]
-        answer = combine(name, self._each(lambda share: share.ask(name, *mine)))
+        own_arguments = [_own(argument) for argument in arguments]
+        answer = combine(name, self._each(lambda share: share.ask(name, *own_arguments)))
         self._seconds += time.perf_counter() - begun
         return answer
 

@@ -22,7 +22,8 @@ from driftgames.boosting.estimators.base import BaseBooster
 from driftgames.boosting.face.input_checks import check_examples
 from driftgames.boosting.fit.calibration import RowKeys, votes_after
 from driftgames.boosting.growth.shape import STUMP, TreeShape
-from driftgames.boosting.model.categories import CategoryCounts, CategoryEncoder
+from driftgames.boosting.model.categories import CategoryEncoder
+from driftgames.boosting.model.category_counts import CategoryCounts
 from driftgames.core.checks import as_floats
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
@@ -31,7 +32,7 @@ from driftgames.core.typing import BoolArray, FloatArray, IntArray
 class Part:
     """The examples of positive weight of one partition, checked; ``X`` is None if it is empty.
 
-    Categories are codes among those that the partition holds, ``found``. ``labels`` are those of
+    Categories are codes among those that the partition holds, ``seen``. ``labels`` are those of
     all its examples.
     """
 
@@ -39,7 +40,7 @@ class Part:
     y: Any = None
     sample_weight: FloatArray | None = None
     names: tuple[str, ...] | None = None
-    found: FoundCategories | None = None
+    seen: FoundCategories | None = None
     labels: Any = None
 
     def take(self, taken: BoolArray) -> Part:
@@ -56,7 +57,7 @@ class Head:
     n_rows: int
     n_features: int
     names: tuple[str, ...] | None
-    found: FoundCategories | None
+    seen: FoundCategories | None
     labels: Array
     spans: dict[Any, tuple[float, float]]
     masses: dict[Any, Fraction | int]
@@ -96,15 +97,15 @@ class Plan:
 
     def codes(self, part: Part) -> Any:
         """Return the features, categories as codes among those of all partitions."""
-        if self.categories is None or part.found is None:
+        if self.categories is None or part.seen is None:
             return part.X
-        return recode(part.X, part.found.held, self.categories)
+        return recode(part.X, part.seen.categories, self.categories)
 
     def columns(self, part: Part) -> Any:
         """Return the columns that stumps and trees ask about."""
-        if self.encoder is None or part.found is None:
+        if self.encoder is None or part.seen is None:
             return part.X
-        return self.encoder.expand(self.encoder.recode(part.X, part.found.held))
+        return self.encoder.expand(self.encoder.recode(part.X, part.seen.categories))
 
 
 def split(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
@@ -112,42 +113,42 @@ def split(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
     of_X = parts_of("X", X)
     others = [("y", y)] + ([] if sample_weight is None else [("sample_weight", sample_weight)])
     columns = [of_X]
-    for name, given in others:
-        parts = parts_of(name, given)
-        mine, wanted = _sizes(given), _sizes(X)
-        if len(parts) != len(of_X) or (None not in (mine, wanted) and mine != wanted):
+    for name, collection in others:
+        parts = parts_of(name, collection)
+        sizes, wanted = _sizes(collection), _sizes(X)
+        if len(parts) != len(of_X) or (None not in (sizes, wanted) and sizes != wanted):
             raise ValueError(
                 f"{name} must have the partitions of X; X has {_describe(X, of_X)}, "
-                f"{name} has {_describe(given, parts)}"
+                f"{name} has {_describe(collection, parts)}"
             )
         columns.append(parts)
     return list(zip(*columns, strict=True))
 
 
-def is_collection(given: Any) -> bool:
+def is_collection(collection: Any) -> bool:
     """Whether this is a Dask collection, or a list of delayed parts."""
-    if isinstance(given, (list, tuple)):
-        return bool(given) and all(map(_is_lazy, given))
-    return _is_lazy(given)
+    if isinstance(collection, (list, tuple)):
+        return bool(collection) and all(map(_is_lazy, collection))
+    return _is_lazy(collection)
 
 
-def parts_of(name: str, given: Any) -> list[Any]:
+def parts_of(name: str, collection: Any) -> list[Any]:
     """Return the delayed parts of a collection."""
-    if isinstance(given, (list, tuple)) and is_collection(given):
-        return list(given)
-    if hasattr(given, "chunks") and hasattr(given, "to_delayed"):
-        if np.isnan(given.chunks[0]).any():
+    if isinstance(collection, (list, tuple)) and is_collection(collection):
+        return list(collection)
+    if hasattr(collection, "chunks") and hasattr(collection, "to_delayed"):
+        if np.isnan(collection.chunks[0]).any():
             raise ValueError(
                 f"{name} must have known chunk sizes; call {name}.compute_chunk_sizes() first"
             )
-        if given.ndim == 2 and len(given.chunks[1]) > 1:
-            given = given.rechunk({1: -1})
-        return list(given.to_delayed().ravel())
-    if hasattr(given, "npartitions") and hasattr(given, "to_delayed"):
-        return list(given.to_delayed())
+        if collection.ndim == 2 and len(collection.chunks[1]) > 1:
+            collection = collection.rechunk({1: -1})
+        return list(collection.to_delayed().ravel())
+    if hasattr(collection, "npartitions") and hasattr(collection, "to_delayed"):
+        return list(collection.to_delayed())
     raise ValueError(
         f"{name} must be a dask array, a dask data frame or a list of delayed parts; "
-        f"got a {type(given).__name__}"
+        f"got a {type(collection).__name__}"
     )
 
 
@@ -155,16 +156,16 @@ def _is_lazy(part: Any) -> bool:
     return dask.is_dask_collection(part) or type(part).__name__ == "Future"
 
 
-def _sizes(given: Any) -> tuple[int, ...] | None:
+def _sizes(collection: Any) -> tuple[int, ...] | None:
     """Return the numbers of rows of the partitions, or the borders of a data frame's, if known."""
-    if hasattr(given, "chunks"):
-        return tuple(given.chunks[0])
-    divisions: Any = getattr(given, "divisions", (None,))
+    if hasattr(collection, "chunks"):
+        return tuple(collection.chunks[0])
+    divisions: Any = getattr(collection, "divisions", (None,))
     return None if None in divisions else tuple(divisions)
 
 
-def _describe(given: Any, parts: Sequence[Any]) -> str:
-    sizes = _sizes(given)
+def _describe(collection: Any, parts: Sequence[Any]) -> str:
+    sizes = _sizes(collection)
     return f"{len(parts)}" if sizes is None else f"{len(parts)} {sizes}"
 
 
@@ -190,7 +191,7 @@ def prepare(k: int, booster: BaseBooster, X: Any, y: Any, sample_weight: Any = N
     try:
         rows, y, categories = check_examples(booster, X, y, reset=True)
         weights = None if sample_weight is None else _check_weights(sample_weight, y.size)
-        found = None if categories is None else FoundCategories.of(X, categories)
+        seen = None if categories is None else FoundCategories.of(X, categories)
     except ValueError as error:
         raise ValueError(f"partition {k}: {error}") from error
     if sp.issparse(rows):
@@ -200,14 +201,14 @@ def prepare(k: int, booster: BaseBooster, X: Any, y: Any, sample_weight: Any = N
         rows = np.require(rows, requirements=["C", "W"])
     names = getattr(booster, "feature_names_in_", None)
     titles = None if names is None else tuple(names.tolist())
-    part = Part(rows, np.array(y), weights, titles, found, np.unique(y))
+    part = Part(rows, np.array(y), weights, titles, seen, np.unique(y))
     if weights is None or (weights > 0).all():
         return part
     return replace(part.take(weights > 0), labels=part.labels)
 
 
-def _check_weights(given: Any, n_rows: int) -> FloatArray:
-    weights = as_floats("sample_weight", given)
+def _check_weights(sample_weight: Any, n_rows: int) -> FloatArray:
+    weights = as_floats("sample_weight", sample_weight)
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight must have {n_rows} values; got the shape {weights.shape}")
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
@@ -216,7 +217,7 @@ def _check_weights(given: Any, n_rows: int) -> FloatArray:
     return weights
 
 
-def behead(part: Part) -> Head | None:
+def summarise_partition(part: Part) -> Head | None:
     """Return what one place must know of a partition; None of an empty one."""
     if part.X is None:
         return None
@@ -225,10 +226,10 @@ def behead(part: Part) -> Head | None:
     spans, masses = dict.fromkeys(names, (1.0, 1.0)), dict(zip(names, sizes.tolist(), strict=True))
     if part.sample_weight is not None and names:
         ordered = part.sample_weight[np.argsort(at, kind="stable")]
-        for label, mine in zip(names, np.split(ordered, np.cumsum(sizes)[:-1]), strict=True):
-            spans[label], masses[label] = (float(mine.min()), float(mine.max())), exact_sum(mine)
+        for label, own in zip(names, np.split(ordered, np.cumsum(sizes)[:-1]), strict=True):
+            spans[label], masses[label] = (float(own.min()), float(own.max())), exact_sum(own)
     n_rows, n_features = part.X.shape
-    return Head(n_rows, n_features, part.names, part.found, part.labels, spans, masses)
+    return Head(n_rows, n_features, part.names, part.seen, part.labels, spans, masses)
 
 
 def weight_totals(part: Part, plan: Plan, span: tuple[float, float]) -> WeightTotals:
@@ -239,8 +240,8 @@ def weight_totals(part: Part, plan: Plan, span: tuple[float, float]) -> WeightTo
 def count_categories(part: Part, plan: Plan) -> CategoryCounts:
     """Return how much mass each category has in each class."""
     assert plan.categories is not None
-    given = plan.codes(part), plan.categories, plan.number(part), plan.weigh(part)
-    return CategoryCounts.of(*given, plan.classes.size)
+    counted = plan.codes(part), plan.categories, plan.number(part), plan.weigh(part)
+    return CategoryCounts.of(*counted, plan.classes.size)
 
 
 def find_keys(part: Part, plan: Plan) -> tuple[RowKeys, IntArray]:
@@ -249,10 +250,12 @@ def find_keys(part: Part, plan: Plan) -> tuple[RowKeys, IntArray]:
     return keys, plan.weigh(part)
 
 
-def vote(part: Part, held: BoolArray, booster: BaseBooster, stages: Sequence[int]) -> FloatArray:
-    """Return the votes of a booster on the ``held`` examples: a row for each of ``stages``."""
-    categories = None if part.found is None else part.found.held
-    return votes_after(booster, booster.model_.expand(part.X[held], categories), stages)
+def vote(
+    part: Part, held_out: BoolArray, booster: BaseBooster, stages: Sequence[int]
+) -> FloatArray:
+    """Return the votes of a booster on the ``held_out`` examples: a row for each of ``stages``."""
+    categories = None if part.seen is None else part.seen.categories
+    return votes_after(booster, booster.model_.expand(part.X[held_out], categories), stages)
 
 
 def summarise(part: Part, plan: Plan, max_bins: int, n_expected: int | None) -> CutSummary:

@@ -16,7 +16,7 @@ import dask
 from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.data.sample_weights import WeightScale, class_factors
 from driftgames.boosting.estimators.base import BaseBooster
-from driftgames.boosting.face.booster_input import find_classes
+from driftgames.boosting.face.input_checks import find_classes
 from driftgames.boosting.fit.calibration import RowKeys
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
@@ -38,10 +38,10 @@ class Survey:
         self._watch = ClusterWatch(client, timeout)
         self.parts = dict(enumerate(parts))
         futures = client.compute(list(parts))
-        heads = self._map(partitions.behead, futures)
+        heads = self._map(partitions.summarise_partition, futures)
         self._heads = {k: head for k, head in enumerate(heads) if head is not None}
         self._futures = {k: futures[k] for k, head in self._heads.items() if head.n_rows}
-        self._n_held = 0
+        self._n_held_out = 0
 
     @property
     def n_rows(self) -> int:
@@ -51,7 +51,7 @@ class Survey:
     @property
     def n_training(self) -> int:
         """The number of examples to train on: those that are not held out."""
-        return self.n_rows - self._n_held
+        return self.n_rows - self._n_held_out
 
     def check(self, booster: BaseBooster, *, weighted: bool) -> Plan:
         """Return the classes, weights and categories; note the features on the booster."""
@@ -64,8 +64,8 @@ class Survey:
                     f"all partitions must have the same features; partition {first} has "
                     f"{_features(one)}, partition {k} has {_features(head)}"
                 )
-            if (head.found is None) != (one.found is None):
-                some, none = (first, k) if head.found is None else (k, first)
+            if (head.seen is None) != (one.seen is None):
+                some, none = (first, k) if head.seen is None else (k, first)
                 raise ValueError(
                     f"all partitions must have categories or none; partition {some} has some, "
                     f"partition {none} has none"
@@ -79,9 +79,9 @@ class Survey:
             booster.feature_names_in_ = np.array(one.names, dtype=object)
         heads = list(self._heads.values())
         plan = Plan(find_classes(np.concatenate([head.labels for head in heads])))
-        found = [head.found for head in heads if head.found is not None]
-        if found:
-            plan = replace(plan, categories=reduce(add, found).held)
+        seen = [head.seen for head in heads if head.seen is not None]
+        if seen:
+            plan = replace(plan, categories=reduce(add, seen).categories)
         if weighted or booster.class_weight is not None:
             plan = self._weigh(plan, booster.class_weight)
         return plan
@@ -113,8 +113,8 @@ class Survey:
         """Return what folds are made of, for all partitions in order, and the weights."""
         keys, masses = zip(*self._map(partitions.find_keys, self._present, plan), strict=True)
         hashes, labels, weights = zip(*keys, strict=True)
-        given = None if weights[0] is None else np.concatenate(weights)
-        joined = RowKeys(np.concatenate(hashes), np.concatenate(labels), given)
+        joined_weights = None if weights[0] is None else np.concatenate(weights)
+        joined = RowKeys(np.concatenate(hashes), np.concatenate(labels), joined_weights)
         return joined, np.concatenate(masses)
 
     def cut(self, of_all: BoolArray) -> dict[int, BoolArray]:
@@ -125,30 +125,22 @@ class Survey:
 
     def take(self, wanted: BoolArray) -> list[Part]:
         """Return some of the examples, by partition; they stay on the workers too."""
-        mine = {k: some for k, some in self.cut(wanted).items() if some.any()}
-        take = partitions.Part.take
-        futures = [
-            self._client.submit(take, self._futures[k], some, pure=False)
-            for k, some in mine.items()
-        ]
-        found: list[Part] = self._gather(futures)
-        return found
+        by_part = {k: some for k, some in self.cut(wanted).items() if some.any()}
+        return self._gather(list(self._taken(by_part).values()))
 
-    def hold_out(self, held: BoolArray) -> list[Part]:
+    def hold_out(self, held_out: BoolArray) -> list[Part]:
         """Keep the other examples from now on; return these, by partition."""
-        take = partitions.Part.take
-        mine, self._n_held = self.cut(held), int(np.count_nonzero(held))
-        unseen = [
-            self._client.submit(take, self._futures[k], some, pure=False)
-            for k, some in mine.items()
-        ]
-        found: list[Part] = self._gather(unseen)
-        rest = {k: ~some for k, some in mine.items() if not some.all()}
-        self.parts = {k: dask.delayed(take, pure=False)(self.parts[k], rest[k]) for k in rest}
-        self._futures = {
-            k: self._client.submit(take, self._futures[k], rest[k], pure=False) for k in rest
-        }
-        return [part for part in found if len(part.y)]
+        unseen, self._n_held_out = self.take(held_out), int(np.count_nonzero(held_out))
+        rest = {k: ~some for k, some in self.cut(held_out).items() if not some.all()}
+        take = dask.delayed(partitions.Part.take, pure=False)
+        self.parts = {k: take(self.parts[k], some) for k, some in rest.items()}
+        self._futures = self._taken(rest)
+        return unseen
+
+    def _taken(self, by_part: dict[int, BoolArray]) -> dict[int, Any]:
+        """Take some rows of each partition on its worker."""
+        take, submit = partitions.Part.take, self._client.submit
+        return {k: submit(take, self._futures[k], some, pure=False) for k, some in by_part.items()}
 
     def encoder(self, plan: Plan, *, ranked: bool) -> CategoryEncoder | None:
         """Return the encoder of the categories, if there are any."""
@@ -162,11 +154,11 @@ class Survey:
 
     def cuts(self, plan: Plan, max_bins: int) -> Cuts:
         """Return the cuts, from summaries that the workers merge."""
-        found = self._find_cuts(plan, max_bins, self.n_training)
-        if found is None:  # rows have many copies
-            found = self._find_cuts(plan, max_bins, None)
-        assert found is not None
-        return found
+        cuts = self._find_cuts(plan, max_bins, self.n_training)
+        if cuts is None:  # rows have many copies
+            cuts = self._find_cuts(plan, max_bins, None)
+        assert cuts is not None
+        return cuts
 
     def _find_cuts(self, plan: Plan, max_bins: int, n_expected: int | None) -> Cuts | None:
         client = self._client
@@ -175,8 +167,8 @@ class Survey:
         while len(level) > 1:
             groups = [level[k : k + _FAN_IN] for k in range(0, len(level), _FAN_IN)]
             level = [client.submit(partitions.merge, group, pure=False) for group in groups]
-        found: Cuts | None = self._map(partitions.choose_cuts, level)[0]
-        return found
+        cuts: Cuts | None = self._map(partitions.choose_cuts, level)[0]
+        return cuts
 
     @property
     def _present(self) -> list[Any]:
@@ -188,31 +180,31 @@ class Survey:
         return futures
 
     def vote(
-        self, parts: Sequence[Any], held: BoolArray, booster: BaseBooster, stages: Sequence[int]
+        self, parts: Sequence[Any], held_out: BoolArray, booster: BaseBooster, stages: Sequence[int]
     ) -> FloatArray:
-        """Return the votes of a booster on the examples that are held, in their order.
+        """Return the votes of a booster on the examples ``held_out``, in their order.
 
         There is a row of votes for each of the ``stages``, which are numbers of rounds.
         """
         task, model = dask.delayed(partitions.vote, pure=False), dask.delayed(booster)
-        mine = {k: some for k, some in self.cut(held).items() if some.any()}
+        by_part = {k: some for k, some in self.cut(held_out).items() if some.any()}
         futures = self._client.compute(
-            [task(parts[k], some, model, stages) for k, some in mine.items()]
+            [task(parts[k], some, model, stages) for k, some in by_part.items()]
         )
         return np.concatenate(self._gather(futures), axis=1)
 
     def _map(self, task: Callable[..., Any], futures: list[Any], *arguments: Any) -> list[Any]:
         """Return the results of a task for each partition."""
         answers = [self._client.submit(task, each, *arguments, pure=False) for each in futures]
-        found = self._gather(answers)
+        results = self._gather(answers)
         for answer in answers:
             answer.release()
-        return found
+        return results
 
     def _gather(self, futures: list[Any]) -> list[Any]:
         self._watch.wait(futures)
-        found: list[Any] = self._client.gather(futures)
-        return found
+        results: list[Any] = self._client.gather(futures)
+        return results
 
 
 def _names(booster: BaseBooster) -> tuple[str, ...] | None:

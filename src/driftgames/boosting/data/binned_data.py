@@ -172,8 +172,8 @@ def lay_out_dense(
     rows = np.empty(columns.shape[::-1], dtype=np.uint8)
 
     def count(begin: int, end: int) -> None:
-        mine = offsets[begin : end + 1]
-        kernels.count_bins(columns[begin:end], split, weights, mine, counts)
+        own_offsets = offsets[begin : end + 1]
+        kernels.count_bins(columns[begin:end], split, weights, own_offsets, counts)
 
     def turn(begin: int, end: int) -> None:
         rows[begin:end] = columns[:, begin:end].T

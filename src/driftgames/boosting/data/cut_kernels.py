@@ -119,6 +119,6 @@ def cut_by_mass(
         done = below[at]
         low, high = values[at], values[at + 1]
         middle = low / 2 + high / 2  # as in `midpoints`
-        out[n_cuts] = middle if low <= middle < high else low
+        out[n_cuts] = (middle if low <= middle < high else low) + 0.0
         n_cuts += 1
     return n_cuts

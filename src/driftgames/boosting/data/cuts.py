@@ -56,9 +56,9 @@ class Cuts:
 
         Raises `ValueError` for another threshold: it was chosen on other data.
         """
-        mine = self.of(feature)
-        at = int(np.searchsorted(mine, threshold))
-        known = mine[at] == threshold if at < mine.size else np.isposinf(threshold)
+        own_cuts = self.of(feature)
+        at = int(np.searchsorted(own_cuts, threshold))
+        known = own_cuts[at] == threshold if at < own_cuts.size else np.isposinf(threshold)
         if not known:
             raise ValueError(
                 f"the threshold {shown(threshold)} of feature {feature} does not separate this "
@@ -141,11 +141,12 @@ def cut_sparse(X: Any, sample_weights: IntArray, max_bins: int) -> Cuts:
 def midpoints(values: FloatArray) -> FloatArray:
     """Return a threshold between each two neighbours of ascending values.
 
-    It lies at or above the lower and below the upper one, however close they are.
+    It lies at or above the lower and below the upper one, however close they are. Zero has no sign:
+    which of 0.0 and -0.0 stands for both would depend on the order of the examples.
     """
     low, high = values[:-1], values[1:]
     middle = low / 2 + high / 2  # halves first: the sum of two large values overflows
-    return np.where((low <= middle) & (middle < high), middle, low)
+    return np.where((low <= middle) & (middle < high), middle, low) + 0.0
 
 
 def quantile_cuts(values: FloatArray, masses: IntArray, max_bins: int) -> FloatArray:

@@ -38,16 +38,16 @@ class Fingerprint:
         return sum(n for n, _ in self.seen.values())
 
     def add(
-        self, y: Array, weights: IntArray, hashes: Array, held: BoolArray | None = None
+        self, y: Array, weights: IntArray, hashes: Array, held_out: BoolArray | None = None
     ) -> None:
-        """Add rows; ``held`` marks some of them, which then count as other ones."""
-        factors = weights if held is None else weights + (held.astype(np.int64) << 54)
+        """Add rows; ``held_out`` marks some of them, which then count as other ones."""
+        factors = weights if held_out is None else weights + (held_out.astype(np.int64) << 54)
         mixed = hashes * factors.astype(np.uint64)  # modulo 2**64
         for label in np.unique(y).tolist():
-            mine = y == label
+            of_label = y == label
             n, total = self.seen.get(label, (0, 0))
-            total += int(mixed[mine].sum())
-            self.seen[label] = n + int(np.count_nonzero(mine)), total % 2**64
+            total += int(mixed[of_label].sum())
+            self.seen[label] = n + int(np.count_nonzero(of_label)), total % 2**64
 
     def compare(self, earlier: Fingerprint, *, ended: bool = True) -> None:
         """Raise ValueError for rows that were not there before, or that are gone in the end."""

@@ -86,23 +86,23 @@ def code_columns(
     if len(table.shape) != 2 or table.shape[1] != len(categories):
         raise ValueError(f"X must have {len(categories)} columns; got the shape {table.shape}")
     codes = np.empty(table.shape, dtype=np.float64, order="F")
-    found = list(categories)
-    for j, mine in enumerate(categories):
+    learnt = list(categories)
+    for j, known in enumerate(categories):
         column = table[:, j]
         name = f"column {j if frame is None else repr(frame.columns[j])}"
         learns = learn is not None and learn[j]
-        if mine is None and not learns:
+        if known is None and not learns:
             codes[:, j] = _numbers(column, name)
             continue
         raw = column.tolist() if frame is None else column.to_list()
         plain = _plain_values(raw, name)
         if learns:
-            mine = found[j] = _order(plain.values(), getattr(column.dtype, "categories", ()))
-        _check_kind([*(mine or ()), *plain.values()], name)
-        at = {category: float(k) for k, category in enumerate(mine or ())}
+            known = learnt[j] = _order(plain.values(), getattr(column.dtype, "categories", ()))
+        _check_kind([*(known or ()), *plain.values()], name)
+        at = {category: float(k) for k, category in enumerate(known or ())}
         code = {v: np.nan if c is None else at.get(c, UNKNOWN) for v, c in plain.items()}
         codes[:, j] = [code[v] for v in raw]
-    return codes, tuple(found)
+    return codes, tuple(learnt)
 
 
 def recode(
@@ -128,34 +128,34 @@ class FoundCategories(NamedTuple):
     Both have an entry for each column: None for numbers, and no order is ``()``.
     """
 
-    held: tuple[Categories | None, ...]
+    categories: tuple[Categories | None, ...]
     order: tuple[Categories | None, ...]
 
     @classmethod
-    def of(cls, X: Any, held: tuple[Categories | None, ...]) -> FoundCategories:
+    def of(cls, X: Any, categories: tuple[Categories | None, ...]) -> FoundCategories:
         """Take the order from the types of the columns of ``X``."""
-        frame, order = as_frame(X), list(held)
-        for j, mine in enumerate(held):
-            if mine is not None:
+        frame, order = as_frame(X), list(categories)
+        for j, known in enumerate(categories):
+            if known is not None:
                 typed = () if frame is None else getattr(frame[:, j].dtype, "categories", ())
                 order[j] = tuple(c for c in _plain_values(typed, "").values() if c is not None)
-        return cls(held, tuple(order))
+        return cls(categories, tuple(order))
 
     def __add__(self, other: FoundCategories) -> FoundCategories:  # type: ignore[override]
         """Return the categories of both parts in the order that one part would have."""
-        held: list[Categories | None] = []
-        for j, (mine, others) in enumerate(zip(self.held, other.held, strict=True)):
+        categories: list[Categories | None] = []
+        for j, (known, others) in enumerate(zip(self.categories, other.categories, strict=True)):
             if self.order[j] != other.order[j]:
                 raise ValueError(
                     f"column {j} must have one type in all parts; some hold categories "
                     f"{reprlib.repr(self.order[j])}, others {reprlib.repr(other.order[j])}"
                 )
-            if mine is None or others is None:
-                held.append(None)
+            if known is None or others is None:
+                categories.append(None)
                 continue
-            _check_kind([*mine, *others], f"column {j}")
-            held.append(_order([*mine, *others], self.order[j] or ()))
-        return FoundCategories(tuple(held), self.order)
+            _check_kind([*known, *others], f"column {j}")
+            categories.append(_order([*known, *others], self.order[j] or ()))
+        return FoundCategories(tuple(categories), self.order)
 
 
 def _choose(setting: Any, n_features: int, names: list[Any]) -> BoolArray:
@@ -217,9 +217,9 @@ def is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in _MISSING_TYPES or bool(value != value)
 
 
-def _order(found: Iterable[Category | None], ordered: Iterable[Any]) -> Categories:
+def _order(categories: Iterable[Category | None], ordered: Iterable[Any]) -> Categories:
     """Return the distinct categories: those of an ordered type in its order, others sorted."""
-    there = {category for category in found if category is not None}
+    there = {category for category in categories if category is not None}
     if ordered:
         return tuple(c for c in _plain_values(ordered, "").values() if c in there)
     return tuple(sorted(there, key=lambda c: (isinstance(c, str), c)))

@@ -32,19 +32,19 @@ def directions(monotonic_cst: Any, n_features: int, names: Array | None) -> Arra
     >>> directions({"age": 1}, 2, np.array(["sex", "age"]))
     array([0, 1])
     """
-    given = plain_constraints(monotonic_cst)
-    found = np.zeros(n_features, dtype=np.int64)
-    if isinstance(given, dict):
+    constraints = plain_constraints(monotonic_cst)
+    signs = np.zeros(n_features, dtype=np.int64)
+    if isinstance(constraints, dict):
         known = [] if names is None else names.tolist()
-        unknown = [name for name in given if name not in known]
+        unknown = [name for name in constraints if name not in known]
         if unknown:
             raise ValueError(
                 f"monotonic_cst must name features of a data frame; got {shown(unknown[0])}, which "
                 "is not among its columns"
             )
-        places = {known.index(name): value for name, value in given.items()}
-    elif isinstance(given, list) and len(given) == n_features:
-        places = dict(enumerate(given))
+        places = {known.index(name): value for name, value in constraints.items()}
+    elif isinstance(constraints, list) and len(constraints) == n_features:
+        places = dict(enumerate(constraints))
     else:
         raise ValueError(
             f"monotonic_cst must be a dict or one of -1, 0 and 1 for each of the {n_features} "
@@ -55,8 +55,8 @@ def directions(monotonic_cst: Any, n_features: int, names: Array | None) -> Arra
             raise ValueError(
                 f"monotonic_cst must hold -1, 0 and 1; got {shown(value)} for feature {j}"
             )
-        found[j] = value
-    return found
+        signs[j] = value
+    return signs
 
 
 def _plain(value: Any) -> Any:

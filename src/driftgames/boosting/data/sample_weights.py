@@ -136,9 +136,9 @@ def exact_sum(weights: FloatArray) -> Fraction:
     mantissas, exponents = np.frexp(weights)
     digits, total = np.ldexp(mantissas, 53).astype(np.int64), Fraction(0)
     for exponent in np.unique(exponents).tolist():
-        mine = digits[exponents == exponent]
+        same = digits[exponents == exponent]
         # two halves, so that no sum of less than 2**36 of them overflows
-        whole = (int((mine >> 26).sum()) << 26) + int((mine & (2**26 - 1)).sum())
+        whole = (int((same >> 26).sum()) << 26) + int((same & (2**26 - 1)).sum())
         total += whole * Fraction(2) ** (exponent - 53)
     return total
 
@@ -146,13 +146,13 @@ def exact_sum(weights: FloatArray) -> Fraction:
 def class_factors(class_weight: Any, classes: Array, masses: Sequence[Fraction]) -> FloatArray:
     """Return the factor of each class; ``masses`` are the sums of their sample weights."""
     if isinstance(class_weight, str) and class_weight == "balanced":
-        held = [float(mass) for mass in masses]
-        common = math.fsum(held)
-        if all(mass.is_integer() for mass in held):
-            least = math.lcm(*(int(mass) for mass in held if mass))
-            if least * len(held) < _MOST_COUNTED:
+        floats = [float(mass) for mass in masses]
+        common = math.fsum(floats)
+        if all(mass.is_integer() for mass in floats):
+            least = math.lcm(*(int(mass) for mass in floats if mass))
+            if least * len(floats) < _MOST_COUNTED:
                 common = least
-        factors = [common / mass if mass else 1.0 for mass in held]
+        factors = [common / mass if mass else 1.0 for mass in floats]
     elif isinstance(class_weight, Mapping):
         unknown = [label for label in class_weight if label not in classes.tolist()]
         if unknown:

@@ -107,11 +107,11 @@ def open_source(source: Any, asked: Asked) -> Source:
     if _is_path(source) or _is_list_of_paths(source) or _is_of(source, "pyarrow", "Dataset"):
         return _open_dataset(source, asked)
     for name in ("label", "weight", "columns", "filter"):
-        given = getattr(asked, name)
-        if given is not None:
+        value = getattr(asked, name)
+        if value is not None:
             raise ValueError(
                 f"{name} belongs to parquet files, a pyarrow Dataset or a polars LazyFrame; "
-                f"got {name}={given!r} beside a source of type {type(source).__name__}"
+                f"got {name}={value!r} beside a source of type {type(source).__name__}"
             )
     if hasattr(source, "__next__"):
         raise ValueError(
@@ -125,13 +125,13 @@ def open_source(source: Any, asked: Asked) -> Source:
         )
 
     def read() -> Iterator[Batch]:
-        for k, given in enumerate(source() if callable(source) else source):
-            if not (isinstance(given, (tuple, list)) and len(given) in (2, 3)):
+        for k, batch in enumerate(source() if callable(source) else source):
+            if not (isinstance(batch, (tuple, list)) and len(batch) in (2, 3)):
                 raise ValueError(
                     f"batch {k} must be (X, y) or (X, y, sample_weight); "
-                    f"got a {type(given).__name__}"
+                    f"got a {type(batch).__name__}"
                 )
-            yield from _slices(Batch(*map(_map_file, given)), asked.batch_rows)
+            yield from _slices(Batch(*map(_map_file, batch)), asked.batch_rows)
 
     return Source(read, read)
 
@@ -160,8 +160,8 @@ def open_parquet(source: Any) -> Any:
     import pyarrow.dataset as ds
 
     paths = [os.fspath(path) for path in ([source] if _is_path(source) else source)]
-    found = [one for path in paths for one in (sorted(glob.glob(path)) or [path])]
-    return ds.dataset(found[0] if len(found) == 1 else found, format="parquet")
+    files = [one for path in paths for one in (sorted(glob.glob(path)) or [path])]
+    return ds.dataset(files[0] if len(files) == 1 else files, format="parquet")
 
 
 def _open_lazy(source: Any, asked: Asked) -> Source:
@@ -199,22 +199,22 @@ def _rows(values: Any, begin: int, end: int) -> Any:
     return values[begin:end]
 
 
-def _map_file(given: Any) -> Any:
+def _map_file(value: Any) -> Any:
     """Return the memory map of a ``.npy`` file; anything else as it is."""
-    return np.load(given, mmap_mode="r") if _is_path(given) else given
+    return np.load(value, mmap_mode="r") if _is_path(value) else value
 
 
-def _is_path(given: Any) -> bool:
-    return isinstance(given, (str, os.PathLike))
+def _is_path(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
 
 
-def _is_list_of_paths(given: Any) -> bool:
-    return isinstance(given, (list, tuple)) and bool(given) and all(map(_is_path, given))
+def _is_list_of_paths(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and bool(value) and all(map(_is_path, value))
 
 
-def _is_of(given: Any, package: str, name: str) -> bool:
+def _is_of(value: Any, package: str, name: str) -> bool:
     """Whether an object is of a class of this name, or below one; the package is not imported."""
     return any(
         kind.__name__ == name and kind.__module__.partition(".")[0] == package
-        for kind in type(given).__mro__
+        for kind in type(value).__mro__
     )

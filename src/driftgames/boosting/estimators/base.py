@@ -13,7 +13,12 @@ from driftgames.boosting.data.bins import Array
 from driftgames.boosting.estimators.explaining import Explaining
 from driftgames.boosting.estimators.mean_certificate import mean_certificate
 from driftgames.boosting.estimators.new_examples import promise_of
-from driftgames.boosting.face.input_checks import check_labels, count_threads, is_plain
+from driftgames.boosting.face.input_checks import (
+    check_columns,
+    check_labels,
+    count_threads,
+    is_plain,
+)
 from driftgames.boosting.fit.batch_fit import BatchFit
 from driftgames.boosting.model.row_scores import CHUNK
 from driftgames.boosting.model.votes import winners
@@ -117,7 +122,7 @@ class BaseBooster(BatchFit, Explaining):
         model = self.model_
         # the loop over the rows of a plain array looks for infinities itself
         searches = model.searches_infinities and is_plain(X)
-        columns = self._check_input(X, finite=not searches)
+        columns = check_columns(self, X, finite=not searches)
         return model.votes(columns, n_threads=self._count_threads(columns), finite=searches)
 
     def _count_threads(self, columns: Any) -> int:
@@ -127,7 +132,7 @@ class BaseBooster(BatchFit, Explaining):
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Yield the normalised vote after 1, 2, ... rounds."""
-        model, columns = self.model_, self._check_input(X)
+        model, columns = self.model_, check_columns(self, X)
         yield from model.staged_votes(columns, n_threads=self._count_threads(columns))
 
     def predict(self, X: Any) -> Array:

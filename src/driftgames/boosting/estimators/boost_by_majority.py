@@ -59,7 +59,8 @@ class BoostByMajorityClassifier(BaseBooster):
 
     chooses_rounds: ClassVar[bool] = False
 
-    def _start(self, training_set: TrainingSet, n_rounds: int) -> ExampleChips:
+    def place_chips(self, training_set: TrainingSet, n_rounds: int) -> ExampleChips:
+        """Return the examples as chips before the first of up to ``n_rounds`` rounds."""
         if not (is_real(self.edge) and 0 < self.edge < 0.5):
             raise ValueError(f"edge must lie in (0, 0.5); got {shown(self.edge)}")
         if self.horizon is None and self.warm_start and self.__sklearn_is_fitted__():

@@ -11,8 +11,8 @@ import scipy.sparse
 
 from driftgames.boosting.data.frames import code_columns
 from driftgames.boosting.face.booster_input import BoosterInput
-from driftgames.boosting.face.input_checks import encode_rows
-from driftgames.boosting.model.additive import Explanation, draw_shapes
+from driftgames.boosting.face.input_checks import check_columns, encode_rows
+from driftgames.boosting.model.explanation import Explanation, draw_shapes
 from driftgames.certificates.margins import MarginCertificate
 from driftgames.core.checks import check_integer, shown
 from driftgames.core.typing import Figure, FloatArray
@@ -56,10 +56,10 @@ class Explaining(BoosterInput):
         classes there is one such `dict` for each class, by its label. The functions of a class and
         the ``base`` of `explain` add up to the decision.
         """
-        found = self.model_.shape_functions()
+        shapes = self.model_.shape_functions()
         if self.classes_.size == 2:
-            return found[0]
-        return dict(zip(self.classes_.tolist(), found, strict=True))
+            return shapes[0]
+        return dict(zip(self.classes_.tolist(), shapes, strict=True))
 
     def scorecard(self) -> Table:
         """Return the votes of stumps as a table of points for each interval of each feature.
@@ -135,7 +135,7 @@ class Explaining(BoosterInput):
     def _encode(self, X: Any) -> Any:
         """Return the columns that the hypotheses ask about; those of a bare array in order."""
         if not (isinstance(X, np.ndarray) or scipy.sparse.issparse(X)):
-            return self._check_input(X)
+            return check_columns(self, X)
         if X.shape[1:] != (self.n_features_in_,):
             raise ValueError(f"X must have {self.n_features_in_} columns; got shape {X.shape}")
         return encode_rows(self.model_, X)
@@ -178,7 +178,7 @@ class Explaining(BoosterInput):
         if np.ndim(x) == 1:
             row = encode_rows(model, np.array([x], None if model.encoder is None else object))
         else:
-            row = self._check_input(x)
+            row = check_columns(self, x)
         return model.explain(row, None if label is None else self._number_of(label))
 
     def explain_model(

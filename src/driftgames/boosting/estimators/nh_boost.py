@@ -37,7 +37,8 @@ class NHBoostClassifier(BaseBooster):
 
     n_estimators: int | str = 200
 
-    def _start(self, training_set: TrainingSet, n_rounds: int) -> ExampleChips:
+    def place_chips(self, training_set: TrainingSet, n_rounds: int) -> ExampleChips:
+        """Return the examples as chips before the first of up to ``n_rounds`` rounds."""
         return count_chips(NormalHedgeWeights(), training_set, n_rounds)
 
     def _certify(self, margins: Margins, error: float) -> MarginCertificate:

@@ -32,7 +32,8 @@ class _PotentialBooster(BaseBooster):
     def _title(self, potential: Potential) -> str:
         return type(potential).__name__
 
-    def _start(self, training_set: TrainingSet, n_rounds: int) -> ExampleChips:
+    def place_chips(self, training_set: TrainingSet, n_rounds: int) -> ExampleChips:
+        """Return the examples as chips before the first of up to ``n_rounds`` rounds."""
         potential = self._potential(getattr(self, self._setting))
         return count_chips(PotentialWeights(potential), training_set, n_rounds)
 

@@ -103,8 +103,8 @@ class FittedFace:
     @property
     def chosen_(self) -> Choice:
         """What the examples held out chose, if anything was left to them."""
-        found: Choice = self._only_if("chosen_", self.record_.choice)
-        return found
+        choice: Choice = self._only_if("chosen_", self.record_.choice)
+        return choice
 
     @property
     def n_iter_(self) -> int:
@@ -124,12 +124,12 @@ class FittedFace:
     @property
     def evals_result_(self) -> dict[str, dict[str, FloatArray]]:
         """The numbers of each evaluation set, if there was one."""
-        found: dict[str, dict[str, FloatArray]]
-        found = self._only_if("evals_result_", self.record_.evals_result)
-        return found
+        results: dict[str, dict[str, FloatArray]]
+        results = self._only_if("evals_result_", self.record_.evals_result)
+        return results
 
     @property
     def validation_score_(self) -> FloatArray:
         """The scores of early stopping, if it was asked for."""
-        found: FloatArray = self._only_if("validation_score_", self.record_.validation_score)
-        return found
+        scores: FloatArray = self._only_if("validation_score_", self.record_.validation_score)
+        return scores

@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 from scipy.sparse import issparse
 from sklearn.utils import check_array, check_X_y
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from driftgames.boosting.data.bins import Array
@@ -103,6 +104,25 @@ def check_labels(y: Any) -> None:
             ) from error
 
 
+def find_classes(y: Array) -> Array:
+    """Return the labels in order; raise ValueError if there are fewer than two."""
+    check_classification_targets(y)
+    classes = np.unique(y)
+    if classes.size < 2:
+        raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")
+    return classes
+
+
+def check_columns(booster: Any, X: Any, *, finite: bool = True) -> Any:
+    """Return examples to predict, as the columns that the hypotheses of a fitted booster ask about.
+
+    Without ``finite``, a plain array is not searched for infinities.
+    """
+    model = booster.model_
+    rows = check_rows(booster, X, model.encoder, finite=finite)
+    return rows if model.encoder is None else encode_rows(model, rows)
+
+
 def check_rows(
     booster: Any, X: Any, encoder: CategoryEncoder | None, *, finite: bool = True
 ) -> Any:
@@ -110,20 +130,15 @@ def check_rows(
 
     Without ``finite``, a plain array is not searched for infinities.
     """
+    if encoder is None and not finite and is_plain(X) and X.ndim == 2 and len(X):
+        named = hasattr(booster, "feature_names_in_")
+        if not named and X.shape[1] == booster.n_features_in_:
+            return X  # scikit-learn would find nothing, and takes longer than a prediction
     X = unmask("X", X, missing=True)
     if encoder is not None:
         validate_data(booster, X, reset=False, skip_check_array=True)  # names, number of columns
         check_types(X, [feature is not None for feature in encoder.features])
         return X
-    if is_plain(X):
-        named = hasattr(booster, "feature_names_in_")
-        if (
-            not (finite or named)
-            and X.ndim == 2
-            and X.shape[1] == booster.n_features_in_
-            and len(X)
-        ):
-            return X  # scikit-learn would find nothing, and takes longer than a prediction
     check_types(X, None)
     return _validate(booster, X, "no_validation", reset=False, finite=finite)
 

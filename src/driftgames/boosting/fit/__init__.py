@@ -1,5 +1,7 @@
 """How: the steps of a fit, from checked examples to a fitted model.
 
-`rounds` and `batch_fit` tell the steps. `folds` hold examples out, `race` and `choosing` let them
-choose a size, `averaging` makes one model of the folds, and `calibration` makes probabilities.
+`examples` tells the steps; `memory_fit` and `batch_fit` begin them. `plan` says what is chosen and
+played, `tree_fit` chooses, boosts and calibrates, and `rounds` plays. `folds` hold examples out,
+`race` and `choosing` let them choose a size, `averaging` makes one model of the folds, and
+`calibration` makes probabilities.
 """

@@ -121,11 +121,11 @@ def assemble(
     """
     sets = []
     for sparse in (False, True):
-        mine = [part for part in parts if sp.issparse(part[0]) == sparse and part[1].size]
-        if not mine:
+        alike = [part for part in parts if sp.issparse(part[0]) == sparse and part[1].size]
+        if not alike:
             continue
-        assembly = begin_assembly(mine[0][0], cuts, n_classes)
-        for part in mine:
+        assembly = begin_assembly(alike[0][0], cuts, n_classes)
+        for part in alike:
             assembly.add(*part)
         sets.append((assembly.finish(**settings), assembly.labels))
     return sets

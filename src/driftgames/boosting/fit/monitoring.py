@@ -12,19 +12,27 @@ import scipy.sparse
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.folds import deal_ranks, hold_out
 from driftgames.boosting.face.booster_input import BoosterInput
+from driftgames.boosting.face.input_checks import check_labels, check_rows, encode_rows
 from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.sigmoids import fit_sigmoid
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import TrainingRecord
 from driftgames.boosting.model.votes import cast_votes, winners
 from driftgames.boosting.weights.example_chips import Round
-from driftgames.core.checks import shown
+from driftgames.core.checks import shown, unmask
 from driftgames.core.typing import BoolArray, IntArray
 
 MANY = 10_000
 """Above this number of examples ``early_stopping="auto"`` stops early, as in scikit-learn."""
 
 Callback = Callable[[int, "Stage"], Any]
+
+EvaluationPairs = dict[str, tuple[Any, Any]]
+"""The examples and labels of evaluation sets, by name."""
+
+Unseen = tuple[Any, Array, IntArray] | None
+"""The columns, labels and weights of examples that tell when to stop."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +45,13 @@ class Stopping:
     tol: float
 
     @classmethod
-    def of(cls, booster: BoosterInput, n_examples: int) -> Stopping | None:
-        """Return the settings of a booster with ``early_stopping``; None if none is held out."""
+    def of(cls, booster: BoosterInput, count: Callable[[], int]) -> Stopping | None:
+        """Return when the fit of a booster stops; None if it plays all rounds.
+
+        ``count`` returns the number of examples. It is called if this number matters.
+        """
         early = booster.early_stopping
-        if early == "cv" or (early == "auto" and n_examples <= MANY):
+        if not early or early == "cv" or (early == "auto" and count() <= MANY):
             return None
         return cls(
             booster.validation_fraction, booster.n_iter_no_change, booster.scoring, booster.tol
@@ -50,13 +61,21 @@ class Stopping:
         """Return which examples are held out; every class keeps examples to train on."""
         share = self.validation_fraction or 0.0
         share = share if share < 1 else share / y.size  # a number of examples
-        held = hold_out(deal_ranks(hashes, y, masses)[0], share)
-        if not np.array_equal(np.unique(y[~held]), classes) or not held.any():
+        held_out = hold_out(deal_ranks(hashes, y, masses)[0], share)
+        if not np.array_equal(np.unique(y[~held_out]), classes) or not held_out.any():
             raise ValueError(
                 f"validation_fraction={shown(self.validation_fraction)} of {y.size} examples must "
                 "leave examples of each class to train on, and one to hold out"
             )
-        return held
+        return held_out
+
+    def require_fraction(self) -> None:
+        """Raise ValueError if the training examples are to be scored: they are not in memory."""
+        if self.validation_fraction is None:
+            raise ValueError(
+                "validation_fraction must be a number, or there must be an eval_set, to stop early "
+                "where the examples are not in memory; got None"
+            )
 
     def is_over(self, scores: Sequence[float]) -> bool:
         """Whether none of the last scores is better than the one before them, beyond ``tol``."""
@@ -200,10 +219,56 @@ class Watch:
                 self.stopped |= bool(callback(told[0], stage) is True)
 
 
-def name_sets(eval_set: Any, eval_names: Sequence[str] | None) -> dict[str, tuple[Any, Any]]:
+def watch_fit(
+    booster: BoosterInput,
+    noted: BoosterInput,
+    outline: FittedModel,
+    pairs: EvaluationPairs,
+    callbacks: Sequence[Callback],
+    stopping: Stopping | None,
+    unseen: Unseen,
+) -> Watch | None:
+    """Return what follows a fit: the evaluation sets, checked, and when it stops.
+
+    The columns of evaluation sets are compared with those that are ``noted``. ``unseen`` are the
+    examples that decide on it if there is no evaluation set. None if a fit has no evaluation set,
+    no callback and no rule to stop.
+    """
+    if not (pairs or callbacks or stopping is not None):
+        return None
+    sets, classes = {}, outline.classes
+    for name, (X, y) in pairs.items():
+        rows = check_rows(noted, X, outline.encoder)
+        try:
+            y = unmask("y", y)
+            check_labels(y)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+        labels = np.asarray(y)
+        if outline.encoder is not None:
+            rows = encode_rows(outline, rows, booster.estimator)
+        if labels.shape != (rows.shape[0],):
+            raise ValueError(
+                f"{name} must have one label for each of its {rows.shape[0]} rows; got labels "
+                f"of shape {labels.shape}"
+            )
+        if not np.isin(labels, classes).all():
+            strange = labels[~np.isin(labels, classes)].tolist()[0]
+            raise ValueError(
+                f"{name} must hold the classes {classes.tolist()}; got {shown(strange)}"
+            )
+        sets[name] = EvaluationSet(rows, labels, classes)
+    validation = None
+    if stopping is not None:
+        validation = next(iter(sets.values()), None)
+        if validation is None and unseen is not None:
+            X, y, masses = unseen
+            validation = EvaluationSet(X, y, classes, masses)
+    return Watch(sets, callbacks, stopping, validation)
+
+
+def name_sets(eval_set: Any, eval_names: Sequence[str] | None) -> EvaluationPairs:
     """Return the pairs of an ``eval_set`` by name: one pair, or a sequence of them."""
-    if eval_set is None:
-        return {}
     pairs = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else list(eval_set)
     if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
         raise ValueError("eval_set must be a pair (X, y) or a list of such pairs")

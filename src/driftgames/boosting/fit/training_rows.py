@@ -31,8 +31,16 @@ class FoldRows(Protocol):
     def n_rows(self) -> int:
         """The number of examples."""
 
-    def coded(self, held: BoolArray | None, *, ranked: bool) -> Coded:
-        """Return all rows, coded without the labels of those ``held`` out."""
+    @property
+    def labels(self) -> IntArray | None:
+        """The numbers of their classes; None if they are two, and the bins know them."""
+
+    @property
+    def masses(self) -> IntArray:
+        """Their sample weights, in their order."""
+
+    def coded(self, held_out: BoolArray | None, *, ranked: bool) -> Coded:
+        """Return all rows, coded without the labels of those ``held_out``."""
 
     def take(self, rows: IntArray) -> FoldRows:
         """Return some of the examples."""
@@ -44,13 +52,21 @@ class SharedBins:
 
     binned: BinnedData
     encoder: CategoryEncoder | None = None
+    labels: IntArray | None = None
 
     @property
     def n_rows(self) -> int:
         """The number of examples."""
         return self.binned.n_rows
 
-    def coded(self, held: BoolArray | None, *, ranked: bool) -> Coded:
+    @property
+    def masses(self) -> IntArray:
+        """Their sample weights, in their order."""
+        order, masses = self.binned.order, np.empty_like(self.binned.sample_weights)
+        masses[slice(None) if order is None else order] = self.binned.sample_weights
+        return masses
+
+    def coded(self, held_out: BoolArray | None, *, ranked: bool) -> Coded:
         """Return all rows."""
         return self.encoder, self.binned
 
@@ -82,18 +98,23 @@ class TrainingRows:
         """The number of examples."""
         return int(self.labels.size)
 
+    @property
+    def masses(self) -> IntArray:
+        """Their sample weights, in their order."""
+        return self.weights.of_each
+
     @cached_property
     def _shared(self) -> BinnedData:
         return self._bin(self.X, None)
 
-    def coded(self, held: BoolArray | None, *, ranked: bool) -> Coded:
-        """Return all rows, coded without the labels of those ``held`` out."""
+    def coded(self, held_out: BoolArray | None, *, ranked: bool) -> Coded:
+        """Return all rows, coded without the labels of those ``held_out``."""
         if self.categories is None:
             return None, self._shared
-        seen = np.ones(self.n_rows, dtype=bool) if held is None else ~held
+        seen = np.ones(self.n_rows, dtype=bool) if held_out is None else ~held_out
         weights = self.weights._replace(of_each=self.weights.of_each[seen])
-        given = self.X[seen], self.categories, self.labels[seen], weights
-        encoder, _ = CategoryEncoder.learn(*given, ranked=ranked)
+        seen_rows = self.X[seen], self.categories, self.labels[seen], weights
+        encoder, _ = CategoryEncoder.learn(*seen_rows, ranked=ranked)
         columns = encoder.expand(encoder.recode(self.X, self.categories))
         return encoder, self._bin(columns, encoder)
 

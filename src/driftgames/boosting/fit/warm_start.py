@@ -83,10 +83,10 @@ def replay(chips: ExampleChips, hypotheses: Sequence[Any], history: History) -> 
     rounds = []
     for t, hypothesis in enumerate(hypotheses):
         edge = float(history["edge"][t])
-        played, found = chips.replay(hypothesis, edge)
+        played, anew = chips.replay(hypothesis, edge)
         for name in COLUMNS:
             was = float(history[name][t])
-            now, tolerance = (found, _ROUNDING) if name == "edge" else (getattr(played, name), 0.0)
+            now, tolerance = (anew, _ROUNDING) if name == "edge" else (getattr(played, name), 0.0)
             if abs(now - was) > tolerance:
                 raise ValueError(
                     "warm_start goes on with the examples of the earlier fit: after round "

@@ -53,13 +53,13 @@ def add_dense(
     Return whether ``flat`` holds no infinity; it has all entries of the rows, or none. The search
     costs little here, because it fetches a block into the cache.
     """
-    found, width = False, rows.shape[1]
+    infinite, width = False, rows.shape[1]
     for start in range(0, rows.shape[0], BLOCK):
         size = min(BLOCK, rows.shape[0] - start)
         total = out[start : start + size]
         total[:] = 0.0
         if flat.size > 0:
-            found |= has_infinity(flat, start * width, (start + size) * width)
+            infinite |= has_infinity(flat, start * width, (start + size) * width)
         for f in range(features.size):
             begin, end = offsets[f], offsets[f + 1]
             for i in range(size):
@@ -84,7 +84,7 @@ def add_dense(
                     vote[i] = values[f + place[i]]
             for i in range(size):
                 total[i] += vote[i] if column[i] == column[i] else missing[f]  # NaN differs
-    return not found
+    return not infinite
 
 
 @kernel

@@ -14,7 +14,7 @@ import numpy as np
 
 from driftgames._kernels.elementary import exp_all, log_all
 from driftgames._kernels.sums import dot, row_dots
-from driftgames.boosting.model.sigmoids import fit_sigmoid, fit_softmax, sigmoid
+from driftgames.boosting.model.sigmoids import fit_sigmoid, fit_softmax
 from driftgames.core.typing import FloatArray, IntArray
 
 
@@ -66,6 +66,9 @@ class Calibration:
         """
         if votes.ndim == 1:
             z = self.slope * votes + self.intercept
-            return np.column_stack([sigmoid(-z), sigmoid(z)])
+            small = exp_all(-np.abs(z))
+            up = np.where(z >= 0, 1.0, small)  # both classes have one where z is 0
+            down = np.where(z <= 0, 1.0, small)
+            return np.column_stack([down, up]) / (1.0 + small)[:, None]
         shares = exp_all(self.slope * (votes - votes.max(axis=1, keepdims=True)))
         return np.asarray(shares / row_dots(shares, np.ones_like(shares))[:, None])

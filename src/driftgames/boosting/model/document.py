@@ -33,7 +33,7 @@ def encode_fitted(model: FittedModel, record: TrainingRecord) -> Content:
 
     A model of other weak learners is refused: they have no documented form.
     """
-    if not model.tables.built_in:
+    if model.estimators is not None:
         raise ValueError(
             "only boosters of the built-in stump or tree can be saved; this one was fitted with "
             "another estimator, which has no documented form"
@@ -75,16 +75,16 @@ def _encode_choice(record: TrainingRecord) -> Content:
 
 
 def _decode_choice(content: Content) -> dict[str, Any]:
-    found: dict[str, Any] = {"mean_error": content.get("mean_error")}
+    results: dict[str, Any] = {"mean_error": content.get("mean_error")}
     if "chosen" in content:
         numbers = {name: content["chosen"][name] for name in CHOSEN_NUMBERS}
         trials = tuple(Trial(*each) for each in content["chosen"]["trials"])
-        found["choice"] = Choice(**numbers, trials=trials)
+        results["choice"] = Choice(**numbers, trials=trials)
     if "held_out" in content:
         columns = zip(*content["held_out"], strict=True)
-        found["held_out"] = HeldOut(*(tuple(column) for column in columns))
-    found["members"] = tuple(Member(*each) for each in content.get("members", []))
-    return found
+        results["held_out"] = HeldOut(*(tuple(column) for column in columns))
+    results["members"] = tuple(Member(*each) for each in content.get("members", []))
+    return results
 
 
 def decode_fitted(content: Content, settings: Mapping[str, Any]) -> Fitted:

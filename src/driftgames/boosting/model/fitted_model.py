@@ -17,21 +17,21 @@ from sklearn.utils import get_tags
 
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.frames import Categories, code_columns
-from driftgames.boosting.model.additive import ByFeature, Explanation
+from driftgames.boosting.model.additive import AdditiveModel
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
+from driftgames.boosting.model.explanation import ByFeature, Explanation
 from driftgames.boosting.model.stumps import Stumps, count_questions
 from driftgames.boosting.model.tables import (
-    EstimatorTables,
     PairTables,
     StumpTables,
     Tables,
     TreeTables,
-    split,
 )
 from driftgames.boosting.model.tree_model import PairModel, TreeModel
+from driftgames.boosting.model.tree_scores import TreeVotes
 from driftgames.boosting.model.trees import NO_TREES, Trees
-from driftgames.boosting.model.votes import cast_votes
+from driftgames.boosting.model.votes import EstimatorVotes, cast_votes, split
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.text import listed
 from driftgames.core.typing import FloatArray
@@ -159,23 +159,35 @@ class FittedModel(Displayed):
         return self.hypotheses if isinstance(self.hypotheses, tuple) else None
 
     @cached_property
-    def tables(self) -> Tables:
-        """What predictions read; it follows from the hypotheses."""
+    def scorer(self) -> AdditiveModel | TreeVotes | EstimatorVotes:
+        """What predictions read: the hypotheses as sums of votes."""
         if self.estimators is not None:
-            return EstimatorTables(self.estimators, self.vote_weights, self.classes)
+            return EstimatorVotes(self.estimators, self.vote_weights, self.classes)
         if self.classes.size > 2:
-            return PairTables(
-                PairModel(self.trees, self.vote_weights, self.n_columns, self.classes.size)
-            )
+            return PairModel(self.trees, self.vote_weights, self.n_columns, self.classes.size)
         if len(self.trees):
-            return TreeTables(TreeModel(self.trees, self.vote_weights, self.n_columns))
-        stumps = self.stumps.add_up(self.vote_weights, n_features=self.n_columns)
-        return StumpTables(stumps, self.stumps.feature)
+            return TreeModel(self.trees, self.vote_weights, self.n_columns)
+        return self.stumps.add_up(self.vote_weights, n_features=self.n_columns)
+
+    @cached_property
+    def tables(self) -> Tables:
+        """What explanations read; AttributeError if nothing is known of the hypotheses."""
+        scorer = self.scorer
+        if isinstance(scorer, AdditiveModel):
+            return StumpTables(scorer)
+        if isinstance(scorer, PairModel):
+            return PairTables(scorer)
+        if isinstance(scorer, TreeModel):
+            return TreeTables(scorer)
+        raise AttributeError(
+            "only a booster of the built-in stump is an additive model; "
+            "this one was fitted with another estimator"
+        )
 
     @property
     def searches_infinities(self) -> bool:
         """Whether `votes` finds the infinities of a plain array on its way."""
-        return self.n_rounds > 0 and self.encoder is None and self.tables.built_in
+        return self.n_rounds > 0 and self.encoder is None and self.estimators is None
 
     def part(self, begin: int, end: int) -> FittedModel:
         """Return the model of the rounds from ``begin`` to ``end``."""
@@ -211,7 +223,7 @@ class FittedModel(Displayed):
         if self.n_rounds == 0:
             return np.broadcast_to(self.default_vote, self._shape(X)).copy()
         total = float(self.vote_weights.sum())
-        return self.tables.scores(X, n_threads=n_threads, divisor=total, finite=finite)
+        return self.scorer.scores(X, n_threads=n_threads, divisor=total, finite=finite)
 
     def votes_after(self, X: Any, stages: Sequence[int], *, n_threads: int = 1) -> FloatArray:
         """Return `votes` after each of the ascending numbers of rounds in ``stages``."""
@@ -221,7 +233,7 @@ class FittedModel(Displayed):
         for stage in stages:
             end = min(stage, self.n_rounds)
             if end > begin:
-                scores = scores + self.part(begin, end).tables.scores(X, n_threads=n_threads)
+                scores = scores + self.part(begin, end).scorer.scores(X, n_threads=n_threads)
             begin = end
             answer.append(scores / self.vote_weights[:end].sum())
         return np.stack(answer)
@@ -260,29 +272,30 @@ class FittedModel(Displayed):
 
     def importances(self, edges: FloatArray) -> FloatArray:
         """Return the share of all edges, times their votes, that each feature had."""
-        shares = self.tables.gains(self.vote_weights * edges, self.n_columns)
+        voters: Any = self.hypotheses if self.estimators is None else self.scorer
+        shares = voters.share_gains(self.vote_weights * edges, self.n_columns)
         if self.encoder is not None:
             shares = np.add.reduceat(shares, self.encoder.starts[:-1])
         return np.asarray(shares / (shares.sum() or 1.0))
 
     def shape_functions(self) -> list[ByFeature[Any]]:
         """Return the vote of each feature as a function; of several classes, those of each."""
-        found = []
+        shapes_by_class = []
         for columns in self.tables.shapes():
             shapes: Any = columns
             if self.encoder is not None:
                 shapes = self.encoder.shape_functions(columns)
             if (names := self.feature_names) is not None:
                 shapes = {j: replace(each, name=str(names[j])) for j, each in shapes.items()}
-            found.append(ByFeature(shapes, names))
-        return found
+            shapes_by_class.append(ByFeature(shapes, names))
+        return shapes_by_class
 
     def explain(self, row: Any, label: int | None = None) -> Explanation:
         """Return the vote of each feature on one row, for one class, given by its number."""
-        found = self.tables.explain(row, label)
+        explanation = self.tables.explain(row, label)
         if self.encoder is not None:
-            found = self.encoder.explain(found)
-        return replace(found, names=self.feature_names)
+            explanation = self.encoder.explain(explanation)
+        return replace(explanation, names=self.feature_names)
 
 
 def expand_for(estimators: Sequence[Any] | None, encoder: CategoryEncoder, codes: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.boosting.model.categories import CategoryVotes
+from driftgames.boosting.model.explanation import CategoryVotes
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.scorecard_html import render_scorecard
 from driftgames.core.text import shorten, visible
@@ -62,14 +62,14 @@ def _shapes(
 ) -> list[FeatureShape]:
     """Return what each feature that votes does; those of trees have no shape of their own."""
     try:
-        found = model.shape_functions()
+        by_class = model.shape_functions()
     except AttributeError:
         return [
             FeatureShape(_name(model, j), (), (), importance=float(importances[j]))
             for j in np.flatnonzero(importances).tolist()
         ]
-    shapes: Any = found[at] if len(found) > 1 else found[0]
-    sign = -1.0 if len(found) == 1 and at == 0 else 1.0
+    shapes: Any = by_class[at] if len(by_class) > 1 else by_class[0]
+    sign = -1.0 if len(by_class) == 1 and at == 0 else 1.0
     made = []
     for j, shape in shapes.items():
         sample = None if values_of is None else values_of(j)
@@ -103,12 +103,12 @@ def _reasons(
     if not n_shown:
         return []
     p = model.probabilities(model.votes(rows[:n_shown]))
-    found = []
+    reasons = []
     for i in range(n_shown):
         explanation = model.explain(rows[i : i + 1], at)
         parts = zip(explanation.features.tolist(), explanation.contributions.tolist(), strict=True)
         best = int(p[i].argmax())
-        found.append(
+        reasons.append(
             Reasons(
                 f"example {i}",
                 f"{plain(model.classes[best])}, {p[i, best]:.1%}",
@@ -116,7 +116,7 @@ def _reasons(
                 explanation.base / (explanation.total or 1.0),
             )
         )
-    return found
+    return reasons
 
 
 def _cell(model: FittedModel, feature: int, value: float) -> object:

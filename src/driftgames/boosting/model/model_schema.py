@@ -82,20 +82,20 @@ def _check_members(members: dict[str, Any]) -> None:
     for name in ("members", "mean_error"):
         if name not in members:
             raise ValueError(f"{name} is missing")
-    found = members["members"]
+    boosters = members["members"]
     n_rounds = len(members["estimator_weights"])
-    if sum(each[0] for each in found) != n_rounds or not n_rounds:
-        raise ValueError(f"members must have {n_rounds} rounds in all, at least 1; got {found}")
-    n_folds = 1 + max(each[2] for each in found)
-    folds = [each[2] for each in found]
-    if folds != [k % n_folds for k in range(len(found))] or len(found) % n_folds:
+    if sum(each[0] for each in boosters) != n_rounds or not n_rounds:
+        raise ValueError(f"members must have {n_rounds} rounds in all, at least 1; got {boosters}")
+    n_folds = 1 + max(each[2] for each in boosters)
+    folds = [each[2] for each in boosters]
+    if folds != [k % n_folds for k in range(len(boosters))] or len(boosters) % n_folds:
         raise ValueError(f"members must have the folds 0, 1, ... in turn; got {folds}")
-    if n_folds == 1 < len(found):
-        raise ValueError(f"members must be of two folds or more, or one; got {found}")
+    if n_folds == 1 < len(boosters):
+        raise ValueError(f"members must be of two folds or more, or one; got {boosters}")
     # every example is held out once, but for a single member, which tells what it has seen
     n_classes = len(members["classes.values"])
     copies = 1 if n_classes == 2 else 2 * (n_classes - 1)
-    seen = copies * sum(each[1] for each in found[:n_folds])
+    seen = copies * sum(each[1] for each in boosters[:n_folds])
     mass = max(n_folds - 1, 1) * sum(members["margins.masses"])
     if seen != mass:
         raise ValueError(

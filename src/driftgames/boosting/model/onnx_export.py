@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.boosting.data.frames import UNKNOWN
-from driftgames.boosting.model.categories import CategoryColumn, CategoryEncoder
+from driftgames.boosting.model.categories import CategoryEncoder
+from driftgames.boosting.model.category_counts import CategoryColumn
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.treelite_export import as_trees, check_exportable
 from driftgames.core.typing import FloatArray

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from driftgames.boosting.data.bins import Array
-from driftgames.core.checks import as_read_only, check_integer
+from driftgames.core.checks import check_integer
 from driftgames.core.threads import run_in_threads
 from driftgames.core.typing import FloatArray
 
@@ -36,7 +36,8 @@ def score_rows(
     rows: Any = X if issparse(X) else np.asarray(X)
     if rows.ndim != 2 or rows.shape[1] != n_features:
         raise ValueError(f"X must have shape (n_rows, {n_features}); got {tuple(rows.shape)}")
-    check_integer("n_threads", n_threads, least=1)
+    if n_threads != 1:
+        check_integer("n_threads", n_threads, least=1)
     if issparse(rows):
         rows = rows.tocsr()
         if not rows.has_canonical_format:
@@ -48,18 +49,23 @@ def score_rows(
         part = out[start : start + CHUNK]
         if issparse(rows):
             pointers = rows.indptr[start : start + len(part) + 1].astype(np.int64)
-            mine = slice(pointers[0], pointers[-1])
-            data = rows.data[mine].astype(np.float64, copy=False)
-            indices = rows.indices[mine].astype(np.int32, copy=False)
+            stored = slice(pointers[0], pointers[-1])
+            data = rows.data[stored].astype(np.float64, copy=False)
+            indices = rows.indices[stored].astype(np.int32, copy=False)
             sparse(data, indices, pointers - pointers[0], part)
         else:
             some = rows[start : start + len(part)]
-            ready = some.dtype in (np.float32, np.float64)
-            dense(as_read_only(some if ready else some.astype(np.float64)), part)
+            if some.dtype not in (np.float32, np.float64):
+                some = some.astype(np.float64)
+            some.flags.writeable = False  # of this view: kernels are compiled for such rows
+            dense(some, part)
         if divisor is not None:
             part /= divisor
 
-    run_in_threads(score, range(0, len(out), CHUNK), n_threads)
+    if 0 < len(out) <= CHUNK:
+        score(0)
+    else:
+        run_in_threads(score, range(0, len(out), CHUNK), n_threads)
     return out
 
 

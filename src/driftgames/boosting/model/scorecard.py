@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.boosting.model.categories import CategoryVotes
+from driftgames.boosting.model.explanation import CategoryVotes
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import exact_weights
 from driftgames.core.typing import FloatArray
@@ -48,7 +48,7 @@ def make_scorecard(model: FittedModel) -> Table:
 
 
 def _rows(shapes: Any, total: float, whole: bool) -> list[Row]:
-    found: list[Row] = []
+    rows: list[Row] = []
     for shape in sorted(shapes, key=lambda each: -float(np.ptp([*each.values, each.missing]))):
         name = f"x{shape.feature}" if shape.name is None else shape.name
         lines: list[tuple[str, float | None, float | None, float]] = []
@@ -59,8 +59,8 @@ def _rows(shapes: Any, total: float, whole: bool) -> list[Row]:
         else:
             lines += _intervals(shape.thresholds, shape.values)
         lines.append((MISSING, None, None, shape.missing))
-        found += [(name, *line[:3], _points(line[3] * total, whole)) for line in lines]
-    return found
+        rows += [(name, *line[:3], _points(line[3] * total, whole)) for line in lines]
+    return rows
 
 
 def _points(votes: float, whole: bool) -> Cell:
@@ -79,7 +79,7 @@ def _intervals(
     votes = values[: ends.size + 1]  # what lies above infinity is missing
     steps = np.flatnonzero(votes[1:] != votes[:-1])
     cuts = [None, *ends[steps].tolist(), None]
-    found = []
+    rows = []
     for low, high, vote in zip(
         cuts, cuts[1:], votes[np.append(0, steps + 1)].tolist(), strict=False
     ):
@@ -87,5 +87,5 @@ def _intervals(
             text = "any number" if high is None else f"up to {high:.6g}"
         else:
             text = f"above {low:.6g}" if high is None else f"{low:.6g} to {high:.6g}"
-        found.append((text, low, high, vote))
-    return found
+        rows.append((text, low, high, vote))
+    return rows

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from driftgames._kernels.elementary import exp, exp_all, log, log1p, log_all
+from driftgames._kernels.elementary import exp, log, log1p, log_all
 from driftgames._kernels.jit import allocating_kernel, inner_kernel, kernel
 from driftgames._kernels.sums import dot_of, row_dots, total, total_of
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
@@ -67,17 +67,11 @@ def fit_softmax(votes: FloatArray, labels: IntArray, masses: IntArray, scale: fl
     at, place = np.unique(votes, axis=0, return_inverse=True)
     counts = np.zeros(at.shape, dtype=np.int64)
     np.add.at(counts, (place.reshape(-1), labels), masses)
-    held = scale * counts.sum(axis=0)
-    rest = scale * counts / (held + 2)
+    class_counts = scale * counts.sum(axis=0)
+    rest = scale * counts / (class_counts + 2)
     of_others = row_dots(rest, np.ones_like(rest))[:, None] - rest
-    wanted = of_others / (held.size - 1) + rest * (held + 1)
+    wanted = of_others / (class_counts.size - 1) + rest * (class_counts + 1)
     return max(_newton_softmax(at, scale * counts.sum(axis=1), wanted), 0.0)
-
-
-def sigmoid(z: FloatArray) -> FloatArray:
-    """Return ``1 / (1 + exp(-z))``."""
-    small = exp_all(-np.abs(z))
-    return np.asarray(np.where(z >= 0, 1.0, small) / (1.0 + small))
 
 
 @allocating_kernel
@@ -198,7 +192,7 @@ def _softmax_loss(
 
 @inner_kernel
 def _largest(values: FloatArray) -> float:
-    found = values[0]
+    largest = values[0]
     for value in values:
-        found = max(found, value)
-    return float(found)
+        largest = max(largest, value)
+    return float(largest)

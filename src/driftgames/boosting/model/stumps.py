@@ -116,6 +116,12 @@ class Stumps(Displayed):
             answer[:, t] = np.where(np.isnan(x), self.missing_vote[t], known)
         return answer
 
+    def share_gains(self, gains: FloatArray, n_columns: int) -> FloatArray:
+        """Give each column what its stumps gained."""
+        shares = np.zeros(n_columns)
+        np.add.at(shares, self.feature, gains)
+        return shares
+
     def add_up(
         self, vote_weights: npt.ArrayLike | None = None, *, n_features: int
     ) -> AdditiveModel:
@@ -143,9 +149,9 @@ class Stumps(Displayed):
         steps = -2.0 * _group_sums(signed, at)  # the change of the vote when x passes a threshold
         values = np.empty(at.size + used.size)
         for f, start in enumerate(_group_sums(signed, begins)):
-            mine = steps[offsets[f] : offsets[f + 1]]
+            moves = steps[offsets[f] : offsets[f + 1]]
             begin = offsets[f] + f
-            values[begin : begin + mine.size + 1] = start + np.append(0.0, np.cumsum(mine))
+            values[begin : begin + moves.size + 1] = start + np.append(0.0, np.cumsum(moves))
         missing = _group_sums(absent, begins)
         total = float(np.abs(weights).sum())
         return AdditiveModel(
@@ -211,6 +217,6 @@ def frozen_column(name: str, values: Any, dtype: Any) -> npt.NDArray[Any]:
 
 def count_questions(features: npt.NDArray[np.int32]) -> Sketch:
     """Return a picture of how often the most frequent features are asked about."""
-    found, counts = np.unique(features, return_counts=True)
+    features_asked, counts = np.unique(features, return_counts=True)
     most = np.argsort(-counts, kind="stable")[:PREVIEW]
-    return Sketch(bars={f"x{found[k]}": float(counts[k]) for k in most})
+    return Sketch(bars={f"x{features_asked[k]}": float(counts[k]) for k in most})

@@ -1,4 +1,4 @@
-"""Voting trees as models, of two classes and of several: fast scores, and explanations."""
+"""Voting trees as models, of two classes and of several: what explains their votes."""
 
 from __future__ import annotations
 
@@ -7,75 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.utils import assert_all_finite
 
-from driftgames.boosting.data.bins import Array
-from driftgames.boosting.model.additive import Explanation, ShapeFunction
-from driftgames.boosting.model.row_scores import check_example, score_rows
-from driftgames.boosting.model.stumps import exact_weights, round_to_unit
-from driftgames.boosting.model.tree_scores import TreePaths, lay_out, score_dense, score_sparse
-from driftgames.boosting.model.trees import Trees
+from driftgames.boosting.model.explanation import Explanation, ShapeFunction
+from driftgames.boosting.model.row_scores import check_example
+from driftgames.boosting.model.stumps import round_to_unit
+from driftgames.boosting.model.tree_scores import TreeVotes
 from driftgames.core.typing import FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class TreeVotes:
-    """Trees whose votes are added up: one sum on each row, or one for each class.
-
-    Notes
-    -----
-    Vote weights that are not all 1 are rounded as in `AdditiveModel`: every sum of votes is exact
-    in float64, in any order.
-    """
-
-    trees: Trees
-    vote_weights: npt.ArrayLike
-    n_features: int
-
-    @cached_property
-    def _weights(self) -> tuple[FloatArray, bool]:
-        return exact_weights(self.vote_weights, len(self.trees))
-
-    @property
-    def _width(self) -> tuple[int, ...]:
-        """The shape of the sums on one row."""
-        return ()
-
-    @cached_property
-    def _votes(self) -> FloatArray:
-        """The votes of each node, times the weight of its tree, in a column for each sum."""
-        weights = np.repeat(self._weights[0], self.trees.n_nodes)
-        votes = self.trees.vote.reshape(weights.size, *(self._width or (1,)))
-        return np.asarray(weights[:, None] * votes)
-
-    @cached_property
-    def _paths(self) -> TreePaths:
-        return lay_out(self.trees, self._votes)
-
-    def scores(
-        self, X: Any, *, n_threads: int = 1, divisor: float | None = None, finite: bool = False
-    ) -> npt.NDArray[Any]:
-        """Return the sums of votes on each row: int64 if all weights are 1, else float64.
-
-        With a ``divisor`` the sums are divided by it, and are float64. With ``finite`` an infinity
-        in a contiguous array of floats raises ValueError.
-
-        ``X`` is a dense array or a SciPy sparse matrix, which stays sparse. NaN is a missing
-        value. The result is the same for any number of threads.
-        """
-        paths, shape = self._paths, (self.n_features, *(self._width or (1,)))
-
-        def dense(rows: Array, out: FloatArray) -> None:
-            if not score_dense(rows, paths, out, finite=finite):
-                assert_all_finite(X, allow_nan=True, input_name="X")
-
-        def sparse(data: Array, indices: Array, pointers: Array, out: FloatArray) -> None:
-            score_sparse(data, indices, pointers, paths, out, self.n_features)
-
-        out = score_rows(X, shape, dense, sparse, n_threads=n_threads, divisor=divisor)
-        out = out.reshape(len(out), *self._width)
-        return out.astype(np.int64) if self._weights[1] and divisor is None else out
 
 
 class TreeModel(TreeVotes):
@@ -84,7 +21,7 @@ class TreeModel(TreeVotes):
     @property
     def total(self) -> float:
         """The sum of the vote weights; no score is larger."""
-        return float(np.abs(self._weights[0]).sum())
+        return float(np.abs(self.weights[0]).sum())
 
     def explain(self, x: Any) -> Explanation:
         r"""Return the vote of each feature on one example, a vector or a single row.
@@ -121,7 +58,7 @@ class TreeModel(TreeVotes):
     @cached_property
     def worth(self) -> FloatArray:
         """The value of each node, as `explain` defines it, in votes."""
-        trees, worth = self.trees, self._votes[:, 0].copy()
+        trees, worth = self.trees, self.votes[:, 0].copy()
         left = trees.left + np.repeat(trees.starts[:-1], trees.n_nodes)
         for n in np.flatnonzero(trees.left)[::-1].tolist():  # a node comes after the one above it
             worth[n] = (worth[left[n]] + worth[left[n] + 1]) / 2
@@ -160,11 +97,11 @@ class PairModel(TreeVotes):
         missing = np.where(trees.missing_left[roots] == 1, left, -left)
         shapes = {}
         for j in np.unique(trees.feature[roots]).tolist():
-            mine = trees.feature[roots] == j
-            cuts, where = np.unique(trees.threshold[roots][mine], return_inverse=True)
+            asks_j = trees.feature[roots] == j
+            cuts, where = np.unique(trees.threshold[roots][asks_j], return_inverse=True)
             steps = np.zeros(cuts.size + 1)
-            np.add.at(steps, where + 1, -2.0 * left[mine])
-            steps[0] = left[mine].sum()
-            gone = float(missing[mine].sum())
+            np.add.at(steps, where + 1, -2.0 * left[asks_j])
+            steps[0] = left[asks_j].sum()
+            gone = float(missing[asks_j].sum())
             shapes[j] = ShapeFunction(j, cuts, np.cumsum(steps) / total, gone / total)
         return shapes

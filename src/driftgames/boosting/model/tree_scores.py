@@ -13,14 +13,19 @@ nor the order of the trees change a bit.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils import assert_all_finite
 
 from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.model.additive_kernels import has_infinity
+from driftgames.boosting.model.row_scores import score_rows
+from driftgames.boosting.model.stumps import exact_weights
 from driftgames.boosting.model.trees import Trees
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -75,7 +80,67 @@ def lay_out(trees: Trees, votes: FloatArray) -> TreePaths:
     )
 
 
-def score_dense(rows: Array, paths: TreePaths, out: FloatArray, *, finite: bool) -> bool:
+@dataclass(frozen=True, eq=False)
+class TreeVotes:
+    """Trees whose votes are added up: one sum on each row, or one for each class.
+
+    Notes
+    -----
+    Vote weights that are not all 1 are rounded as in `AdditiveModel`: every sum of votes is exact
+    in float64, in any order.
+    """
+
+    trees: Trees
+    vote_weights: npt.ArrayLike
+    n_features: int
+
+    @cached_property
+    def weights(self) -> tuple[FloatArray, bool]:
+        """The weight of each tree, and whether all are 1."""
+        return exact_weights(self.vote_weights, len(self.trees))
+
+    @property
+    def _width(self) -> tuple[int, ...]:
+        """The shape of the sums on one row."""
+        return ()
+
+    @cached_property
+    def votes(self) -> FloatArray:
+        """The votes of each node, times the weight of its tree, in a column for each sum."""
+        weights = np.repeat(self.weights[0], self.trees.n_nodes)
+        votes = self.trees.vote.reshape(weights.size, *(self._width or (1,)))
+        return np.asarray(weights[:, None] * votes)
+
+    @cached_property
+    def _paths(self) -> TreePaths:
+        return lay_out(self.trees, self.votes)
+
+    def scores(
+        self, X: Any, *, n_threads: int = 1, divisor: float | None = None, finite: bool = False
+    ) -> npt.NDArray[Any]:
+        """Return the sums of votes on each row: int64 if all weights are 1, else float64.
+
+        With a ``divisor`` the sums are divided by it, and are float64. With ``finite`` an infinity
+        in a contiguous array of floats raises ValueError.
+
+        ``X`` is a dense array or a SciPy sparse matrix, which stays sparse. NaN is a missing
+        value. The result is the same for any number of threads.
+        """
+        paths, shape = self._paths, (self.n_features, *(self._width or (1,)))
+
+        def dense(rows: Array, out: FloatArray) -> None:
+            if not _score_rows(rows, paths, out, finite=finite):
+                assert_all_finite(X, allow_nan=True, input_name="X")
+
+        def sparse(data: Array, indices: Array, pointers: Array, out: FloatArray) -> None:
+            _score_stored(data, indices, pointers, paths, out, self.n_features)
+
+        out = score_rows(X, shape, dense, sparse, n_threads=n_threads, divisor=divisor)
+        out = out.reshape(len(out), *self._width)
+        return out.astype(np.int64) if self.weights[1] and divisor is None else out
+
+
+def _score_rows(rows: Array, paths: TreePaths, out: FloatArray, *, finite: bool) -> bool:
     """Add the scores of rows to ``out``, which is zero; return whether ``finite`` rows are finite.
 
     Without ``finite`` nothing is searched for infinities.
@@ -84,7 +149,7 @@ def score_dense(rows: Array, paths: TreePaths, out: FloatArray, *, finite: bool)
     return bool(_score_dense(rows, paths, *_buffers(paths, len(rows)), out, flat))
 
 
-def score_sparse(
+def _score_stored(
     data: FloatArray,
     indices: Array,
     pointers: IntArray,

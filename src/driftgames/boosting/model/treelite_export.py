@@ -75,7 +75,7 @@ def treelite_model(model: FittedModel) -> Any:
 
 def check_exportable(model: FittedModel, format: str) -> None:  # noqa: A002
     """Raise ValueError if a model has weak hypotheses of another library."""
-    if not model.tables.built_in:
+    if model.estimators is not None:
         raise ValueError(
             f"only boosters of the built-in stump or tree become {format} models; this one was "
             "fitted with another estimator"

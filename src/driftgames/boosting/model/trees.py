@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,6 @@ from driftgames.boosting.model.stumps import count_questions, frozen_column
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.tables import counted
-
-if TYPE_CHECKING:
-    from driftgames.boosting.data.binned_data import BinnedData
 
 VoteArray = npt.NDArray[np.int8]
 
@@ -105,19 +102,19 @@ class Trees(Displayed):
         voting = of_trees(np.asarray(np.atleast_2d(votes).any(axis=0)))
         asking = of_trees(((self.feature >= 0) != asks) | (self.feature < -1))
         for t in np.flatnonzero(broken + voting + asking)[:1].tolist():
-            mine = slice(self.starts[t], self.starts[t + 1])
+            nodes = slice(self.starts[t], self.starts[t + 1])
             if broken[t]:
                 raise ValueError(
-                    f"left must join the nodes of tree {t} to a tree; got {left[mine].tolist()}"
+                    f"left must join the nodes of tree {t} to a tree; got {left[nodes].tolist()}"
                 )
             if voting[t]:
                 raise ValueError(
                     f"vote must be +1 or -1 in the leaves of tree {t} and 0 in its questions; "
-                    f"got {self.vote[mine].tolist()}"
+                    f"got {self.vote[nodes].tolist()}"
                 )
             raise ValueError(
                 f"feature must be >= 0 in the questions of tree {t} and -1 in its leaves; "
-                f"got {self.feature[mine].tolist()}"
+                f"got {self.feature[nodes].tolist()}"
             )
 
     def _headline(self) -> str:
@@ -211,6 +208,15 @@ class Trees(Displayed):
         starts = self.starts.tolist()
         return list(pairwise(starts))
 
+    def share_gains(self, gains: FloatArray, n_columns: int) -> FloatArray:
+        """Share the gain of each tree among the columns of its questions, by their own gains."""
+        shares, asks = np.zeros(n_columns), self.left > 0
+        of_tree = np.repeat(np.arange(len(self)), self.n_nodes)
+        sums = np.bincount(of_tree, weights=self.gain, minlength=len(self))
+        parts = (self.gain / np.where(sums > 0, sums, 1.0)[of_tree])[asks]
+        np.add.at(shares, self.feature[asks], gains[of_tree[asks]] * parts)
+        return shares
+
 
 DTYPES = {
     "n_nodes": np.int64,
@@ -225,58 +231,3 @@ DTYPES = {
 
 NO_TREES = Trees.none()
 """The trees of a booster of stumps."""
-
-
-class Node(NamedTuple):
-    """A node of a tree on bins.
-
-    A question has ``left > 0``: bins up to ``cut`` go to node ``left``, others to ``left + 1``.
-    A leaf has ``left == 0`` and a vote; with more than two classes, a tuple of one for each.
-    """
-
-    feature: int = -1
-    cut: int = 0
-    missing_left: int = 0
-    left: int = 0
-    vote: Any = 0
-    gain: float = 0.0
-
-
-Tree = tuple[Node, ...]
-"""A tree on bins: the root first, and two nodes more for each question in the order of growing."""
-
-
-class TreesOnBins:
-    """What grows trees on the bins of ``_data``: it knows them by their bins and by values."""
-
-    _data: BinnedData
-
-    def to_values(self, chosen: list[Tree]) -> Trees:
-        """Return trees on bins as trees on feature values."""
-        if not chosen:
-            return NO_TREES
-        nodes = [node for tree in chosen for node in tree]
-        feature, cut, missing_left, left = np.array([node[:4] for node in nodes]).T
-        threshold, asks = np.zeros(len(nodes)), left > 0
-        threshold[asks] = self._data.cuts.values(feature[asks], cut[asks])
-        votes = np.array([node.vote for node in nodes if not node.left])
-        vote = np.zeros((len(nodes), *votes.shape[1:]))
-        vote[~asks] = votes
-        sizes = np.array([len(tree) for tree in chosen])
-        gain = np.array([node.gain for node in nodes])
-        return Trees(sizes, feature, threshold, missing_left, left, vote, gain)
-
-    def to_bins(self, trees: Trees) -> list[Tree]:
-        """Return trees on feature values as trees on bins."""
-        index = self._data.cuts.index
-
-        def node(
-            j: int, theta: float, missing_left: int, left: int, vote: int | list[int], gain: float
-        ) -> Node:
-            if left:
-                return Node(j, index(j, theta), missing_left, left, gain=gain)
-            return Node(vote=tuple(vote) if isinstance(vote, list) else vote)
-
-        names = ("feature", "threshold", "missing_left", "left", "vote", "gain")
-        nodes = list(map(node, *(getattr(trees, name).tolist() for name in names)))
-        return [tuple(nodes[begin:end]) for begin, end in trees.ends()]

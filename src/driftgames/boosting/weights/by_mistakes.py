@@ -54,37 +54,38 @@ class CountedChips(ExampleChips):
         self._masses = np.zeros((2, 1), dtype=np.int64)
 
     @property
-    def _held(self) -> IntArray:
+    def _totals(self) -> IntArray:
+        """The mass of the examples of each number of mistakes, of all classes."""
         return np.asarray(self._masses.sum(axis=0))
 
-    def _weigh(self, first: int, held: IntArray) -> FloatArray:
+    def _weigh(self, first: int, masses: IntArray) -> FloatArray:
         """Return the weights of the next round by number of mistakes, from ``first`` on."""
-        mistakes = np.arange(first, first + held.size)
-        return self._rule.weights(mistakes, self.n_rounds + 1, self._edge_sum, held)
+        mistakes = np.arange(first, first + masses.size)
+        return self._rule.weights(mistakes, self.n_rounds + 1, self._edge_sum, masses)
 
     def _weigh_ahead(self) -> FloatArray:
         """Return the weights of the round after a move that is yet to come."""
-        held = self._held
-        reach = np.zeros(held.size + 1, dtype=np.int64)
-        reach[:-1] += held
-        reach[1:] += held
+        masses = self._totals
+        reach = np.zeros(masses.size + 1, dtype=np.int64)
+        reach[:-1] += masses
+        reach[1:] += masses
         return self._weigh(self._first, reach)
 
     def margins(self) -> Margins:
         """Return a margin for each number of mistakes."""
-        held = self._held[::-1]
-        mistakes = np.arange(self._first, self._first + held.size)[::-1]
+        masses = self._totals[::-1]
+        mistakes = np.arange(self._first, self._first + masses.size)[::-1]
         margins = (self.n_rounds - 2 * mistakes) / self.n_rounds
-        return Margins(margins[held > 0], held[held > 0])
+        return Margins(margins[masses > 0], masses[masses > 0])
 
-    def _replayed_edge(self, first: int, held: IntArray, weights: FloatArray) -> float:
+    def _replayed_edge(self, first: int, masses: IntArray, weights: FloatArray) -> float:
         """Return the edge of the last hypothesis, from where the examples stood before it."""
-        after = np.zeros(held.size + 1, dtype=np.int64)
+        after = np.zeros(masses.size + 1, dtype=np.int64)
         begin = self._first - first
-        after[begin : begin + self._held.size] = self._held
-        erred = np.cumsum(held - after[:-1])  # an error moves an example to the next number
-        value = dot(weights, (held - 2 * erred).astype(np.float64))
-        return value / (2 * dot(weights, held.astype(np.float64)))
+        after[begin : begin + self._totals.size] = self._totals
+        erred = np.cumsum(masses - after[:-1])  # an error moves an example to the next number
+        value = dot(weights, (masses - 2 * erred).astype(np.float64))
+        return value / (2 * dot(weights, masses.astype(np.float64)))
 
 
 class EngineChips(CountedChips):
@@ -97,7 +98,7 @@ class EngineChips(CountedChips):
         self._first, self._masses = engine.masses()
         self._total = int(self._masses.sum())
         self._compiled = rule.compiled()
-        engine.set_weights(self._weigh(0, self._held))
+        engine.set_weights(self._weigh(0, self._totals))
 
     def advance(self, n_rounds: int) -> None:
         """Play rounds, as far as a hypothesis has an edge."""
@@ -129,7 +130,7 @@ class EngineChips(CountedChips):
         self.n_rounds, self._edge_sum = self._engine.n_rounds, self._engine.edge_sum
         if self._rule.looks_at_masses:
             self._update()
-            weights = self._weigh(self._first, self._held)
+            weights = self._weigh(self._first, self._totals)
         else:
             weights = self._weigh_ahead()
             self._update()
@@ -142,12 +143,12 @@ class EngineChips(CountedChips):
 
     def replay(self, hypothesis: Any, edge: float) -> tuple[Round, float]:
         """Play a round of an earlier fit again; return it, and its edge found anew."""
-        first, held = self._first, self._held
+        first, masses = self._first, self._totals
         weights = self._engine.weights_by_mistakes()
         self._engine.move(hypothesis, edge)
         self._reweigh()
         (last,) = self.rounds(self.n_rounds - 1, self.n_rounds)
-        return last, self._replayed_edge(first, held, weights)
+        return last, self._replayed_edge(first, masses, weights)
 
 
 class AskingChips(CountedChips):
@@ -167,9 +168,9 @@ class AskingChips(CountedChips):
         """Scale the weights of the next round, from number ``first`` on; find them if not given."""
         self._first, self._masses = self._counts.masses()
         if weights is None:
-            weights = self._weigh(self._first, self._held)
+            weights = self._weigh(self._first, self._totals)
         else:
-            weights = weights[self._first - first :][: self._held.size]
+            weights = weights[self._first - first :][: self._totals.size]
         self._weights = np.empty(weights.size)
         self._zeros, self._wrong = scale_raw(
             weights, self._masses, self._first, self.n_rounds, self._weights
@@ -213,17 +214,17 @@ class AskingChips(CountedChips):
     def _guess_scale(self, weights: FloatArray, edge: float) -> FloatArray:
         """Scale weights before a move, as if every number of mistakes erred like all examples."""
         err = 0.5 - edge
-        likely = dot(self._held.astype(np.float64), (1 - err) * weights[:-1] + err * weights[1:])
+        likely = dot(self._totals.astype(np.float64), (1 - err) * weights[:-1] + err * weights[1:])
         with np.errstate(over="ignore"):  # a number that no example is likely to reach
             scaled = np.ldexp(weights, SUM_BITS - math.frexp(likely)[1])
         return np.minimum(scaled, 2.0**SUM_BITS)
 
     def replay(self, hypothesis: Any, edge: float) -> tuple[Round, float]:
         """Play a round of an earlier fit again; return it, and its edge found anew."""
-        first, held, weights = self._first, self._held, self._weights
+        first, masses, weights = self._first, self._totals, self._weights
         self._move(hypothesis, edge)
         self._played.append(self._round(hypothesis, edge))
-        return self._played[-1], self._replayed_edge(first, held, weights)
+        return self._played[-1], self._replayed_edge(first, masses, weights)
 
 
 def count_chips(rule: MistakeWeights, training_set: TrainingSet, n_rounds: int) -> CountedChips:

@@ -35,8 +35,8 @@ class PotentialWeights(MistakeWeights):
         if isinstance(self.potential, CompiledPotential):  # finite positions need no check
             theta, weights = self.potential.theta, np.empty(mistakes.size)
             loop = _compile_loop(self.potential.kernels, len(theta)).ctypes
-            given, out = (as_ctypes(array) for array in (np.array(theta), weights))
-            loop(given, int(mistakes[0]), t, edge_sum, None, weights.size, out)
+            parameters, out = (as_ctypes(array) for array in (np.array(theta), weights))
+            loop(parameters, int(mistakes[0]), t, edge_sum, None, weights.size, out)
             return weights
         positions = np.asarray((t - 1) / 2 - edge_sum - mistakes, dtype=np.float64)
         over = t > self.potential.last_round

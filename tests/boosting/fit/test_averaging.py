@@ -13,11 +13,13 @@ from driftgames.boosting import AdaBoostClassifier, NHBoostClassifier, NHBoostDT
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins
 from driftgames.boosting.estimators.persistence import FORMAT, VERSION, encode_model, load_model
-from driftgames.boosting.fit import choosing, rounds
+from driftgames.boosting.face.input_checks import check_columns
+from driftgames.boosting.fit import choosing, tree_fit
 from driftgames.boosting.fit.race import Mean
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.tree_training_set import grow_on
-from driftgames.boosting.model.categories import CategoryColumn, CategoryEncoder
+from driftgames.boosting.model.categories import CategoryEncoder
+from driftgames.boosting.model.category_counts import CategoryColumn
 from driftgames.certificates.margins import Margins
 from driftgames.core.documents import write_document
 from tests.refusals import REMOVED, check_refused
@@ -64,7 +66,7 @@ def races(monkeypatch):
         seen.append(choose(*arguments))
         return seen[-1]
 
-    monkeypatch.setattr(rounds, "choose_size", choose_size)
+    monkeypatch.setattr(tree_fit, "choose_size", choose_size)
     return seen
 
 
@@ -95,7 +97,7 @@ def test_each_member_is_a_booster_that_holds_its_fold_out(name, races):
     (race,) = races
     mean, model = race.mean(), booster.model_
     heavy = np.flatnonzero(np.ones(N) if weights is None else weights)
-    columns = booster._check_input(rows)[heavy]
+    columns = check_columns(booster, rows)[heavy]
     kept = model.stumps if len(model.stumps) else model.trees
     votes = model.vote_weights.reshape(1, -1, *[1] * (kept.votes(columns).ndim - 2))
     votes = votes * kept.votes(columns)

@@ -182,8 +182,8 @@ def test_a_replayed_round_has_the_edge_of_the_round(cls, weights):
     data = bin_examples(X, y == 1, of_each, 255, integer_weights=exact)
     rows = TreeRows(data, STUMP, data.sample_weights)
     stumps, edges = rows.to_bins(booster.stumps_), booster.history_["edge"].tolist()
-    chips = booster._start(rows, 12)
+    chips = booster.place_chips(rows, 12)
     for tree, edge in zip(stumps, edges, strict=True):
         assert chips.replay(tree, edge)[1] == pytest.approx(edge, abs=1e-12)
-    told_otherwise = booster._start(rows, 12).replay(stumps[0], 0.5 * edges[0])
+    told_otherwise = booster.place_chips(rows, 12).replay(stumps[0], 0.5 * edges[0])
     assert told_otherwise[1] == pytest.approx(edges[0], abs=1e-12)

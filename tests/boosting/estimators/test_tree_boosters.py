@@ -15,7 +15,7 @@ from driftgames.boosting import (
     Trees,
 )
 from driftgames.boosting.estimators.persistence import encode_model
-from driftgames.boosting.fit import rounds
+from driftgames.boosting.fit import tree_fit
 from driftgames.boosting.growth.shape import TreeShape
 
 SETTINGS = {"boost-by-majority": {"edge": 0.05, "horizon": 40}}
@@ -53,7 +53,7 @@ def name(request):
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize("prior", [None, "integers", "reals"])
 def test_rows_threads_and_layout_give_one_model(name, data, shape, prior, monkeypatch):
-    monkeypatch.setattr(rounds, "_FEW_CODES", 0)
+    monkeypatch.setattr(tree_fit, "_FEW_CODES", 0)
     X, y = data
     rng = np.random.default_rng(1)
     weights = None

@@ -17,7 +17,7 @@ from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
 from driftgames.boosting.data.folds import deal_ranks, hold_out
 from driftgames.boosting.data.row_sample import hash_rows
 from driftgames.boosting.estimators.persistence import load_model
-from driftgames.boosting.fit import calibration, folds, rounds
+from driftgames.boosting.fit import calibration, folds, tree_fit
 from driftgames.boosting.fit.calibration import stages_of
 from driftgames.boosting.growth.tree_training_set import grow_on
 from driftgames.boosting.model.calibration import Calibration
@@ -177,7 +177,7 @@ def test_large_data_costs_one_fit_more_on_four_fifths(data, monkeypatch):
         sizes.append(np.count_nonzero(sample_weights))
         return grow_on(data, shape, sample_weights, **settings)
 
-    for module in (rounds, folds):
+    for module in (tree_fit, folds):
         monkeypatch.setattr(module, "grow_on", count)
     monkeypatch.setattr(calibration, "SMALL", 100)
     NHBoostDTClassifier(5, max_leaves=2).fit(X, y)

@@ -15,7 +15,7 @@ from driftgames.boosting import (
     NoEdgeWarning,
 )
 from driftgames.boosting.estimators.persistence import encode_model
-from driftgames.boosting.fit import choosing, rounds
+from driftgames.boosting.fit import choosing, plan, tree_fit
 from driftgames.boosting.fit import race as races
 from driftgames.boosting.fit.race import STAGES
 from driftgames.boosting.model.choice import Choice, Trial
@@ -49,7 +49,7 @@ WAYS = {
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch):
-    for module in (races, rounds):
+    for module in (races, plan):
         monkeypatch.setattr(module, "STAGES", (2, 5, 12))
 
 
@@ -236,6 +236,28 @@ def test_a_chosen_size_goes_on_and_a_mean_does_not():
     assert encode_model(mean.set_params(warm_start=False)) == before
 
 
+def test_a_fit_that_goes_on_has_the_bins_of_its_choice():
+    """A choice among few examples has fewer bins, and the rounds after it ask in the same ones."""
+    rows = np.random.default_rng(3).normal(size=(400, 3))
+    y = rows[:, 0] + rows[:, 1] * rows[:, 2] > 0
+    booster = NHBoostDTClassifier(warm_start=True).fit(rows, y)
+    first = booster.trees_, booster.n_iter_
+    assert np.unique(rows[:, 0]).size > 2 * plan.FEW_BINS
+    booster.set_params(n_estimators=first[1] + 3).fit(rows, y)
+    assert booster.n_iter_ == first[1] + 3
+    assert booster.trees_[: first[1]].threshold.tolist() == first[0].threshold.tolist()
+
+
+def test_batches_choose_their_bins_by_the_examples_to_train_on(monkeypatch):
+    monkeypatch.setattr("driftgames.boosting.fit.calibration.SMALL", N)
+    rows = np.random.default_rng(4).normal(size=(N, 3))
+    settings = {"n_estimators": 6, "early_stopping": True}
+    whole = NHBoostDTClassifier(**settings).fit(rows, TWO)
+    batches = [(rows[:90], TWO[:90]), (rows[90:], TWO[90:])]
+    parts = NHBoostDTClassifier(**settings).fit_batches(batches)
+    assert encode_model(parts) == encode_model(whole)
+
+
 @pytest.mark.parametrize("ensemble", ["auto", False])
 def test_constraints_hold_in_a_mean(ensemble):
     booster = NHBoostDTClassifier(monotonic_cst=[1, 0, 0, -1], ensemble=ensemble).fit(X, TWO)
@@ -306,7 +328,7 @@ def test_a_bar_shows_the_race(monkeypatch):
         def __exit__(self, *error):
             pass
 
-    monkeypatch.setattr(rounds, "progress", Bar)
+    monkeypatch.setattr(tree_fit, "progress", Bar)
     NHBoostDTClassifier(verbose=1).fit(X, TWO)
     assert bars == [["choosing a size", 15]]
 

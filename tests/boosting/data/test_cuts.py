@@ -102,6 +102,14 @@ def test_quantiles_of_many_values_are_those_of_the_slow_way(size, heaviest, max_
     assert fast.tobytes() == slow.tobytes()
 
 
+@pytest.mark.parametrize("max_bins", [2, 9])
+def test_a_threshold_of_zero_has_no_sign(max_bins):
+    column = np.array([[-0.0], [0.0], [np.inf], [1.0], [1.0]])
+    for rows in (column, column[[1, 0, 2, 3, 4]], column[:3], column[[1, 0, 2]]):
+        cuts = cut_dense(rows, np.ones(len(rows), dtype=np.int64), max_bins)
+        assert not np.signbit(cuts.thresholds).any()
+
+
 # halves of infinities of both signs have no sum: then the lower one is the threshold
 @pytest.mark.filterwarnings("ignore:invalid value encountered in add:RuntimeWarning")
 @given(st.data(), st.sampled_from([np.float64, np.float32]), st.integers(2, 9))

@@ -8,7 +8,9 @@ from driftgames.boosting import BOOSTERS
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
+from driftgames.boosting.face.settings import check_settings, constraints_of
 from driftgames.boosting.fit.assembly import assemble
+from driftgames.boosting.fit.rounds import boost
 from driftgames.boosting.growth import engine as engines
 from driftgames.boosting.growth import shared_training_set
 from driftgames.boosting.growth.positions import TALLIED
@@ -50,7 +52,7 @@ class _Here:
 def _fit_shares(booster, weights, pieces, y=Y):
     """Fit a booster to rows in pieces, every second of which is sparse."""
     classes, labels = np.unique(y, return_inverse=True)
-    shape = booster._check_settings().shape.fitted_to(classes.size, N)
+    shape = check_settings(booster).shape.fitted_to(classes.size, N)
     bins = 255 if booster.max_bins == "auto" else booster.max_bins
     whole = bin_examples(X, labels == 1, weights.of_each, bins)
     shares = []
@@ -71,9 +73,9 @@ def _fit_shares(booster, weights, pieces, y=Y):
         classes.size,
         integer_weights=weights.integer_weights,
         shape=shape,
-        monotonic=booster._directions(outline),
+        monotonic=constraints_of(booster, outline),
     )
-    booster.adopt(*booster._boost(shared, outline, booster.n_estimators))
+    booster.adopt(*boost(booster, shared, outline, None, booster.n_estimators))
     return exchange
 
 

@@ -608,7 +608,7 @@ def test_weights_are_used_to_the_last_bit_of_their_sum():
     chips = counting(RULE, data)
     for _ in range(100):
         weights = chips.engine.weights_by_mistakes()
-        norm = sum(int(w) * int(m) for w, m in zip(weights, chips._held, strict=True))
+        norm = sum(int(w) * int(m) for w, m in zip(weights, chips._totals, strict=True))
         assert 2 ** (SUM_BITS - 1) <= norm < 2**62
         assert play(chips, 1)
 

@@ -15,12 +15,9 @@ from sklearn.tree import DecisionTreeClassifier
 from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.estimators.persistence import encode_model
-from driftgames.boosting.model.categories import (
-    RARE,
-    CategoryColumn,
-    CategoryEncoder,
-    CategoryVotes,
-)
+from driftgames.boosting.model.categories import CategoryEncoder
+from driftgames.boosting.model.category_counts import RARE, CategoryColumn
+from driftgames.boosting.model.explanation import CategoryVotes
 from driftgames.datasets.binarise import Attribute, binarise, make_columns
 from driftgames.datasets.libsvm import read_libsvm
 
@@ -304,7 +301,7 @@ def test_a_single_category_asks_nothing_and_ten_thousand_are_kept_sparse():
         model = NHBoostDTClassifier(5, max_depth=depth, calibrate=False).fit(frame, y)
         assert model.feature_importances_.tolist() == [0.0, 1.0]
         assert model.encoder_.n_columns > 8_000
-        assert model._check_input(frame).nnz <= 3 * n
+        assert model.model_.encode(frame).nnz <= 3 * n
     empty = frame[:400].assign(one=None)
     assert (
         NHBoostDTClassifier(3, max_depth=2, calibrate=False)
@@ -358,7 +355,7 @@ def test_columns_that_no_fit_makes_are_refused(settings, message):
 
 @pytest.mark.parametrize("depth", [1, 3])
 def test_the_documents_say_what_a_model_is_and_how_to_predict_without_it(depth, tmp_path):
-    docs = Path(__file__).parents[2] / "docs"
+    docs = Path(__file__).parents[3] / "docs"
     (snippet,) = re.findall(r"```python\n(.*?)```", (docs / "categories.md").read_text(), re.DOTALL)
     exec(snippet, {})
     frame, y = draw(6)
