@@ -92,12 +92,15 @@ class Reasons:
         Feature, its value, and its part of the vote, in any order.
     base : float
         The part that no feature decides. Default: 0.
+    label : str
+        The class that the votes are for. Default: that of the page.
     """
 
     title: str
     decision: str
     parts: Sequence[tuple[str, object, float]]
     base: float = 0.0
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -230,7 +233,8 @@ class ExplanationPage:
         total = sum(part for *_, part in parts) + reasons.base
         if reasons.base:
             rows += _total("base", reasons.base)
-        head = "<tr><th>feature</th><th>value</th><th class='number'>vote</th><th></th></tr>"
+        vote = f"vote for {escape(reasons.label or self.label)}"
+        head = f"<tr><th>feature</th><th>value</th><th class='number'>{vote}</th><th></th></tr>"
         opened = " open" if reasons is self.examples[0] else ""
         return (
             f"<details{opened}><summary>{escape(reasons.title)}: "

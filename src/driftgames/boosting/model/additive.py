@@ -14,6 +14,7 @@ from sklearn.utils import assert_all_finite
 from driftgames.boosting.model import additive_kernels as kernels
 from driftgames.boosting.model.row_scores import check_example, score_rows
 from driftgames.core.display import PREVIEW, Displayed, Fields, Sketch
+from driftgames.core.text import shown
 from driftgames.core.typing import Figure, FloatArray, IntArray
 from driftgames.tables import counted
 
@@ -116,6 +117,8 @@ class Explanation(Displayed):
     base: float = 0.0
     names: Sequence[str] | None = None
     """The names of all features of the model, after a fit on a data frame."""
+    label: Any = None
+    """The class that the votes are for; None where the model that votes has no names of classes."""
 
     @property
     def decision(self) -> float:
@@ -144,7 +147,8 @@ class Explanation(Displayed):
         return list(zip(labels, self.contributions[order].tolist(), strict=True))
 
     def _headline(self) -> str:
-        return f"vote {self.decision:+.4f}, by {counted(self.features.size, 'feature')}"
+        whose = "" if self.label is None else f" for {shown(self.label)}"
+        return f"vote {self.decision:+.4f}{whose}, by {counted(self.features.size, 'feature')}"
 
     def _facts(self) -> Fields:
         return {"vote": self.decision, "base": self.base / (self.total or 1.0)}

@@ -278,11 +278,16 @@ class FittedModel(Displayed):
         return found
 
     def explain(self, row: Any, label: int | None = None) -> Explanation:
-        """Return the vote of each feature on one row, for one class, given by its number."""
+        """Return the vote of each feature on one row, for one class, given by its number.
+
+        Default: of two classes the second, of more the predicted one.
+        """
+        if label is None:
+            label = int(self.votes(row)[0].argmax()) if self.classes.size > 2 else 1
         found = self.tables.explain(row, label)
         if self.encoder is not None:
             found = self.encoder.explain(found)
-        return replace(found, names=self.feature_names)
+        return replace(found, names=self.feature_names, label=self.classes.tolist()[label])
 
 
 def expand_for(estimators: Sequence[Any] | None, encoder: CategoryEncoder, codes: Any) -> Any:

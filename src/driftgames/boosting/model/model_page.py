@@ -22,24 +22,26 @@ def make_page(
     model: FittedModel,
     importances: FloatArray,
     title: str,
-    at: int,
+    at: int | None,
     facts: Mapping[str, object],
     guarantee: str,
     examples: tuple[Any, ValuesOf, int] | None = None,
 ) -> ExplanationPage:
     """Return the page of a model, seen from the class of number ``at``.
 
-    ``examples`` are encoded rows, the values of their features, and how many are explained.
+    Default: the last class; the reasons are then those of `FittedModel.explain`. ``examples`` are
+    encoded rows, the values of their features, and how many are explained.
     """
     values_of = None if examples is None else examples[1]
     try:
         tabs = {"Scorecard": render_scorecard(model)}
     except AttributeError:  # the questions of trees vote together
         tabs = {}
+    seen_from = len(model.classes) - 1 if at is None else at
     return ExplanationPage(
         plain(title),
-        plain(model.classes[at]),
-        _shapes(model, importances, at, values_of),
+        plain(model.classes[seen_from]),
+        _shapes(model, importances, seen_from, values_of),
         [] if examples is None else _reasons(model, at, *examples),
         {name: plain(value) if isinstance(value, str) else value for name, value in facts.items()},
         visible(guarantee),
@@ -96,7 +98,7 @@ def _shapes(
 
 
 def _reasons(
-    model: FittedModel, at: int, rows: Any, values_of: ValuesOf, n_examples: int
+    model: FittedModel, at: int | None, rows: Any, values_of: ValuesOf, n_examples: int
 ) -> list[Reasons]:
     """Return why the model decides as it does on the first examples."""
     n_shown = min(n_examples, rows.shape[0])
@@ -114,6 +116,7 @@ def _reasons(
                 f"{plain(model.classes[best])}, {p[i, best]:.1%}",
                 [(_name(model, j), _cell(model, j, values_of(j)[i]), v) for j, v in parts if v],
                 explanation.base / (explanation.total or 1.0),
+                plain(explanation.label),
             )
         )
     return found

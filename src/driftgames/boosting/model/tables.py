@@ -54,11 +54,8 @@ class Tables(ABC):
         return [self.additive.shape_functions]
 
     @abstractmethod
-    def explain(self, row: Any, label: int | None) -> Explanation:
-        """Return the votes of the columns on one row for one class, given by its number.
-
-        The default is the second of two classes, and the predicted one of more.
-        """
+    def explain(self, row: Any, label: int) -> Explanation:
+        """Return the votes of the columns on one row for one class, given by its number."""
 
     @property
     def bases(self) -> list[float]:
@@ -89,7 +86,7 @@ class StumpTables(Tables):
         """The model itself."""
         return self.model
 
-    def explain(self, row: Any, label: int | None) -> Explanation:
+    def explain(self, row: Any, label: int) -> Explanation:
         """Return the values of the step functions."""
         return _turned(self.model.explain(row), label)
 
@@ -113,7 +110,7 @@ class TreeTables(Tables):
         """Questions of a tree interact."""
         raise AttributeError(_INTERACT)
 
-    def explain(self, row: Any, label: int | None) -> Explanation:
+    def explain(self, row: Any, label: int) -> Explanation:
         """Credit the votes to the questions on the way of the row."""
         return _turned(self.model.explain(row), label)
 
@@ -152,10 +149,8 @@ class PairTables(Tables):
             return super().shapes()
         return [self.model.shape_functions(k) for k in range(self.model.n_classes)]
 
-    def explain(self, row: Any, label: int | None) -> Explanation:
+    def explain(self, row: Any, label: int) -> Explanation:
         """Credit the votes for the class to the questions on the way of the row."""
-        if label is None:
-            label = int(self.model.scores(row)[0].argmax())
         return self.model.of_class(label).explain(row)
 
     @property
@@ -200,12 +195,12 @@ class EstimatorTables(Tables):
             "this one was fitted with another estimator"
         )
 
-    def explain(self, row: Any, label: int | None) -> Explanation:
+    def explain(self, row: Any, label: int) -> Explanation:
         """Say that there is no explanation."""
         return self.additive.explain(row)
 
 
-def _turned(explanation: Explanation, label: int | None) -> Explanation:
+def _turned(explanation: Explanation, label: int) -> Explanation:
     """Return the explanation for the first of two classes, if it is asked for."""
     if label != 0:
         return explanation
