@@ -105,7 +105,7 @@ class Reasons:
 
 @dataclass(frozen=True)
 class ExplanationPage:
-    """The page. ``save`` writes it; ``html`` returns its text.
+    """The page. ``save`` writes it; ``html`` returns its text; a notebook shows it in a frame.
 
     Parameters
     ----------
@@ -151,6 +151,14 @@ class ExplanationPage:
         with atomic_write(path) as stream:
             stream.write(self.html().encode())
 
+    def _repr_html_(self) -> str:
+        """Return the page in a frame of its own, for a notebook."""
+        return (
+            f'<iframe srcdoc="{escape(self.html())}" title="{escape(self.title)}, explained" '
+            'sandbox style="width:100%;height:34rem;border:1px solid rgba(128,128,128,.35)">'
+            "</iframe>"
+        )
+
     def html(self) -> str:
         """Return the whole page; it refers to nothing outside itself and has no script."""
         ranked = sorted(self.features, key=lambda feature: -feature.weight)
@@ -187,8 +195,9 @@ class ExplanationPage:
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{title}, explained</title><style>{css}{rules}{picks}</style></head><body>"
-            f"<h1>{title}</h1><p class='note'>A vote above 0 is for {escape(self.label)}, below 0 "
-            f"against it.</p><div class='tabs'>{buttons}{shown}</div></body></html>\n"
+            f"<h1>{title}</h1><p class='note'>Shapes show the votes for {escape(self.label)}: "
+            "above 0 is for it, below 0 against it.</p>"
+            f"<div class='tabs'>{buttons}{shown}</div></body></html>\n"
         )
 
     def _features(self, ranked: Sequence[FeatureShape]) -> str:
