@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any, Self
 
@@ -32,10 +32,12 @@ from driftgames.boosting.fit.warm_start import check_categories, check_continuat
 from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
 from driftgames.boosting.model.training_record import Fitted
 from driftgames.core.checks import check_integer, is_real, shown
+from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import BoolArray, FloatArray, Path
 from driftgames.dask import partitions
 from driftgames.dask.exchange import ActorExchange, ClusterWatch
 from driftgames.dask.survey import Survey
+from driftgames.tables import counted
 
 
 @dataclass(eq=False, repr=False)
@@ -361,7 +363,7 @@ def _predict(local: BaseBooster, method: str, part: Any, dtype: Any, width: tupl
 
 
 @dataclass(frozen=True)
-class ExchangeReport:
+class ExchangeReport(Displayed):
     """Where the time of the rounds went.
 
     ``seconds`` are those of all rounds. In ``exchange`` of them answers were awaited while even the
@@ -373,3 +375,13 @@ class ExchangeReport:
     exchange: float
     n_asked: int
     n_lost: int
+
+    def _headline(self) -> str:
+        asked, lost = counted(self.n_asked, "question"), counted(self.n_lost, "worker")
+        return f"{self.exchange:.3g} of {self.seconds:.3g} s for {asked}; {lost} lost"
+
+    def _columns(self) -> Fields:
+        return {name: [value] for name, value in asdict(self).items()}
+
+    def _sketch(self) -> Sketch:
+        return Sketch(bars={"seconds": self.seconds, "exchange": self.exchange})
