@@ -542,7 +542,7 @@ def test_each_view_has_its_own_title(open_page):
 
 
 def plain_adaboost(points, n_rounds):
-    """Return AdaBoost's margins after so many rounds, from all stumps."""
+    """Return AdaBoost's margins after ``n_rounds`` rounds, from all stumps."""
     X = np.array([[point["x"], point["y"]] for point in points], dtype=float)
     y = np.array([point["label"] for point in points])
     answers = [
