@@ -89,7 +89,9 @@ def page(script: Path, folder: Path) -> str:
             lines.append('<details class="answer" markdown="1">\n<summary>Answer</summary>')
             text, before = text.removeprefix("Answer.").strip(), True
         if text:
-            lines.append(_with_bold_number(text) if part.kind == "prose" else f"```python\n{text}\n```")
+            lines.append(
+                _with_bold_number(text) if part.kind == "prose" else f"```python\n{text}\n```"
+            )
         if part.printed.strip():
             lines.append(f"```text\n{part.printed}\n```")
         for name, content in part.figures.items():
