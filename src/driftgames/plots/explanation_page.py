@@ -41,6 +41,8 @@ class FeatureShape:
         Values of the feature in the data, or numbers of categories; their density is drawn.
     importance : float or None
         Default: None, the spread of ``values``.
+    is_mean : bool
+        Whether ``values`` are means over examples, as those of trees are. Default: False.
     """
 
     name: str
@@ -50,6 +52,7 @@ class FeatureShape:
     categories: Sequence[str] | None = None
     sample: FloatArray | Sequence[float] | None = None
     importance: float | None = None
+    is_mean: bool = False
 
     def __post_init__(self) -> None:
         n_values = len(as_floats("values", self.values))
@@ -228,7 +231,14 @@ class ExplanationPage:
                 "its own. The reasons of single examples say what it did there.</figcaption>"
             )
         grey = "" if feature.sample is None else " Grey: how many examples are there."
-        caption = f"<figcaption>{name}: its vote for {escape(self.label)}.{grey}</figcaption>"
+        label = escape(self.label)
+        what = f"its vote for {label}"
+        if feature.is_mean:
+            what = (
+                f"its mean vote for {label}, over examples with such a value. The features of a "
+                "tree vote together, so single examples differ: see their reasons"
+            )
+        caption = f"<figcaption>{name}: {what}.{grey}</figcaption>"
         return feature.draw(reach) + caption
 
     def _reasons(self, reasons: Reasons) -> str:

@@ -188,10 +188,10 @@ class Explaining(BoosterInput):
 
         Its tabs are the importance and the shape of each feature, the reasons for the first
         ``n_examples`` examples of ``X``, what was fitted and what is guaranteed, and for stumps
-        the scorecard. With ``X`` the shapes show the density of the data. Trees have importances
-        and reasons: the features of a tree vote together. ``label`` is the class that votes are
-        for. Default: the last of ``classes_``; among several classes the reasons of an example
-        are for the class that was predicted.
+        the scorecard. With ``X`` the shapes show the density of the data. The features of a tree
+        vote together: their shapes are mean votes over up to 200 rows of ``X``. ``label`` is the
+        class that votes are for. Default: the last of ``classes_``; among several classes the
+        reasons of an example are for the class that was predicted.
         """
         from driftgames.boosting.model.model_page import make_page
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from driftgames.boosting.model.categories import CategoryVotes
 from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.boosting.model.mean_votes import credit_votes, mean_by_category, mean_by_value
 from driftgames.boosting.model.scorecard_html import render_scorecard
 from driftgames.core.text import shorten, visible
 from driftgames.core.typing import FloatArray
@@ -32,7 +33,6 @@ def make_page(
     Default: the last class; the reasons are then those of `FittedModel.explain`. ``examples`` are
     encoded rows, the values of their features, and how many are explained.
     """
-    values_of = None if examples is None else examples[1]
     try:
         tabs = {"Scorecard": render_scorecard(model)}
     except AttributeError:  # the questions of trees vote together
@@ -41,7 +41,7 @@ def make_page(
     return ExplanationPage(
         plain(title),
         plain(model.classes[seen_from]),
-        _shapes(model, importances, seen_from, values_of),
+        _shapes(model, importances, seen_from, examples),
         [] if examples is None else _reasons(model, at, *examples),
         {name: plain(value) if isinstance(value, str) else value for name, value in facts.items()},
         visible(guarantee),
@@ -60,12 +60,18 @@ def _name(model: FittedModel, feature: int) -> str:
 
 
 def _shapes(
-    model: FittedModel, importances: FloatArray, at: int, values_of: ValuesOf | None
+    model: FittedModel,
+    importances: FloatArray,
+    at: int,
+    examples: tuple[Any, ValuesOf, int] | None,
 ) -> list[FeatureShape]:
-    """Return what each feature that votes does; those of trees have no shape of their own."""
+    """Return what each feature that votes does; those of trees have a mean over examples."""
+    values_of = None if examples is None else examples[1]
     try:
         found = model.shape_functions()
     except AttributeError:
+        if examples is not None and examples[0].shape[0]:
+            return _mean_shapes(model, importances, at, examples[0], examples[1])
         return [
             FeatureShape(_name(model, j), (), (), importance=float(importances[j]))
             for j in np.flatnonzero(importances).tolist()
@@ -92,6 +98,38 @@ def _shapes(
                 categories,
                 sample,
                 float(importances[j]),
+            )
+        )
+    return made
+
+
+def _mean_shapes(
+    model: FittedModel, importances: FloatArray, at: int, rows: Any, values_of: ValuesOf
+) -> list[FeatureShape]:
+    """Return the mean vote of each feature of trees, by its value in the examples."""
+    credited = credit_votes(model, rows, at, importances.size)
+    made = []
+    for j in np.flatnonzero(importances).tolist():
+        sample, votes = values_of(j), credited.votes[:, j]
+        x = sample[credited.examples]
+        there = np.isfinite(x)
+        names = None if model.encoder is None else model.encoder.categories[j]
+        ends, values = np.empty(0), np.zeros(1)
+        if names is not None:
+            values = mean_by_category(x[there], votes[there], len(names))
+        elif there.any():
+            ends, values = mean_by_value(x[there], votes[there])
+        gone = np.isnan(x)
+        made.append(
+            FeatureShape(
+                _name(model, j),
+                ends,
+                values,
+                float(votes[gone].mean()) if gone.any() else None,
+                None if names is None else [plain(each) for each in names],
+                sample[np.isfinite(sample)],
+                float(importances[j]),
+                is_mean=True,
             )
         )
     return made
