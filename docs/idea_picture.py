@@ -9,7 +9,7 @@ from driftgames import Hedge, NormalHedgeDT
 from driftgames.plots import save_figure
 
 ROUNDS, CHIPS = 40, 12
-INK, BLUE, ORANGE = "#1a1a1a", "#0072b2", "#d55e00"
+INK, BLUE, ORANGE = "#1b1b1b", "#0072b2", "#d55e00"
 
 losses = np.random.default_rng(11).random((ROUNDS, CHIPS)) < np.linspace(0.47, 0.53, CHIPS)
 learner = Hedge(CHIPS)

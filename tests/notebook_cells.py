@@ -43,6 +43,20 @@ CELLS = [
     "y = np.sign(np.random.default_rng(3).normal(size=100))\n"
     "votes = y[:, None] * np.sign(np.random.default_rng(4).normal(0.5, 1, (100, 5)))\n"
     "OnlineBBM(5).run(votes, y)",
+    "from sklearn.datasets import load_wine\n"
+    "X, y = load_wine(return_X_y=True, as_frame=True)\n"
+    "model = driftgames.NHBoostDTClassifier(40, max_leaves=2).fit(X, y)\n"
+    "model.certificate_",
+    "model.explain(X.iloc[0])",
+    "model.shape_functions_[0]['proline']",
+    "model.explain_model(X, n_examples=3)",
+    "race = driftgames.NHBoostDTClassifier().fit(X[:90], y[:90])\nrace.chosen_",
+    "race.record_",
+    "from driftgames.bandit import PullLog, TsallisINF, off_policy_value\n"
+    "log = PullLog(TsallisINF(3, random_state=0))\n"
+    "log.run(losses[:, :3])\n"
+    "off_policy_value(log.to_frame('pandas'), {0: 1.0})",
+    "from driftgames.certificates import mean_interval\nmean_interval(losses[:, 0])",
     "from driftgames.core import progress\n"
     "progress.PATIENCE = -1.0  # at once\n"
     "with progress.progress('rounds', 30) as advance:\n"

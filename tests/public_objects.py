@@ -7,6 +7,7 @@ from driftgames.bandit import BernoulliArms, Exp3IX, PotentialBandit, PullLog, T
 from driftgames.boosting import NHBoostDTClassifier
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
+from driftgames.dask import ExchangeReport
 from driftgames.games import DGv1, PotentialPlayer, StochasticAdversary
 from driftgames.online_boosting import AdaBoostOL, OnlineBBM
 from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm, check_potential
@@ -110,6 +111,7 @@ def results():
         table,
         datasets.Market("djia", RELATIVES, ("ant", "bee", "cow"), "a test"),
         datasets.Series("load", OUTCOMES, np.ones((60, 1)), ("one",), "a test"),
+        ExchangeReport(1.5, 0.25, 120, 0),
     ]
     return {type(each).__name__: each for each in made}
 
@@ -119,6 +121,7 @@ def others():
     record = games.play(
         PotentialPlayer(TwoNorm()), StochasticAdversary(), n_chips=4, horizon=20, record=True
     )
+    bundled = datasets.load("breast_cancer")
     made = [
         hedge.Hedge(500),
         hedge.AdaHedge(5),
@@ -161,5 +164,8 @@ def others():
         oco.Box([0.0, 0.0], [1.0, 1.0]),
         oco.Ball([0.0, 0.0], 1.0),
         oco.Simplex(3),
+        bundled,
+        bundled.train,
+        datasets.Status("a9a", "Adult", None, published=True),
     ]
     return {type(each).__name__: each for each in made}

@@ -60,6 +60,24 @@ def test_a_figure_shows_itself_once(outputs, text):
     assert base64.b64decode(pictures[0]).startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["certificate_", "X.iloc[0])", "['proline']", "chosen_", "record_", "{0: 1.0})", ", 0])"],
+)
+def test_results_of_boosting_and_of_logs_are_tables_with_a_picture(outputs, text):
+    page = shown_by(outputs, text)["text/html"]
+    assert "<table" in page
+    assert "<svg" in page
+
+
+def test_an_explanation_is_a_page_in_a_frame_that_runs_nothing(outputs):
+    page = shown_by(outputs, "n_examples=3)")["text/html"]
+    assert page.startswith('<iframe srcdoc="&lt;!doctype html&gt;')
+    assert " sandbox " in page
+    assert "<script" not in page
+    assert "allow-scripts" not in page
+
+
 def test_an_animation_moves_without_a_script(outputs):
     page = shown_by(outputs, "game.animate()")["text/html"]
     assert "<animate" in page

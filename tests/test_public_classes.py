@@ -17,6 +17,8 @@ PACKAGES = (
     "bandit",
     "boosting",
     "certificates",
+    "dask",
+    "datasets",
     "games",
     "hedge",
     "oco",
@@ -32,6 +34,7 @@ ELSEWHERE = {
     "SeriesMixture": "needs a series of forecasters; tests/hedge/test_series.py",
     "MinimaxPotential": "holds a function; its repr names it",
     "RecipePotential": "holds a function; its repr names it",
+    "DaskBooster": "an estimator: scikit-learn shows it",
     **dict.fromkeys(("Lure", "Moody", "Spiteful", "Switching"), "like BernoulliArms"),
     **dict.fromkeys(
         ("AdaFixedShare", "AdaNormalHedge", "AdaNormalHedgeTV", "BOA", "FixedShare"),
@@ -47,11 +50,9 @@ ELSEWHERE = {
     **dict.fromkeys(("ConfidenceSequence", "SignedIntervals"), "the repr is that of Stateful"),
     **dict.fromkeys(
         (
-            "AdaBoostClassifier",
-            "BoostByMajorityClassifier",
-            "NHBoostClassifier",
-            "NHBoostDTClassifier",
-            "PotentialBoostClassifier",
+            f"{kind}{name}Classifier"
+            for kind in ("", "Dask")
+            for name in ("AdaBoost", "BoostByMajority", "NHBoost", "NHBoostDT", "PotentialBoost")
         ),
         "an estimator: scikit-learn shows it",
     ),

@@ -49,7 +49,7 @@ def main() -> None:
     (TARGET / "api").mkdir()
     for name, text in api_pages().items():
         (TARGET / "api" / name).write_text(text)
-    write_page(TARGET / "play_page.html")
+    write_page(TARGET / "play_page.html", documentation="play.html")  # of this site
 
 
 def _links_from_docs(text: str) -> str:

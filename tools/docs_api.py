@@ -83,7 +83,8 @@ def api_pages() -> dict[str, str]:
     """Return the Markdown of every page by its file name, the overview first."""
     pages = {"index.md": _overview()}
     for package, names in public_names().items():
-        parts = [f"# {package}\n", ast.get_docstring(_source(package)) or "", ""]
+        heading = package.replace(".", ".<wbr>")  # a long name may break there
+        parts = [f"# {heading}\n", ast.get_docstring(_source(package)) or "", ""]
         for name in sorted(names, key=lambda each: (each.isupper(), each.lower())):
             parts += [f"::: {_path(package, name)}", *_options(package, name), ""]
         pages[f"{package.removeprefix('driftgames.')}.md"] = "\n".join(parts)

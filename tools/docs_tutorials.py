@@ -89,7 +89,9 @@ def page(script: Path, folder: Path) -> str:
             lines.append('<details class="answer" markdown="1">\n<summary>Answer</summary>')
             text, before = text.removeprefix("Answer.").strip(), True
         if text:
-            lines.append(text if part.kind == "prose" else f"```python\n{text}\n```")
+            lines.append(
+                _with_bold_number(text) if part.kind == "prose" else f"```python\n{text}\n```"
+            )
         if part.printed.strip():
             lines.append(f"```text\n{part.printed}\n```")
         for name, content in part.figures.items():
@@ -107,6 +109,10 @@ def page(script: Path, folder: Path) -> str:
     return "\n\n".join([*lines, end, ""])
 
 
+def _with_bold_number(text: str) -> str:
+    return re.sub(r"^(Exercise \d+\.)", r"**\1**", text)
+
+
 def notebook(parts: list[Piece]) -> dict[str, Any]:
     """Return an executed notebook of the format nbformat 4; cells of answers are folded."""
     cells: list[dict[str, Any]] = []
@@ -121,7 +127,11 @@ def notebook(parts: list[Piece]) -> dict[str, Any]:
         if part.hidden:
             cell["metadata"] = {"tags": ["answer"]}
         if part.kind == "prose":
-            cell["source"] = _for_notebooks(part.text).splitlines(keepends=True)
+            text = _with_bold_number(_for_notebooks(part.text))
+            if part.text.startswith("Answer."):
+                words = text.removeprefix("Answer.").strip()
+                text = f"<details><summary>Answer</summary>\n\n{words}\n\n</details>"
+            cell["source"] = text.splitlines(keepends=True)
         else:
             count += 1
             cell |= {"execution_count": count, "outputs": _outputs(part)}

@@ -28,7 +28,7 @@ for tuned in (0.001, 0.5):
 dt = NormalHedgeDT().bound(T, epsilons)
 print(f"{'NormalHedge.DT':16}" + "".join(f"{each:8.1f}" for each in dt))
 
-# A rate that is tuned for the wrong $`\epsilon`$ costs up to twice the promise. A rate in the
+# A rate that is tuned for the wrong $`\epsilon`$ costs up to 1.7 times the promise. A rate in the
 # middle is near the best for all of these. But every rate must know $`T`$: with that of 1,000
 # rounds the promise for 100,000 grows in proportion to the rounds.
 
@@ -75,8 +75,9 @@ for epsilon in (0.001, 0.1, 0.5):
 
 # ## How close does play come?
 #
-# Coins are the classical hard case: no learner has an expected regret much below
-# $`\sqrt{(T/2)\ln N}`$. Divide the regret by $`\sqrt{T \ln N}`$ and it settles between the two.
+# Coins are the classical hard case. Every learner loses $`T/2`$ on average, so its expected regret
+# is the lead of the luckiest of $`N`$ coins. Divided by $`\sqrt{T \ln N}`$ that lead tends to
+# $`\sqrt{1/2} = 0.71`$, but slowly: for 4, 32 and 256 coins it is about 0.44, 0.56 and 0.60.
 
 from driftgames.games import LookaheadAdversary, PotentialPlayer, StochasticAdversary, play
 

@@ -61,7 +61,7 @@ rounds = np.arange(1, y.size + 1)
 figure = plot_weights(rounds, np.array(weights), list(forecasts))
 save_figure(figure, "mixing_weights.svg")
 
-print(dict(zip(forecasts, mixture.weights_.round(2).tolist(), strict=True)))
+print(dict(zip(forecasts, (mixture.weights_.round(2) + 0.0).tolist(), strict=True)))
 
 # ## Tomorrow, and after a restart
 #

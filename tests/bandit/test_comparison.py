@@ -75,3 +75,12 @@ def test_figures_are_drawn():
 def test_an_environment_without_arms_is_refused(environment):
     with pytest.raises(ValueError, match="arms must be an integer >= 1; got 0"):
         environment(0)
+
+
+def test_a_matrix_of_losses_has_its_own_horizon():
+    losses = np.zeros((20, 2))
+    assert compare(losses, 20, n_games=1, progress=False)["exp3"].horizon == 20
+    with pytest.raises(ValueError, match="the losses have 20 rounds; got horizon=5"):
+        compare(losses, 5, n_games=1, progress=False)
+    with pytest.raises(ValueError, match="horizon must be an integer"):
+        compare(losses, ["exp3", "tsallis-inf"], n_games=1, progress=False)

@@ -76,6 +76,19 @@ def test_the_pages_of_the_api_have_every_public_name():
             assert re.search(rf"^::: {package}\.(?:{name}\.)?{name}$", text, re.MULTILINE), name
 
 
+def test_no_page_of_the_api_begins_with_aligned_columns():
+    """Markdown would run the lines of such a table together."""
+    for name, text in api_pages().items():
+        assert not re.search(r"^\w+ {2,}\w", text, re.MULTILINE), name
+
+
+def test_every_picture_of_the_pages_has_colours_for_a_dark_screen():
+    pictures = sorted((ROOT / "docs" / "images").glob("*.svg"))
+    assert pictures
+    for path in pictures:
+        assert "prefers-color-scheme: dark" in path.read_text(), path.name
+
+
 def test_the_api_has_modules_whose_library_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "skfolio", None)
     monkeypatch.setitem(sys.modules, "skfolio.optimization", None)

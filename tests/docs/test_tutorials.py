@@ -36,7 +36,7 @@ def test_a_tutorial_runs_and_its_page_shows_what_it_printed_and_drew(script, tmp
     if script.stem.startswith("lesson_"):
         assert text.count("<summary>Answer</summary>") == 3
         assert text.count("<details") == text.count("</details>") == 3
-        assert len(re.findall(r"(?m)^Exercise \d\.", text)) == 3
+        assert len(re.findall(r"(?m)^\*\*Exercise \d\.\*\*", text)) == 3
     for name in drawn:
         assert f"]({name})" in text
 
@@ -66,4 +66,5 @@ def test_an_answer_is_folded_up_to_the_next_exercise(tmp_path):
     assert [cell.metadata.get("tags", []) for cell in cells] == [
         [], [], ["answer"], ["answer"], [], ["answer"]
     ]  # fmt: skip
+    assert cells[2].source == "<details><summary>Answer</summary>\n\nThis.\n\n</details>"
     assert cells[3].metadata["jupyter"]["source_hidden"]

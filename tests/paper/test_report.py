@@ -4,6 +4,7 @@ import io
 import json
 import re
 from html.parser import HTMLParser
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -283,3 +284,10 @@ def test_an_explained_cell_says_why(report, monkeypatch):
     monkeypatch.setattr("driftgames.paper.claims.EXPLANATIONS", why)
     rows = {row[0]: row for row in claims_table(report.sections).rows}
     assert rows["Table 3: a9a, AdaBoost, test error"][3] == "rounded twice"
+
+
+def test_bold_cells_mean_that_something_differs_and_nothing_else():
+    style = resources.files("driftgames.paper.report").joinpath("page.css").read_text("utf-8")
+    rules = re.findall(r"([^{}]+)\{([^{}]*font-weight[^{}]*)\}", style)
+    bold = [selector.strip() for selector, _ in rules if re.search(r"\btd\b", selector)]
+    assert bold == ["td.differs"]

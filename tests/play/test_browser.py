@@ -420,6 +420,42 @@ def test_the_tour_has_five_steps(open_page):
     assert not find(browser, "#tour").is_displayed()
 
 
+def test_the_tour_begins_with_a_game_that_goes_on(open_page):
+    browser = open_page("#view=game&player=exp&n=4&t=10&foe=coins")
+    tap(browser, "#finish")
+    assert not find(browser, "#play").is_enabled()
+    tap(browser, "#tour-start")
+    assert fact(browser, "Round") == "10 of 20"
+    assert find(browser, "#play").is_enabled()
+    tap(browser, "#tour-end")
+
+
+def test_a_preset_keeps_its_words_while_epsilon_is_moved(open_page):
+    browser = open_page()
+    choose(browser, "presets", "epsilon")
+    before = fact(browser, "Its bound now")
+    find(browser, "#rank").send_keys("\ue014")  # the right arrow
+    assert fact(browser, "Its bound now") < before
+    assert "slider" in find(browser, "#preset-says").text
+    find(browser, "#horizon").send_keys("\ue012")
+    assert find(browser, "#preset-says").text == ""
+
+
+def test_theorem_2_shows_its_bound_and_not_an_arrow_towards_it(open_page):
+    browser = open_page()
+    choose(browser, "presets", "theorem2")
+    label = browser.execute_script("return document.querySelector('#line .alarm').textContent")
+    assert label.endswith(": the bound")
+
+
+def test_a_set_without_an_edge_says_why_nothing_happens(open_page):
+    browser = open_page("#view=boost")
+    choose(browser, "examples", "moons")
+    assert find(browser, "#boost-says").text == ""
+    choose(browser, "examples", "xor")
+    assert "boosting cannot begin" in find(browser, "#boost-says").text
+
+
 def test_every_preset_plays_and_its_claim_holds(open_page):
     browser = open_page()
     for name in browser.execute_script("return Object.keys(PRESETS)"):
@@ -430,6 +466,7 @@ def test_every_preset_plays_and_its_claim_holds(open_page):
         wanted = game_numbers(Setup(**setup), rounds)
         assert (np.diff(wanted["sums"]) <= 1e-9).all()
         assert max(wanted["regrets"]) <= wanted["bound"]
+        assert wanted["regrets"][-1] > 0
         if name == "tight":
             assert wanted["regrets"][-1] > 0.85 * wanted["bound"]
         if name == "minimax":
@@ -505,7 +542,7 @@ def test_each_view_has_its_own_title(open_page):
 
 
 def plain_adaboost(points, n_rounds):
-    """Return AdaBoost's margins after so many rounds, from all stumps."""
+    """Return AdaBoost's margins after ``n_rounds`` rounds, from all stumps."""
     X = np.array([[point["x"], point["y"]] for point in points], dtype=float)
     y = np.array([point["label"] for point in points])
     answers = [

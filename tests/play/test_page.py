@@ -46,6 +46,13 @@ def test_every_part_is_on_the_page(text):
     assert "{{" not in text
 
 
+def test_the_copy_of_the_site_links_back_to_the_site(tmp_path):
+    write_page(tmp_path / "play.html", documentation='play.html?a&"b')
+    written = (tmp_path / "play.html").read_text("utf-8")
+    assert '<a href="play.html?a&amp;&quot;b">Documentation and lessons</a>' in written
+    assert "readthedocs" not in written
+
+
 def test_the_page_is_the_same_every_time(text, tmp_path):
     write_page(tmp_path / "play.html")
     assert (tmp_path / "play.html").read_text("utf-8") == text

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from driftgames.plots import plot_regret_over_time, plot_shapes, save_figure
-from driftgames.plots.style import DARK, render, shown_name, with_styles
+from driftgames.plots.style import DARK, dark_rules, render, shown_name, with_styles
 
 
 def luminance(colour):
@@ -73,3 +73,14 @@ def test_control_characters_in_names_leave_an_svg_that_opens(tmp_path):
     drawn = xml.etree.ElementTree.parse(tmp_path / "w.svg")
     assert drawn.getroot().tag.endswith("svg")
     assert len((tmp_path / "w.svg").read_text()) < 300_000
+
+
+def test_thirty_six_curves_look_different():
+    drawn = [style for *_, style in with_styles((str(k), k) for k in range(36))]
+    assert len({(style["color"], style["linestyle"]) for style in drawn}) == 36
+
+
+def test_rules_for_a_dark_screen_reach_the_copies_of_a_marker():
+    """A `use` element shows a copy without an `svg` above it, so no rule may ask for one."""
+    assert "svg [" not in dark_rules()
+    assert '[style*="stroke: #1b1b1b"] { stroke: #e8e8e8 !important; }' in dark_rules()

@@ -171,6 +171,8 @@ def play_games(
         if environment.ndim != 2 or not environment.size:
             raise ValueError(f"losses must be a T x K matrix; got shape {environment.shape}")
         rounds, n_arms = environment.shape
+        if horizon is not None and check_integer("horizon", horizon, least=1) != rounds:
+            raise ValueError(f"the losses have {rounds:,} rounds; got horizon={shown(horizon)}")
     runs: list[BanditRun] = []
     with progress_bar("games", games, show=progress) as advance:
         for sequence in np.random.SeedSequence(seed).spawn(games):

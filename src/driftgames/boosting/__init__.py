@@ -10,12 +10,12 @@ is no stump: where one class has most of the weight, a constant vote could have 
 
 The rooms, read from the data to the classifier:
 
-data        what comes in: frames, categories, weights, cuts and bins
-growth      choose and move: the engine that grows stumps and trees, and moves the examples
-weights     weigh: examples are chips
-model       what comes out: hypotheses, votes, explanations, files and exports
-fit         how: the steps of a fit
-estimators  the classifiers that scikit-learn knows
+- ``data``: what comes in: frames, categories, weights, cuts and bins
+- ``growth``: choose and move: the engine that grows stumps and trees, and moves the examples
+- ``weights``: weigh: examples are chips
+- ``model``: what comes out: hypotheses, votes, explanations, files and exports
+- ``fit``: how: the steps of a fit
+- ``estimators``: the classifiers that scikit-learn knows
 """
 
 from driftgames.core.lazy import lazy_names

@@ -56,11 +56,9 @@ def race_of(choice: Any) -> Table:
 
 def training_error(booster: Any) -> float:
     """Return the share of the weight of the training examples that a model gets wrong."""
-    record = booster.record_
-    if len(record.members) > 1:
-        return float(record.mean_error)
-    if booster.n_iter_:
-        return float(record.history["training_error"][-1])
+    error = booster.record_.training_error
+    if error is not None:
+        return float(error)
     vote = booster.model_.default_vote
     return float((1 - max(abs(vote[0]) if vote.size == 1 else vote.max(), 0.0)) / 2)
 

@@ -296,8 +296,8 @@ def inspect(
             fail("--plot draws the votes of stumps for two classes; this model has more")
         if plot is not None and len(booster.trees_):
             fail(
-                "--plot draws the votes of stumps, and the features of trees vote together; "
-                "fit with --leaves 2"
+                "--plot draws the votes of stumps; this model has larger trees too, whose "
+                "features vote together: fit with --leaves 2"
             )
         examples, nameless = None, copy(booster)
         if data is not None:

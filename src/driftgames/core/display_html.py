@@ -18,7 +18,9 @@ from driftgames.core.display import Fields, Sketch, is_number, one_line, text_of
 _COLOURS = ("currentColor", "#d55e00", "#1e88c7", "#0a9a72", "#b565a7", "#9a7b00")
 _DASHES = ("", "5 3", "2 2", "7 2 2 2", "1 3", "9 3")
 
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM = 300, 110, 44, 16
+_WIDTH, _HEIGHT, _BOTTOM = 300, 110, 16
+_DIGIT = 6.4  # the width of a digit, at most
+_BAR = 140
 _POINTS = 150
 _MOST_CURVES = 6
 
@@ -96,13 +98,14 @@ def svg_of(sketch: Sketch) -> str:
     low = min(float(values.min()) for values in seen if values.size)
     high = max(float(values.max()) for values in seen if values.size)
     first, last = float(x[np.isfinite(x)].min()), float(x[np.isfinite(x)].max())
-    across = (_WIDTH - _LEFT - 4) / (last - first or 1.0)
+    left = 8 + round(_DIGIT * max(len(text_of(high)), len(text_of(low)), 4))
+    across = (_WIDTH - left - 4) / (last - first or 1.0)
     up = (_HEIGHT - _BOTTOM - 8) / (high - low or 1.0)
     kept = np.unique(np.linspace(0, x.size - 1, min(x.size, _POINTS)).round().astype(np.int64))
     lines = []
     for at, values in enumerate(curves.values()):
         points = [
-            f"{_LEFT + (x[i] - first) * across:.1f},"
+            f"{left + (x[i] - first) * across:.1f},"
             f"{_HEIGHT - _BOTTOM - 2 - (values[i] - low) * up:.1f}"
             for i in kept
             if math.isfinite(values[i]) and math.isfinite(x[i])
@@ -114,12 +117,12 @@ def svg_of(sketch: Sketch) -> str:
         )
     base = _HEIGHT - _BOTTOM
     frame = (
-        f'<path d="M{_LEFT} 4V{base}H{_WIDTH}" fill="none" stroke="currentColor" opacity=".4"/>'
-        + _text(_LEFT - 4, 12, text_of(high), "end")
-        + _text(_LEFT - 4, base, text_of(low), "end")
-        + _text(_LEFT, _HEIGHT - 3, text_of(_whole(first)), "start")
+        f'<path d="M{left} 4V{base}H{_WIDTH}" fill="none" stroke="currentColor" opacity=".4"/>'
+        + _text(left - 4, 12, text_of(high), "end")
+        + _text(left - 4, base, text_of(low), "end")
+        + _text(left, _HEIGHT - 3, text_of(_whole(first)), "start")
         + _text(_WIDTH - 2, _HEIGHT - 3, text_of(_whole(last)), "end")
-        + _text((_LEFT + _WIDTH) / 2, _HEIGHT - 3, sketch.label, "middle")
+        + _text((left + _WIDTH) / 2, _HEIGHT - 3, sketch.label, "middle")
     )
     names = ", ".join(curves)
     title = f"{names} over {sketch.label}" if sketch.label else names
@@ -135,12 +138,12 @@ def _bars(bars: Mapping[str, float]) -> str:
     if not finite:
         return ""
     reach = max(max(finite.values()), 0.0) - min(min(finite.values()), 0.0) or 1.0
-    zero = 96 - min(min(finite.values()), 0.0) / reach * 150
+    zero = 96 - min(min(finite.values()), 0.0) / reach * _BAR
     drawn = []
     for at, (name, value) in enumerate(list(finite.items())[:12]):
-        y, length = 4 + 20 * at, abs(value) / reach * 150
+        y, length = 4 + 20 * at, abs(value) / reach * _BAR
         drawn.append(
-            _text(90, y + 11, name[:16], "end")
+            _text(90, y + 11, name if len(name) <= 15 else f"{name[:13]}…", "end")
             + f'<rect x="{zero - (length if value < 0 else 0):.1f}" y="{y}" width="{length:.1f}" '
             f'height="14" fill="{_COLOURS[2]}"/>'
             + _text(zero + (length if value > 0 else 0) + 4, y + 11, text_of(value), "start")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,14 +32,16 @@ from driftgames.boosting.fit.tree_fit import settle
 from driftgames.boosting.fit.warm_start import check_categories, check_continuation
 from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
 from driftgames.boosting.model.training_record import Fitted
+from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.dask import partitions
 from driftgames.dask.exchange import ActorExchange
 from driftgames.dask.survey import Survey
+from driftgames.tables import counted
 
 
 @dataclass(frozen=True)
-class ExchangeReport:
+class ExchangeReport(Displayed):
     """Where the time of the rounds went.
 
     ``seconds`` are those of all rounds. In ``exchange`` of them answers were awaited while even the
@@ -51,6 +53,16 @@ class ExchangeReport:
     exchange: float
     n_asked: int
     n_lost: int
+
+    def _headline(self) -> str:
+        asked, lost = counted(self.n_asked, "question"), counted(self.n_lost, "worker")
+        return f"{self.exchange:.3g} of {self.seconds:.3g} s for {asked}; {lost} lost"
+
+    def _columns(self) -> Fields:
+        return {name: [value] for name, value in asdict(self).items()}
+
+    def _sketch(self) -> Sketch:
+        return Sketch(bars={"seconds": self.seconds, "exchange": self.exchange})
 
 
 class _Played(NamedTuple):

@@ -11,6 +11,7 @@ from driftgames.paper.tables import TEST, TIME, TRAIN, ZEROS, Comparison, compar
 from driftgames.tables import Column, Row, Table
 
 CONFIRMED, PARTLY, NOT = "confirmed", "partly", "not confirmed"
+UNEXPLAINED = "differs, unexplained"
 
 ERRATA: dict[str, str] = {
     "E6": "Table 1 prints an order for NormalHedge that does not depend on T at epsilon = 1; the "
@@ -49,7 +50,8 @@ def claims_table(sections: Sequence[Section]) -> Table | None:
     columns = tuple(Column(name) for name in ("claim", "published", "ours", "verdict", "erratum"))
     notes = (
         "A number agrees if ours, rounded to the printed decimals, is the printed number. "
-        "NH-Boost.DT is judged with the constants that its numbers were made with (E12).",
+        "NH-Boost.DT is judged with the constants that its numbers were made with (E12). "
+        "Bold marks what differs, here and in Table 3.",
     )
     return Table("The claims of the paper", columns, tuple(rows), notes, name="claims")
 
@@ -93,7 +95,7 @@ def _errors(table: Table) -> list[Row]:
 
 def _cell(each: Comparison) -> Row:
     group = each.group.removesuffix(" (%)").lower()
-    why = EXPLANATIONS.get((each.data, each.algorithm, each.group), "differs, unexplained")
+    why = EXPLANATIONS.get((each.data, each.algorithm, each.group), UNEXPLAINED)
     claim = f"Table 3: {each.data}, {each.algorithm}, {group}"
     return (claim, f"{each.printed:.1f} %", f"{each.ours:.3f} %", why, "E15")
 

@@ -66,9 +66,9 @@ def table_3(
     for group in (TEST, TRAIN, ZEROS):  # errors first: a phone shows the first columns
         columns += compared_columns(group, ".2f", ".1f")
         columns.append(Column(DIFFERENCE, "+z.2f", group, on_terminal=False))
-    columns.append(Column(OURS, ".2f", ZEROS_FROM_FIRST, on_terminal=False))
     columns.append(Column(OURS, ",.3f", TIME))
     columns.append(Column(PUBLISHED, ",.1f", TIME, on_terminal=False))
+    columns.append(Column(OURS, ".2f", ZEROS_FROM_FIRST, on_terminal=False))
     rows: list[Row] = []
     for fit in fits:
         printed = _printed(fit) if fit.data in comparable else None
@@ -77,7 +77,7 @@ def table_3(
         for share, number in ((fit.test_error, test), (fit.train_error, train), (fit.zeros, zeros)):
             ours = 100 * share
             row += [ours, number, None if number is None else ours - number]
-        rows.append((*row, 100 * fit.zeros_from_first, fit.seconds, seconds))
+        rows.append((*row, fit.seconds, seconds, 100 * fit.zeros_from_first))
     title = f"{rounds:,} rounds of stumps"
     notes = _notes(sets, fits, rounds, comparable)
     table = Table(title, tuple(columns), tuple(rows), notes, name=name)
@@ -147,7 +147,7 @@ def _notes(
         )
         notes.append(
             f"Zeros are averaged over the weights after each round, those of rounds 2 to "
-            f"{rounds + 1}. The column from round 1 has rounds 1 to {rounds}; in round 1 no weight "
+            f"{rounds + 1}. The last column has rounds 1 to {rounds}; in round 1 no weight "
             "is zero. The paper states no convention; the first one fits more of its numbers."
         )
     short = [fit for fit in fits if fit.rounds < rounds]

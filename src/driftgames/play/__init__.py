@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from html import escape
 from importlib import resources
 
 from driftgames.core.documents import atomic_write
@@ -41,8 +42,11 @@ SCRIPTS = (
 )
 """The scripts of the page, in the order in which they run."""
 
+DOCUMENTATION = "https://driftgames.readthedocs.io/play.html"
+"""Where the link at the end of the page leads."""
 
-def page() -> str:
+
+def page(*, documentation: str = DOCUMENTATION) -> str:
     """Return the page: HTML, style, scripts and the records of the library in one text."""
     from driftgames.play.fixtures import fixtures
 
@@ -52,15 +56,16 @@ def page() -> str:
     return (
         read_part("page.html")
         .replace("{{style}}", read_part("page.css"))
+        .replace("{{documentation}}", escape(documentation))
         .replace("{{fixtures}}", records)
         .replace("{{script}}", script)
     )
 
 
-def write_page(path: str | os.PathLike[str]) -> None:
-    """Write the page in one step."""
+def write_page(path: str | os.PathLike[str], *, documentation: str = DOCUMENTATION) -> None:
+    """Write the page in one step. Its last link leads to ``documentation``."""
     with atomic_write(path) as stream:
-        stream.write(page().encode())
+        stream.write(page(documentation=documentation).encode())
 
 
 def read_part(name: str) -> str:

@@ -41,6 +41,8 @@ class FeatureShape:
         Values of the feature in the data, or numbers of categories; their density is drawn.
     importance : float or None
         Default: None, the spread of ``values``.
+    is_mean : bool
+        Whether ``values`` are means over examples, as those of trees are. Default: False.
     """
 
     name: str
@@ -50,6 +52,7 @@ class FeatureShape:
     categories: Sequence[str] | None = None
     sample: FloatArray | Sequence[float] | None = None
     importance: float | None = None
+    is_mean: bool = False
 
     def __post_init__(self) -> None:
         n_values = len(as_floats("values", self.values))
@@ -92,17 +95,20 @@ class Reasons:
         Feature, its value, and its part of the vote, in any order.
     base : float
         The part that no feature decides. Default: 0.
+    label : str
+        The class that the votes are for. Default: that of the page.
     """
 
     title: str
     decision: str
     parts: Sequence[tuple[str, object, float]]
     base: float = 0.0
+    label: str = ""
 
 
 @dataclass(frozen=True)
 class ExplanationPage:
-    """The page. ``save`` writes it; ``html`` returns its text.
+    """The page. ``save`` writes it; ``html`` returns its text; a notebook shows it in a frame.
 
     Parameters
     ----------
@@ -148,6 +154,14 @@ class ExplanationPage:
         with atomic_write(path) as stream:
             stream.write(self.html().encode())
 
+    def _repr_html_(self) -> str:
+        """Return the page in a frame of its own, for a notebook."""
+        return (
+            f'<iframe srcdoc="{escape(self.html())}" title="{escape(self.title)}, explained" '
+            'sandbox style="width:100%;height:34rem;border:1px solid rgba(128,128,128,.35)">'
+            "</iframe>"
+        )
+
     def html(self) -> str:
         """Return the whole page; it refers to nothing outside itself and has no script."""
         ranked = sorted(self.features, key=lambda feature: -feature.weight)
@@ -184,8 +198,9 @@ class ExplanationPage:
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{title}, explained</title><style>{css}{rules}{picks}</style></head><body>"
-            f"<h1>{title}</h1><p class='note'>A vote above 0 is for {escape(self.label)}, below 0 "
-            f"against it.</p><div class='tabs'>{buttons}{shown}</div></body></html>\n"
+            f"<h1>{title}</h1><p class='note'>Shapes show the votes for {escape(self.label)}: "
+            "above 0 is for it, below 0 against it.</p>"
+            f"<div class='tabs'>{buttons}{shown}</div></body></html>\n"
         )
 
     def _features(self, ranked: Sequence[FeatureShape]) -> str:
@@ -216,7 +231,14 @@ class ExplanationPage:
                 "its own. The reasons of single examples say what it did there.</figcaption>"
             )
         grey = "" if feature.sample is None else " Grey: how many examples are there."
-        caption = f"<figcaption>{name}: its vote for {escape(self.label)}.{grey}</figcaption>"
+        label = escape(self.label)
+        what = f"its vote for {label}"
+        if feature.is_mean:
+            what = (
+                f"its mean vote for {label}, over examples with such a value. The features of a "
+                "tree vote together, so single examples differ: see their reasons"
+            )
+        caption = f"<figcaption>{name}: {what}.{grey}</figcaption>"
         return feature.draw(reach) + caption
 
     def _reasons(self, reasons: Reasons) -> str:
@@ -230,7 +252,8 @@ class ExplanationPage:
         total = sum(part for *_, part in parts) + reasons.base
         if reasons.base:
             rows += _total("base", reasons.base)
-        head = "<tr><th>feature</th><th>value</th><th class='number'>vote</th><th></th></tr>"
+        vote = f"vote for {escape(reasons.label or self.label)}"
+        head = f"<tr><th>feature</th><th>value</th><th class='number'>{vote}</th><th></th></tr>"
         opened = " open" if reasons is self.examples[0] else ""
         return (
             f"<details{opened}><summary>{escape(reasons.title)}: "

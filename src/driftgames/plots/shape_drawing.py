@@ -73,8 +73,8 @@ def _steps(
     ]
     line = "".join([*path, f"H{right:.1f}"])
     parts.append(f'<path d="{line}" fill="none" stroke="var(--for)" stroke-width="2"/>')
-    parts.append(_text(_LEFT, _BASE + 16, text_of(low), "start"))
-    parts.append(_text(right, _BASE + 16, text_of(high), "end"))
+    parts.append(_text(_LEFT, _BASE + 16, f"{low:,.6g}", "start"))
+    parts.append(_text(right, _BASE + 16, f"{high:,.6g}", "end"))
     return parts
 
 

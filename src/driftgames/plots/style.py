@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import cycle
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -98,9 +97,13 @@ def as_bounds(name: str, bounds: Any) -> dict[str, FloatArray]:
 
 
 def with_styles(curves: Iterable[tuple[str, Curve]]) -> Iterator[tuple[str, Curve, Style]]:
-    """Yield each curve with its name, and the label, colour and dash that it is drawn with."""
-    styles = cycle(zip(_COLOURS, _DASHES, strict=True))
-    for (name, curve), (colour, dash) in zip(curves, styles, strict=False):
+    """Yield each curve with its name, and the label, colour and dash that it is drawn with.
+
+    Thirty-six look different: those after the sixth have the colours again, with other dashes.
+    """
+    for at, (name, curve) in enumerate(curves):
+        again, place = divmod(at, len(_COLOURS))
+        colour, dash = _COLOURS[place], _DASHES[(place + again) % len(_DASHES)]
         label = shown_name(name)
         yield name, curve, {"label": label, "color": colour, "linestyle": dash, "linewidth": _WIDTH}
 
@@ -131,8 +134,9 @@ def dark_rules() -> str:
     It overrides the colours that an element states itself. A program without style sheets shows
     those.
     """
+    # no "svg" before it: a browser shows copies of a marker, and these have no such parent
     rules = [
-        f'svg [style*="{part}: {light}"] {{ {part}: {dark} !important; }}'
+        f'[style*="{part}: {light}"] {{ {part}: {dark} !important; }}'
         for light, dark in DARK.items()
         for part in ("stroke", "fill")
     ]

@@ -26,7 +26,7 @@ from driftgames.portfolio.portfolio_run import PortfolioRun
 from driftgames.portfolio.registry import STRATEGIES
 from driftgames.portfolio.relatives import check_relatives, missing_prices, price_relatives
 from driftgames.portfolio.strategy import PortfolioStrategy
-from driftgames.tables import Column, Table
+from driftgames.tables import Column, Table, counted
 
 ALONE = tuple(name for name in STRATEGIES if name != "normalhedge.dt")
 """The strategies that need nothing known of the market."""
@@ -98,7 +98,7 @@ class PortfolioReport(Displayed):
         return Table(f"{days:,} periods, {len(self.assets)} assets", columns, rows, notes)
 
     def _headline(self) -> str:
-        return f"{len(self.runs)} strategies, {self.table.title}"
+        return f"{counted(len(self.runs), 'strategy')}, {self.table.title}"
 
     def _facts(self) -> Fields:
         return {"best constant rebalanced, wealth": self.best.wealth}

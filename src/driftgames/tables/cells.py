@@ -38,11 +38,14 @@ def cell_text(cell: Cell, column: Column) -> str:
 def counted(number: int, noun: str) -> str:
     """Return a number of things in words.
 
-    >>> counted(1, "round"), counted(1200, "round"), counted(2, "class")
-    ('1 round', '1,200 rounds', '2 classes')
+    >>> counted(1, "round"), counted(1200, "round"), counted(2, "class"), counted(3, "strategy")
+    ('1 round', '1,200 rounds', '2 classes', '3 strategies')
     """
-    ending = "es" if noun.endswith("s") else "s"
-    return f"{number:,} {noun}{ending * (number != 1)}"
+    if number == 1:
+        return f"1 {noun}"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{number:,} {noun[:-1]}ies"
+    return f"{number:,} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
 def _scaled(*steps: tuple[float, str]) -> Callable[[float], str]:

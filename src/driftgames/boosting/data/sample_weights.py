@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from driftgames.boosting.data.bins import Array
-from driftgames.core.checks import is_real, shown, unmask
+from driftgames.core.checks import as_floats, is_real, shown
 from driftgames.core.typing import FloatArray, IntArray
 
 _MOST_COUNTED = 2**31  # what the counts of a tally can hold
@@ -99,7 +99,8 @@ def check_weights(sample_weight: Any, X: Any, y: Array, classes: Array) -> Float
     """Return sample weights as floats, checked: each class has an example of positive weight."""
     if sample_weight is None:
         return None
-    sample_weight = unmask("sample_weight", sample_weight)
+    if not is_real(sample_weight):  # scikit-learn reads one number as that of every row
+        sample_weight = as_floats("sample_weight", sample_weight)
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weights.any():
         raise ValueError("sample_weight must not be zero for every example")

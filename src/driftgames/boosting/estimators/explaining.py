@@ -188,9 +188,10 @@ class Explaining(BoosterInput):
 
         Its tabs are the importance and the shape of each feature, the reasons for the first
         ``n_examples`` examples of ``X``, what was fitted and what is guaranteed, and for stumps
-        the scorecard. With ``X`` the shapes show the density of the data. Trees have importances
-        and reasons: the features of a tree vote together. ``label`` is the class that votes are
-        for. Default: the last of ``classes_``.
+        the scorecard. With ``X`` the shapes show the density of the data. The features of a tree
+        vote together: their shapes are mean votes over up to 200 rows of ``X``. ``label`` is the
+        class that votes are for. Default: the last of ``classes_``; among several classes the
+        reasons of an example are for the class that was predicted.
         """
         from driftgames.boosting.model.model_page import make_page
 
@@ -204,13 +205,13 @@ class Explaining(BoosterInput):
             "features": self.n_features_in_,
             "features that vote": int(np.count_nonzero(importances)),
         }
-        if self.n_iter_:
-            facts["training error"] = f"{self.history_['training_error'][-1]:.2%}"
+        if (error := self.record_.training_error) is not None:
+            facts["training error"] = f"{error:.2%}"
         return make_page(
             self.model_,
             importances,
             type(self).__name__ if title is None else title,
-            self.classes_.size - 1 if label is None else self._number_of(label),
+            None if label is None else self._number_of(label),
             facts,
             "" if self.certificate_ is None else str(self.certificate_),
             examples,

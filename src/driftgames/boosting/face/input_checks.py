@@ -65,7 +65,7 @@ def check_examples(
 def check_labels(y: Any) -> None:
     """Raise ValueError for a missing label, or for labels of kinds that have no order.
 
-    Arrays of numbers are left to scikit-learn, which looks for NaN and infinity.
+    Arrays of numbers are left to scikit-learn, which looks for infinity.
 
     >>> check_labels(["a", "b", None])
     Traceback (most recent call last):
@@ -81,7 +81,9 @@ def check_labels(y: Any) -> None:
         labels = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
     except ValueError:  # ragged: scikit-learn says so
         return
-    if labels.ndim != 1 or labels.dtype.kind not in "OM":
+    if labels.ndim != 1 or labels.dtype.kind not in "OMf":
+        return
+    if labels.dtype.kind == "f" and not np.isnan(labels).any():
         return
     if labels.dtype.kind == "M":
         labels = labels.astype("datetime64[us]").astype(object)  # NaT becomes None

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from driftgames.boosting.data.frames import Categories
 from driftgames.core.display import PREVIEW, Displayed, Fields, Sketch
+from driftgames.core.text import shown
 from driftgames.core.typing import Figure, FloatArray, IntArray
 from driftgames.tables import counted
 
@@ -156,6 +157,8 @@ class Explanation(Displayed):
     base: float = 0.0
     names: Sequence[str] | None = None
     """The names of all features of the model, after a fit on a data frame."""
+    label: Any = None
+    """The class that the votes are for; None where the model that votes has no names of classes."""
 
     @property
     def decision(self) -> float:
@@ -186,7 +189,8 @@ class Explanation(Displayed):
         return list(zip(labels, self.contributions[order].tolist(), strict=True))
 
     def _headline(self) -> str:
-        return f"vote {self.decision:+.4f}, by {counted(self.features.size, 'feature')}"
+        whose = "" if self.label is None else f" for {shown(self.label)}"
+        return f"vote {self.decision:+.4f}{whose}, by {counted(self.features.size, 'feature')}"
 
     def _facts(self) -> Fields:
         return {"vote": self.decision, "base": self.base / (self.total or 1.0)}

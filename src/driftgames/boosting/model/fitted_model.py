@@ -291,11 +291,17 @@ class FittedModel(Displayed):
         return shapes_by_class
 
     def explain(self, row: Any, label: int | None = None) -> Explanation:
-        """Return the vote of each feature on one row, for one class, given by its number."""
+        """Return the vote of each feature on one row, for one class, given by its number.
+
+        Default: of two classes the second, of more the predicted one.
+        """
+        if label is None:
+            label = int(self.votes(row)[0].argmax()) if self.classes.size > 2 else 1
         explanation = self.tables.explain(row, label)
         if self.encoder is not None:
             explanation = self.encoder.explain(explanation)
-        return replace(explanation, names=self.feature_names)
+        named = self.classes.tolist()[label]
+        return replace(explanation, names=self.feature_names, label=named)
 
 
 def expand_for(estimators: Sequence[Any] | None, encoder: CategoryEncoder, codes: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from driftgames.boosting.model.explanation import CategoryVotes
 from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.boosting.model.mean_votes import credit_votes, mean_by_category, mean_by_value
 from driftgames.boosting.model.scorecard_html import render_scorecard
 from driftgames.core.text import shorten, visible
 from driftgames.core.typing import FloatArray
@@ -22,24 +23,25 @@ def make_page(
     model: FittedModel,
     importances: FloatArray,
     title: str,
-    at: int,
+    at: int | None,
     facts: Mapping[str, object],
     guarantee: str,
     examples: tuple[Any, ValuesOf, int] | None = None,
 ) -> ExplanationPage:
     """Return the page of a model, seen from the class of number ``at``.
 
-    ``examples`` are encoded rows, the values of their features, and how many are explained.
+    Default: the last class; the reasons are then those of `FittedModel.explain`. ``examples`` are
+    encoded rows, the values of their features, and how many are explained.
     """
-    values_of = None if examples is None else examples[1]
     try:
         tabs = {"Scorecard": render_scorecard(model)}
     except AttributeError:  # the questions of trees vote together
         tabs = {}
+    seen_from = len(model.classes) - 1 if at is None else at
     return ExplanationPage(
         plain(title),
-        plain(model.classes[at]),
-        _shapes(model, importances, at, values_of),
+        plain(model.classes[seen_from]),
+        _shapes(model, importances, seen_from, examples),
         [] if examples is None else _reasons(model, at, *examples),
         {name: plain(value) if isinstance(value, str) else value for name, value in facts.items()},
         visible(guarantee),
@@ -58,12 +60,18 @@ def _name(model: FittedModel, feature: int) -> str:
 
 
 def _shapes(
-    model: FittedModel, importances: FloatArray, at: int, values_of: ValuesOf | None
+    model: FittedModel,
+    importances: FloatArray,
+    at: int,
+    examples: tuple[Any, ValuesOf, int] | None,
 ) -> list[FeatureShape]:
-    """Return what each feature that votes does; those of trees have no shape of their own."""
+    """Return what each feature that votes does; those of trees have a mean over examples."""
+    values_of = None if examples is None else examples[1]
     try:
         by_class = model.shape_functions()
     except AttributeError:
+        if examples is not None and examples[0].shape[0]:
+            return _mean_shapes(model, importances, at, examples[0], examples[1])
         return [
             FeatureShape(_name(model, j), (), (), importance=float(importances[j]))
             for j in np.flatnonzero(importances).tolist()
@@ -95,8 +103,40 @@ def _shapes(
     return made
 
 
+def _mean_shapes(
+    model: FittedModel, importances: FloatArray, at: int, rows: Any, values_of: ValuesOf
+) -> list[FeatureShape]:
+    """Return the mean vote of each feature of trees, by its value in the examples."""
+    credited = credit_votes(model, rows, at, importances.size)
+    made = []
+    for j in np.flatnonzero(importances).tolist():
+        sample, votes = values_of(j), credited.votes[:, j]
+        x = sample[credited.examples]
+        there = np.isfinite(x)
+        names = None if model.encoder is None else model.encoder.categories[j]
+        ends, values = np.empty(0), np.zeros(1)
+        if names is not None:
+            values = mean_by_category(x[there], votes[there], len(names))
+        elif there.any():
+            ends, values = mean_by_value(x[there], votes[there])
+        gone = np.isnan(x)
+        made.append(
+            FeatureShape(
+                _name(model, j),
+                ends,
+                values,
+                float(votes[gone].mean()) if gone.any() else None,
+                None if names is None else [plain(each) for each in names],
+                sample[np.isfinite(sample)],
+                float(importances[j]),
+                is_mean=True,
+            )
+        )
+    return made
+
+
 def _reasons(
-    model: FittedModel, at: int, rows: Any, values_of: ValuesOf, n_examples: int
+    model: FittedModel, at: int | None, rows: Any, values_of: ValuesOf, n_examples: int
 ) -> list[Reasons]:
     """Return why the model decides as it does on the first examples."""
     n_shown = min(n_examples, rows.shape[0])
@@ -114,6 +154,7 @@ def _reasons(
                 f"{plain(model.classes[best])}, {p[i, best]:.1%}",
                 [(_name(model, j), _cell(model, j, values_of(j)[i]), v) for j, v in parts if v],
                 explanation.base / (explanation.total or 1.0),
+                plain(explanation.label),
             )
         )
     return reasons

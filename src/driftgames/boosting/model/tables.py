@@ -35,11 +35,8 @@ class Tables(ABC):
         return [self.additive.shape_functions]
 
     @abstractmethod
-    def explain(self, row: Any, label: int | None) -> Explanation:
-        """Return the votes of the columns on one row for one class, given by its number.
-
-        The default is the second of two classes, and the predicted one of more.
-        """
+    def explain(self, row: Any, label: int) -> Explanation:
+        """Return the votes of the columns on one row for one class, given by its number."""
 
     @property
     def bases(self) -> list[float]:
@@ -58,7 +55,7 @@ class StumpTables(Tables):
         """The model itself."""
         return self.model
 
-    def explain(self, row: Any, label: int | None) -> Explanation:
+    def explain(self, row: Any, label: int) -> Explanation:
         """Return the values of the step functions."""
         return _turned(self.model.explain(row), label)
 
@@ -74,7 +71,7 @@ class TreeTables(Tables):
         """Questions of a tree interact."""
         raise AttributeError(_INTERACT)
 
-    def explain(self, row: Any, label: int | None) -> Explanation:
+    def explain(self, row: Any, label: int) -> Explanation:
         """Credit the votes to the questions on the way of the row."""
         return _turned(self.model.explain(row), label)
 
@@ -105,10 +102,8 @@ class PairTables(Tables):
             return super().shapes()
         return [self.model.shape_functions(k) for k in range(self.model.n_classes)]
 
-    def explain(self, row: Any, label: int | None) -> Explanation:
+    def explain(self, row: Any, label: int) -> Explanation:
         """Credit the votes for the class to the questions on the way of the row."""
-        if label is None:
-            label = int(self.model.scores(row)[0].argmax())
         return self.model.of_class(label).explain(row)
 
     @property
@@ -117,7 +112,7 @@ class PairTables(Tables):
         return [self.model.of_class(k).base for k in range(self.model.n_classes)]
 
 
-def _turned(explanation: Explanation, label: int | None) -> Explanation:
+def _turned(explanation: Explanation, label: int) -> Explanation:
     """Return the explanation for the first of two classes, if it is asked for."""
     if label != 0:
         return explanation

@@ -95,6 +95,14 @@ class TrainingRecord(Displayed):
     def _columns(self) -> Fields:
         return {"round": np.arange(1, self.history["edge"].size + 1), **self.history}
 
+    @property
+    def training_error(self) -> float | None:
+        """The training error of the model, which may be a mean of boosters; None without rounds."""
+        if len(self.members) > 1:
+            return self.mean_error
+        errors = self.history["training_error"]
+        return float(errors[-1]) if len(errors) else None
+
     def first(self, n_rounds: int) -> TrainingRecord:
         """Return the record of the first rounds, one of those in ``margins_after``."""
         results = self.evals_result

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from driftgames.core.documents import atomic_write
-from driftgames.paper.claims import CONFIRMED, ERRATA, NOT, PARTLY
+from driftgames.paper.claims import CONFIRMED, ERRATA, NOT, PARTLY, UNEXPLAINED
 from driftgames.paper.report.drawing import draw_legend, draw_panels
 from driftgames.paper.reproduce import Report
 from driftgames.paper.results import DIFFERENCE, PUBLISHED, Figure, Section
@@ -20,6 +20,9 @@ from driftgames.tables import Cell, Column, Row, Table, cell_text
 TITLE = "A drifting-games analysis, run again"
 
 _SHORT = {PUBLISHED: "paper", DIFFERENCE: "diff."}  # a wide table must fit a page
+
+# The class of a verdict in the style sheet. Bold means that something differs, everywhere.
+_VERDICTS = {CONFIRMED: "confirmed", PARTLY: "partly", NOT: "differs", UNEXPLAINED: "differs"}
 
 
 def write_page(report: Report, path: Path) -> None:
@@ -67,9 +70,9 @@ def _claims(report: Report) -> str:
     drawn = _table(report.claims)
     for entry in ERRATA:
         drawn = re.sub(rf"\b{entry}\b", f'<a href="#{entry}">{entry}</a>', drawn)
-    for verdict in (CONFIRMED, PARTLY, NOT):
+    for verdict, name in _VERDICTS.items():
         cell = f'<td class="text">{verdict}</td>'
-        drawn = drawn.replace(cell, cell.replace("text", f"text {verdict.replace(' ', '-')}"))
+        drawn = drawn.replace(cell, cell.replace("text", f"text {name}"))
     return f'<section id="claims">{drawn}</section>'
 
 

@@ -8,6 +8,7 @@ function showBoost(page) {
   drawPlane(page, run, t);
   showBoostButtons(page, run, t);
   showBoostFacts(page, run, t);
+  byId("boost-says").textContent = endText(page, run, t);
   drawWeights(byId("weight-chart"), page.points, state);
   drawMargins(byId("margin-chart"), page, run, t);
   drawHistory(byId("zero-chart"), page, run, t);
@@ -39,8 +40,7 @@ function shownRound(page) {
 /** Return the whole run on these points; the last one is kept. */
 function runOf(points) {
   if (runOf.points !== points) {
-    const classes = new Set(points.map((point) => point.label)).size;
-    runOf.kept = boost(points, classes === 2 ? ROUNDS_AT_MOST : 0);
+    runOf.kept = boost(points, hasBothClasses(points) ? ROUNDS_AT_MOST : 0);
     runOf.points = points;
   }
   return runOf.kept;
@@ -82,13 +82,25 @@ function savedLooks(run, t) {
 
 function stumpText(page, run, t) {
   if (run.stumps.length === 0) {
-    return page.points.length < 2 || new Set(page.points.map((p) => p.label)).size < 2
-      ? "draw both classes"
-      : "none has an edge";
+    return hasBothClasses(page.points) ? "none has an edge" : "draw both classes";
   }
   if (t === 0) return "–";
   const { feature, threshold, leftVote } = run.stumps[t - 1];
   return `${FEATURES[feature]} ≤ ${threshold} is ${leftVote > 0 ? "+" : "−"}`;
+}
+
+/** Say why there is no next round. */
+function endText(page, run, t) {
+  const last = run.stumps.length;
+  if (t < last || last === ROUNDS_AT_MOST || !hasBothClasses(page.points)) return "";
+  const edge = "Every stump gets half of the weight wrong, so none has an edge";
+  return last === 0
+    ? `${edge}, and boosting cannot begin. Theorem 3 needs an edge in every round. Move or add a point.`
+    : `${edge} any more, and boosting ends here.`;
+}
+
+function hasBothClasses(points) {
+  return new Set(points.map((point) => point.label)).size === 2;
 }
 
 function showBoostTable(page, state) {

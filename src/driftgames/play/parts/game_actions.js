@@ -73,7 +73,8 @@ function stepBack() {
 /** Change the setup and replay the losses so far with it. */
 function changeSetup(changes) {
   stopPlaying();
-  byId("preset-says").textContent = "";
+  const onlyRank = Object.keys(changes).every((name) => name === "rank"); // a preset asks to move it
+  if (!onlyRank) byId("preset-says").textContent = "";
   const setup = { ...page.setup, ...changes };
   setup.rank = clamp(setup.rank, 1, setup.n - 1);
   const rounds = fitRounds(page.rounds, setup.n, setup.horizon);

@@ -1,14 +1,16 @@
 // The line: chips below it, the potential above it, and where the losses would move the chips.
 
 const DISC = 10; // the radius of a chip
-const BOUND_IN_VIEW = 16; // a bound further away is named by an arrow
+// A bound further away is named by an arrow.
+const BOUND_IN_VIEW = { narrow: 16, wide: 27 };
 
 /** Draw the chips of a state; `after` are the positions that the marked losses lead to, or null. */
 function drawLineOfChips(svg, setup, state, after, press) {
   const potential = potentialOf(setup);
   const place = svg.parentElement.clientWidth;
   const ground = place > 500 ? 230 : 160;
-  const window_ = windowOf(state, potential.bound(setup.horizon));
+  const farthest = BOUND_IN_VIEW[place > 500 ? "wide" : "narrow"];
+  const window_ = windowOf(state, potential.bound(setup.horizon), farthest);
   const discs = stack(state.positions, place, window_);
   const width = clearDrawing(svg, ground + 26 + discs.height);
   const x = scale(...window_, 14, width - 14);
@@ -29,10 +31,10 @@ function drawLineOfChips(svg, setup, state, after, press) {
 }
 
 /** Return the positions that the drawing shows: all chips, and the bound if it is not too far. */
-function windowOf(state, bound) {
+function windowOf(state, bound, farthest) {
   const lowest = Math.min(-4.5, Math.min(...state.positions) - 1.6);
   return [
-    bound <= BOUND_IN_VIEW ? Math.min(lowest, -1.08 * bound) : lowest,
+    bound <= farthest ? Math.min(lowest, -1.08 * bound) : lowest,
     Math.max(3.5, Math.max(...state.positions) + 1.4),
   ];
 }

@@ -28,8 +28,8 @@ const PRESETS = {
   },
   epsilon: {
     title: "Corollary 2: any ε, no tuning",
-    setup: { player: "normalhedge.dt", n: 12, horizon: 60, rank: 6 },
-    foe: "leaders",
+    setup: { player: "normalhedge.dt", n: 12, horizon: 60, rank: 3 },
+    foe: "coins",
     says: "Move the slider of ε: the bound is lower for a larger ε, and the player never changes. [LS14, Cor. 2]",
   },
   minimax: {

@@ -54,7 +54,7 @@ function showRace(page) {
     short(runs[i].regrets.at(-1)[1], 3),
     short(runs[i].bound, 2),
   ]);
-  showTable(byId("race-table"), ["place", "player", "ε-regret", "bound at T"], rows);
+  showTable(byId("race-table"), ["place", "player", "ε-regret", "its bound"], rows);
   [...byId("race-table").tBodies[0].rows].forEach((row, place) => {
     row.cells[1].prepend(element("span", { class: `key racer-${order[place]}` }), " ");
   });

@@ -18,8 +18,7 @@ const GAME_TASKS = [
 const BOOST_TASKS = [
   {
     text: "Make a set on which it fails: two classes, and no stump has an edge.",
-    done: ({ points }, run) =>
-      new Set(points.map((point) => point.label)).size === 2 && run.stumps.length === 0,
+    done: ({ points }, run) => hasBothClasses(points) && run.stumps.length === 0,
   },
   {
     text: "Get more than half of twenty or more points ignored.",

@@ -15,6 +15,7 @@ function showTour(step) {
   box.hidden = step === null || step >= TOUR.length;
   if (box.hidden) return;
   if (page.view !== "game") change({ view: "game" });
+  if (step === 0 && page.rounds.length >= page.setup.horizon) beginAgain();
   const [target, text] = TOUR[step];
   byId(target).classList.add("toured");
   byId(target).scrollIntoView({ block: "center", behavior: isCalm() ? "auto" : "smooth" });
@@ -22,6 +23,15 @@ function showTour(step) {
   byId("tour-next").textContent = step + 1 < TOUR.length ? "Next" : "Done";
   box.dataset.step = step;
   byId("tour-next").focus({ preventScroll: true });
+}
+
+/** Show the first view again: a game that is over has no weights to speak of. */
+function beginAgain() {
+  const { setup } = PRESETS.start;
+  stopPlaying();
+  byId("preset-says").textContent = "";
+  const marks = [1, ...new Array(setup.n - 1).fill(0)];
+  change({ setup, rounds: presetRounds(PRESETS.start), marks, adversary: "you" });
 }
 
 function listenToTour() {

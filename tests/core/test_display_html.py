@@ -1,0 +1,20 @@
+"""The pictures of results in notebooks."""
+
+import re
+
+from driftgames.core.display import Sketch
+from driftgames.core.display_html import svg_of
+
+
+def test_a_picture_has_room_for_its_numbers():
+    """The sign of -0.06721 stood outside of the picture."""
+    for values in ([-0.06721, 0.4138], [0.0, 1.0], [-1.234e-05, 123456.0]):
+        picture = svg_of(Sketch([1.0, 2.0], {"loss": values}))
+        for x, anchor, words in re.findall(
+            r'<text x="([\d.]+)" [^>]*text-anchor="(\w+)">([^<]*)<', picture
+        ):
+            assert anchor != "end" or float(x) >= 6 * len(words), words
+
+
+def test_a_long_name_of_a_bar_is_cut_with_a_sign():
+    assert "od280/od315_o…<" in svg_of(Sketch(bars={"od280/od315_of_diluted_wines": 1.0}))
