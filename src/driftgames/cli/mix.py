@@ -144,7 +144,7 @@ def mix(
 
 def _loss(name: str | None, quantile: float | None) -> Loss:
     from driftgames.core.registry import choose
-    from driftgames.hedge.losses.losses import make_loss
+    from driftgames.hedge.losses.make_loss import make_loss
 
     chosen = name or ("square" if quantile is None else "pinball")
     choose("--loss", chosen, dict.fromkeys(LOSSES))

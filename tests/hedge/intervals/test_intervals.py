@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from driftgames.core.documents import decode_array
 from driftgames.hedge import AdaptiveIntervals, SignedIntervals
-from driftgames.hedge.losses.losses import PinballLoss
+from driftgames.hedge.losses.interval_losses import PinballLoss
 from tests.refusals import restate
 
 KINDS = [{}, {"learner": "fixed-share", "window": None}, {"method": "agaci", "coverage": 0.8}]

@@ -10,17 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftgames.core.description import describe, restore
-from driftgames.hedge.losses.losses import (
-    LOSSES,
-    AbsoluteLoss,
-    CustomLoss,
-    LogLoss,
-    Loss,
-    PinballLoss,
-    SquareLoss,
-    ZeroOneLoss,
-    make_loss,
-)
+from driftgames.hedge.losses.interval_losses import AbsoluteLoss, PinballLoss, SquareLoss
+from driftgames.hedge.losses.label_losses import LogLoss, ZeroOneLoss
+from driftgames.hedge.losses.loss_base import Loss
+from driftgames.hedge.losses.make_loss import LOSSES, CustomLoss, make_loss
 
 INTERVALS = [
     SquareLoss(-3, 7),

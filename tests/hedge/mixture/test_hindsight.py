@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from driftgames.hedge import best_combination
+from driftgames.hedge.losses.interval_losses import PinballLoss, SquareLoss
+from driftgames.hedge.losses.label_losses import LogLoss
+from driftgames.hedge.losses.make_loss import CustomLoss, make_loss
 from driftgames.hedge.mixture import hindsight
-from driftgames.hedge.losses.losses import CustomLoss, LogLoss, PinballLoss, SquareLoss, make_loss
 
 OWN = CustomLoss(
     lambda x, y: np.sqrt(1.0 + (x - y) ** 2),

@@ -20,7 +20,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from driftgames.core.documents import DocumentError
 from driftgames.core.state import nested, restore_nested
 from driftgames.hedge import LEARNERS, ExpertLearner, Hedge
-from driftgames.hedge.losses.losses import CustomLoss, LogLoss, PinballLoss, SquareLoss
+from driftgames.hedge.losses.interval_losses import PinballLoss, SquareLoss
+from driftgames.hedge.losses.label_losses import LogLoss
+from driftgames.hedge.losses.make_loss import CustomLoss
 from driftgames.hedge.mixture.expert_mixture import ExpertMixture
 from driftgames.hedge.registry import make_learner
 from driftgames.potentials import NormalHedgeDT, TwoNorm

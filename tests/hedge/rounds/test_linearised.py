@@ -9,13 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftgames.hedge import AdaHedge, ExpertMixture, Hedge
-from driftgames.hedge.losses.losses import (
-    AbsoluteLoss,
-    CustomLoss,
-    LogLoss,
-    PinballLoss,
-    SquareLoss,
-)
+from driftgames.hedge.losses.interval_losses import AbsoluteLoss, PinballLoss, SquareLoss
+from driftgames.hedge.losses.label_losses import LogLoss
+from driftgames.hedge.losses.make_loss import CustomLoss
 from driftgames.potentials import NoBoundError
 
 LOSSES = [SquareLoss(), AbsoluteLoss(), PinballLoss(0.3), LogLoss(0.01)]

@@ -14,7 +14,7 @@ from driftgames.hedge import (
     SignedIntervals,
     Squint,
 )
-from driftgames.hedge.losses.losses import SquareLoss
+from driftgames.hedge.losses.interval_losses import SquareLoss
 from driftgames.hedge.mixture.combiners import Combiners
 from tests.refusals import check_files_of
 

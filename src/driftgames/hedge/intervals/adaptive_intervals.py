@@ -28,7 +28,7 @@ from driftgames.core.schema import LIST, SHARE, STRING, Schema, array_of, intege
 from driftgames.core.state import Stateful, check_arrays, check_clock, nested, restore_nested, same
 from driftgames.core.typing import Axes, BoolArray, Content, Figure, FloatArray
 from driftgames.hedge.learners.ada_hedge import AdaHedge
-from driftgames.hedge.losses.losses import PinballLoss
+from driftgames.hedge.losses.interval_losses import PinballLoss
 from driftgames.hedge.registry import make_learner
 from driftgames.hedge.rounds.base import ExpertLearner
 from driftgames.hedge.rounds.linearised import distribution_of_awake, mix, play_linearised

@@ -18,7 +18,7 @@ from driftgames.core.checks import as_floats, check_flag, float_errors, shown, u
 from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray, Path
 from driftgames.hedge.losses.loss_base import Loss, LossFunction, Range
-from driftgames.hedge.losses.losses import make_loss
+from driftgames.hedge.losses.make_loss import make_loss
 from driftgames.hedge.mixture.combiners import COMBINERS, Combiners
 from driftgames.hedge.mixture.hindsight import CombinationCertificate, best_combination
 from driftgames.hedge.mixture.mixture_files import (

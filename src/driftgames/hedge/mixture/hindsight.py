@@ -17,8 +17,10 @@ from driftgames._kernels.simplex import lowest_on_simplex, most_log_wealth
 from driftgames.core.checks import check_finite, shown
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import FloatArray
+from driftgames.hedge.losses.interval_losses import AbsoluteLoss, PinballLoss, SquareLoss
+from driftgames.hedge.losses.label_losses import LogLoss
 from driftgames.hedge.losses.loss_base import Loss
-from driftgames.hedge.losses.losses import AbsoluteLoss, LogLoss, PinballLoss, SquareLoss, make_loss
+from driftgames.hedge.losses.make_loss import make_loss
 
 _RIDGE = 1e-12  # relative to the trace, so that equal experts leave the matrix definite
 

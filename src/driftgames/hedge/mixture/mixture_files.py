@@ -23,7 +23,7 @@ from driftgames.core.schema import (
 from driftgames.core.state import nested, restore_nested
 from driftgames.core.typing import Content
 from driftgames.hedge.losses.loss_base import Loss, LossFunction
-from driftgames.hedge.losses.losses import make_loss
+from driftgames.hedge.losses.make_loss import make_loss
 from driftgames.hedge.mixture.combiners import COMBINERS, Combiners, check_state
 from driftgames.hedge.mixture.mixture_game import MixtureGame
 from driftgames.hedge.registry import LearnerChoice

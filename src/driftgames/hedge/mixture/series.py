@@ -16,7 +16,7 @@ from driftgames.core.state import Stateful
 from driftgames.core.text import listed
 from driftgames.core.typing import Content, FloatArray
 from driftgames.hedge.losses.loss_base import Loss, Range
-from driftgames.hedge.losses.losses import make_loss
+from driftgames.hedge.losses.make_loss import make_loss
 from driftgames.hedge.mixture.expert_mixture import ExpertMixture
 
 Keys = npt.ArrayLike | None
