@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import CoverageCertificate
-from driftgames.core.checks import as_floats, check_finite, check_fraction, check_number
+from driftgames.core.checks import check_fraction
 from driftgames.core.schema import LIST, SHARE, STRING, Schema, array_of, integer
-from driftgames.core.state import Stateful, nested, restore_nested, same
+from driftgames.core.state import nested, restore_nested, same
 from driftgames.core.typing import Content, FloatArray
-from driftgames.hedge.intervals.adaptive_intervals import STEP_SIZES, AdaptiveIntervals, IntervalRun
+from driftgames.hedge.intervals.adaptive_intervals import STEP_SIZES, AdaptiveIntervals
+from driftgames.hedge.intervals.interval_player import IntervalPlayer
 
 
 class OneSidedIntervals(AdaptiveIntervals):
@@ -48,18 +49,17 @@ class OneSidedIntervals(AdaptiveIntervals):
         return self._sign * (outcome - forecast)
 
     def _interval(self, forecast: float) -> tuple[float, float]:
-        radius = self._radius(self._level()) if self._scores else math.inf
+        radius = self._radius(self._level()) if len(self._errors) else math.inf
         if self._sign > 0:
             return -math.inf, forecast + radius
         return forecast - radius, math.inf
 
     def _radius(self, level: float) -> float:
         """Return the quantile of the errors; the least of them at a level of 1."""
-        k = math.ceil((1.0 - level) * (len(self._sorted) + 1))
-        return math.inf if k > len(self._sorted) else self._sorted[max(k, 1) - 1]
+        return self._errors.quantile(level)
 
 
-class SignedIntervals(Stateful):
+class SignedIntervals(IntervalPlayer):
     r"""Intervals from two one-sided levels, for errors that are not symmetric.
 
     .. math:: [x_t - Q_t^-(1 - \theta_t^-),\ x_t + Q_t^+(1 - \theta_t^+)]
@@ -118,41 +118,6 @@ class SignedIntervals(Stateful):
         self._step_sizes = self._tails[0].step_sizes
         self._missed = 0
 
-    def predict(self, forecast: float) -> tuple[float, float]:
-        """Return the interval around the next forecast; the state does not change."""
-        with self._lock:
-            return self._interval(check_number("forecast", forecast))
-
-    def update(self, forecast: float, outcome: float) -> bool:
-        """Learn the outcome of a forecast; return whether the interval around it covered."""
-        x, y = check_number("forecast", forecast), check_number("outcome", outcome)
-        with self._lock:
-            low, high = self._play(x, y)
-        return low <= y <= high
-
-    def run(self, forecasts: npt.ArrayLike, outcomes: npt.ArrayLike) -> IntervalRun:
-        """Play many rounds in order; each interval is made before its outcome is learnt."""
-        x, y = as_floats("forecasts", forecasts), as_floats("outcomes", outcomes)
-        if x.ndim != 1 or x.shape != y.shape:
-            raise ValueError(
-                f"forecasts and outcomes must be vectors of one length; got {x.shape}, {y.shape}"
-            )
-        check_finite("forecasts", x)
-        check_finite("outcomes", y)
-        with self._all_or_nothing():
-            first = self.t + 1
-            played = [self._play(*each) for each in zip(x.tolist(), y.tolist(), strict=True)]
-        bounds: FloatArray = np.array(played).reshape(len(x), 2)
-        return IntervalRun(
-            title=self.title,
-            first_round=first,
-            learner=self,
-            target=self._coverage,
-            low=bounds[:, 0],
-            high=bounds[:, 1],
-            outcomes=y,
-        )
-
     def _interval(self, forecast: float) -> tuple[float, float]:
         below, above = self._tails
         low, high = below.predict(forecast)[0], above.predict(forecast)[1]
@@ -208,9 +173,6 @@ class SignedIntervals(Stateful):
             return CoverageCertificate(
                 self.title, self.t, self._coverage, self.coverage, tuple(names), realised, promised
             )
-
-    def __repr__(self) -> str:
-        return f"<{self.title}: {self._step_sizes.size} step sizes, {self.t} rounds>"
 
     # ---------------------------------------------------------------- state
 
