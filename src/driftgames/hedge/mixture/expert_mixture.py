@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import warnings
-from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -13,13 +11,11 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from driftgames.certificates import Certificate
-from driftgames.core.checks import as_floats, check_flag, float_errors, shown, unmask
+from driftgames.core.checks import as_floats, float_errors, unmask
 from driftgames.core.documents import DocumentError, read_document, write_document
-from driftgames.core.typing import BoolArray, Content, FloatArray, IntArray, Path
+from driftgames.core.typing import BoolArray, Content, FloatArray, Path
 from driftgames.hedge.losses.loss_base import Loss, LossFunction, Range
 from driftgames.hedge.losses.make_loss import make_loss
-from driftgames.hedge.mixture.combiners import COMBINERS, Combiners
 from driftgames.hedge.mixture.hindsight import CombinationCertificate, best_combination
 from driftgames.hedge.mixture.mixture_files import (
     KIND,
@@ -29,21 +25,19 @@ from driftgames.hedge.mixture.mixture_files import (
     mixture_of,
 )
 from driftgames.hedge.mixture.mixture_game import MixtureGame
-from driftgames.hedge.registry import LearnerChoice, make_learner
-from driftgames.hedge.rounds.base import ExpertLearner
-from driftgames.hedge.rounds.linearised import charged_range, choose_linearised, default_learner
+from driftgames.hedge.mixture.mixture_input import check_experts, digest, is_outcomes, is_plain
+from driftgames.hedge.mixture.mixture_record import MixtureRecord
+from driftgames.hedge.mixture.mixture_setup import new_game
+from driftgames.hedge.registry import LearnerChoice
 
 __all__ = ["ExpertMixture", "LookAheadWarning"]
-
-EXPERTS_SHARE = 0.5
-"""The share of the prior that the experts have; the combiners share the rest."""
 
 
 class LookAheadWarning(UserWarning):
     """Predictions of past rounds know the outcomes of these rounds."""
 
 
-class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class ExpertMixture(MixtureRecord, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""A combination of experts' predictions, re-weighted after every outcome.
 
     .. math:: \hat y_t = \sum_i p_{t,i} x_{t,i}, \qquad
@@ -140,8 +134,6 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     70.9
     """
 
-    game_: MixtureGame
-
     def __init__(
         self,
         loss: str | Loss | LossFunction = "square",
@@ -170,7 +162,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         X = unmask("X", X, missing=True)
         self._play(X, y, fresh=True)
-        self._fitted_rows = _digest(np.asarray(X, dtype=np.float64))
+        self._fitted_rows = digest(np.asarray(X, dtype=np.float64))
         return self
 
     def partial_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> ExpertMixture:
@@ -227,7 +219,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                     dtype=np.float64,
                     ensure_all_finite="allow-nan",
                 )
-        if len(rows) > 1 and _digest(rows) == vars(self).get("_fitted_rows"):
+        if len(rows) > 1 and digest(rows) == vars(self).get("_fitted_rows"):
             warnings.warn(
                 "predict looks ahead: fit has seen the outcomes of these rows; predict_then_fit "
                 "gives predictions that were made before",
@@ -235,73 +227,6 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=2,
             )
         return self.game_.predict(*self._experts(self.loss_, rows))
-
-    @property
-    def loss_(self) -> Loss:
-        """The loss in use."""
-        return self._game().loss
-
-    @property
-    def learner_(self) -> ExpertLearner:
-        """The learner, with its clock and totals."""
-        return self._game().learner
-
-    @property
-    def linearised_(self) -> bool:
-        """Whether the learner is charged linearised losses."""
-        return self._game().linearised
-
-    @property
-    def total_loss_(self) -> float:
-        """The loss of the mixture's own predictions, each made before its outcome was seen."""
-        return float(self._game().sums[0])
-
-    @property
-    def expert_losses_(self) -> FloatArray:
-        """The total loss of each expert; where it slept, the mixture's own loss."""
-        game = self._game()
-        return game.sums[1 : 1 + game.n_experts].copy()
-
-    @property
-    def combiner_losses_(self) -> FloatArray:
-        """The total loss of each combiner; empty without them."""
-        game = self._game()
-        return game.sums[1 + game.n_experts :].copy()
-
-    @property
-    def rounds_awake_(self) -> IntArray:
-        """The number of rounds in which each expert was awake."""
-        game = self._game()
-        return game.counts[: game.n_experts].copy()
-
-    @property
-    def weights_(self) -> FloatArray:
-        """The weight of each expert in the next prediction; they sum to 1.
-
-        Combiners are resolved into their experts, so with them a weight may be negative;
-        ``learner_.distribution()`` has the weights of experts and combiners themselves.
-        """
-        return self._game().expert_weights()
-
-    @property
-    def regret_(self) -> float:
-        """The mixture's own loss less that of the best expert."""
-        check_is_fitted(self)
-        return float(self.total_loss_ - np.min(self.expert_losses_))
-
-    def certificate(self) -> Certificate:
-        """Return the learner's epsilon-regret beside its bound, for every epsilon.
-
-        Both are in units of the loss. With linearised losses, the mixture's regret to **every**
-        convex combination of the experts is at most the realised regret of the first line, and
-        so at most its bound. Otherwise the mixture's regret to the best experts is at most the
-        realised one if the loss is convex.
-        """
-        check_is_fitted(self)
-        found = self.learner_.certificate()
-        if self.linearised_:
-            found = replace(found, title=f"{found.title} on linearised losses")
-        return found
 
     def combination_certificate(self, X: npt.ArrayLike, y: npt.ArrayLike) -> CombinationCertificate:
         """Return the regret to the best convex combination of all rounds beside its bounds.
@@ -327,29 +252,6 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return CombinationCertificate(
             best, self.total_loss_, first.realised, first.promised, self.learner_.t
         )
-
-    def report(self, most: int = 10) -> str:
-        """Return a table of the best experts and combiners, and the regret with its bound."""
-        game = self._game()
-        totals, rounds, names = game.sums[1:], self.learner_.t, self.learner_.names
-        order = np.argsort(totals, kind="stable")
-        weights = self.learner_.distribution()
-        width = max(len("mixture"), *(len(names[i]) for i in order[:most]))
-        lines = [f"{'':{width}}  {'mean loss':>12}  {'weight':>8}"]
-        lines.append(f"{'mixture':{width}}  {self.total_loss_ / rounds:12.6g}")
-        lines += [
-            f"{names[i]:{width}}  {totals[i] / rounds:12.6g}  {weights[i]:8.4f}"
-            for i in order[:most]
-        ]
-        if totals.size > most:
-            lines.append(f"and {totals.size - most} others")
-        regret = self.total_loss_ - totals[order[0]]
-        lines.append(f"regret to {names[order[0]]}: {regret:.6g} in {rounds:,} rounds")
-        certificate = self.certificate()
-        if self.linearised_:
-            first = certificate.at(self.learner_.smallest_epsilon)
-            lines.append(f"regret to every convex combination: at most {first.realised:.6g}")
-        return "\n".join([*lines, "", str(certificate)])
 
     def save(self, path: Path) -> None:
         """Write the mixture to a JSON document, atomically.
@@ -403,7 +305,7 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             if fresh is None:
                 fresh = "game_" not in before
             try:
-                if not fresh and self._is_plain(X) and self._is_outcomes(y, len(X)):
+                if not fresh and self._is_plain(X) and is_outcomes(y, len(X)):
                     return self._play_arrays(X, y)
                 with float_errors("X and y", X):
                     rows, column = validate_data(
@@ -425,19 +327,8 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return {name: value for name, value in state.items() if name != "_lock"}
 
     def _is_plain(self, X: object) -> TypeGuard[FloatArray]:
-        """Whether an array needs none of scikit-learn's checks."""
-        return (
-            type(X) is np.ndarray
-            and X.dtype == np.float64
-            and X.ndim == 2
-            and X.shape[0] > 0
-            and X.shape[1] == vars(self).get("n_features_in_")
-            and "feature_names_in_" not in vars(self)
-        )
-
-    @staticmethod
-    def _is_outcomes(y: object, n: int) -> TypeGuard[FloatArray]:
-        return type(y) is np.ndarray and y.dtype == np.float64 and y.shape == (n,)
+        width = vars(self).get("n_features_in_")
+        return "feature_names_in_" not in vars(self) and is_plain(X, width)
 
     def _play_arrays(
         self, rows: FloatArray, column: FloatArray, *, fresh: bool = False
@@ -459,51 +350,18 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return predictions
 
     def _new_game(self, loss: Loss, n: int) -> MixtureGame:
-        tracking = check_flag("tracking", self.tracking)
-        if tracking and callable(self.learner):
-            raise ValueError(f"tracking needs a learner by name; got {shown(self.learner)}")
-        linearise = False if tracking and self.linearise is None else self.linearise
-        linearised = choose_linearised(loss, linearise)
-        combined = (linearised or (tracking and loss.has_slope)) and self.learner is None
-        if self.combiners is not None:
-            combined = check_flag("combiners", self.combiners)
-            if combined and not loss.has_slope:
-                raise ValueError(f"combiners need a loss with a gradient; got {shown(loss)}")
-        names = self._columns()
-        settings: dict[str, Any] = {"tracking": True} if tracking else {}
-        if combined:
-            named = names or [str(i) for i in range(n)]
-            names = [*named, *(f"combiner: {name}" for name in COMBINERS)]
-            settings["prior"] = combined_prior(n)
-        learner = make_learner(
-            self.learner or default_learner(linearised and not tracking),
-            n + (len(COMBINERS) if combined else 0),
-            loss_range=None if self.learner is None else charged_range(loss, linearised),
-            names=names,
-            **settings,
+        return new_game(
+            loss,
+            n,
+            learner=self.learner,
+            linearise=self.linearise,
+            combiners=self.combiners,
+            tracking=self.tracking,
+            names=self._columns(),
         )
-        combiners = Combiners(n, *loss.prediction_range) if combined else None
-        return MixtureGame(loss, learner, combiners, linearised)
-
-    def _game(self) -> MixtureGame:
-        check_is_fitted(self, "game_")
-        return self.game_
 
     def _experts(self, loss: Loss, X: FloatArray) -> tuple[FloatArray, BoolArray | None]:
-        """Return checked predictions, and which experts are awake if any sleeps.
-
-        In the place of a missing prediction stands the lowest one of its row, without weight.
-        """
-        awake = ~np.isnan(X)
-        if awake.all():
-            filled, mask = X, None
-        else:
-            if not awake.any(axis=1).all():
-                row = int(np.argmin(awake.any(axis=1)))
-                raise ValueError(f"a round needs at least one prediction; row {row} has only NaN")
-            filled, mask = np.where(awake, X, np.nanmin(X, axis=1)[:, None]), awake
-        checked = loss.nearest if self.outside == "nearest" else loss.check_predictions
-        return checked(filled), mask
+        return check_experts(loss, X, to_nearest=self.outside == "nearest")
 
     def _columns(self) -> list[str] | None:
         columns = vars(self).get("feature_names_in_")
@@ -514,14 +372,3 @@ class ExpertMixture(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags.regressor_tags.poor_score = True  # the experts bound the score
         tags.input_tags.allow_nan = True
         return tags
-
-
-def combined_prior(n_experts: int) -> FloatArray:
-    """Return the prior of experts and combiners."""
-    rest = 1.0 - EXPERTS_SHARE
-    shares = [EXPERTS_SHARE / n_experts] * n_experts + [rest / len(COMBINERS)] * len(COMBINERS)
-    return np.array(shares)
-
-
-def _digest(rows: FloatArray) -> bytes:
-    return hashlib.sha256(repr(rows.shape).encode() + np.ascontiguousarray(rows).tobytes()).digest()
