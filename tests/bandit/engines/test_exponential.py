@@ -99,8 +99,7 @@ def test_probabilities_sum_to_one_whatever_is_lost(history):
     for arm, loss in history:
         prob = float(policy.distribution()[arm])
         if prob > 0:
-            policy._pending[arm, prob] = 1
-            policy.update(arm, loss, prob)
+            policy.watch(arm, loss, prob)
     p = policy.distribution()
     assert abs(p.sum() - 1) < 1e-12
     assert (p >= 0).all()

@@ -23,7 +23,7 @@ from driftgames.bandit import (
 from driftgames.bandit.engines import exponential_engine as kernels
 from driftgames.bandit.engines import thompson_engine as thompson
 from driftgames.bandit.engines import tsallis_engine as tsallis
-from driftgames.bandit.pulls.pending import pending_from, pending_rows, put
+from driftgames.bandit.pulls.pending import pending_from, pending_rows
 from driftgames.core.documents import (
     DocumentError,
     decode_array,
@@ -53,14 +53,6 @@ def stream(policy, losses, rng=None):
         policy.update(arm, row[arm], prob)
         drawn.append(arm)
     return drawn
-
-
-def answer(policy, arm, loss, prob):
-    """Give the feedback of a pull as if this arm had been drawn in the last round."""
-    policy._pending[arm, prob] = 1
-    if policy._gamma is None:
-        put(policy._gammas, (arm, prob), policy._engine.gamma)
-    policy.update(arm, loss, prob)
 
 
 def test_the_first_distribution_is_uniform(make):
@@ -96,14 +88,15 @@ def test_estimates_are_unbiased_by_enumeration_of_the_drawn_arm(make):
     losses = np.array([0.9, 0.1, 0.5, 0.7])
     policy = make(4, random_state=0)
     stream(policy, np.random.default_rng(1).random((30, 4)))
-    p, before = policy.distribution(), policy.estimates
-    mean = np.zeros(4)
+    p, waiting, mean = policy.distribution(), policy.copy(), np.zeros(4)
+    waiting.pull()
+    before = waiting.estimates  # a pull may forget, and then it waits for its loss
     for arm in range(4):
         twin = policy.copy()
-        answer(twin, arm, losses[arm], p[arm])
+        twin.watch(arm, losses[arm], p[arm])
         mean += p[arm] * (twin.estimates - before)
     if isinstance(policy, Exp3IX):  # too low, by the factor p / (p + gamma)
-        gamma = policy._engine.rate / 2
+        gamma = waiting._engine.rate / 2
         losses = losses * p / (p + gamma)
     np.testing.assert_allclose(mean, losses, rtol=1e-9)
 
@@ -112,7 +105,7 @@ def test_delayed_and_shuffled_feedback_gives_the_same_estimates(remembering):
     make = remembering
     rng = np.random.default_rng(5)
     policy, expected, waiting = make(5, random_state=1), np.zeros(5), []
-    answer(policy, 0, 0.3, 0.2)  # no two arms are alike from here on
+    policy.watch(0, 0.3, 0.2)  # no two arms are alike from here on
     expected += policy.estimates
     for _ in range(60):
         p = policy.distribution()
@@ -149,7 +142,7 @@ def test_a_discarded_pull_takes_its_gamma_with_it():
     policy.discard(*pulls[1])
     policy.update(0, 1.0, 1.0)
     assert policy.estimates == 1 / (1 + gamma)
-    assert not policy._gammas
+    assert policy.content()["state"]["pending"] == []
 
 
 def test_run_equals_one_pull_and_update_per_round_bit_for_bit(make):

@@ -7,6 +7,7 @@ import pytest
 
 from driftgames.hedge import Hedge, RandomizedHedge
 from driftgames.potentials import Exponential, NormalHedgeDT, RecipePotential
+from tests.refusals import restate
 
 
 def _losses(rounds, n_actions, seed=0):
@@ -28,7 +29,8 @@ def test_actions_are_drawn_from_the_distribution():
     counts = np.zeros(3)
     for seed in range(3000):
         learner = RandomizedHedge(3, Exponential(1.5), random_state=seed)
-        learner._cumulative += row  # as if a round had been played and lost nothing
+        # as if a round had been played and lost nothing
+        learner = restate(learner, state__cumulative=row, state__totals=np.array([1.0, 0, 0, 0]))
         counts[learner.action] += 1
     np.testing.assert_allclose(counts / 3000, learner.distribution(), atol=0.03)
 

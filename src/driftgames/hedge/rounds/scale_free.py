@@ -100,7 +100,7 @@ class ScaleFreeLearner(TwoPassLearner):
         return self._mix_rounds
 
     def _prepare_memory(self, rounds: int) -> None:
-        """Make room for so many more rounds, and no more."""
+        """Make room in the memory for ``rounds`` more rounds."""
 
     def _check_bounded(self) -> None:
         """Raise NoBoundError without a range of the losses."""

@@ -108,7 +108,7 @@ class AdaFixedShare(ScaleFreeLearner):
         return found * self._width
 
     def run_bound(self, switches: int = 0, epsilon: npt.ArrayLike | None = None) -> float:
-        """Return the bound of this run on the regret to sequences that switch so many times.
+        """Return the bound of this run on the regret to sequences with ``switches`` switches.
 
         Every action of the sequence has a prior of at least ``epsilon``. Default: the smallest.
         """

@@ -75,7 +75,7 @@ class FixedShare(TwoPassLearner):
     def for_horizon(
         cls, n_actions: int, horizon: int | None = None, **settings: object
     ) -> FixedShare:
-        """Return one with the rate and the share for a few switches in so many rounds."""
+        """Return a learner whose rate and share suit a few switches in ``horizon`` rounds."""
         if horizon is not None:
             rate = math.sqrt(8.0 * (1.0 + log(float(horizon))) / horizon)
             settings = {"rate": rate, "share": 1.0 / (horizon + 1.0), **settings}
