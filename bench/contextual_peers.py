@@ -70,6 +70,6 @@ PEERS: dict[str, tuple[str, Play]] = {
 }
 """The module that each peer needs, and how it plays; settings are defaults unless named.
 
-The tuned settings of vowpalwabbit are the best of nine on the seeds 1000 to 1003. Costs from -1 to 0
-or from -1/2 to 1/2, and features of each arm in place of interactions, gained nothing.
+The tuned settings of vowpalwabbit are the best of nine on the seeds 1000 to 1003. Costs from -1 to
+0, or from -1/2 to 1/2, and features of each arm in place of interactions gained little.
 """

@@ -66,7 +66,7 @@ def test_lem1_two_norm_inequality_is_exact_below_minus_one(s, t):
 
 
 @given(t=st.integers(2, 10**6), share=st.floats(-1, 1), near=st.booleans())
-def test_backward_heat_inequality_holds_in_every_round_and_loses_little(t, share, near):
+def test_backward_heat_inequality_holds_in_every_round(t, share, near):
     phi = BackwardHeat()
     s = share * min(t - 1, 5 * t**0.5 if near else 600 * t**0.5, 1000)
     scale = phi.log_scale([s], t)

@@ -12,21 +12,13 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from driftgames.core.checks import as_floats, float_errors, unmask
-from driftgames.core.documents import DocumentError, read_document, write_document
-from driftgames.core.typing import BoolArray, Content, FloatArray, Path
+from driftgames.core.typing import BoolArray, Content, FloatArray
 from driftgames.hedge.losses.loss_base import Loss, LossFunction, Range
 from driftgames.hedge.losses.make_loss import make_loss
 from driftgames.hedge.mixture.hindsight import CombinationCertificate, best_combination
-from driftgames.hedge.mixture.mixture_files import (
-    KIND,
-    VERSION,
-    check_outside,
-    content_of,
-    mixture_of,
-)
+from driftgames.hedge.mixture.mixture_files import SavedMixture, check_outside
 from driftgames.hedge.mixture.mixture_game import MixtureGame
 from driftgames.hedge.mixture.mixture_input import check_experts, digest, is_outcomes, is_plain
-from driftgames.hedge.mixture.mixture_record import MixtureRecord
 from driftgames.hedge.mixture.mixture_setup import new_game
 from driftgames.hedge.registry import LearnerChoice
 
@@ -37,7 +29,7 @@ class LookAheadWarning(UserWarning):
     """Predictions of past rounds know the outcomes of these rounds."""
 
 
-class ExpertMixture(MixtureRecord, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""A combination of experts' predictions, re-weighted after every outcome.
 
     .. math:: \hat y_t = \sum_i p_{t,i} x_{t,i}, \qquad
@@ -253,51 +245,6 @@ class ExpertMixture(MixtureRecord, RegressorMixin, BaseEstimator):  # type: igno
             best, self.total_loss_, first.realised, first.promised, self.learner_.t
         )
 
-    def save(self, path: Path) -> None:
-        """Write the mixture to a JSON document, atomically.
-
-        It holds the loss, the learner and the totals. A function, such as your own loss or
-        factory of learners, must be given to `load` again.
-        """
-        write_document(path, KIND, VERSION, self.content())
-
-    def content(self) -> Content:
-        """Return arguments and state as JSON."""
-        check_is_fitted(self)
-        return content_of(self)
-
-    @classmethod
-    def load(
-        cls,
-        path: Path,
-        *,
-        loss: str | Loss | LossFunction | None = None,
-        learner: LearnerChoice = None,
-        **given: Any,
-    ) -> ExpertMixture:
-        """Return the mixture that was saved at ``path``; it continues to the same bits.
-
-        ``loss``, ``learner`` and ``given`` (arguments of the learner) are for what a file cannot
-        hold. They cannot change what the file does hold.
-        """
-        content = read_document(path, KIND, VERSION)
-        try:
-            return cls.from_content(content, loss=loss, learner=learner, **given)
-        except DocumentError as error:
-            raise DocumentError(f"{path}: {error}") from error
-
-    @classmethod
-    def from_content(
-        cls,
-        content: Content,
-        *,
-        loss: str | Loss | LossFunction | None = None,
-        learner: LearnerChoice = None,
-        **given: Any,
-    ) -> ExpertMixture:
-        """Return the mixture whose `content` this is; the arguments are those of `load`."""
-        return mixture_of(cls, content, loss, learner, given)
-
     def _play(self, X: npt.ArrayLike, y: npt.ArrayLike, *, fresh: bool | None) -> FloatArray:
         """Play rounds; ``fresh=None`` begins only where nothing was played before."""
         with self.__dict__.setdefault("_lock", threading.RLock()):  # as that of a `Stateful`
@@ -362,10 +309,6 @@ class ExpertMixture(MixtureRecord, RegressorMixin, BaseEstimator):  # type: igno
 
     def _experts(self, loss: Loss, X: FloatArray) -> tuple[FloatArray, BoolArray | None]:
         return check_experts(loss, X, to_nearest=self.outside == "nearest")
-
-    def _columns(self) -> list[str] | None:
-        columns = vars(self).get("feature_names_in_")
-        return None if columns is None else [str(column) for column in columns]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

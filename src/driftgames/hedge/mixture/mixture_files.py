@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from driftgames.core.checks import check_finite, check_range, shown
 from driftgames.core.description import UNREADABLE, describe, explain, restore
-from driftgames.core.documents import DocumentError, decode_array, encode_array
+from driftgames.core.documents import (
+    DocumentError,
+    decode_array,
+    encode_array,
+    read_document,
+    write_document,
+)
 from driftgames.core.schema import (
     FLAG,
     LIST,
@@ -21,19 +28,18 @@ from driftgames.core.schema import (
     check_members,
 )
 from driftgames.core.state import nested, restore_nested
-from driftgames.core.typing import Content
+from driftgames.core.typing import Content, Path
 from driftgames.hedge.losses.loss_base import Loss, LossFunction
 from driftgames.hedge.losses.make_loss import make_loss
 from driftgames.hedge.mixture.combiners import COMBINERS, Combiners, check_state
 from driftgames.hedge.mixture.mixture_game import MixtureGame
+from driftgames.hedge.mixture.mixture_record import MixtureRecord
 from driftgames.hedge.registry import LearnerChoice
 from driftgames.hedge.rounds.base import ExpertLearner
 from driftgames.hedge.rounds.checks import check_units
 from driftgames.hedge.rounds.linearised import charged_range
 
-if TYPE_CHECKING:
-    from driftgames.hedge.mixture.expert_mixture import ExpertMixture
-
+Mixture = TypeVar("Mixture", bound="SavedMixture")
 KIND, VERSION = "driftgames.ExpertMixture", 5
 _ARGUMENTS = {
     "loss": OBJECT,
@@ -54,9 +60,69 @@ _STATE = {
 }
 
 
-def content_of(mixture: ExpertMixture) -> Content:
+class SavedMixture(MixtureRecord):
+    """A mixture as a file has it: its arguments, its columns and its game."""
+
+    loss: str | Loss | LossFunction
+    learner: LearnerChoice
+    outside: str
+    linearise: bool | None
+    combiners: bool | None
+    tracking: bool
+    n_features_in_: int
+    feature_names_in_: npt.NDArray[Any]
+
+    def save(self, path: Path) -> None:
+        """Write the mixture to a JSON document, atomically.
+
+        It holds the loss, the learner and the totals. A function, such as your own loss or
+        factory of learners, must be given to `load` again.
+        """
+        write_document(path, KIND, VERSION, self.content())
+
+    def content(self) -> Content:
+        """Return arguments and state as JSON."""
+        return _content_of(self, self._game())
+
+    @classmethod
+    def load(
+        cls,
+        path: Path,
+        *,
+        loss: str | Loss | LossFunction | None = None,
+        learner: LearnerChoice = None,
+        **given: Any,
+    ) -> Self:
+        """Return the mixture that was saved at ``path``; it continues to the same bits.
+
+        ``loss``, ``learner`` and ``given`` (arguments of the learner) are for what a file cannot
+        hold. They cannot change what the file does hold.
+        """
+        content = read_document(path, KIND, VERSION)
+        try:
+            return cls.from_content(content, loss=loss, learner=learner, **given)
+        except DocumentError as error:
+            raise DocumentError(f"{path}: {error}") from error
+
+    @classmethod
+    def from_content(
+        cls,
+        content: Content,
+        *,
+        loss: str | Loss | LossFunction | None = None,
+        learner: LearnerChoice = None,
+        **given: Any,
+    ) -> Self:
+        """Return the mixture whose `content` this is; the arguments are those of `load`."""
+        return _mixture_of(cls, content, loss, learner, given)
+
+    def _columns(self) -> list[str] | None:
+        columns = vars(self).get("feature_names_in_")
+        return None if columns is None else [str(column) for column in columns]
+
+
+def _content_of(mixture: SavedMixture, game: MixtureGame) -> Content:
     """Return arguments and state as JSON."""
-    game = mixture.game_
     return {
         "arguments": {
             "loss": describe(mixture.loss_),
@@ -78,13 +144,13 @@ def content_of(mixture: ExpertMixture) -> Content:
     }
 
 
-def mixture_of(
-    cls: type[ExpertMixture],
+def _mixture_of(
+    cls: type[Mixture],
     content: Content,
     loss: str | Loss | LossFunction | None,
     learner: LearnerChoice,
     given: dict[str, Any],
-) -> ExpertMixture:
+) -> Mixture:
     """Return the mixture whose content this is; ``given`` are arguments of the learner."""
     try:
         for half in ("arguments", "state"):
@@ -92,7 +158,7 @@ def mixture_of(
         arguments, state = content["arguments"], content["state"]
         check_members(arguments, _ARGUMENTS)
         check_members(state, _STATE)
-        mixture = cls(
+        mixture = cast(Any, cls)(
             _saved_loss(arguments["loss"], loss),
             learner=_saved_choice(arguments["learner"], learner),
             outside=arguments["outside"],
@@ -116,7 +182,7 @@ def mixture_of(
     return mixture
 
 
-def _game_of(mixture: ExpertMixture, state: Content, given: dict[str, Any]) -> MixtureGame:
+def _game_of(mixture: SavedMixture, state: Content, given: dict[str, Any]) -> MixtureGame:
     """Return the game of a file, or say what does not fit together."""
     learner: ExpertLearner = restore_nested(state["learner"], ExpertLearner, **given)
     loss, linearised = make_loss(mixture.loss), state["linearised"]

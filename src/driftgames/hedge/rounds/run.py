@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,16 @@ from driftgames.certificates.regret_run import RegretRun
 from driftgames.core.display import Fields, Sketch
 from driftgames.core.typing import Axes, Figure
 
-if TYPE_CHECKING:
-    from driftgames.hedge.rounds.base import ExpertLearner
+
+class Player(Protocol):
+    """What has played a run: an `ExpertLearner`."""
+
+    @property
+    def t(self) -> int:
+        """The number of rounds played."""
+
+    def certificate(self) -> Certificate:
+        """Return the certificate of all rounds."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -46,7 +54,7 @@ class ExpertRun(RegretRun):
         The distribution of each round, if ``distributions=True`` was given.
     """
 
-    learner: ExpertLearner
+    learner: Player
     names: tuple[str, ...] | None
     learner_losses: npt.NDArray[np.floating[Any]]
     regret_over_time: npt.NDArray[np.floating[Any]]
