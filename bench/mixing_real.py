@@ -28,7 +28,9 @@ from bench.mixing_references import (
 )
 from driftgames.core.typing import FloatArray
 from driftgames.hedge import ExpertMixture, best_combination
-from driftgames.hedge.losses import Loss, PinballLoss, make_loss
+from driftgames.hedge.losses.interval_losses import PinballLoss
+from driftgames.hedge.losses.loss_base import Loss
+from driftgames.hedge.losses.make_loss import make_loss
 from driftgames.tables import Column, Row, Table
 
 QUANTILE, MISSING, SWAPS = 0.9, 0.3, 3

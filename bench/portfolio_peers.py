@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,18 @@ PEER = "universal"
 """The module of the package universal-portfolios."""
 
 STRATEGIES = ("UP", "BAH", "EG", "ONS", "OLMAR", "PAMR", "RMR", "Anticor", "CWMR")
+
+
+MARKETS = ("sp500", "msci", "tse", "nyse_n")
+"""Markets that come with the package, beside those of `driftgames.datasets`."""
+
+
+def bundled_market(name: str) -> FloatArray:
+    """Return the relatives of a market whose file has the growth of every stock since the start."""
+    home = importlib.import_module(PEER).__file__
+    path = Path(str(home)).parent / "data" / f"{name}.csv"
+    grown = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+    return np.vstack([grown[:1], grown[1:] / grown[:-1]])
 
 
 def peers(market: str, relatives: FloatArray, costs: tuple[float, ...], tell: Tell) -> Table:

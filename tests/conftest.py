@@ -131,7 +131,7 @@ def one_turn():
 LONGEST = (
     "tests/test_golden.py",
     "tests/theorems/test_games.py",
-    "tests/hedge/test_learners.py",
+    "tests/hedge/rounds/test_learners.py",
     "tests/play/test_browser.py",
     "tests/boosting/estimators/test_sklearn_checks.py",
     "tests/bench/test_subjects.py",

@@ -10,7 +10,7 @@ from driftgames.certificates.pairs import PairCertificate
 from driftgames.dask import ExchangeReport
 from driftgames.games import DGv1, PotentialPlayer, StochasticAdversary
 from driftgames.online_boosting import AdaBoostOL, OnlineBBM
-from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm, check_potential
+from driftgames.potentials import BackwardHeat, Exponential, NormalHedgeDT, TwoNorm, check_potential
 
 LOSSES = np.random.default_rng(0).random((40, 5))
 RELATIVES = np.random.default_rng(1).uniform(0.9, 1.1, (30, 3))
@@ -157,6 +157,7 @@ def others():
         games.PlayerAsHedge(PotentialPlayer(TwoNorm()), 4),
         record.animate(),
         plots.ExplanationPage("a model", "yes", [plots.FeatureShape("age", [1.0], [0.1, 0.2])]),
+        BackwardHeat(),
         NormalHedgeDT(),
         TwoNorm(),
         Exponential(0.1),

@@ -31,7 +31,7 @@ PACKAGES = (
 
 ELSEWHERE = {
     "ExpertMixture": "an estimator: scikit-learn shows it",
-    "SeriesMixture": "needs a series of forecasters; tests/hedge/test_series.py",
+    "SeriesMixture": "needs a series of forecasters; tests/hedge/mixture/test_series.py",
     "MinimaxPotential": "holds a function; its repr names it",
     "RecipePotential": "holds a function; its repr names it",
     "DaskBooster": "an estimator: scikit-learn shows it",

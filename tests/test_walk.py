@@ -18,7 +18,7 @@ def _walk():
 @pytest.mark.parametrize(
     ("name", "first", "most"),
     [
-        ("hedge_update", "hedge/base.py", 4),
+        ("hedge_update", "hedge/rounds/base.py", 4),
         ("boosting_fit", "boosting/fit/memory_fit.py", 48),
         ("batch_fit", "boosting/fit/batch_fit.py", 56),
         ("dask_fit", "dask/booster.py", 57),

@@ -1,4 +1,4 @@
-"""Our exp, expm1, sinh, log, log1p and scaled erfc against mpmath, at the extremes too."""
+"""Our elementary functions against mpmath, at the extremes too."""
 
 import math
 
@@ -15,6 +15,7 @@ from driftgames._kernels.elementary import (
     log1p,
     log_all,
     scaled_erfc,
+    scaled_kummer,
     sinh,
 )
 from driftgames._kernels.jit import kernel, specialise
@@ -33,7 +34,7 @@ def _one_by_one(x, out):
         out[i] = each(x[i])  # noqa: F821
 
 
-FUNCTIONS = {f.__name__: f for f in (exp, expm1, sinh, log, log1p, scaled_erfc)}
+FUNCTIONS = {f.__name__: f for f in (exp, expm1, sinh, log, log1p, scaled_erfc, scaled_kummer)}
 LOOPS = {
     name: (specialise(_in_lanes, kernel, each=f), specialise(_one_by_one, kernel, each=f))
     for name, f in FUNCTIONS.items()
@@ -153,3 +154,22 @@ def test_functions_of_arrays_keep_nan_and_say_where_there_is_no_logarithm():
     for function in (exp_all, expm1_all, log_all):
         assert np.isnan(function([np.nan])[0])
     assert np.isnan(log_all([-1.0])[0])
+
+
+@pytest.mark.parametrize(("low", "high"), [(-300, -9), (-9, -2), (-2, 1), (1, 2), (2, 4), (4, 150)])
+def test_scaled_kummer_is_right_to_fifteen_digits(low, high):
+    def exact(x):
+        if x < 1:
+            return mpmath.exp(-x) * sum(
+                x**k / ((2 * k - 1) * mpmath.factorial(k)) for k in range(1, 30)
+            )
+        return mpmath.exp(-x) - mpmath.hyp1f1(1, mpmath.mpf(1) / 2, -x)
+
+    x = 10 ** _points(np.random.default_rng(9), low, high, 250)
+    assert _worst("scaled_kummer", exact, x) < WORST
+
+
+def test_scaled_kummer_at_its_extremes():
+    y = _apply("scaled_kummer", np.array([0.0, -0.0, 1e-320, 1e300]))
+    np.testing.assert_array_equal(y[:3], 0.0)
+    assert y[3] == pytest.approx(5e-301, rel=WORST)

@@ -164,4 +164,4 @@ def test_every_learner_is_run_on_real_losses():
     best = min(table.rows[0][columns.index(name)] for name in columns if name.startswith("EXP"))
     assert table.rows[0][1] == pytest.approx(best, abs=0.2)
     assert len(list(hedge_real.matrices())) >= 9
-    assert len(hedge_real.epsilons("made up", L).rows) == 5
+    assert len(hedge_real.epsilons("made up", L).rows) == 6

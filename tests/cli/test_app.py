@@ -39,7 +39,7 @@ def test_names_that_are_written_out_are_those_of_the_registries():
     assert f"Sets, with commas: {', '.join(KNOWN)}." in " ".join(
         run("reproduce", "--help").output.split()
     )
-    assert {"exp", "2-norm", "normalhedge.dt"} <= set(POTENTIALS)
+    assert {"exp", "2-norm", "normalhedge.dt", "backward-heat"} <= set(POTENTIALS)
 
 
 def test_names_of_boosters_are_read_from_their_registry():

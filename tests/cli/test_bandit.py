@@ -178,3 +178,33 @@ def test_a_log_of_pulls_says_which_arms_may_still_be_the_best(tmp_path):
     assert bad.exit_code == 2
     assert "a loss must lie in [0, 1]" in " ".join(bad.output.split())
     assert call("--log", path, "--arms", 3).exit_code == 2
+
+
+def test_policies_learn_from_a_log_before_they_play(tmp_path):
+    losses, log, out = tmp_path / "losses.csv", tmp_path / "log.csv", tmp_path / "out.json"
+    rows = np.tile([0.2, 0.8, 0.7], (60, 1))
+    np.savetxt(losses, rows, delimiter=",", header="red,green,blue", comments="")
+    pulls = [("red", 0.2), ("green", 0.8), ("blue", 0.7)] * 20
+    log.write_text("arm,propensity,loss\n" + "".join(f"{a},0.3333,{x}\n" for a, x in pulls))
+    options = (losses, "--policies", "thompson,exp3", "--games", 3, "--json", out)
+    regrets = []
+    for more in ((), ("--warm-start", log)):
+        result = call(*options, *more)
+        assert result.exit_code == 0, result.output
+        regrets.append([row["regret"] for row in json.loads(out.read_text())["policies"]])
+    assert regrets[1][0] < 0.5 * regrets[0][0]
+    assert regrets[1][1] < regrets[0][1]
+    assert "nothing is promised" in result.output
+    for change, wanted in (
+        (("red,", "pink,"), "an arm must be one of"),
+        ((",0.3333,", ",0,"), "a propensity must lie in"),
+        ((",0.2", ",7"), "a loss must lie in"),
+    ):
+        (bad := tmp_path / "bad.csv").write_text(log.read_text().replace(*change, 1))
+        assert wanted in " ".join(call(*options, "--warm-start", bad).output.split())
+    assert call("--log", log, "--warm-start", log).exit_code == 2
+    assert call("--warm-start", log, "--arms", 3, "--horizon", 9).exit_code == 2  # no such numbers
+    numbered = log.read_text().replace("red", "0").replace("green", "1").replace("blue", "2")
+    log.write_text(numbered)
+    found = call("--warm-start", log, "--arms", 3, "--horizon", 9, "--games", 1)
+    assert found.exit_code == 0, found.output

@@ -10,7 +10,7 @@ app.command()(game)
 
 
 @pytest.mark.parametrize("adversary", ["random", "stochastic", "greedy"])
-@pytest.mark.parametrize("potential", ["exp", "2-norm", "normalhedge.dt"])
+@pytest.mark.parametrize("potential", ["exp", "2-norm", "normalhedge.dt", "backward-heat"])
 def test_a_game_prints_a_falling_potential_and_a_certificate(potential, adversary):
     options = ["--potential", potential, "--adversary", adversary, "--rounds", "60"]
     result = CliRunner().invoke(app, [*options, "--chips", "5"])

@@ -13,7 +13,7 @@ from driftgames.cli import mix as module
 from driftgames.cli._mix_stream import MixState, Scores
 from driftgames.core.documents import DocumentError
 from driftgames.hedge import ExpertMixture, best_combination
-from driftgames.hedge.losses import PinballLoss
+from driftgames.hedge.losses.interval_losses import PinballLoss
 
 APP = typer.Typer()
 APP.command()(module.mix)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from river import base, checks, datasets, evaluate, linear_model, metrics, preprocessing
 
-from driftgames.hedge.losses import AbsoluteLoss
+from driftgames.hedge.losses.interval_losses import AbsoluteLoss
 from driftgames.hedge.river import HedgeClassifier, HedgeRegressor
 
 

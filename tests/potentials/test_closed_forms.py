@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from driftgames.certificates import bounds
 from driftgames.potentials import (
     POTENTIALS,
+    BackwardHeat,
     Exponential,
     NoBoundError,
     NormalHedgeDT,
@@ -19,7 +20,14 @@ from driftgames.potentials import (
     normalise,
 )
 
-CLOSED_FORMS = [Exponential(0.05), Exponential(3.0), TwoNorm(), NormalHedgeDT(), NormalHedgeDT(7.0)]
+CLOSED_FORMS = [
+    Exponential(0.05),
+    Exponential(3.0),
+    TwoNorm(),
+    NormalHedgeDT(),
+    NormalHedgeDT(7.0),
+    BackwardHeat(),
+]
 EVERY_FORM = pytest.mark.parametrize("phi", CLOSED_FORMS, ids=repr)
 
 
@@ -75,6 +83,32 @@ def test_normal_hedge_dt_weights_equal_mpmath_at_extreme_positions(t, lowest):
     assert (np.abs(found - expected) <= tolerance).all()
 
 
+@pytest.mark.parametrize("t", [1, 2, 1000, 10**6])
+@pytest.mark.parametrize("lowest", [-1.0, -0.999, -0.01])
+def test_backward_heat_weights_equal_mpmath_at_extreme_positions(t, lowest):
+    s = np.array([lowest * t, lowest * t + 1e-3, -0.9, -1e-9, 0.0, 0.5, 1 - 1e-9])
+    phi = BackwardHeat()
+
+    def kummer(x):  # G of the docstring, times exp(-scale)
+        y = mpmath.sqrt(x)
+        rising = y * mpmath.sqrt(mpmath.pi) * mpmath.erfi(y)
+        return (rising - mpmath.exp(x) + 1) * mpmath.exp(-scale)
+
+    with mpmath.workdps(60):
+        root = mpmath.sqrt(t)
+        scale = mpmath.mpf(float(s.min() - 1)) ** 2 / (2 * t) + mpmath.log(t) / 2
+        places = [[min(mpmath.mpf(float(x)) + move, 0) for x in s] for move in (-1, 1)]
+        left, right = ([kummer(x**2 / (2 * t)) for x in row] for row in places)
+        expected = np.array([float(root * (a - b) / 2) for a, b in zip(left, right, strict=True)])
+        heavier = np.array([float(root * a) for a in left])
+    found = phi.weights(s, t)
+    assert np.isfinite(found).all()
+    # a difference of two terms: the error is relative to the larger one
+    exponent = (s - 1) ** 2 / (2 * t)
+    tolerance = heavier * (1e-14 + 4e-16 * (exponent + exponent.max())) + 1e-305
+    assert (np.abs(found - expected) <= tolerance).all()
+
+
 @pytest.mark.parametrize("phi", [Exponential(0.7), Exponential(50.0)], ids=repr)
 def test_exponential_weights_equal_mpmath_at_extreme_positions(phi):
     s = np.array([-1e6, -1e6 + 0.5, -999.0, 0.0, 5.0])
@@ -100,6 +134,11 @@ def test_potential_values_pinned():
         rtol=1e-13,
     )
     np.testing.assert_array_equal(TwoNorm().value([-3.0, 2.0], 5, horizon=9), [13.0, 4.0])
+    np.testing.assert_allclose(
+        BackwardHeat().value([-3.0, -0.5, 0.0, 2.0], 5, horizon=9),
+        [3.1427221554690097, 0.82006781552357856, 0.7639320225002103, 0.7639320225002103],
+        rtol=1e-13,
+    )
 
 
 def test_normal_hedge_dt_flat_start():

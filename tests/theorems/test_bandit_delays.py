@@ -15,7 +15,7 @@ from driftgames.bandit import (
     TsallisINF,
     play_games,
 )
-from driftgames.bandit.tsallis_engine import solve
+from driftgames.bandit.engines.tsallis_engine import solve
 from driftgames.certificates.bounds.bandits import (
     exp3_delayed,
     tsallis_inf_adaptive,

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from driftgames.hedge import ExpertMixture
-from driftgames.hedge.hindsight import best_combination
-from driftgames.hedge.losses import LogLoss, PinballLoss, SquareLoss, make_loss
+from driftgames.hedge.losses.interval_losses import PinballLoss, SquareLoss
+from driftgames.hedge.losses.label_losses import LogLoss
+from driftgames.hedge.losses.make_loss import make_loss
+from driftgames.hedge.mixture.hindsight import best_combination
 
 LOSSES = {
     "square": SquareLoss(None, None),

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftgames.potentials import POTENTIALS, Exponential, NormalHedgeDT, TwoNorm
+from driftgames._kernels.elementary import scaled_kummer_all
+from driftgames.potentials import POTENTIALS, BackwardHeat, Exponential, NormalHedgeDT, TwoNorm
 
 HORIZON, EPSILON = 60, 0.1
 EVERY_POTENTIAL = pytest.mark.parametrize("name", POTENTIALS)
@@ -62,6 +63,41 @@ def test_lem1_two_norm_inequality_is_exact_below_minus_one(s, t):
     assert left <= right * (1 + 1e-14)
     if s <= -1:
         assert left == pytest.approx(right, rel=1e-12)
+
+
+@given(t=st.integers(2, 10**6), share=st.floats(-1, 1), near=st.booleans())
+def test_backward_heat_inequality_holds_in_every_round(t, share, near):
+    phi = BackwardHeat()
+    s = share * min(t - 1, 5 * t**0.5 if near else 600 * t**0.5, 1000)
+    scale = phi.log_scale([s], t)
+    ends = phi.value([s - 1, s + 1], t, log_scale=scale)
+    # a game of t rounds: sqrt(T) - sqrt(t) is left out on both sides, to see small differences
+    left = ends.sum()
+    right = 2 * phi.value([s], t - 1, horizon=t, log_scale=scale)[0]
+    assert np.isfinite(left)
+    assert left <= right * (1 + 1e-13)
+
+
+def test_backward_heat_no_faster_clock_obeys_the_recipe():
+    """With d t in the place of 2 t, and d below 2, a coin outruns the normal variable."""
+    t, d, s = 10**4, 1.9, -300.0
+
+    def value(s, t):
+        x = s * s / (d * t)
+        return t**0.5 * (scaled_kummer_all(x) * np.exp(x) - 1.0)
+
+    assert value(s - 1, t) + value(s + 1, t) > 2 * value(s, t - 1)
+    phi = BackwardHeat()
+    left = phi.value([s - 1, s + 1], t).sum()
+    assert left <= 2 * phi.value([s], t - 1, horizon=t)[0] * (1 + 1e-13)
+
+
+@pytest.mark.parametrize("horizon", [10, 1000, 10**6])
+@pytest.mark.parametrize("epsilon", [1.0, 0.1, 1e-3, 1e-9])
+def test_backward_heat_promises_less_regret_than_normal_hedge_dt(horizon, epsilon):
+    bound = BackwardHeat().bound(horizon, epsilon)
+    assert bound < NormalHedgeDT().bound(horizon, epsilon)
+    assert bound > np.sqrt(2 * horizon * np.log(1 / epsilon))  # EXP tuned to T and epsilon
 
 
 @given(

@@ -1,4 +1,4 @@
-"""exp, expm1, sinh, log, log1p and the scaled erfc: the same bits on every machine.
+"""exp, expm1, sinh, log, log1p, the scaled erfc and a Kummer function: the same bits everywhere.
 
 The C library's and NumPy's functions differ between machines. These are sequences of exactly
 defined operations, on a float or on `Lanes`, with relative errors below 5e-15 (tested against
@@ -55,6 +55,58 @@ _ERFC = (  # from the highest power down
     (-0.0001992610018544279, -0.0007577735257382458, 0.005031971017234254, -0.016197734020451597),
     (0.03716751538360477, -0.06633036581541651, 0.0937328350110569, -0.10103906603618064),
     (0.06809705425420673, 0.015379652102618402, -0.139621116840557, 1.2329951186255526),
+)
+_KUMMER = (  # of the Chebyshev polynomials, from the highest degree down
+    -2.883378126945278e-16,
+    -1.5438438808788923e-16,
+    9.138887439404797e-16,
+    1.847638314598827e-15,
+    -1.1878951836031047e-15,
+    -8.968811954333943e-15,
+    -6.5279503274154075e-15,
+    2.8736436090825845e-14,
+    6.148471345225572e-14,
+    -4.893192586608618e-14,
+    -3.1537764985134536e-13,
+    -1.3202244833214618e-13,
+    1.2295021630310287e-12,
+    1.8031597411393703e-12,
+    -3.75265728690044e-12,
+    -1.1480710609237575e-11,
+    7.432955946818574e-12,
+    5.89321563349808e-11,
+    7.849547911535462e-12,
+    -2.754373548868192e-10,
+    -2.0038046934344722e-10,
+    1.2504841384552882e-09,
+    1.5439924815400379e-09,
+    -5.823563246262399e-09,
+    -9.467200656208343e-09,
+    2.9311482304776356e-08,
+    5.2118828008069706e-08,
+    -1.6539833225989734e-07,
+    -2.57132119071796e-07,
+    1.043645103285073e-06,
+    9.660763194741239e-07,
+    -6.980083615895878e-06,
+    3.4306519619088386e-07,
+    4.408073071269729e-05,
+    -6.358530598681483e-05,
+    -0.0001908605618313734,
+    0.0008301244217996404,
+    -0.0006325087444644641,
+    -0.004359074579249895,
+    0.019860741251695128,
+    -0.047289325106042834,
+    0.07459455523980738,
+    -0.07356612232679974,
+    0.014829886934992936,
+    0.10094618669440392,
+    -0.21853048541085884,
+    0.24154446125040185,
+    -0.0921255786295015,
+    -0.21804376106566054,
+    1.202156246514232,
 )
 
 
@@ -129,6 +181,25 @@ def scaled_erfc(x: float) -> float:
 
 
 @scalar
+def scaled_kummer(x: float) -> float:
+    """Return ``exp(-x)`` times the sum over ``k >= 1`` of ``x**k / ((2 k - 1) k!)``, ``x >= 0``.
+
+    That sum is 1 less Kummer's function M(-1/2, 1/2, x). Times ``exp(-x) (2 x + 1/x)`` it is smooth
+    in ``u = (x - 16) / (x + 16)``, bounded, and 1 at both ends. The coefficients are those of its
+    Chebyshev polynomials, ``c[j] = 2/n sum_k f(u_k) cos(j t_k)`` with ``u_k = cos(t_k)``::
+
+        mp.dps = 50; n = 200; t = [mp.pi * (k + mp.mpf(1) / 2) / n for k in range(n)]
+        f = lambda x: (mp.exp(-x) - mp.hyp1f1(1, mp.mpf(1) / 2, -x)) * (2 * x + 1 / x)
+    """
+    u = 2.0 * ((x - 16.0) / (x + 16.0))
+    above, q = 0.0 * u, 0.0 * u
+    for c in _KUMMER:  # Clenshaw's recurrence
+        above, q = q, fma(u, q, c - above)
+    # the last step has the factor u / 2 where the others have u
+    return (q - 0.5 * u * above) / (2.0 * x + 1.0 / x)
+
+
+@scalar
 def _parts(x: float) -> tuple[float, float]:
     """Return ``2**k`` and ``expm1(r)``."""
     x = greater(x, _UNDERFLOW)
@@ -180,6 +251,15 @@ def log1p_all(x: npt.ArrayLike) -> FloatArray:
     return _apply(_log1p_all, x)
 
 
+def scaled_kummer_all(x: npt.ArrayLike) -> FloatArray:
+    """Return ``scaled_kummer`` of every entry.
+
+    >>> scaled_kummer_all(np.array([0.0, 1.0, 100.0])).round(6)
+    array([0.      , 0.444038, 0.005077])
+    """
+    return _apply(_scaled_kummer_all, x)
+
+
 def _apply(loop: Callable[[FloatArray, FloatArray], None], x: npt.ArrayLike) -> FloatArray:
     values = np.asarray(x, dtype=np.float64)
     out = np.empty(values.size)
@@ -207,6 +287,12 @@ def _expm1_all(x: FloatArray, out: FloatArray) -> None:
 def _log1p_all(x: FloatArray, out: FloatArray) -> None:
     for i in range(0, x.size, LANES):
         store(out, i, log1p(load(x, i, 0.0)))
+
+
+@kernel
+def _scaled_kummer_all(x: FloatArray, out: FloatArray) -> None:
+    for i in range(0, x.size, LANES):
+        store(out, i, scaled_kummer(load(x, i, 1.0)))
 
 
 @kernel

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.bandit.environments import Environment
 from driftgames.bandit.registry import POLICIES, PolicyFactory
-from driftgames.bandit.run import BanditRun
+from driftgames.bandit.runs.environments import Environment
+from driftgames.bandit.runs.run import BanditRun
 from driftgames.certificates import Certificate
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.regret_run import promised_at

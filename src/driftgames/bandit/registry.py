@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from driftgames import bandit
 
 if TYPE_CHECKING:
-    from driftgames.bandit.environments import Environment
-    from driftgames.bandit.policy import BanditPolicy
+    from driftgames.bandit.policies.policy import BanditPolicy
+    from driftgames.bandit.runs.environments import Environment
 
 PolicyFactory = Callable[..., "BanditPolicy"]
 """``make(n_arms, horizon, rng)`` returns a policy that has not played yet."""

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.bandit.log import PullLog
-from driftgames.bandit.policy import BanditPolicy
-from driftgames.bandit.potential_bandit import PotentialBandit
+from driftgames.bandit.logs.log import PullLog
+from driftgames.bandit.policies.policy import BanditPolicy
+from driftgames.bandit.policies.potential_bandit import PotentialBandit
 from driftgames.bandit.registry import POLICIES
 from driftgames.core.checks import check_flag, needs_extra, shown
 from driftgames.core.registry import choose

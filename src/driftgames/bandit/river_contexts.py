@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from driftgames.bandit.contexts.square_cb import SquareCB
 from driftgames.bandit.river import MOST_WAITING
-from driftgames.bandit.square_cb import SquareCB
 from driftgames.core.checks import needs_extra, shown
 
 with needs_extra(__name__, "river"):

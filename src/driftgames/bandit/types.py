@@ -21,7 +21,7 @@ Respond = Callable[[float, FloatArray, FloatArray], None]
 """``respond(t, p, losses)``: an adversary that sees the distribution writes its losses."""
 
 Addresses = tuple[int, int]
-"""The addresses of a generator, as `driftgames.bandit.uniform_kernels.addresses_of` gives them."""
+"""The addresses of a generator: `driftgames.bandit.engines.uniform_kernels.addresses_of`."""
 
 Replay = Callable[[FloatArray, Addresses, ArmArray, FloatArray], None]
 """``replay(losses, addresses, drawn, paid)``: play the rows, write the arms and their losses."""

@@ -11,8 +11,9 @@ import numpy as np
 from driftgames.cli._hedge_report import History
 from driftgames.cli._mix_stream import MixState
 from driftgames.core.typing import Console, FloatArray
-from driftgames.hedge.hindsight import best_combination, least_squares_weights
-from driftgames.hedge.losses import LogLoss, PinballLoss, SquareLoss
+from driftgames.hedge.losses.interval_losses import PinballLoss, SquareLoss
+from driftgames.hedge.losses.label_losses import LogLoss
+from driftgames.hedge.mixture.hindsight import best_combination, least_squares_weights
 from driftgames.tables import Cell, Column, Row, Table, as_records, draw_table
 
 BEST = "best convex combination in hindsight"

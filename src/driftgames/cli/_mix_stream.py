@@ -30,8 +30,8 @@ from driftgames.core.schema import (
 )
 from driftgames.core.state import LAST_ROUND
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.loss_base import Loss
-from driftgames.hedge.mixture import ExpertMixture
+from driftgames.hedge.losses.loss_base import Loss
+from driftgames.hedge.mixture.expert_mixture import ExpertMixture
 
 KIND, VERSION = "driftgames.mix-stream", 3
 _SCHEMA = {

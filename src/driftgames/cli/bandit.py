@@ -49,6 +49,7 @@ def bandit(
     gains: Annotated[bool, typer.Option("--gains/--losses")] = False,
     contexts: str | None = None,
     epsilon: str | None = None,
+    warm_start: str | None = None,
     log: str | None = None,
     delta: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.05,
     plot: Path | None = None,
@@ -81,6 +82,10 @@ def bandit(
 
     Example: driftgames bandit visits.csv --contexts age,hour
 
+    With --warm-start every policy learns from a log first: a table of pulls with the columns arm,
+    propensity and loss (or gain). Nothing is promised then: bounds are for policies that draw their
+    own arms.
+
     With --log no policy plays: a table of pulls, with the columns arm and loss (or gain), is read,
     and the arms that may still be the best are named. The answer holds at all times at once: look
     as often as you like, and stop when one arm is left.
@@ -104,6 +109,8 @@ def bandit(
             around 1; the others are the arms.
         epsilon (E,E): Show the regret to all but the best fraction E of the arms too, as in
             0.1,0.5.
+        warm_start (FILE): A log that the policies learn from before they play. Its arms are the
+            columns of LOSSES, or numbers from 0.
         log (FILE): A table of pulls, with the columns arm and loss (or gain); or -.
         delta: With --log, the chance that the best arm is ever left out.
         plot (FILE): Draw regret over time to this .svg, .pdf or .png.
@@ -116,12 +123,14 @@ def bandit(
             others: dict[str, object] = {"LOSSES": losses, "--adversary": adversary}
             others |= {"--policies": policies, "--arms": arms, "--horizon": horizon}
             others |= {"--gap": gap, "--plot": plot, "--contexts": contexts}
+            others |= {"--warm-start": warm_start}
             if absurd := [option for option, given in others.items() if given is not None]:
                 raise ValueError(f"{absurd[0]} does not go with --log")
             _show_race(log, ends, gains, delta, json)
             return
         factories = _factories(policies, ends, gains)
         epsilons, seen = fractions("--epsilon", epsilon), None
+        names: tuple[str, ...] | None = None
         if losses is None:
             if contexts is not None:
                 raise ValueError("--contexts are columns of LOSSES; there are none")
@@ -139,13 +148,21 @@ def bandit(
                 if value is not None:
                     raise ValueError(f"{option} is for games without LOSSES")
             if contexts is None:
-                source = _read(losses, ends)
+                source, names = _read(losses, ends)
             else:
+                if warm_start is not None:
+                    raise ValueError("--warm-start does not go with --contexts")
                 from driftgames.cli._bandit_contexts import context_rows, read_contexts
 
                 seen = read_contexts(losses, contexts, ends)
                 source = seen.losses
             title = "standard input" if losses == "-" else Path(losses).name
+        if warm_start is not None:
+            from driftgames.cli._bandit_warm_start import read_log, warmed
+
+            n_arms = source.n_arms if losses is None else source.shape[1]
+            pulls = read_log(warm_start, names or [str(k) for k in range(n_arms)], ends, gains)
+            factories = {name: warmed(make, pulls) for name, make in factories.items()}
         series = compare(
             source, horizon, policies=factories, n_games=games, seed=seed, delays=delay
         )
@@ -273,7 +290,7 @@ def _factories(
     }
 
 
-def _read(source: str, ends: tuple[float, float]) -> FloatArray:
+def _read(source: str, ends: tuple[float, float]) -> tuple[FloatArray, tuple[str, ...] | None]:
     import numpy as np
 
     from driftgames.cli._numbers import open_numbers
@@ -282,4 +299,4 @@ def _read(source: str, ends: tuple[float, float]) -> FloatArray:
         blocks = [block.numbers for block in file.checked(*ends)]
     if not blocks:
         raise ValueError("no losses came: the input has a header and no rounds")
-    return np.concatenate(blocks)
+    return np.concatenate(blocks), file.names

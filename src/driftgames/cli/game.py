@@ -21,7 +21,9 @@ class Foe(StrEnum):
 
 @described
 def game(
-    potential: Annotated[str, one_of(("exp", "2-norm", "normalhedge.dt"))] = "normalhedge.dt",
+    potential: Annotated[
+        str, one_of(("exp", "2-norm", "normalhedge.dt", "backward-heat"))
+    ] = "normalhedge.dt",
     imported: ImportedFile = None,
     adversary: Foe = Foe.GREEDY,
     chips: int = 10,

@@ -25,7 +25,7 @@ from driftgames.tables import write_json
 if TYPE_CHECKING:
     from driftgames.cli._mix_stream import MixState
     from driftgames.cli._numbers import NumberFile
-    from driftgames.hedge.loss_base import Loss
+    from driftgames.hedge.losses.loss_base import Loss
 
 LOSSES = ("square", "absolute", "pinball", "log")
 
@@ -144,7 +144,7 @@ def mix(
 
 def _loss(name: str | None, quantile: float | None) -> Loss:
     from driftgames.core.registry import choose
-    from driftgames.hedge.losses import make_loss
+    from driftgames.hedge.losses.make_loss import make_loss
 
     chosen = name or ("square" if quantile is None else "pinball")
     choose("--loss", chosen, dict.fromkeys(LOSSES))

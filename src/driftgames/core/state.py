@@ -189,7 +189,7 @@ def restore_nested(content: Any, wanted: type[Any], **given: Any) -> Any:
     if not isinstance(content, dict) or "kind" not in content:
         raise DocumentError(f"not a {wanted.__name__}: it has no 'kind'")
     STRING.check("kind", content["kind"])
-    package = sys.modules.get(wanted.__module__.rpartition(".")[0])
+    package = sys.modules.get(".".join(wanted.__module__.split(".")[:2]))
     getattr(package, content["kind"], None)  # a lazy package imports the class now
     found = Stateful._stateful.get(content["kind"])
     if found is None or not issubclass(found, wanted):

@@ -66,7 +66,7 @@ def _no_tracking(name: str) -> ValueError:
 
 
 LEARNERS: dict[str, Factory] = {
-    **{name: _hedge(name) for name in ("normalhedge.dt", "exp", "2-norm")},
+    **{name: _hedge(name) for name in ("normalhedge.dt", "backward-heat", "exp", "2-norm")},
     "normalhedge": _without_horizon(lambda: hedge.NormalHedge),
     "adanormalhedge": _without_horizon(
         lambda: hedge.AdaNormalHedge, lambda: hedge.AdaNormalHedgeTV
@@ -113,8 +113,9 @@ def make_learner(choice: LearnerChoice, n_actions: int, **arguments: Any) -> Exp
     >>> make_learner("follow the leader", 3)
     Traceback (most recent call last):
     ...
-    ValueError: learner must be one of normalhedge.dt, exp, 2-norm, normalhedge, adanormalhedge,
-    adahedge, squint, boa, adanormalhedge.tv, ada-fixed-share, fixed-share, two-experts,
+    ValueError: learner must be one of normalhedge.dt, backward-heat, exp, 2-norm, normalhedge,
+    adanormalhedge, adahedge, squint, boa, adanormalhedge.tv, ada-fixed-share, fixed-share,
+    two-experts,
     normalhedge.dt, d=5, recipe; got 'follow the leader'
     """
     from driftgames.core.checks import shown

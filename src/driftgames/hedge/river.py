@@ -14,16 +14,16 @@ import numpy as np
 from driftgames.certificates import Certificate
 from driftgames.core.checks import needs_extra
 from driftgames.core.typing import FloatArray
-from driftgames.hedge.base import ExpertLearner
-from driftgames.hedge.linearised import (
+from driftgames.hedge.losses.loss_base import Loss, LossFunction, Range
+from driftgames.hedge.losses.make_loss import make_loss
+from driftgames.hedge.registry import LearnerChoice, make_learner
+from driftgames.hedge.rounds.base import ExpertLearner
+from driftgames.hedge.rounds.linearised import (
     charged_range,
     choose_linearised,
     default_learner,
     play_linearised,
 )
-from driftgames.hedge.loss_base import Loss, LossFunction, Range
-from driftgames.hedge.losses import make_loss
-from driftgames.hedge.registry import LearnerChoice, make_learner
 
 with needs_extra(__name__, "river"):
     from river import base

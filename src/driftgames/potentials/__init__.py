@@ -6,6 +6,7 @@ step to the right of it. The weights are the decision. A new potential is one cl
 it registers itself by name, and every learner, booster and theorem test can use it.
 """
 
+from driftgames.potentials.backward_heat import BackwardHeat
 from driftgames.potentials.base import POTENTIALS, NoBoundError, Potential, normalise
 from driftgames.potentials.conditions import PotentialCheck, check_potential, require_potential
 from driftgames.potentials.exponential import Exponential
@@ -16,6 +17,7 @@ from driftgames.potentials.two_norm import TwoNorm
 
 __all__ = [
     "POTENTIALS",
+    "BackwardHeat",
     "Exponential",
     "MinimaxPotential",
     "NoBoundError",

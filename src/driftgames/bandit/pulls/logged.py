@@ -1,0 +1,30 @@
+"""The columns of a log of pulls, which a policy reads and `driftgames.bandit.PullLog` writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from driftgames.core.data_frames import as_frame
+
+Columns = dict[str, list[Any]]
+"""``round``, ``arm``, ``propensity`` and ``loss`` of every pull, in the order of the pulls."""
+
+
+class LoggedPulls:
+    """What a log of pulls is to those who read it: its columns."""
+
+    columns: Columns
+
+
+def columns_of(log: Any) -> Columns:
+    """Return the columns of a log, or of a data frame that has them."""
+    if isinstance(log, LoggedPulls):
+        return log.columns
+    frame = as_frame(log)
+    if frame is None:
+        raise ValueError(f"log must be a PullLog or a data frame; got {type(log).__name__}")
+    names = ("round", "arm", "propensity", "loss")
+    if missing := [name for name in names if name not in frame.columns]:
+        raise ValueError(f"a log needs the columns {', '.join(names)}; missing: {missing}")
+    optional = ("context",) if "context" in frame.columns else ()
+    return {name: frame[name].to_list() for name in (*names, *optional)}
