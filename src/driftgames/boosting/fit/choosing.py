@@ -1,33 +1,52 @@
-"""Folds for a race of sizes: all examples in turn, or of many examples a sample and one part.
+"""Folds for a race of sizes: how many examples are held out, and how often they are dealt.
 
-Below `LARGE` examples five parts are held out in turn. From there on a sample of `SAMPLE` examples
-chooses the number of leaves, with one part of five held out. Then one booster of this size plays on
-all examples but a tenth, which chooses its rounds and calibrates it. So choosing costs less than
-fitting there.
+- Below `SCOUTED` examples five parts are held out in turn. A mean of boosters is then made of
+  `N_DEALS` deals: the sizes that are in it are fitted to the folds of other deals too. There is one
+  deal only where there are more than `FEW_CLASSES` classes.
+- From there on the first fold races alone, and its best sizes play on all five folds.
+- From `LARGE` examples on a sample of `SAMPLE` examples chooses the number of leaves, with one part
+  of five held out. Then one booster of this size plays on all examples but a tenth, which chooses
+  its rounds and calibrates it. So choosing costs less than fitting there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from driftgames.boosting.fit import calibration
 from driftgames.boosting.fit.calibration import FoldKeys, RowKeys, deal_folds
 from driftgames.boosting.fit.folds import Fold
-from driftgames.boosting.fit.race import Entrant, Race, run_race, sizes_for, stages_for
-from driftgames.boosting.fit.training_rows import FoldRows
+from driftgames.boosting.fit.means import Mean, best_mean
+from driftgames.boosting.fit.race import (
+    Entrant,
+    Race,
+    play_folds_to,
+    run_race,
+    run_scouted,
+    sizes_for,
+    stages_for,
+)
+from driftgames.boosting.fit.training_rows import Coded, FoldRows
 from driftgames.boosting.growth.shape import TreeShape
-from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.weights.example_chips import ExampleChips
 from driftgames.core.typing import IntArray
 
 N_FOLDS = 5
 """The number of parts that are held out in turn."""
+
+SCOUTED = 3_000
+"""From this number of examples on, the first fold races alone."""
+
+N_DEALS = 3
+"""How often few examples are dealt to folds for a mean of boosters."""
+
+FEW_CLASSES = 4
+"""For more classes examples are dealt once only."""
 
 SAMPLE = 25_000
 """The number of examples that choose the leaves where there are many."""
@@ -41,8 +60,16 @@ class SizeRace(Race):
 
     shape: TreeShape
     dealt: FoldKeys
-    encoders: Mapping[int, Sequence[CategoryEncoder | None]]
-    """The encoders of the folds of each size."""
+    deal_again: Callable[[Sequence[Entrant]], list[list[Entrant]]]
+    """It returns sizes with those of other deals that play as many rounds."""
+
+    def mean(self) -> Mean | None:
+        """Return the mean of boosters of the least log-loss, by all deals.
+
+        None if no fold has a hypothesis.
+        """
+        mean = best_mean(self.ranked)
+        return mean and (Mean.of(self.deal_again(mean.entrants)) or mean)
 
 
 def choose_size(
@@ -109,21 +136,40 @@ def _race(
         return None
     labels = keys.labels if n_classes > 2 else None
     begin = partial(start, n_rounds=stages[-1])
-    coded: dict[tuple[int, bool], Any] = {}
-    entrants, encoders = [], {}
-    for shape in shapes:
-        fitted = shape.fitted_to(n_classes, rows.n_rows)
-        folds, own = [], []
-        for number in dealt.folds:
-            held = dealt.part == number
-            which = number, not fitted.is_stump
-            if which not in coded:
-                coded[which] = rows.coded(held, ranked=which[1])
-            encoder, binned = coded[which]
-            folds.append(Fold(binned, fitted, held, begin, labels, n_classes, n_threads))
-            own.append(encoder)
-        entrants.append(Entrant(fitted.most_leaves or 0, folds, dealt))
-        encoders[entrants[-1].max_leaves] = own
-    race = run_race(entrants, stages, pool, tell)
-    shape = shapes[entrants.index(race.winner)]
-    return SizeRace(race.ranked, race.choice, shape, dealt, encoders)
+
+    def enter(shapes: Sequence[TreeShape], dealt: FoldKeys) -> list[Entrant]:
+        coded: dict[tuple[int, bool], Coded] = {}
+        entrants = []
+        for shape in shapes:
+            folds, encoders = [], []
+            for number in dealt.folds:
+                held = dealt.part == number
+                which = number, not shape.is_stump
+                if which not in coded:
+                    coded[which] = rows.coded(held, ranked=which[1])
+                encoder, binned = coded[which]
+                folds.append(Fold(binned, shape, held, begin, labels, n_classes, n_threads))
+                encoders.append(encoder)
+            entrants.append(Entrant(shape.most_leaves or 0, folds, dealt, encoders))
+        return entrants
+
+    fitted = [shape.fitted_to(n_classes, rows.n_rows) for shape in shapes]
+    scouts = rows.n_rows >= SCOUTED and len(dealt.folds) > 1
+    race = (run_scouted if scouts else run_race)(enter(fitted, dealt), stages, pool, tell)
+    by_leaves = {shape.most_leaves or 0: shape for shape in fitted}
+
+    def deal_again(entrants: Sequence[Entrant]) -> list[list[Entrant]]:
+        few = rows.n_rows < SCOUTED and n_classes <= FEW_CLASSES
+        own = [by_leaves[each.max_leaves] for each in entrants]
+        deals = range(1, N_DEALS if few else 1)
+        others = [enter(own, deal_folds(keys.dealt_again(k), N_FOLDS)) for k in deals]
+        reached = [each.stages[each.best] for each in entrants] * len(others)
+        added = [each for deal in others for each in deal]
+        asked = [(each.folds, stage) for each, stage in zip(added, reached, strict=True)]
+        votes = play_folds_to(asked, pool)
+        for each, stage, found in zip(added, reached, votes, strict=True):
+            each.measure(stage, found)
+        return [list(each) for each in zip(entrants, *others, strict=True)]
+
+    shape = by_leaves[race.winner.max_leaves]
+    return SizeRace(race.ranked, race.choice, shape, dealt, deal_again)

@@ -278,12 +278,9 @@ class BoostingRounds(BoosterInput):
             shape, n_rounds = race.shape, plan.n_rounds or race.choice.n_estimators
             mean = race.mean() if plan.averages else None
             if mean is not None:
-                encoders = [
-                    encoder for each in mean.entrants for encoder in race.encoders[each.max_leaves]
-                ]
-                outline, _ = watch_with(encoders[0])
+                outline, _ = watch_with(mean.entrants[0].encoders[0])
                 given = race.dealt, masses, self.binding_settings(), race.choice
-                fitted = average(mean, encoders, outline, *given)
+                fitted = average(mean, outline, *given)
                 sigmoid = mean.calibration if self.calibrate else None
                 return fitted.settled(fitted.model.n_rounds, sigmoid, race.held_out), True
         n_rounds = n_rounds or USUAL_ROUNDS
