@@ -133,7 +133,7 @@ LONGEST = (
     "tests/theorems/test_games.py",
     "tests/hedge/test_learners.py",
     "tests/play/test_browser.py",
-    "tests/boosting/test_sklearn_checks.py",
+    "tests/boosting/estimators/test_sklearn_checks.py",
     "tests/bench/test_subjects.py",
     "tests/paper/test_published.py",
     "tests/dask/test_dask.py",

@@ -11,7 +11,7 @@ from driftgames.boosting.data.row_sample import hash_rows
 from driftgames.boosting.fit.calibration import FoldKeys, RowKeys, deal_folds, exact_mean
 from driftgames.boosting.fit.race import Entrant, run_race, sizes_for
 from driftgames.boosting.model.calibration import Calibration
-from tests.boosting.race_rule import run_by_rule
+from tests.boosting.fit.race_rule import run_by_rule
 
 SIZES, STAGES = (2, 4, 8), (1, 2, 4, 8)
 

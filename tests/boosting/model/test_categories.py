@@ -358,7 +358,7 @@ def test_columns_that_no_fit_makes_are_refused(settings, message):
 
 @pytest.mark.parametrize("depth", [1, 3])
 def test_the_documents_say_what_a_model_is_and_how_to_predict_without_it(depth, tmp_path):
-    docs = Path(__file__).parents[2] / "docs"
+    docs = Path(__file__).parents[3] / "docs"
     (snippet,) = re.findall(r"```python\n(.*?)```", (docs / "categories.md").read_text(), re.DOTALL)
     exec(snippet, {})
     frame, y = draw(6)

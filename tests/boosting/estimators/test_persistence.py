@@ -198,7 +198,7 @@ def test_the_document_says_how_to_predict_without_the_library(data, tmp_path, de
     X, y = data
     booster = AdaBoostClassifier(ROUNDS, max_depth=depth, calibrate=False).fit(X, y)
     booster.save(tmp_path / "m.json")
-    text = (Path(__file__).parents[2] / "docs" / "model_format.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "model_format.md").read_text()
     code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[1 + (depth > 1)]
     namespace = {}
     exec(code.replace('"m.json"', repr(str(tmp_path / "m.json"))), namespace)
@@ -208,7 +208,7 @@ def test_the_document_says_how_to_predict_without_the_library(data, tmp_path, de
 def test_the_document_names_every_member_of_the_content(data):
     X, y = data
     content = encode_model(NHBoostDTClassifier(3, max_leaves=2).fit(X, y))
-    text = (Path(__file__).parents[2] / "docs" / "model_format.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "model_format.md").read_text()
     trees = encode_model(NHBoostDTClassifier(3, max_depth=2).fit(X, y))["trees"]
     mean = encode_model(NHBoostDTClassifier(3).fit(X, y))
     assert set(mean) - set(content) == {"trees", "chosen", "members", "mean_error"}
