@@ -1,9 +1,10 @@
 """Folds for a race of sizes: how many examples are held out, and how often they are dealt.
 
-- Below `SCOUTED` examples five parts are held out in turn. A mean of boosters is then made of
-  `N_DEALS` deals: the sizes that are in it are fitted to the folds of other deals too. There is one
-  deal only where there are more than `FEW_CLASSES` classes.
+- Below `SCOUTED` examples five parts are held out in turn.
 - From there on the first fold races alone, and its best sizes play on all five folds.
+- Up to `FEW_VALUES` values, examples times columns, and `FEW_CLASSES` classes a mean is made of
+  `N_DEALS` races. Each deals the examples to folds in its own way. The first one tells what was
+  chosen.
 - From `LARGE` examples on a sample of `SAMPLE` examples chooses the number of leaves, with one part
   of five held out. Then one booster of this size plays on all examples but a tenth, which chooses
   its rounds and calibrates it. So choosing costs less than fitting there.
@@ -25,7 +26,6 @@ from driftgames.boosting.fit.means import Mean, best_mean
 from driftgames.boosting.fit.race import (
     Entrant,
     Race,
-    play_folds_to,
     run_race,
     run_scouted,
     sizes_for,
@@ -42,11 +42,14 @@ N_FOLDS = 5
 SCOUTED = 3_000
 """From this number of examples on, the first fold races alone."""
 
-N_DEALS = 3
-"""How often few examples are dealt to folds for a mean of boosters."""
+FEW_VALUES = 20_000
+"""Up to this number of values, examples times columns, a mean is made of several races."""
 
 FEW_CLASSES = 4
-"""For more classes examples are dealt once only."""
+"""For more classes it is made of one."""
+
+N_DEALS = 3
+"""The number of these races."""
 
 SAMPLE = 25_000
 """The number of examples that choose the leaves where there are many."""
@@ -60,8 +63,8 @@ class SizeRace(Race):
 
     shape: TreeShape
     dealt: FoldKeys
-    deal_again: Callable[[Sequence[Entrant]], list[list[Entrant]]]
-    """It returns sizes with those of other deals that play as many rounds."""
+    again: tuple[Callable[[], SizeRace | None], ...] = ()
+    """They race on other deals; see `N_DEALS`."""
 
     def mean(self) -> Mean | None:
         """Return the mean of boosters of the least log-loss, by all deals.
@@ -69,7 +72,10 @@ class SizeRace(Race):
         None if no fold has a hypothesis.
         """
         mean = best_mean(self.ranked)
-        return mean and (Mean.of(self.deal_again(mean.entrants)) or mean)
+        if mean is None:
+            return None
+        others = (race and best_mean(race.ranked) for race in (deal() for deal in self.again))
+        return Mean.of([mean, *(each for each in others if each is not None)]) or mean
 
 
 def choose_size(
@@ -92,7 +98,12 @@ def choose_size(
     shapes = [replace(shape, max_leaves=size) for size in sizes]
     make = partial(_race, start=start, stages=stages, n_classes=n_classes, pool=pool, tell=tell)
     if rows.n_rows < calibration.LARGE:
-        return make(rows, keys, shapes, deal_folds(keys, N_FOLDS))
+        races = [
+            partial(make, rows, own, shapes, deal_folds(own, N_FOLDS))
+            for own in _deals(keys, rows, n_classes)
+        ]
+        race = races[0]()
+        return race and replace(race, again=tuple(races[1:]))
     first: SizeRace | None = None
     if len(shapes) > 1:
         at = sample_rows(keys)
@@ -106,6 +117,12 @@ def choose_size(
     if last is None or first is None:
         return last
     return replace(last, choice=last.choice.after(first.choice))
+
+
+def _deals(keys: RowKeys, rows: FoldRows, n_classes: int) -> list[RowKeys]:
+    """Return the keys of each deal of the examples to folds."""
+    few = rows.n_rows * rows.n_columns <= FEW_VALUES and n_classes <= FEW_CLASSES
+    return [keys, *(keys.dealt_again(k) for k in range(1, N_DEALS if few else 1))]
 
 
 def _first_fold(dealt: FoldKeys) -> FoldKeys:
@@ -137,39 +154,21 @@ def _race(
     labels = keys.labels if n_classes > 2 else None
     begin = partial(start, n_rounds=stages[-1])
 
-    def enter(shapes: Sequence[TreeShape], dealt: FoldKeys) -> list[Entrant]:
-        coded: dict[tuple[int, bool], Coded] = {}
-        entrants = []
-        for shape in shapes:
-            folds, encoders = [], []
-            for number in dealt.folds:
-                held = dealt.part == number
-                which = number, not shape.is_stump
-                if which not in coded:
-                    coded[which] = rows.coded(held, ranked=which[1])
-                encoder, binned = coded[which]
-                folds.append(Fold(binned, shape, held, begin, labels, n_classes, n_threads))
-                encoders.append(encoder)
-            entrants.append(Entrant(shape.most_leaves or 0, folds, dealt, encoders))
-        return entrants
-
     fitted = [shape.fitted_to(n_classes, rows.n_rows) for shape in shapes]
+    coded: dict[tuple[int, bool], Coded] = {}
+    entrants = []
+    for shape in fitted:
+        folds, encoders = [], []
+        for number in dealt.folds:
+            held = dealt.part == number
+            which = number, not shape.is_stump
+            if which not in coded:
+                coded[which] = rows.coded(held, ranked=which[1])
+            encoder, binned = coded[which]
+            folds.append(Fold(binned, shape, held, begin, labels, n_classes, n_threads))
+            encoders.append(encoder)
+        entrants.append(Entrant(shape.most_leaves or 0, folds, dealt, encoders))
     scouts = rows.n_rows >= SCOUTED and len(dealt.folds) > 1
-    race = (run_scouted if scouts else run_race)(enter(fitted, dealt), stages, pool, tell)
-    by_leaves = {shape.most_leaves or 0: shape for shape in fitted}
-
-    def deal_again(entrants: Sequence[Entrant]) -> list[list[Entrant]]:
-        few = rows.n_rows < SCOUTED and n_classes <= FEW_CLASSES
-        own = [by_leaves[each.max_leaves] for each in entrants]
-        deals = range(1, N_DEALS if few else 1)
-        others = [enter(own, deal_folds(keys.dealt_again(k), N_FOLDS)) for k in deals]
-        reached = [each.stages[each.best] for each in entrants] * len(others)
-        added = [each for deal in others for each in deal]
-        asked = [(each.folds, stage) for each, stage in zip(added, reached, strict=True)]
-        votes = play_folds_to(asked, pool)
-        for each, stage, found in zip(added, reached, votes, strict=True):
-            each.measure(stage, found)
-        return [list(each) for each in zip(entrants, *others, strict=True)]
-
-    shape = by_leaves[race.winner.max_leaves]
-    return SizeRace(race.ranked, race.choice, shape, dealt, deal_again)
+    race = (run_scouted if scouts else run_race)(entrants, stages, pool, tell)
+    shape = next(each for each in fitted if (each.most_leaves or 0) == race.winner.max_leaves)
+    return SizeRace(race.ranked, race.choice, shape, dealt)

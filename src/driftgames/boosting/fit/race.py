@@ -48,26 +48,27 @@ KEPT_VOTES = 2
 MOST_SIZES = 3
 """The largest number of sizes in a mean, and of those that go on after the first fold."""
 
+_LEAST_EXAMPLES = 10  # for each leaf
 _MANY_CLASSES = 10  # beyond them a trial is slow
 _BEHIND = 2.0  # standard errors by which a size that is dropped is behind
 
 
 def sizes_for(n_classes: int, n_examples: int) -> list[int]:
-    """Return the numbers of leaves to choose from: at most one leaf for every two examples.
+    """Return the numbers of leaves to choose from: at most one leaf for every ten examples.
 
     A tree of K classes needs K leaves to vote for each. The more classes there are, the more a
     trial costs, and the fewer trials there are.
 
     >>> sizes_for(2, 1000), sizes_for(3, 1000), sizes_for(7, 1000), sizes_for(12, 1000)
     ([2, 4, 8, 16, 32], [2, 5, 12, 24], [2, 9, 28], [2, 14])
-    >>> sizes_for(2, 9)
-    [2, 4]
+    >>> sizes_for(2, 80)
+    [2, 4, 8]
     """
     sizes = {2, 4, 8, 16, 32}
     if n_classes > 2:
         most = 8 if n_classes <= 4 else 4 if n_classes <= _MANY_CLASSES else 0
         sizes = {2, n_classes + 2, *(k * n_classes for k in (4, 8) if k <= most)}
-    return sorted(size for size in sizes if size == 2 or 2 * size <= n_examples)
+    return sorted(size for size in sizes if size == 2 or _LEAST_EXAMPLES * size <= n_examples)
 
 
 def stages_for(n_classes: int) -> list[int]:
@@ -95,7 +96,7 @@ class Entrant:
         self.max_leaves = max_leaves
         self.folds = list(folds)
         self.encoders = list(encoders)
-        self._dealt = dealt
+        self.dealt = dealt
         self._at = np.flatnonzero(np.isin(dealt.part, dealt.folds))
         self.stages: list[int] = []
         self.means: list[float] = []
@@ -109,19 +110,18 @@ class Entrant:
 
     def fresh(self, n_folds: int | None = None) -> Entrant:
         """Return a size with the first folds, all by default, that has measured nothing."""
-        dealt = self._dealt._replace(folds=self._dealt.folds[:n_folds])
+        dealt = self.dealt._replace(folds=self.dealt.folds[:n_folds])
         return Entrant(self.max_leaves, self.folds[:n_folds], dealt, self.encoders[:n_folds])
 
     def measure(self, stage: int, votes: list[FloatArray]) -> None:
         """Measure the votes of all folds after a stage on the examples that each holds out."""
-        dealt = self._dealt
+        dealt = self.dealt
         held_out = np.empty_like(votes[0])
         for number, each in zip(dealt.folds, votes, strict=True):
             held = dealt.part == number
             held_out[held] = each[held]
         held_out = held_out[self._at]
-        fitted = self.calibrate(held_out)
-        losses = fitted.losses(held_out, self.labels)
+        fitted, losses = self.judge(held_out)
         self.stages.append(stage)
         self.calibrations.append(fitted)
         self.losses.append(losses)
@@ -129,19 +129,20 @@ class Entrant:
         self.means.append(exact_mean(losses, self.masses))
         self._votes = [*self._votes, votes][-KEPT_VOTES:]
 
-    def calibrate(self, held_out: FloatArray) -> Calibration:
-        """Return the best sigmoid of votes on the examples held out."""
-        return Calibration.fit(held_out, self.labels, self.masses, self._dealt.scale)
+    def judge(self, held_out: FloatArray) -> tuple[Calibration, FloatArray]:
+        """Return the best sigmoid of votes on the examples held out, and their log-losses."""
+        fitted = Calibration.fit(held_out, self.labels, self.masses, self.dealt.scale)
+        return fitted, fitted.losses(held_out, self.labels)
 
     @property
     def masses(self) -> IntArray:
         """The masses of the examples held out."""
-        return np.asarray(self._dealt.masses[self._at])
+        return np.asarray(self.dealt.masses[self._at])
 
     @property
     def labels(self) -> IntArray:
         """The classes of the examples held out."""
-        return np.asarray(self._dealt.labels[self._at])
+        return np.asarray(self.dealt.labels[self._at])
 
     def played(self) -> list[list[Round]]:
         """Return the rounds of each fold up to the best stage."""
@@ -149,8 +150,8 @@ class Entrant:
 
     def count_errors(self, held_out: FloatArray) -> HeldOut:
         """Return the errors of votes on the examples held out, fold by fold."""
-        part, labels = self._dealt.part[self._at], self.labels
-        parts = [part == number for number in self._dealt.folds]
+        part, labels = self.dealt.part[self._at], self.labels
+        parts = [part == number for number in self.dealt.folds]
         return HeldOut.of([held_out[each] for each in parts], [labels[each] for each in parts])
 
     @property
@@ -226,7 +227,7 @@ def run_race(
     begun = time.perf_counter()
     running = list(entrants)
     for k, stage in enumerate(stages):
-        votes = play_folds_to([(each.folds, stage) for each in running], pool)
+        votes = _play([(each.folds, stage) for each in running], pool)
         for entrant, own in zip(running, votes, strict=True):
             entrant.measure(stage, own)
         tell(len(entrants))
@@ -252,14 +253,14 @@ def run_scouted(
     tried = [sizes[scout.max_leaves].fresh() for scout in scouts]
     reached = [scout.stages[scout.best] for scout in scouts]
     others = [(each.folds[1:], stage) for each, stage in zip(tried, reached, strict=True)]
-    votes = play_folds_to(others, pool)
+    votes = _play(others, pool)
     for entrant, scout, stage, own in zip(tried, scouts, reached, votes, strict=True):
         entrant.measure(stage, [*scout.best_votes, *own])
     race = _decide(tried, begun)
     return replace(race, choice=race.choice.after(scouted.choice))
 
 
-def play_folds_to(
+def _play(
     asked: Sequence[tuple[Sequence[Fold], int]], pool: ThreadPoolExecutor | None
 ) -> list[list[FloatArray]]:
     """Play folds up to a number of rounds each; return their votes on all examples.

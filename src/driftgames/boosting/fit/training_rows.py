@@ -31,6 +31,10 @@ class FoldRows(Protocol):
     def n_rows(self) -> int:
         """The number of examples."""
 
+    @property
+    def n_columns(self) -> int:
+        """The number of columns, one for each of categories."""
+
     def coded(self, held: BoolArray | None, *, ranked: bool) -> Coded:
         """Return all rows, coded without the labels of those ``held`` out."""
 
@@ -49,6 +53,11 @@ class SharedBins:
     def n_rows(self) -> int:
         """The number of examples."""
         return self.binned.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return int(self.binned.implicit.size)
 
     def coded(self, held: BoolArray | None, *, ranked: bool) -> Coded:
         """Return all rows."""
@@ -81,6 +90,11 @@ class TrainingRows:
     def n_rows(self) -> int:
         """The number of examples."""
         return int(self.labels.size)
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns, one for each of categories."""
+        return int(self.X.shape[1])
 
     @cached_property
     def _shared(self) -> BinnedData:
