@@ -162,7 +162,9 @@ def test_every_deal_races_and_weighs_by_its_slope(races):
         own = slice(at, at + len(part.entrants))
         ratios = np.divide(mean.weights[own], part.weights)
         np.testing.assert_allclose(ratios, ratios[0], rtol=1e-4)
-        shares.append(sum(w * e.n_votes for w, e in zip(mean.weights[own], part.entrants)))
+        shares.append(
+            sum(w * e.n_votes for w, e in zip(mean.weights[own], part.entrants, strict=True))
+        )
         at = own.stop
     slopes = [part.calibration.slope for part in means]
     np.testing.assert_allclose(np.divide(shares, slopes), shares[0] / slopes[0], rtol=1e-4)

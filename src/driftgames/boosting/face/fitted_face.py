@@ -104,7 +104,7 @@ class FittedFace:
     def chosen_(self) -> Choice:
         """What the examples held out chose, if anything was left to them."""
         found: Choice = self._only_if("chosen_", self.record_.choice)
-        return found
+        return found if self.record_.members else found.beside(self.n_iter_)
 
     @property
     def n_iter_(self) -> int:
