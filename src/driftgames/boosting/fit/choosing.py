@@ -98,12 +98,12 @@ def choose_size(
     shapes = [replace(shape, max_leaves=size) for size in sizes]
     make = partial(_race, start=start, stages=stages, n_classes=n_classes, pool=pool, tell=tell)
     if rows.n_rows < calibration.LARGE:
-        races = [
-            partial(make, rows, own, shapes, deal_folds(own, N_FOLDS))
-            for own in _deals(keys, rows, n_classes)
-        ]
-        race = races[0]()
-        return race and replace(race, again=tuple(races[1:]))
+        race = make(rows, keys, shapes, deal_folds(keys, N_FOLDS))
+        again = (
+            partial(make, rows, own, shapes, deal_folds(own, N_FOLDS), tell=_tell_nothing)
+            for own in _other_deals(keys, rows, n_classes)
+        )
+        return race and replace(race, again=tuple(again))
     first: SizeRace | None = None
     if len(shapes) > 1:
         at = sample_rows(keys)
@@ -119,10 +119,14 @@ def choose_size(
     return replace(last, choice=last.choice.after(first.choice))
 
 
-def _deals(keys: RowKeys, rows: FoldRows, n_classes: int) -> list[RowKeys]:
-    """Return the keys of each deal of the examples to folds."""
+def _tell_nothing(steps: int) -> None:
+    """Leave the bar of the first race as it is."""
+
+
+def _other_deals(keys: RowKeys, rows: FoldRows, n_classes: int) -> list[RowKeys]:
+    """Return the keys of the other deals of the examples to folds."""
     few = rows.n_rows * rows.n_columns <= FEW_VALUES and n_classes <= FEW_CLASSES
-    return [keys, *(keys.dealt_again(k) for k in range(1, N_DEALS if few else 1))]
+    return [keys.dealt_again(k) for k in range(1, N_DEALS if few else 1)]
 
 
 def _first_fold(dealt: FoldKeys) -> FoldKeys:
