@@ -74,7 +74,8 @@ class SizeRace(Race):
         mean = best_mean(self.ranked)
         if mean is None:
             return None
-        others = (race and best_mean(race.ranked) for race in (deal() for deal in self.again))
+        races = (deal() for deal in self.again)
+        others = (best_mean(race.ranked) for race in races if race is not None)
         return Mean.of([mean, *(each for each in others if each is not None)]) or mean
 
 
