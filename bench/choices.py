@@ -77,6 +77,24 @@ class TenFolds(_Changed):
             return super().fit(X, y, *args, **settings)
 
 
+class OneDeal(_Changed):
+    """The default with one race only, however few values there are."""
+
+    def fit(self, X: Any, y: Any, *args: Any, **settings: Any) -> Self:
+        """Fit with one deal of folds."""
+        with patch.object(choosing, "N_DEALS", 1):
+            return super().fit(X, y, *args, **settings)
+
+
+class AllFoldsRace(_Changed):
+    """The default without a scout: all folds race together."""
+
+    def fit(self, X: Any, y: Any, *args: Any, **settings: Any) -> Self:
+        """Fit with all folds from the first stage on."""
+        with patch.object(choosing, "SCOUTED", 10**9):
+            return super().fit(X, y, *args, **settings)
+
+
 class AllTrials(_Changed):
     """The default without its race: all sizes play all rounds."""
 
@@ -100,6 +118,8 @@ SETTINGS: dict[str, Callable[[], Any]] = {
     "200 rounds": _with(n_estimators=200),
     "8 leaves and 200 rounds": _with(max_leaves=8, n_estimators=200),
     "2 leaves and 200 rounds": _with(max_leaves=2, n_estimators=200),
+    "one deal": lambda: OneDeal(n_jobs=1),
+    "no scout": lambda: AllFoldsRace(n_jobs=1),
     "ten folds": lambda: TenFolds(n_jobs=1),
     "all trials": lambda: AllTrials(n_jobs=1),
 }

@@ -231,17 +231,17 @@ def online_booster(name: str) -> Case:
     return play
 
 
-def booster(model: Any, *, weighted: bool = False, n_classes: int = 2) -> Case:
+def booster(model: Any, *, weighted: bool = False, n_classes: int = 2, n: int = 1500) -> Case:
     """Return a table that a booster is fitted to, with ties, gaps and overlapping classes."""
 
     def fit() -> Iterator[Any]:
         rng = np.random.default_rng(10)
-        X = rng.random((1500, 6))
+        X = rng.random((n, 6))
         X[:, 1] = np.floor(8.0 * X[:, 1])
-        score = X[:, 0] + X[:, 1] / 8.0 + X[:, 2] * X[:, 3] + 0.5 * rng.random(1500)
+        score = X[:, 0] + X[:, 1] / 8.0 + X[:, 2] * X[:, 3] + 0.5 * rng.random(n)
         y = score > 1.45 if n_classes == 2 else np.minimum(np.floor(2.0 * score), n_classes - 1)
         X[rng.random(X.shape) < 0.05] = np.nan
-        weights = 1.0 / (1.0 + np.arange(1500)) if weighted else None
+        weights = 1.0 / (1.0 + np.arange(n)) if weighted else None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NoEdgeWarning)
             model.fit(X, y, sample_weight=weights)
@@ -343,6 +343,7 @@ def cases() -> dict[str, Case]:
     found["default booster, weights"] = booster(default(), weighted=True)
     found["default booster, three classes"] = booster(default(), n_classes=3)
     found["default booster, categories"] = booster(default(categorical_features=[1]))
+    found["default booster, scouted"] = booster(default(), n=4000)
     for name in ("nh-boost.dt", "adaboost"):  # one booster of each kind of weights
         grown = partial(BOOSTERS[name], n_estimators=20, n_jobs=_threads())
         found[f"tree boosting, {name}"] = booster(grown(max_depth=3))

@@ -336,14 +336,14 @@ def test_a_mean_of_boosters_is_named_and_cannot_go_on(svm, data, tmp_path):
         whole = NHBoostDTClassifier(5, max_leaves=2, ensemble=True).fit(*data)
     assert load_model(model).stumps_ == whole.stumps_
     error = np.mean(whole.predict(data[0]) != data[1])
-    line = f"{model}: the mean of 5 boosters, 25 rounds in all, training error {error:.2%}\n"
+    line = f"{model}: the mean of 15 boosters, 75 rounds in all, training error {error:.2%}\n"
     assert done.stdout.endswith(line)
     shown = run("inspect", model).stdout
-    assert re.search(r"boosters\W+5\b", shown)
-    assert re.search(r"rounds of all\W+25\b", shown)
+    assert re.search(r"boosters\W+15\b", shown)
+    assert re.search(r"rounds of all\W+75\b", shown)
     before = model.read_bytes()
     done = run("fit", svm, "--model", model, "--rounds", 9, "--resume", code=2)
-    assert f"{model} holds the mean of 5 boosters, which cannot go on" in done.stderr
+    assert f"{model} holds the mean of 15 boosters, which cannot go on" in done.stderr
     assert model.read_bytes() == before
     done = run("fit", svm, "--model", model, *size, "--ensemble", "--save-every", 2, code=2)
     assert "--save-every and --resume keep one booster" in done.stderr

@@ -294,7 +294,7 @@ def _labels_of(source: Any, label: str) -> npt.NDArray[Any]:
 def say_fitted(path: Path, booster: Any) -> None:
     """Say what was chosen, if anything was, and what the model is."""
     if booster.record_.choice is not None:
-        say(f"chosen: {chosen_line(booster.record_.choice)}")
+        say(f"chosen: {chosen_line(booster.chosen_)}")
     n_members = len(booster.record_.members)
     size = counted(booster.n_iter_, "round")
     if n_members > 1:

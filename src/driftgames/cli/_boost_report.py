@@ -32,11 +32,9 @@ COLUMNS = (
 def chosen_line(choice: Any) -> str:
     """Return in one line what a race chose."""
     best = next(each for each in choice.trials if each.outcome == "chosen")
-    leaves = f"{choice.max_leaves} leaves, " if choice.max_leaves else ""  # 0: --depth is the limit
     return (
-        f"{leaves}{counted(choice.n_estimators, 'round')}, of "
-        f"{counted(len(choice.trials), 'trial')} on {counted(choice.n_folds, 'fold')}, "
-        f"held-out log-loss {best.log_loss:.4f}"
+        f"{choice.size}, of {counted(len(choice.trials), 'trial')} on "
+        f"{counted(choice.n_folds, 'fold')}, held-out log-loss {best.log_loss:.4f}"
     )
 
 

@@ -12,6 +12,30 @@ class Outcome(NamedTuple):
     trials: list
 
 
+def scout_by_rule(tables, stages, masses, first, most=3):
+    """Play a scouted race: the examples of the fold ``first`` alone, then all of them.
+
+    Return the outcome on these examples, and the chosen size and its rounds with a trial of each
+    size that goes on: (size, stage, mean).
+    """
+    few = {
+        size: {stage: [row[i] for i in first] for stage, row in table.items()}
+        for size, table in tables.items()
+    }
+    scouted = run_by_rule(few, stages, [masses[i] for i in first])
+    best = {}
+    for size, stage, value, *_ in scouted.trials:
+        if size not in best or value < best[size][0]:
+            best[size] = value, stage
+    kept = sorted(best, key=lambda size: (best[size][0], size))[:most]
+    trials = []
+    for size in sorted(kept):
+        stage = best[size][1]
+        trials.append((size, stage, mean([*map(Fraction, tables[size][stage])], masses)))
+    chosen = min(trials, key=lambda trial: (trial[2], trial[0]))[:2]
+    return scouted, chosen, trials
+
+
 def mean(values, masses):
     return sum(m * v for m, v in zip(masses, values, strict=True)) / Fraction(sum(masses))
 

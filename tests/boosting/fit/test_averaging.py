@@ -15,7 +15,7 @@ from driftgames.boosting.data.bins import DenseBins
 from driftgames.boosting.estimators.persistence import FORMAT, VERSION, encode_model, load_model
 from driftgames.boosting.face.input_checks import check_columns
 from driftgames.boosting.fit import choosing, tree_fit
-from driftgames.boosting.fit.race import Mean
+from driftgames.boosting.fit.means import Mean, best_mean
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.tree_training_set import grow_on
 from driftgames.boosting.model.categories import CategoryEncoder
@@ -84,6 +84,8 @@ def test_the_votes_are_those_that_the_folds_counted(name, kind, races):
     wrong = booster.predict(rows) != y
     assert record.mean_error == pytest.approx(masses[wrong].sum() / masses.sum(), abs=1e-9)
     assert len(record.members) == 5 * len(mean.entrants)
+    deals = {str(each.dealt.part) for each in mean.entrants}
+    assert len(deals) == 3
     assert booster.n_iter_ == sum(member.n_rounds for member in record.members)
     assert sum(record.held_out.n_examples) == heavy.sum()
     assert record.held_out == race.held_out
@@ -106,18 +108,72 @@ def test_each_member_is_a_booster_that_holds_its_fold_out(name, races):
         (np.repeat(np.arange(len(counts)), counts), np.concatenate([*map(np.arange, counts)]))
     )
     member = np.repeat(np.arange(len(counts)), counts)[turns]
-    fold = np.array([each.fold for each in booster.record_.members])[member]
-    measured = []
-    for k in race.dealt.folds:
-        held = race.dealt.part == k
-        own = votes[held][:, fold == k].sum(axis=1) / model.vote_weights[fold == k].sum()
-        measured.append(own)
-    entrants = mean.entrants
-    if len(entrants) == 1:
-        wanted = entrants[0].held_out[entrants[0].best]
-        np.testing.assert_allclose(np.concatenate(measured), wanted, rtol=0, atol=1e-12)
-    losses = mean.calibration.losses(np.concatenate(measured), entrants[0].labels)
-    assert np.average(losses, weights=entrants[0].masses) == pytest.approx(mean.log_loss, abs=1e-9)
+    assert [each.fold for each in booster.record_.members] == [*range(5)] * len(mean.entrants)
+    shares, means = [], []
+    for block, entrant in enumerate(mean.entrants):
+        measured = np.empty(votes.shape[:1] + votes.shape[2:])
+        for k in entrant.dealt.folds:
+            held, mine = entrant.dealt.part == k, member == 5 * block + k
+            measured[held] = votes[held][:, mine].sum(axis=1) / model.vote_weights[mine].sum()
+        wanted = entrant.held_out[entrant.best]
+        np.testing.assert_allclose(measured, wanted, rtol=0, atol=1e-12)
+        shares.append(mean.weights[block] * entrant.n_votes)
+        means.append(measured)
+    first = mean.entrants[0]
+    losses = mean.calibration.losses(np.average(means, axis=0, weights=shares), first.labels)
+    assert np.average(losses, weights=first.masses) == pytest.approx(mean.log_loss, abs=1e-9)
+
+
+def test_few_examples_are_dealt_again_in_another_order(races):
+    """No two deals hold the same examples out together, and equal rows stay together."""
+    rows = np.concatenate([X, X[:60]])
+    NHBoostDTClassifier(4, max_leaves=4, ensemble=True).fit(rows, np.append(TWO, TWO[:60]))
+    parts = [each.dealt.part for each in races[0].mean().entrants]
+    assert len(parts) == choosing.N_DEALS == 3
+    for k, one in enumerate(parts):
+        np.testing.assert_array_equal(one[:60], one[N:])
+        for other in parts[:k]:
+            together = np.unique(np.stack([one, other]), axis=1)
+            assert together.shape[1] == 25  # every pair of folds meets
+
+
+@pytest.mark.parametrize(
+    ("n", "n_classes", "n_columns", "wanted"),
+    [(240, 4, 5, 3), (241, 4, 5, 1), (240, 5, 5, 1), (240, 4, 6, 1)],
+)
+def test_more_values_or_classes_are_dealt_once(n, n_classes, n_columns, wanted, races, monkeypatch):
+    monkeypatch.setattr(choosing, "FEW_VALUES", 1200)
+    rows = np.random.default_rng(1).normal(size=(n, n_columns))
+    y = np.arange(n) % n_classes
+    rows[:, 0] += y
+    NHBoostDTClassifier(2, max_leaves=8, ensemble=True).fit(rows, y)
+    assert len(races[0].mean().entrants) == wanted
+
+
+def test_every_deal_races_and_weighs_by_its_slope(races):
+    booster = NHBoostDTClassifier().fit(X, TWO)
+    race = races[0]
+    means = [best_mean(each.ranked) for each in (race, *(deal() for deal in race.again))]
+    assert len({race.choice, *(deal().choice for deal in race.again)}) == 3
+    mean = race.mean()
+    assert [each.max_leaves for each in mean.entrants] == [
+        each.max_leaves for part in means for each in part.entrants
+    ]
+    at, shares = 0, []
+    for part in means:
+        own = slice(at, at + len(part.entrants))
+        ratios = np.divide(mean.weights[own], part.weights)
+        np.testing.assert_allclose(ratios, ratios[0], rtol=1e-4)
+        shares.append(
+            sum(w * e.n_votes for w, e in zip(mean.weights[own], part.entrants, strict=True))
+        )
+        at = own.stop
+    slopes = [part.calibration.slope for part in means]
+    np.testing.assert_allclose(np.divide(shares, slopes), shares[0] / slopes[0], rtol=1e-4)
+    assert max(mean.weights) == 1.0
+    assert all(w > 0 and w * 2**20 == round(w * 2**20) for w in mean.weights)
+    assert len(booster.record_.members) == 5 * len(mean.entrants)
+    assert booster.chosen_ == race.choice
 
 
 def test_categories_of_a_fold_are_ranked_without_the_rows_that_it_holds_out(races):
@@ -129,7 +185,8 @@ def test_categories_of_a_fold_are_ranked_without_the_rows_that_it_holds_out(race
         for size in (2, 4, 16):
             alone = NHBoostDTClassifier(1, max_leaves=size, calibrate=False)
             wanted = alone.fit(FRAME[seen], BY_TOWN[seen]).encoder_
-            assert race.encoders[size][k] == wanted
+            (entrant,) = (each for each in race.ranked if each.max_leaves == size)
+            assert entrant.encoders[k] == wanted
             assert any(column.ranks for column in wanted.features if column) == (size > 2)
             differ.add(str(wanted.encode()))
     assert len(differ) > 2  # what is held out matters
@@ -139,14 +196,14 @@ def test_one_size_or_two_more_join_where_the_log_loss_falls(races):
     joined = []
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        rows = rng.normal(size=(150, 4)).round(1)
-        y = rows[:, 0] + rows[:, 1] * rows[:, 2] + rng.normal(size=150) > 0
-        booster = NHBoostDTClassifier().fit(rows, y)
-        race, mean = races[-1], races[-1].mean()
-        tried = [Mean.of(race.ranked[:n]).log_loss for n in (1, 2, 3)]
+        rows = rng.normal(size=(330, 4)).round(1)
+        y = rows[:, 0] + rows[:, 1] * rows[:, 2] + rng.normal(size=330) > 0
+        NHBoostDTClassifier().fit(rows, y)
+        race, mean = races[-1], best_mean(races[-1].ranked)
+        alone = [Mean.weigh([each], [1.0]) for each in race.ranked]
+        tried = [Mean.of(alone[:n]).log_loss for n in (1, 2, 3)]
         assert tried[0] == race.winner.means[race.winner.best]
         joined.append(len(mean.entrants) - 1)
-        assert len(booster.record_.members) == 5 * len(mean.entrants)
         assert mean.log_loss == min(tried) == tried[joined[-1]]
         assert mean.entrants == race.ranked[: 1 + joined[-1]]
         if joined[-1]:
@@ -156,12 +213,13 @@ def test_one_size_or_two_more_join_where_the_log_loss_falls(races):
             shares = [w * each.n_votes for w, each in zip(mean.weights, mean.entrants, strict=True)]
             assert shares[0] / shares[1] == pytest.approx(slopes[0] / slopes[1], rel=1e-5)
         else:
-            assert set(booster.estimator_weights_) == {1.0}
+            assert mean.weights == (1.0,)
     assert set(joined) == {0, 1, 2}
 
 
-def test_the_first_hypotheses_are_a_mean_too():
+def test_the_first_hypotheses_are_a_mean_too(monkeypatch):
     """The members take turns: after five hypotheses each of five boosters has voted once."""
+    monkeypatch.setattr(choosing, "N_DEALS", 1)
     booster = NHBoostDTClassifier(3, max_leaves=4, ensemble=True).fit(X, TWO)
     whole = [NHBoostDTClassifier(k, max_leaves=4, ensemble=True).fit(X, TWO) for k in (1, 2)]
     stages = list(booster.staged_decision_function(X))
@@ -172,7 +230,7 @@ def test_the_first_hypotheses_are_a_mean_too():
 @pytest.mark.parametrize("kind", [NHBoostClassifier, AdaBoostClassifier])
 def test_means_of_other_boosters_say_that_no_bound_is_known(kind):
     booster = kind(6, ensemble=True).fit(X, TWO)
-    assert len(booster.record_.members) == 5
+    assert len(booster.record_.members) in (5, 15)
     certificate = booster.certificate_
     assert (certificate.promised == 1).all()
     assert certificate.caveat

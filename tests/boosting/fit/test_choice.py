@@ -53,10 +53,14 @@ def _short(monkeypatch):
         monkeypatch.setattr(module, "STAGES", (2, 5, 12))
 
 
-@pytest.fixture(params=[False, True], ids=["folds", "many examples"])
+@pytest.fixture(params=["few values", "folds", "scout", "many examples"])
 def many(request, monkeypatch):
-    """Whether the examples count as many: a sample races, and one part is held out."""
-    if request.param:
+    """As what the examples count: as few, or a fold races alone, or a sample and one part."""
+    if request.param != "few values":
+        monkeypatch.setattr(choosing, "FEW_VALUES", 100)
+    if request.param == "scout":
+        monkeypatch.setattr(choosing, "SCOUTED", 100)
+    if request.param == "many examples":
         monkeypatch.setattr("driftgames.boosting.fit.calibration.LARGE", 200)
         monkeypatch.setattr(choosing, "SAMPLE", 120)
     return request.param
@@ -102,6 +106,28 @@ def test_categories_in_batches_are_fitted_with_a_usual_size():
     assert not hasattr(booster, "chosen_")
 
 
+def test_from_scouted_examples_on_the_first_fold_races_alone(monkeypatch):
+    monkeypatch.setattr(choosing, "SCOUTED", N + 1)
+    plain = NHBoostDTClassifier().fit(X, TWO).chosen_
+    monkeypatch.setattr(choosing, "SCOUTED", N)
+    monkeypatch.setattr(choosing, "FEW_VALUES", 100)
+    booster = NHBoostDTClassifier().fit(X, TWO)
+    chosen = booster.chosen_
+    assert (chosen.n_folds, chosen.n_examples) == (plain.n_folds, plain.n_examples) == (5, N)
+    last = chosen.trials[-3:]  # the three best sizes of the first fold
+    first, sizes = chosen.trials[:-3], [trial.max_leaves for trial in last]
+    assert {trial.max_leaves for trial in first} == {2, 4, 8, 16} > set(sizes)
+    assert sizes == sorted(sizes)
+    for trial in last:
+        own = [each for each in first if each.max_leaves == trial.max_leaves]
+        assert trial.n_estimators == min(own, key=lambda each: each.log_loss).n_estimators
+    losses = {each[:2]: each.log_loss for each in plain.trials}
+    for trial in last:  # on all folds they are what the race without a scout measures
+        assert trial.log_loss == losses.get(trial[:2], trial.log_loss)
+    assert len({trial[:2] for trial in last} & set(losses)) > 1
+    assert len(booster.record_.members) % 5 == 0
+
+
 def test_many_examples_choose_leaves_on_a_sample_and_rounds_on_one_part(monkeypatch):
     monkeypatch.setattr("driftgames.boosting.fit.calibration.LARGE", 200)
     monkeypatch.setattr(choosing, "SAMPLE", 120)
@@ -109,7 +135,7 @@ def test_many_examples_choose_leaves_on_a_sample_and_rounds_on_one_part(monkeypa
     chosen, record = booster.chosen_, booster.record_
     assert chosen.n_folds == 1
     assert N // 10 - 2 <= chosen.n_examples <= N // 10 + 3
-    assert {trial.max_leaves for trial in chosen.trials} == {2, 4, 8, 16, 32}
+    assert {trial.max_leaves for trial in chosen.trials} == {2, 4, 8, 16}
     last = [trial for trial in chosen.trials if trial.outcome == "chosen"]
     assert len(last) == 1
     assert last[0][:2] == (chosen.max_leaves, chosen.n_estimators)
@@ -136,7 +162,7 @@ def test_many_examples_keep_the_leaves_that_the_sample_chose(monkeypatch):
 
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
 def test_explicit_arguments_switch_each_choice_off(y):
-    sizes = [2, 4, 8, 16, 32] if y is TWO else [2, 5, 12, 24]
+    sizes = [2, 4, 8, 16] if y is TWO else [2, 5, 12]
     both = NHBoostDTClassifier().fit(X, y)
     assert sorted({t.max_leaves for t in both.chosen_.trials}) == sizes
     assert {t.n_estimators for t in both.chosen_.trials} <= {2, 5, 12}
@@ -208,6 +234,11 @@ def test_evaluation_sets_callbacks_and_stopping_have_one_booster_with_an_order_o
     assert booster.n_iter_ == 12 == len(booster.evals_result_["valid_0"]["error"])
     assert seen == [*range(1, 13)]
     assert {t.n_estimators for t in booster.chosen_.trials} == {2, 5, 12}  # leaves are chosen still
+    chosen = booster.chosen_
+    assert (chosen.n_played is None) == (chosen.n_estimators == booster.n_iter_)
+    stopped = NHBoostDTClassifier().fit(X, TWO, callbacks=[lambda t, _: t == 1]).chosen_
+    assert stopped.n_played == 1 < stopped.n_estimators
+    assert f"{stopped.n_estimators} rounds (1 were played), chosen from" in str(stopped)
     stopped = NHBoostDTClassifier(early_stopping=True, n_iter_no_change=2, tol=0.05).fit(X, TWO)
     assert stopped.n_iter_ < 12
     assert stopped.record_.members == ()
@@ -330,7 +361,7 @@ def test_a_bar_shows_the_race(monkeypatch):
 
     monkeypatch.setattr(tree_fit, "progress", Bar)
     NHBoostDTClassifier(verbose=1).fit(X, TWO)
-    assert bars == [["choosing a size", 15]]
+    assert bars == [["choosing a size", 12]]
 
 
 BAD = [

@@ -9,26 +9,47 @@ import pytest
 from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
 from driftgames.boosting.data.row_sample import hash_rows
 from driftgames.boosting.fit.calibration import FoldKeys, RowKeys, deal_folds, exact_mean
-from driftgames.boosting.fit.race import Entrant, run_race, sizes_for
+from driftgames.boosting.fit.race import Entrant, run_race, run_scouted, sizes_for
 from driftgames.boosting.model.calibration import Calibration
-from tests.boosting.fit.race_rule import run_by_rule
+from tests.boosting.fit.race_rule import run_by_rule, scout_by_rule
 
 SIZES, STAGES = (2, 4, 8), (1, 2, 4, 8)
+
+
+class ToldFold:
+    """A fold whose votes are told: the numbers of the size and of the stage."""
+
+    def __init__(self, size):
+        self.size, self.asked = size, []
+
+    def votes(self, stage):
+        self.asked.append(stage)
+        return np.array([self.size, stage])
 
 
 class Told(Entrant):
     """A size whose losses are told."""
 
-    def __init__(self, size, table, masses):
-        n = len(masses)
-        zeros = np.zeros(n, dtype=np.int64)
-        super().__init__(size, [], FoldKeys(zeros, zeros, masses, 1.0, (0,)))
+    def __init__(self, size, table, masses, part=None):
+        zeros = np.zeros(len(masses), dtype=np.int64)
+        part = zeros if part is None else part
+        numbers = tuple(range(part.max() + 1))
+        folds = [ToldFold(size) for _ in numbers]
+        super().__init__(size, folds, FoldKeys(part, zeros, masses, 1.0, numbers))
         self._table = table
 
+    def fresh(self, n_folds=None):
+        told = Told(self.max_leaves, self._table, self.dealt.masses, self.dealt.part)
+        plain = super().fresh(n_folds)
+        plain.__class__, plain._table = Told, told._table
+        return plain
+
     def measure(self, stage, votes):
+        assert [each.tolist() for each in votes] == [[self.max_leaves, stage]] * len(self.folds)
         self.stages.append(stage)
-        self.losses.append(np.array(self._table[stage]))
+        self.losses.append(np.array(self._table[stage])[np.isin(self.dealt.part, self.dealt.folds)])
         self.means.append(exact_mean(self.losses[-1], self.masses))
+        self._votes = [*self._votes, votes][-2:]
 
 
 def draw_tables(seed):
@@ -63,7 +84,7 @@ def test_drawn_races_end_as_the_rule_says():
             assert trial.log_loss == float(mean)
             assert trial.standard_error == pytest.approx(math.sqrt(squared), abs=1e-12)
         assert sum(told) == len(SIZES) * len(STAGES)
-        assert (choice.n_folds, choice.n_examples) == (0, masses.size)
+        assert (choice.n_folds, choice.n_examples) == (1, masses.size)
         for trial in choice.trials:
             words[trial.outcome] += 1
         ended += any(each.ended for each in entrants)
@@ -73,6 +94,38 @@ def test_drawn_races_end_as_the_rule_says():
     assert words["chosen"] == 400
     assert ended > 100
     assert tied > 10
+
+
+def test_drawn_races_with_a_scout_end_as_the_rule_says(monkeypatch):
+    monkeypatch.setattr("driftgames.boosting.fit.race.MOST_SIZES", 2)
+    part = np.arange(8) % 3
+    changed, left = 0, 0
+    for seed in range(300):
+        tables, masses = draw_tables(seed)
+        noise = np.random.default_rng(seed).integers(-4, 5, (len(SIZES), 8)) / 8
+        for size, own in zip(SIZES, noise, strict=True):
+            tables[size] = {k: (np.array(row) + own).tolist() for k, row in tables[size].items()}
+        entrants = [Told(size, tables[size], masses, part) for size in SIZES]
+        race = run_scouted(entrants, STAGES)
+        scouted, chosen, trials = scout_by_rule(
+            tables, STAGES, masses.tolist(), np.flatnonzero(part == 0).tolist(), most=2
+        )
+        choice, n = race.choice, len(scouted.trials)
+        assert (choice.max_leaves, choice.n_estimators) == chosen, seed
+        assert [t[:2] for t in choice.trials[:n]] == [t[:2] for t in scouted.trials]
+        assert [t[2] for t in choice.trials[:n]] == [float(t[2]) for t in scouted.trials]
+        assert [t[:3] for t in choice.trials[n:]] == [(*t[:2], float(t[2])) for t in trials]
+        assert [t[:2] for t in choice.trials if t.outcome == "chosen"] == [chosen]
+        assert (choice.n_folds, choice.n_examples) == (3, masses.size)
+        stages = {size: stage for size, stage, _ in trials}
+        for entrant in entrants:  # the other folds play once, or not at all
+            wanted = [stages[entrant.max_leaves]] if entrant.max_leaves in stages else []
+            assert [fold.asked for fold in entrant.folds[1:]] == [wanted] * 2
+        assert {each.max_leaves for each in race.ranked} == set(stages)
+        changed += chosen != scouted.chosen
+        left += len(stages) < len(SIZES)
+    assert changed > 10
+    assert left == 300
 
 
 def test_of_equal_trials_fewer_leaves_then_fewer_rounds_win():
@@ -106,11 +159,12 @@ def test_a_size_that_may_still_come_first_is_not_dropped():
 @pytest.mark.parametrize(
     ("n_classes", "n", "wanted"),
     [
-        (2, 64, [2, 4, 8, 16, 32]),
-        (2, 63, [2, 4, 8, 16]),
+        (2, 320, [2, 4, 8, 16, 32]),
+        (2, 319, [2, 4, 8, 16]),
         (2, 3, [2]),
         (3, 1000, [2, 5, 12, 24]),
-        (3, 10, [2, 5]),
+        (3, 50, [2, 5]),
+        (3, 49, [2]),
         (4, 1000, [2, 6, 16, 32]),
         (5, 1000, [2, 7, 20]),
         (10, 1000, [2, 12, 40]),
@@ -177,7 +231,7 @@ def test_every_booster_chooses_if_it_is_asked_to(name, monkeypatch):
     X, y = coarse(3)
     auto = {"n_estimators": "auto", "max_depth": None, "max_leaves": "auto"}
     chosen = BOOSTERS[name](**auto, ensemble=False).fit(X, y)
-    assert {t.max_leaves for t in chosen.chosen_.trials} == {2, 4, 8, 16, 32}
+    assert {t.max_leaves for t in chosen.chosen_.trials} == {2, 4, 8}
     shape = {"max_depth": None, "max_leaves": chosen.chosen_.max_leaves}
     alike = BOOSTERS[name](n_estimators=chosen.chosen_.n_estimators, **shape).fit(X, y)
     np.testing.assert_array_equal(alike.decision_function(X), chosen.decision_function(X))

@@ -107,6 +107,12 @@ def hash_rows(rows: Any) -> Array:
     return hashes
 
 
+def mix_hashes(hashes: Array, number: int) -> Array:
+    """Return other hashes of the same rows, for each positive number others."""
+    added = np.uint64(number * 0x9E3779B97F4A7C15 % 2**64)
+    return np.asarray(_mix_bits(hashes ^ added))
+
+
 def last_of_equals(*keys: Array) -> IntArray:
     """Return where entries differ from the next in any key, and the last entry of all."""
     differ = np.any([key[1:] != key[:-1] for key in keys], axis=0)
@@ -120,12 +126,14 @@ def stack_rows(parts: Sequence[Any]) -> Any:
     return np.concatenate(parts)
 
 
-@inner_scalar
-def _mix(x: Any) -> Any:
+def _mix_bits(x: Any) -> Any:
     """Return 64 bits that all depend on all bits of ``x``, as splitmix64 does."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
+
+
+_mix = inner_scalar(_mix_bits)
 
 
 @inner_scalar

@@ -19,8 +19,8 @@ def mean_certificate(
     counts = [each.n_rounds for each in members]
     member = np.repeat(np.arange(len(counts)), counts)[take_turns(counts)]
     n_folds = 1 + max(each.fold for each in members)
-    fold = np.array([each.fold for each in members])[member]
-    shares = np.bincount(fold, weights=model.vote_weights, minlength=n_folds)
+    shares = np.bincount(member, weights=model.vote_weights, minlength=len(members))
+    held = shares.reshape(-1, n_folds).max(axis=1)  # each deal holds an example out once
     examples = sum(each.mass for each in members[:n_folds]) // (n_folds - 1)
     copies = int(margins.masses.sum()) // examples  # pairs of one example
     edges = record.history["edge"]
@@ -31,7 +31,7 @@ def mean_certificate(
     ]
     error = float(record.mean_error or 0.0)
     return MarginCertificate.of_mean(
-        title, margins, error, parts, float(shares.max() / shares.sum()), bound
+        title, margins, error, parts, float(held.sum() / shares.sum()), bound
     )
 
 

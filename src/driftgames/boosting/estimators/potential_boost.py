@@ -60,7 +60,7 @@ class NHBoostDTClassifier(_PotentialBooster):
     :math:`e^{-T(\theta - 2\gamma)^2/4d}`, up to a logarithm. [LS14, Alg. 6, Thm. 3]
 
     The leaves of the trees and the number of rounds are chosen on examples held out, five parts in
-    turn, and the model is the mean of these five fits: see `chosen_` and ``docs/choosing.md``. The
+    turn, and the model is the mean of these fits: see `chosen_` and ``docs/choosing.md``. The
     booster of the paper is ``NHBoostDTClassifier(n_estimators=200, max_leaves=2, d=3)``.
 
     Parameters

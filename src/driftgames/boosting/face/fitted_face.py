@@ -104,7 +104,7 @@ class FittedFace:
     def chosen_(self) -> Choice:
         """What the examples held out chose, if anything was left to them."""
         choice: Choice = self._only_if("chosen_", self.record_.choice)
-        return choice
+        return choice if self.record_.members else choice.beside(self.n_iter_)
 
     @property
     def n_iter_(self) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from driftgames.boosting.fit.calibration import FoldKeys
-from driftgames.boosting.fit.race import Mean
+from driftgames.boosting.fit.means import Mean
 from driftgames.boosting.growth.binned_trees import to_trees
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import Choice
@@ -35,27 +35,24 @@ from driftgames.core.typing import FloatArray, IntArray
 
 def average(
     mean: Mean,
-    encoders: Sequence[CategoryEncoder | None],
     outline: FittedModel,
     dealt: FoldKeys,
     masses: IntArray,
     settings: Mapping[str, Any],
     choice: Choice,
 ) -> Fitted:
-    """Return a mean of boosters as a model.
-
-    ``encoders`` are those of the boosters, size by size, and ``masses`` the sample weights of the
-    examples.
-    """
+    """Return a mean of boosters as a model; ``masses`` are the sample weights of the examples."""
     folds = [fold for entrant in mean.entrants for fold in entrant.folds]
     played = [rounds for entrant in mean.entrants for rounds in entrant.played()]
+    encoders = [each for entrant in mean.entrants for each in entrant.encoders]
     own = [each for each in encoders if each is not None]
     union = CategoryEncoder.union(own)
-    parts = []
+    parts: list[Any] = []
+    several = len({entrant.max_leaves for entrant in mean.entrants}) > 1
     for number, (fold, rounds) in enumerate(zip(folds, played, strict=True)):
         chosen = [each.hypothesis for each in rounds]
         part: Any = fold.training_set.to_values(chosen)
-        if isinstance(part, Stumps) and len(mean.entrants) > 1:  # beside trees
+        if isinstance(part, Stumps) and several:  # beside trees
             part = to_trees(chosen, fold.training_set.data.cuts)
         if union is not None:
             part = _renumber(part, union.columns_of(own, number))

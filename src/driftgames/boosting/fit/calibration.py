@@ -23,7 +23,7 @@ from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.folds import deal_ranks
 from driftgames.boosting.data.frames import Categories
 from driftgames.boosting.data.monotonic import directions
-from driftgames.boosting.data.row_sample import hash_rows
+from driftgames.boosting.data.row_sample import hash_rows, mix_hashes
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.face.booster_input import BoosterInput
 from driftgames.boosting.face.input_checks import count_threads
@@ -55,6 +55,10 @@ class RowKeys(NamedTuple):
         """Return the keys of some rows."""
         weights = None if self.sample_weight is None else self.sample_weight[rows]
         return RowKeys(self.hashes[rows], self.labels[rows], weights)
+
+    def dealt_again(self, number: int) -> RowKeys:
+        """Return the keys of another deal: equal rows are together, in another order of hashes."""
+        return self._replace(hashes=mix_hashes(self.hashes, number))
 
 
 Refit = Callable[[BoosterInput, BoolArray, Sequence[int]], FloatArray]

@@ -1,33 +1,55 @@
-"""Folds for a race of sizes: all examples in turn, or of many examples a sample and one part.
+"""Folds for a race of sizes: how many examples are held out, and how often they are dealt.
 
-Below `LARGE` examples five parts are held out in turn. From there on a sample of `SAMPLE` examples
-chooses the number of leaves, with one part of five held out. Then one booster of this size plays on
-all examples but a tenth, which chooses its rounds and calibrates it. So choosing costs less than
-fitting there.
+- Below `SCOUTED` examples five parts are held out in turn.
+- From there on the first fold races alone, and its best sizes play on all five folds.
+- Up to `FEW_VALUES` values, examples times columns, and `FEW_CLASSES` classes a mean is made of
+  `N_DEALS` races. Each deals the examples to folds in its own way. The first one tells what was
+  chosen.
+- From `LARGE` examples on a sample of `SAMPLE` examples chooses the number of leaves, with one part
+  of five held out. Then one booster of this size plays on all examples but a tenth, which chooses
+  its rounds and calibrates it. So choosing costs less than fitting there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from driftgames.boosting.fit import calibration
 from driftgames.boosting.fit.calibration import FoldKeys, RowKeys, deal_folds
 from driftgames.boosting.fit.folds import Fold
-from driftgames.boosting.fit.race import Entrant, Race, run_race, sizes_for, stages_for
-from driftgames.boosting.fit.training_rows import FoldRows
+from driftgames.boosting.fit.means import Mean, best_mean
+from driftgames.boosting.fit.race import (
+    Entrant,
+    Race,
+    run_race,
+    run_scouted,
+    sizes_for,
+    stages_for,
+)
+from driftgames.boosting.fit.training_rows import Coded, FoldRows
 from driftgames.boosting.growth.shape import TreeShape
-from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.weights.example_chips import ExampleChips
 from driftgames.core.typing import IntArray
 
 N_FOLDS = 5
 """The number of parts that are held out in turn."""
+
+SCOUTED = 3_000
+"""From this number of examples on, the first fold races alone."""
+
+FEW_VALUES = 20_000
+"""Up to this number of values, examples times columns, a mean is made of several races."""
+
+FEW_CLASSES = 4
+"""For more classes it is made of one."""
+
+N_DEALS = 3
+"""The number of these races."""
 
 SAMPLE = 25_000
 """The number of examples that choose the leaves where there are many."""
@@ -41,8 +63,20 @@ class SizeRace(Race):
 
     shape: TreeShape
     dealt: FoldKeys
-    encoders: Mapping[int, Sequence[CategoryEncoder | None]]
-    """The encoders of the folds of each size."""
+    again: tuple[Callable[[], SizeRace | None], ...] = ()
+    """They race on other deals; see `N_DEALS`."""
+
+    def mean(self) -> Mean | None:
+        """Return the mean of boosters of the least log-loss, by all deals.
+
+        None if no fold has a hypothesis.
+        """
+        mean = best_mean(self.ranked)
+        if mean is None:
+            return None
+        races = (deal() for deal in self.again)
+        others = (best_mean(race.ranked) for race in races if race is not None)
+        return Mean.of([mean, *(each for each in others if each is not None)]) or mean
 
 
 def choose_size(
@@ -65,7 +99,12 @@ def choose_size(
     shapes = [replace(shape, max_leaves=size) for size in sizes]
     make = partial(_race, start=start, stages=stages, n_classes=n_classes, pool=pool, tell=tell)
     if rows.n_rows < calibration.LARGE:
-        return make(rows, keys, shapes, deal_folds(keys, N_FOLDS))
+        race = make(rows, keys, shapes, deal_folds(keys, N_FOLDS))
+        again = (
+            partial(make, rows, own, shapes, deal_folds(own, N_FOLDS), tell=_tell_nothing)
+            for own in _other_deals(keys, rows, n_classes)
+        )
+        return race and replace(race, again=tuple(again))
     first: SizeRace | None = None
     if len(shapes) > 1:
         at = sample_rows(keys)
@@ -79,6 +118,16 @@ def choose_size(
     if last is None or first is None:
         return last
     return replace(last, choice=last.choice.after(first.choice))
+
+
+def _tell_nothing(steps: int) -> None:
+    """Leave the bar of the first race as it is."""
+
+
+def _other_deals(keys: RowKeys, rows: FoldRows, n_classes: int) -> list[RowKeys]:
+    """Return the keys of the other deals of the examples to folds."""
+    few = rows.n_rows * rows.n_columns <= FEW_VALUES and n_classes <= FEW_CLASSES
+    return [keys.dealt_again(k) for k in range(1, N_DEALS if few else 1)]
 
 
 def _first_fold(dealt: FoldKeys) -> FoldKeys:
@@ -109,21 +158,22 @@ def _race(
         return None
     labels = keys.labels if n_classes > 2 else None
     begin = partial(start, n_rounds=stages[-1])
-    coded: dict[tuple[int, bool], Any] = {}
-    entrants, encoders = [], {}
-    for shape in shapes:
-        fitted = shape.fitted_to(n_classes, rows.n_rows)
-        folds, own = [], []
+
+    fitted = [shape.fitted_to(n_classes, rows.n_rows) for shape in shapes]
+    coded: dict[tuple[int, bool], Coded] = {}
+    entrants = []
+    for shape in fitted:
+        folds, encoders = [], []
         for number in dealt.folds:
             held = dealt.part == number
-            which = number, not fitted.is_stump
+            which = number, not shape.is_stump
             if which not in coded:
                 coded[which] = rows.coded(held, ranked=which[1])
             encoder, binned = coded[which]
-            folds.append(Fold(binned, fitted, held, begin, labels, n_classes, n_threads))
-            own.append(encoder)
-        entrants.append(Entrant(fitted.most_leaves or 0, folds, dealt))
-        encoders[entrants[-1].max_leaves] = own
-    race = run_race(entrants, stages, pool, tell)
-    shape = shapes[entrants.index(race.winner)]
-    return SizeRace(race.ranked, race.choice, shape, dealt, encoders)
+            folds.append(Fold(binned, shape, held, begin, labels, n_classes, n_threads))
+            encoders.append(encoder)
+        entrants.append(Entrant(shape.most_leaves or 0, folds, dealt, encoders))
+    scouts = rows.n_rows >= SCOUTED and len(dealt.folds) > 1
+    race = (run_scouted if scouts else run_race)(entrants, stages, pool, tell)
+    shape = next(each for each in fitted if (each.most_leaves or 0) == race.winner.max_leaves)
+    return SizeRace(race.ranked, race.choice, shape, dealt)

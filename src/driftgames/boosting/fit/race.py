@@ -14,8 +14,10 @@ Not all trials are played. Let :math:`\ell(s)` be the mean log-loss of a size af
 Sums are rounded once, and folds are made of the contents of rows. So the choice does not depend on
 the order of the examples, on threads or on batches.
 
-A `Mean` of boosters is made of the folds of the winner. The folds of the size of the second least
-log-loss join them, and those of the third, if that lowers the log-loss on the examples held out.
+Many examples can be *scouted*: the first fold races alone. Then its three best sizes play on all
+folds, each up to its best stage, and the least mean log-loss on all of them chooses the size.
+
+`means.Mean` tells which boosters the model is made of.
 """
 
 from __future__ import annotations
@@ -23,15 +25,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from operator import methodcaller
 
 import numpy as np
 
 from driftgames.boosting.fit.calibration import FoldKeys, difference, exact_mean
 from driftgames.boosting.fit.folds import Fold
 from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import CHOSEN, DROPPED, PLAYED, Choice, Trial
 from driftgames.boosting.model.training_record import HeldOut
 from driftgames.boosting.weights.example_chips import Round
@@ -43,28 +45,30 @@ STAGES = (25, 50, 100, 200, 400)
 KEPT_VOTES = 2
 """Of how many stages the votes are kept: the best is the last one, or the one before it."""
 
+MOST_SIZES = 3
+"""The largest number of sizes in a mean, and of those that go on after the first fold."""
+
+_LEAST_EXAMPLES = 10  # for each leaf
 _MANY_CLASSES = 10  # beyond them a trial is slow
-_MOST_SIZES = 3  # in a mean
-_UNITS = 2**20  # parts of a vote
 _BEHIND = 2.0  # standard errors by which a size that is dropped is behind
 
 
 def sizes_for(n_classes: int, n_examples: int) -> list[int]:
-    """Return the numbers of leaves to choose from: at most one leaf for every two examples.
+    """Return the numbers of leaves to choose from: at most one leaf for every ten examples.
 
     A tree of K classes needs K leaves to vote for each. The more classes there are, the more a
     trial costs, and the fewer trials there are.
 
     >>> sizes_for(2, 1000), sizes_for(3, 1000), sizes_for(7, 1000), sizes_for(12, 1000)
     ([2, 4, 8, 16, 32], [2, 5, 12, 24], [2, 9, 28], [2, 14])
-    >>> sizes_for(2, 9)
-    [2, 4]
+    >>> sizes_for(2, 80)
+    [2, 4, 8]
     """
     sizes = {2, 4, 8, 16, 32}
     if n_classes > 2:
         most = 8 if n_classes <= 4 else 4 if n_classes <= _MANY_CLASSES else 0
         sizes = {2, n_classes + 2, *(k * n_classes for k in (4, 8) if k <= most)}
-    return sorted(size for size in sizes if size == 2 or 2 * size <= n_examples)
+    return sorted(size for size in sizes if size == 2 or _LEAST_EXAMPLES * size <= n_examples)
 
 
 def stages_for(n_classes: int) -> list[int]:
@@ -77,52 +81,68 @@ def stages_for(n_classes: int) -> list[int]:
 
 
 class Entrant:
-    """A size in the race: its folds, and what they reached after each stage."""
+    """A size in the race: its folds, and what they reached after each stage.
 
-    def __init__(self, max_leaves: int, folds: Sequence[Fold], dealt: FoldKeys) -> None:
+    ``encoders`` are those of the folds.
+    """
+
+    def __init__(
+        self,
+        max_leaves: int,
+        folds: Sequence[Fold],
+        dealt: FoldKeys,
+        encoders: Sequence[CategoryEncoder | None] = (),
+    ) -> None:
         self.max_leaves = max_leaves
         self.folds = list(folds)
-        self._dealt = dealt
-        self._at = np.concatenate([np.flatnonzero(dealt.part == k) for k in dealt.folds])
+        self.encoders = list(encoders)
+        self.dealt = dealt
+        self._at = np.flatnonzero(np.isin(dealt.part, dealt.folds))
         self.stages: list[int] = []
         self.means: list[float] = []
         self.losses: list[FloatArray] = []
         self.calibrations: list[Calibration] = []
         self.held_out: list[FloatArray] = []
-        """After each stage the votes on the examples held out, fold by fold."""
+        """After each stage the votes on the examples held out, each by the fold that holds it."""
         self._votes: list[list[FloatArray]] = []
         """The votes of every fold on all examples after each of the last stages."""
         self.dropped = False
 
+    def fresh(self, n_folds: int | None = None) -> Entrant:
+        """Return a size with the first folds, all by default, that has measured nothing."""
+        dealt = self.dealt._replace(folds=self.dealt.folds[:n_folds])
+        return Entrant(self.max_leaves, self.folds[:n_folds], dealt, self.encoders[:n_folds])
+
     def measure(self, stage: int, votes: list[FloatArray]) -> None:
         """Measure the votes of all folds after a stage on the examples that each holds out."""
-        dealt = self._dealt
-        parts = zip(dealt.folds, votes, strict=True)
-        held_out = np.concatenate([each[dealt.part == k] for k, each in parts])
-        labels, masses = dealt.labels[self._at], dealt.masses[self._at]
-        fitted = Calibration.fit(held_out, labels, masses, dealt.scale)
-        losses = fitted.losses(held_out, labels)
+        dealt = self.dealt
+        held_out = np.empty_like(votes[0])
+        for number, each in zip(dealt.folds, votes, strict=True):
+            held = dealt.part == number
+            held_out[held] = each[held]
+        held_out = held_out[self._at]
+        fitted, losses = self.judge(held_out)
         self.stages.append(stage)
         self.calibrations.append(fitted)
         self.losses.append(losses)
         self.held_out.append(held_out)
-        self.means.append(exact_mean(losses, masses))
+        self.means.append(exact_mean(losses, self.masses))
         self._votes = [*self._votes, votes][-KEPT_VOTES:]
+
+    def judge(self, held_out: FloatArray) -> tuple[Calibration, FloatArray]:
+        """Return the best sigmoid of votes on the examples held out, and their log-losses."""
+        fitted = Calibration.fit(held_out, self.labels, self.masses, self.dealt.scale)
+        return fitted, fitted.losses(held_out, self.labels)
 
     @property
     def masses(self) -> IntArray:
         """The masses of the examples held out."""
-        return np.asarray(self._dealt.masses[self._at])
+        return np.asarray(self.dealt.masses[self._at])
 
     @property
     def labels(self) -> IntArray:
         """The classes of the examples held out."""
-        return np.asarray(self._dealt.labels[self._at])
-
-    @property
-    def scale(self) -> float:
-        """How many examples a mass of 1 is."""
-        return self._dealt.scale
+        return np.asarray(self.dealt.labels[self._at])
 
     def played(self) -> list[list[Round]]:
         """Return the rounds of each fold up to the best stage."""
@@ -134,19 +154,24 @@ class Entrant:
 
     def count_errors(self, held_out: FloatArray) -> HeldOut:
         """Return the errors of votes on the examples held out, fold by fold."""
-        ends = np.cumsum([np.count_nonzero(self._dealt.part == k) for k in self._dealt.folds])
-        return HeldOut.of(np.split(held_out, ends[:-1]), np.split(self.labels, ends[:-1]))
+        part, labels = self.dealt.part[self._at], self.labels
+        parts = [part == number for number in self.dealt.folds]
+        return HeldOut.of([held_out[each] for each in parts], [labels[each] for each in parts])
 
     @property
     def n_votes(self) -> int:
         """The number of rounds of all folds up to the best stage."""
         return sum(self._counts())
 
+    @property
+    def best_votes(self) -> list[FloatArray]:
+        """The votes of every fold on all examples after the best stage."""
+        return self._votes[self.best - len(self.means)]
+
     def mean_votes(self) -> FloatArray:
         """Return the votes of all folds on every example, weighed by their rounds."""
-        votes = self._votes[self.best - len(self.means)]
         counts = self._counts()
-        total = sum(n * each for n, each in zip(counts, votes, strict=True))
+        total = sum(n * each for n, each in zip(counts, self.best_votes, strict=True))
         return np.asarray(total / sum(counts))
 
     @property
@@ -165,49 +190,6 @@ class Entrant:
             return False
         away, error = difference(self.losses[-1], leader.losses[leader.best], self.masses)
         return away > _BEHIND * error and away > n_left * (self.means[-2] - self.means[-1])
-
-
-@dataclass(frozen=True)
-class Mean:
-    """The mean of the boosters of one size or several.
-
-    ``weights`` are those of one vote of each size. ``votes`` are on all examples: the mean of the
-    boosters, and of those that hold an example out.
-    """
-
-    entrants: tuple[Entrant, ...]
-    weights: tuple[float, ...]
-    votes: FloatArray
-    calibration: Calibration
-    log_loss: float
-
-    @classmethod
-    def of(cls, entrants: Sequence[Entrant]) -> Mean | None:
-        """Return the mean of sizes, each weighed by the slope of its sigmoid.
-
-        So the logarithms of the odds are averaged. Weights are rounded to multiples of ``2**-20``:
-        votes then add up exactly. None if a size has no hypothesis, or one of two has no slope.
-        """
-        slopes = [each.calibrations[each.best].slope for each in entrants]
-        if len(slopes) == 1:
-            slopes = [1.0]
-        n_votes = [each.n_votes for each in entrants]
-        if min(slopes) <= 0.0 or min(n_votes) == 0:
-            return None
-        each_vote = [slope / n for slope, n in zip(slopes, n_votes, strict=True)]
-        weights = [max(round(w / max(each_vote) * _UNITS), 1) / _UNITS for w in each_vote]
-        shares = [w * n for w, n in zip(weights, n_votes, strict=True)]
-
-        def combine(parts: list[FloatArray]) -> FloatArray:
-            total = sum(share * part for share, part in zip(shares, parts, strict=True))
-            return np.asarray(total / sum(shares))
-
-        held_out = combine([each.held_out[each.best] for each in entrants])
-        labels, masses = entrants[0].labels, entrants[0].masses
-        fitted = Calibration.fit(held_out, labels, masses, entrants[0].scale)
-        votes = combine([each.mean_votes() for each in entrants])
-        loss = exact_mean(fitted.losses(held_out, labels), masses)
-        return cls(tuple(entrants), tuple(weights), votes, fitted, loss)
 
 
 @dataclass(frozen=True)
@@ -238,18 +220,6 @@ class Race:
         """What the votes of the winner got wrong."""
         return self.winner.count_errors(self.winner.held_out[self.winner.best])
 
-    def mean(self) -> Mean | None:
-        """Return the mean of the boosters of the winner, and of one size or two more if better.
-
-        None if no fold has a hypothesis.
-        """
-        best: Mean | None = None
-        for n in range(1, min(_MOST_SIZES, len(self.ranked)) + 1):
-            mean = Mean.of(self.ranked[:n])
-            if mean is not None and (best is None or mean.log_loss < best.log_loss):
-                best = mean
-        return best
-
 
 def run_race(
     entrants: Sequence[Entrant],
@@ -259,22 +229,65 @@ def run_race(
 ) -> Race:
     """Let sizes race over stages; ``tell`` hears how many trials are done or left out."""
     begun = time.perf_counter()
-
     running = list(entrants)
     for k, stage in enumerate(stages):
-        # the largest trees first, so that no thread is left with one of them at the end
-        folds = [fold for entrant in reversed(running) for fold in entrant.folds]
-        play = methodcaller("votes", stage)
-        votes = iter(map(play, folds) if pool is None else pool.map(play, folds))
-        for entrant in reversed(running):
-            entrant.measure(stage, list(islice(votes, len(entrant.folds))))
+        votes = _play([(each.folds, stage) for each in running], pool)
+        for entrant, own in zip(running, votes, strict=True):
+            entrant.measure(stage, own)
         tell(len(entrants))
-        leader = min(entrants, key=lambda each: (min(each.means), each.max_leaves))
+        leader = min(entrants, key=_by_loss)
         n_left = len(stages) - k - 1
         for entrant in running:
             entrant.dropped = entrant.is_behind(leader, n_left) and not entrant.ended
         running = [each for each in running if not (each.dropped or each.ended)]
-    ranked = sorted(entrants, key=lambda each: (min(each.means), each.max_leaves))
+    return _decide(entrants, begun)
+
+
+def run_scouted(
+    entrants: Sequence[Entrant],
+    stages: Sequence[int],
+    pool: ThreadPoolExecutor | None = None,
+    tell: Callable[[int], None] = lambda steps: None,
+) -> Race:
+    """Let the first fold race alone; the best sizes play on all folds, up to their best stages."""
+    scouted = run_race([each.fresh(1) for each in entrants], stages, pool, tell)
+    begun = time.perf_counter()
+    scouts = sorted(scouted.ranked[:MOST_SIZES], key=lambda each: each.max_leaves)
+    sizes = {each.max_leaves: each for each in entrants}
+    tried = [sizes[scout.max_leaves].fresh() for scout in scouts]
+    reached = [scout.stages[scout.best] for scout in scouts]
+    others = [(each.folds[1:], stage) for each, stage in zip(tried, reached, strict=True)]
+    votes = _play(others, pool)
+    for entrant, scout, stage, own in zip(tried, scouts, reached, votes, strict=True):
+        entrant.measure(stage, [*scout.best_votes, *own])
+    race = _decide(tried, begun)
+    return replace(race, choice=race.choice.after(scouted.choice))
+
+
+def _play(
+    asked: Sequence[tuple[Sequence[Fold], int]], pool: ThreadPoolExecutor | None
+) -> list[list[FloatArray]]:
+    """Play folds up to a number of rounds each; return their votes on all examples.
+
+    The last ones, of the largest trees, begin: no thread is left with one of them at the end.
+    """
+    tasks = [(fold, stage) for folds, stage in reversed(asked) for fold in folds]
+    votes = map(_votes_of, tasks) if pool is None else pool.map(_votes_of, tasks)
+    parts = iter(votes)
+    return [list(islice(parts, len(folds))) for folds, _ in reversed(asked)][::-1]
+
+
+def _votes_of(task: tuple[Fold, int]) -> FloatArray:
+    fold, stage = task
+    return fold.votes(stage)
+
+
+def _by_loss(entrant: Entrant) -> tuple[float, int]:
+    return min(entrant.means), entrant.max_leaves
+
+
+def _decide(entrants: Sequence[Entrant], begun: float) -> Race:
+    ranked = sorted(entrants, key=_by_loss)
     winner = ranked[0]
     choice = Choice(
         winner.max_leaves,

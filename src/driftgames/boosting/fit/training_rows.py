@@ -39,6 +39,10 @@ class FoldRows(Protocol):
     def masses(self) -> IntArray:
         """Their sample weights, in their order."""
 
+    @property
+    def n_columns(self) -> int:
+        """The number of columns, one for each of categories."""
+
     def coded(self, held_out: BoolArray | None, *, ranked: bool) -> Coded:
         """Return all rows, coded without the labels of those ``held_out``."""
 
@@ -65,6 +69,11 @@ class SharedBins:
         order, masses = self.binned.order, np.empty_like(self.binned.sample_weights)
         masses[slice(None) if order is None else order] = self.binned.sample_weights
         return masses
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return int(self.binned.implicit.size)
 
     def coded(self, held_out: BoolArray | None, *, ranked: bool) -> Coded:
         """Return all rows."""
@@ -102,6 +111,11 @@ class TrainingRows:
     def masses(self) -> IntArray:
         """Their sample weights, in their order."""
         return self.weights.of_each
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns, one for each of categories."""
+        return int(self.X.shape[1])
 
     @cached_property
     def _shared(self) -> BinnedData:

@@ -20,9 +20,9 @@ from driftgames.boosting.fit.calibration import (
 )
 from driftgames.boosting.fit.choosing import SizeRace, choose_size
 from driftgames.boosting.fit.folds import play_folds
+from driftgames.boosting.fit.means import Mean
 from driftgames.boosting.fit.monitoring import Watch
 from driftgames.boosting.fit.plan import USUAL_ROUNDS, Plan
-from driftgames.boosting.fit.race import Mean
 from driftgames.boosting.fit.rounds import boost
 from driftgames.boosting.fit.training_rows import FoldRows
 from driftgames.boosting.growth.tree_training_set import grow_on
@@ -106,10 +106,9 @@ def _average(
     booster: BoosterInput, race: SizeRace, mean: Mean, rows: FoldRows, watch_with: WatchWith
 ) -> Fitted:
     """Return the mean of the boosters of the folds as one model, calibrated."""
-    encoders = [encoder for each in mean.entrants for encoder in race.encoders[each.max_leaves]]
-    outline, _ = watch_with(encoders[0])
+    outline, _ = watch_with(mean.entrants[0].encoders[0])
     settings = booster.binding_settings()
-    fitted = average(mean, encoders, outline, race.dealt, rows.masses, settings, race.choice)
+    fitted = average(mean, outline, race.dealt, rows.masses, settings, race.choice)
     return settle(booster, fitted, CrossFit(mean.calibration, race.held_out, fitted.model.n_rounds))
 
 

@@ -51,6 +51,9 @@ class Choice(Displayed):
         The table, by leaves, then by rounds.
     seconds : float, optional
         How long the race took; a file does not tell.
+    n_played : int, optional
+        The rounds of the one booster that was fitted, where they are not those of the choice: an
+        evaluation set, a callback, early stopping or a warm start set them.
     """
 
     max_leaves: int
@@ -59,6 +62,7 @@ class Choice(Displayed):
     n_examples: int
     trials: tuple[Trial, ...]
     seconds: float | None = field(default=None, compare=False)
+    n_played: int | None = field(default=None, compare=False)
 
     def after(self, earlier: Choice) -> Choice:
         """Return the choice with the table of an earlier one, on a sample, above its own."""
@@ -69,19 +73,31 @@ class Choice(Displayed):
         seconds = (self.seconds or 0.0) + (earlier.seconds or 0.0)
         return replace(self, trials=(*before, *self.trials), seconds=seconds)
 
-    def _headline(self) -> str:
+    def beside(self, n_played: int) -> Choice:
+        """Return the choice of one booster that played so many rounds."""
+        return self if n_played == self.n_estimators else replace(self, n_played=n_played)
+
+    @property
+    def size(self) -> str:
+        """What was chosen, and what was played if that is something else."""
         leaves = f"{self.max_leaves} leaves, " if self.max_leaves else ""  # 0: see max_depth
+        instead = "" if self.n_played is None else f" ({self.n_played} were played)"
+        return f"{leaves}{counted(self.n_estimators, 'round')}{instead}"
+
+    def _headline(self) -> str:
         took = "" if self.seconds is None else f" in {self.seconds:.2f} s"
         return (
-            f"{leaves}{counted(self.n_estimators, 'round')}, chosen from "
-            f"{counted(len(self.trials), 'trial')} on {counted(self.n_folds, 'fold')}{took}"
+            f"{self.size}, chosen from {counted(len(self.trials), 'trial')} on "
+            f"{counted(self.n_folds, 'fold')}{took}"
         )
 
     def _facts(self) -> Mapping[str, Any]:
         best = next(each for each in self.trials if each.outcome == CHOSEN)
+        played = {} if self.n_played is None else {"rounds played": self.n_played}
         return {
             "max_leaves": self.max_leaves,
             "n_estimators": self.n_estimators,
+            **played,
             "held-out log-loss": best.log_loss,
             "examples held out": self.n_examples,
         }
