@@ -14,12 +14,14 @@ from driftgames.bandit.policy import BanditPolicy
 from driftgames.bandit.replay import check_matrix, losses_in
 from driftgames.bandit.run import BanditRun, Recorder
 from driftgames.bandit.types import Arm
-from driftgames.core.checks import shown
+from driftgames.core.checks import check_flag, shown
 from driftgames.core.data_frames import as_frame
 from driftgames.core.display import Displayed, Fields, Sketch
 
 Columns = dict[str, list[Any]]
-"""``round``, ``arm``, ``propensity`` and ``loss`` of every pull, in the order of the pulls."""
+"""``round``, ``arm``, ``propensity`` and ``loss`` of every pull, in the order of the pulls.
+
+``context`` and ``distribution`` are there if the log has them."""
 
 
 class PullLog(Displayed):
@@ -32,6 +34,9 @@ class PullLog(Displayed):
     ----------
     policy : BanditPolicy or ContextPolicy
         The policy that plays. The first round of the log is its next pull.
+    distributions : bool
+        Whether to keep the probabilities of all arms too, in the column ``distribution``, in the
+        order of ``policy.arms``. `off_policy_value` is more certain with them. Default: False.
 
     Notes
     -----
@@ -54,13 +59,17 @@ class PullLog(Displayed):
     2      3    red       0.194   1.0
     """
 
-    def __init__(self, policy: BanditPolicy | ContextPolicy) -> None:
+    def __init__(
+        self, policy: BanditPolicy | ContextPolicy, *, distributions: bool = False
+    ) -> None:
         if not isinstance(policy, BanditPolicy | ContextPolicy):
             raise ValueError(f"policy must be a BanditPolicy; got {shown(policy)}")
         self.policy = policy
         self.columns: Columns = {"round": [], "arm": [], "propensity": [], "loss": []}
         if isinstance(policy, ContextPolicy):
             self.columns["context"] = []
+        if check_flag("distributions", distributions):
+            self.columns["distribution"] = []
         self._waiting: Queues[int] = {}
 
     def __len__(self) -> int:
@@ -83,6 +92,7 @@ class PullLog(Displayed):
 
         A `ContextPolicy` needs a ``context``, which the log keeps in a column of that name.
         """
+        whole = self._distribution(context) if "distribution" in self.columns else None
         if isinstance(self.policy, ContextPolicy):
             arm, prob = self.policy.pull(context, rng)
             self.columns["context"].append(np.asarray(context, dtype=np.float64).tolist())
@@ -93,6 +103,8 @@ class PullLog(Displayed):
             ("round", "arm", "propensity", "loss"), (self.policy.t, arm, prob, np.nan), strict=True
         ):
             self.columns[name].append(value)
+        if whole is not None:
+            self.columns["distribution"].append(whole)
         return arm, prob
 
     def update(self, arm: Arm, loss: float, prob: float, context: Any = None) -> None:
@@ -139,6 +151,13 @@ class PullLog(Displayed):
         """Return the pulls as a data frame of pandas, polars or pyarrow, which must be there."""
         return super().to_frame(backend=backend)
 
+    def _distribution(self, context: Any) -> list[float]:
+        """Return the probabilities of all arms in the next pull."""
+        policy = self.policy
+        with_context = isinstance(policy, ContextPolicy)
+        found = policy.distribution(context) if with_context else policy.distribution()
+        return [float(share) for share in found]
+
     def _take(self, arm: Arm, prob: float) -> int | None:
         """Return the row of the oldest such pull; None for a pull before the log began."""
         return take(self._waiting, (arm, prob)) if (arm, prob) in self._waiting else None
@@ -154,5 +173,5 @@ def columns_of(log: Any) -> Columns:
     names = ("round", "arm", "propensity", "loss")
     if missing := [name for name in names if name not in frame.columns]:
         raise ValueError(f"a log needs the columns {', '.join(names)}; missing: {missing}")
-    optional = ("context",) if "context" in frame.columns else ()
+    optional = tuple(name for name in ("context", "distribution") if name in frame.columns)
     return {name: frame[name].to_list() for name in (*names, *optional)}
