@@ -396,3 +396,13 @@ def test_a_least_propensity_that_the_log_denies_is_refused():
         off_policy_value(log, lambda past: {0: 1.0}, least_propensity=0.5)
     with pytest.raises(ValueError, match=r"least_propensity must lie in \(0, 1\]"):
         off_policy_value(log, {0: 1.0}, least_propensity=0)
+
+
+def test_an_arm_that_is_never_drawn_does_not_matter_to_a_target_without_it():
+    losses = (np.random.default_rng(0).random((400, 2)) < 0.4).astype(float)
+    log = uniform_log(np.random.default_rng(1), losses)
+    known = off_policy_value(log, {0: 1.0}, least_propensity=0.5)
+    log.columns["distribution"] = [[0.5, 0.5, 0.0]] * 400
+    assert off_policy_value(log, {0: 1.0}, arms=[0, 1, 2]) == known
+    never = off_policy_value(log, {2: 1.0}, arms=[0, 1, 2])
+    assert (never.low, never.high) == (0.0, 1.0)
