@@ -139,7 +139,12 @@ def missing(
     if kind == "fixed arm, knowing p":
         drawn = rng.integers(3, size=rounds)
         loss = losses[np.arange(rounds), drawn]
-        values = (np.arange(1, rounds + 1), drawn, np.full(rounds, 1 / 3), loss)
+        values: tuple[Any, ...] = (
+            np.arange(1, rounds + 1),
+            drawn,
+            np.full(rounds, 1 / 3),
+            loss,
+        )
         shares = ([[1 / 3] * 3] * rounds,) * whole
         columns = (list(each) for each in (*values, *shares))
         log.columns = dict(zip(log.columns, columns, strict=True))
@@ -177,7 +182,8 @@ def played(name: str, losses: FloatArray, rng: np.random.Generator) -> PullLog:
         p = np.append(np.full(ARMS - 1, (1 - share) / (ARMS - 1)), share)
         drawn = rng.choice(ARMS, size=rounds, p=p)
         seen = losses[np.arange(rounds), drawn]
-        columns = np.arange(1, rounds + 1), drawn, p[drawn], seen, [p.tolist()] * rounds
+        shares = [p.tolist()] * rounds
+        columns: tuple[Any, ...] = (np.arange(1, rounds + 1), drawn, p[drawn], seen, shares)
         log.columns = dict(zip(log.columns, map(list, columns), strict=True))
         return log
     log = PullLog(POLICIES[name](ARMS, None, rng), distributions=True)

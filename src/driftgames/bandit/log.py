@@ -153,9 +153,10 @@ class PullLog(Displayed):
 
     def _distribution(self, context: Any) -> list[float]:
         """Return the probabilities of all arms in the next pull."""
-        policy = self.policy
-        with_context = isinstance(policy, ContextPolicy)
-        found = policy.distribution(context) if with_context else policy.distribution()
+        if isinstance(self.policy, ContextPolicy):
+            found = self.policy.distribution(context)
+        else:
+            found = self.policy.distribution()
         return [float(share) for share in found]
 
     def _take(self, arm: Arm, prob: float) -> int | None:

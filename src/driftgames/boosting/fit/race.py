@@ -128,10 +128,11 @@ class Entrant:
         """Return the rounds of each fold up to the best stage."""
         return [fold.rounds(self.stages[self.best]) for fold in self.folds]
 
-    def count_errors(self, held_out: FloatArray) -> HeldOut:
-        """Return the errors of votes on the examples held out, fold by fold."""
+    def count_errors(self) -> HeldOut:
+        """Return the errors of the best stage on the examples held out, fold by fold."""
+        votes, sigmoid = self.held_out[self.best], self.calibrations[self.best]
         ends = np.cumsum([np.count_nonzero(self._dealt.part == k) for k in self._dealt.folds])
-        return HeldOut.of(np.split(held_out, ends[:-1]), np.split(self.labels, ends[:-1]))
+        return HeldOut.of(np.split(votes, ends[:-1]), np.split(self.labels, ends[:-1]), sigmoid)
 
     @property
     def n_votes(self) -> int:
@@ -232,7 +233,7 @@ class Race:
     @property
     def held_out(self) -> HeldOut:
         """What the votes of the winner got wrong."""
-        return self.winner.count_errors(self.winner.held_out[self.winner.best])
+        return self.winner.count_errors()
 
     def mean(self) -> Mean | None:
         """Return the mean of the boosters of the winner, and of one size or two more if better.
