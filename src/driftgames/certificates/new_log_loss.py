@@ -163,8 +163,10 @@ class NewLogLoss(Displayed):
     def __str__(self) -> str:
         if self.estimate is None:
             return self.promise
-        seen = f"it was {self.estimate:.3f} on the examples held out"
-        return f"{self.promise}; {seen}" if self._is_void else f"{self.promise}\n{seen}"
+        seen = f"it was {self.estimate:.3f} on"
+        if self._is_void:
+            return f"{self.promise}; {seen} those held out"
+        return f"{self.promise}\n{seen} the examples held out"
 
     def to_json(self) -> dict[str, Any]:
         """Return what is promised as numbers and texts for a JSON file."""
