@@ -19,8 +19,8 @@ def _walk():
     ("name", "first", "most"),
     [
         ("hedge_update", "hedge/base.py", 4),
-        ("boosting_fit", "boosting/fit/rounds.py", 44),
-        ("batch_fit", "boosting/fit/batch_fit.py", 52),
+        ("boosting_fit", "boosting/fit/rounds.py", 46),
+        ("batch_fit", "boosting/fit/batch_fit.py", 54),
         ("probabilities", "boosting/estimators/base.py", 14),
         ("stump_fit", "boosting/fit/rounds.py", 30),
     ],
