@@ -17,12 +17,13 @@ FIXED = {"uniform": 1 / ARMS, "1 % for the target": 0.01}
 """Logging policies that learn nothing, and the probability that they give to the target."""
 
 LOGGING = (*FIXED, "exp3-anytime", "tsallis-inf", "thompson")
+KINDS = ("fixed arm", "fixed arm, knowing p", "replayed policy", "late losses")
 REPLICATIONS = 2_000
 """For the table of coverage, with short logs."""
 
 
 def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
-    """Return the coverage and the width of four intervals, and the coverage of ours alone."""
+    """Return the coverage and the width of five intervals, and the coverage of ours alone."""
     logs = 10 if quick else LOGS
     return [widths(logs, tell), coverage(100 if quick else REPLICATIONS, tell)]
 
@@ -39,6 +40,8 @@ def widths(logs: int, tell: Tell) -> Table:
         Column("rounds", ",d"),
         Column("covered", "%"),
         Column("width", ".3f"),
+        Column("distributions cover", "%"),
+        Column("distributions", ".3f"),
         Column("knowing p", ".3f"),
         Column("Bernstein", ".3f"),
         Column("to Bernstein", "%"),
@@ -48,9 +51,10 @@ def widths(logs: int, tell: Tell) -> Table:
     )
     title = f"{logs} logs each, {ARMS} arms, target: always the last arm"
     notes = (
-        f"delta is {DELTA:g}; knowing p: with least_propensity; Bernstein: the empirical Bernstein "
-        "bound that the library had before; normal: mean and 1.96 standard errors; "
-        "worth: effective rounds",
+        f"delta is {DELTA:g}; distributions: the log has the probabilities of all arms; knowing p: "
+        "least_propensity alone; Bernstein: the empirical Bernstein bound that the library had "
+        "before; to Bernstein: the width with distributions over that; normal: mean and 1.96 "
+        "standard errors; worth: effective rounds",
     )
     return Table(title, columns, tuple(rows), notes)
 
@@ -63,6 +67,8 @@ def compare(name: str, rounds: int, logs: int) -> tuple[float | None, ...]:
         losses = BernoulliArms.with_gap(ARMS, 0.2).losses(1, rounds, rng)
         log = played(name, losses, rng)
         target, truth = {ARMS - 1: 1.0}, losses[:, -1].mean()
+        told = off_policy_value(log, target, delta=DELTA)
+        del log.columns["distribution"]
         ours = off_policy_value(log, target, delta=DELTA)
         knowing = np.nan
         if name in FIXED:
@@ -73,14 +79,14 @@ def compare(name: str, rounds: int, logs: int) -> tuple[float | None, ...]:
         before = 1 - bernstein(w * (1 - x), DELTA / 2) - bernstein(w * x, DELTA / 2)
         Z = w * x
         half = 1.96 * Z.std() / len(Z) ** 0.5
-        covers = ours.low <= truth <= ours.high, abs(Z.mean() - truth) <= half
-        width = ours.high - ours.low
-        found.append(
-            (covers[0], width, knowing, before, covers[1], 2 * half, ours.effective_rounds)
-        )
+        widths = [each.high - each.low for each in (ours, told)]
+        covers = [each.low <= truth <= each.high for each in (ours, told)]
+        normal = abs(Z.mean() - truth) <= half, 2 * half
+        pairs = (covers[0], widths[0], covers[1], widths[1])
+        found.append((*pairs, knowing, before, *normal, ours.effective_rounds))
     mean = np.mean(found, axis=0).tolist()
-    known_width = None if np.isnan(mean[2]) else mean[2]
-    return (*mean[:2], known_width, mean[3], mean[1] / mean[3], *mean[4:])
+    known_width = None if np.isnan(mean[4]) else mean[4]
+    return (*mean[:4], known_width, mean[5], mean[3] / mean[5], *mean[6:])
 
 
 def bernstein(Z: FloatArray, delta: float) -> float:
@@ -98,14 +104,18 @@ def bernstein(Z: FloatArray, delta: float) -> float:
 def coverage(replications: int, tell: Tell) -> Table:
     """Return how often short logs miss, at a large delta, so that misses can be seen."""
     rows = list[Row]()
-    for kind in ("fixed arm", "fixed arm, knowing p", "replayed policy", "late losses"):
+    for kind in KINDS:
         tell(f"{kind}: {replications:,} replications")
-        missed = sum(missing(kind, seed) for seed in range(replications))
-        rows.append((kind, replications, 1 - missed / replications, 0.8))
+        covered = [
+            1 - sum(missing(kind, seed, whole=whole) for seed in range(replications)) / replications
+            for whole in (False, True)
+        ]
+        rows.append((kind, replications, *covered, 0.8))
     columns = (
         Column("target"),
         Column("replications", ",d"),
         Column("covered", "%"),
+        Column("with distributions", "%"),
         Column("wanted", "%"),
     )
     return Table(
@@ -113,19 +123,31 @@ def coverage(replications: int, tell: Tell) -> Table:
     )
 
 
-def missing(kind: str, seed: int, rounds: int = 150, delta: float = 0.2) -> bool:
-    """Return whether the interval of one log misses what the target loses on average."""
+def missing(
+    kind: str, seed: int, rounds: int = 150, delta: float = 0.2, *, whole: bool = False
+) -> bool:
+    """Return whether the interval of one log misses what the target loses on average.
+
+    With ``whole`` the log has the probabilities of all arms.
+    """
     rng = np.random.default_rng(seed)
     chances = np.full((rounds, 3), 0.5)
     chances[: rounds // 2, 0], chances[rounds // 2 :, 2] = 0.1, 0.1
     losses = (rng.random(chances.shape) < chances).astype(float)
     settings: dict[str, Any] = {"delta": delta}
-    log = PullLog(POLICIES["exp3-anytime"](3, None, rng))
+    log = PullLog(POLICIES["exp3-anytime"](3, None, rng), distributions=whole)
     if kind == "fixed arm, knowing p":
         drawn = rng.integers(3, size=rounds)
         loss = losses[np.arange(rounds), drawn]
-        values = (np.arange(1, rounds + 1), drawn, np.full(rounds, 1 / 3), loss)
-        log.columns = dict(zip(log.columns, (list(v) for v in values), strict=True))
+        values: tuple[Any, ...] = (
+            np.arange(1, rounds + 1),
+            drawn,
+            np.full(rounds, 1 / 3),
+            loss,
+        )
+        shares = ([[1 / 3] * 3] * rounds,) * whole
+        columns = (list(each) for each in (*values, *shares))
+        log.columns = dict(zip(log.columns, columns, strict=True))
         settings["least_propensity"] = 1 / 3
     elif kind == "late losses":
         waiting: list[tuple[int, float, float]] = []
@@ -156,12 +178,14 @@ def played(name: str, losses: FloatArray, rng: np.random.Generator) -> PullLog:
     """Return the log of a policy by name."""
     rounds = len(losses)
     if name in FIXED:
-        log, share = PullLog(TsallisINF(ARMS)), FIXED[name]
+        log, share = PullLog(TsallisINF(ARMS), distributions=True), FIXED[name]
         p = np.append(np.full(ARMS - 1, (1 - share) / (ARMS - 1)), share)
         drawn = rng.choice(ARMS, size=rounds, p=p)
-        columns = np.arange(1, rounds + 1), drawn, p[drawn], losses[np.arange(rounds), drawn]
+        seen = losses[np.arange(rounds), drawn]
+        shares = [p.tolist()] * rounds
+        columns: tuple[Any, ...] = (np.arange(1, rounds + 1), drawn, p[drawn], seen, shares)
         log.columns = dict(zip(log.columns, map(list, columns), strict=True))
         return log
-    log = PullLog(POLICIES[name](ARMS, None, rng))
+    log = PullLog(POLICIES[name](ARMS, None, rng), distributions=True)
     log.run(losses)
     return log

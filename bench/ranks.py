@@ -16,7 +16,7 @@ Scores = npt.NDArray[np.float64]
 """A row for each set and a column for each library; less is better."""
 
 DIGITS = 6
-"""Scores that agree in so many digits after the point are ties."""
+"""Scores that agree in this number of digits after the point are ties."""
 
 
 @dataclass(frozen=True)

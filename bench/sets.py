@@ -2,8 +2,8 @@
 
 Rules that hold for every set: rows without a label are left out, and so are classes of fewer than
 `LEAST` rows and columns of one value. Columns of text are categories; missing values stay missing.
-A set of more than `MOST` rows is a stratified sample of so many. The names of the sets divide them,
-by their hash, into sets to choose settings on and sets to report on.
+A set of more than `MOST` rows is a stratified sample of `MOST` rows. The names of the sets divide
+them, by their hash, into sets to choose settings on and sets to report on.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from driftgames import bandit, certificates, datasets, games, hedge, oco, plots,
 from driftgames.bandit import BernoulliArms, Exp3IX, PotentialBandit, PullLog, TsallisINF
 from driftgames.boosting import NHBoostDTClassifier
 from driftgames.certificates.margins import MarginCertificate, Margins
+from driftgames.certificates.new_log_loss import LossCounts
 from driftgames.certificates.pairs import PairCertificate
 from driftgames.dask import ExchangeReport
 from driftgames.games import DGv1, PotentialPlayer, StochasticAdversary
@@ -74,6 +75,7 @@ def results():
         certificates.ConfidenceSequence().run(LOSSES[:, 0]),
         certificates.mean_interval(LOSSES[:, 0]),
         certificates.NewExamples((200,) * 5, (20, 18, 25, 21, 16), "mean"),
+        certificates.NewLogLoss((LossCounts.of(LOSSES[:, 0]),)),
         check_potential(TwoNorm(), 20),
         learner.certificate(),
         run,

@@ -19,9 +19,9 @@ def _walk():
     ("name", "first", "most"),
     [
         ("hedge_update", "hedge/rounds/base.py", 4),
-        ("boosting_fit", "boosting/fit/memory_fit.py", 48),
-        ("batch_fit", "boosting/fit/batch_fit.py", 56),
-        ("dask_fit", "dask/booster.py", 57),
+        ("boosting_fit", "boosting/fit/memory_fit.py", 50),
+        ("batch_fit", "boosting/fit/batch_fit.py", 58),
+        ("dask_fit", "dask/booster.py", 59),
         ("probabilities", "boosting/estimators/base.py", 8),
         ("stump_fit", "boosting/fit/memory_fit.py", 35),
     ],

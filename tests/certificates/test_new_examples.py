@@ -98,6 +98,10 @@ def test_the_first_line_says_to_whom():
     folds = NewExamples((200,) * 5, (20, 18, 25, 21, 16), "mean", n_candidates=50)
     again = NewExamples((200,) * 5, (20, 18, 25, 21, 16), "refit")
     single = NewExamples((1000,), (100,), "refit")
+    alone = NewExamples((200,) * 5, (20, 18, 25, 21, 16), "folds")
+    assert str(alone).endswith("they got 100 of 1,000 examples wrong that they held out: 10.0 %")
+    assert alone.promise.endswith("the 5 fold boosters, on average")
+    assert alone.high == again.high
     begin = "error on new examples at most"
     assert own.promise == f"{begin} 11.7 % with confidence 95 %: this booster"
     assert folds.promise.endswith(": the 5 fold boosters, on average")
@@ -142,7 +146,7 @@ def test_the_json_form_has_the_promise_first():
         (((10,), (1, 2)), "n_errors must have one count for each of 1 parts; got 2"),
         (((0,), (0,)), "n_examples must be"),
         (((10, 10), (1, 1)), 'model="own" is for one part; got 2'),
-        (((10,), (1,), "best"), "model must be own, mean or refit; got 'best'"),
+        (((10,), (1,), "best"), "model must be own, mean, refit or folds; got 'best'"),
         (((10,), (1,), "own", 0), "n_candidates must be"),
         (((10,), (1,), "own", 1, 0.0), "delta must"),
         (((), ()), "caveat must say why"),

@@ -54,3 +54,10 @@ def test_hoeffdings_bound_is_above_the_value_of_the_relaxed_game_for_the_reason_
     # one coin less or one step less would not be a bound
     assert bounds.relaxed_game_value(1, 1) == 0.5
     assert 2 * math.exp(-(2**2) / (2 * 1)) < 0.5
+
+
+@pytest.mark.parametrize(("T", "R"), [(1000, 40), (1001, 7), (1500, 0)])
+def test_the_value_of_a_long_relaxed_game_is_the_same_tail(T, R):
+    """From 1,000 rounds on the sum of binomials is taken from the beta function."""
+    tail = sum(math.comb(T + 1, j) for j in range((T - R) // 2 + 1))
+    assert bounds.relaxed_game_value(T, R) == pytest.approx(tail / 2**T, rel=1e-10)

@@ -4,13 +4,14 @@ import gzip
 import json
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from driftgames.bandit import ENVIRONMENTS, POLICIES, Adaptive
+from driftgames.bandit import ENVIRONMENTS, POLICIES, Adaptive, ArmRace
 from driftgames.bandit.registry import REACTING
 from driftgames.cli import bandit as module
 
@@ -208,3 +209,40 @@ def test_policies_learn_from_a_log_before_they_play(tmp_path):
     log.write_text(numbered)
     found = call("--warm-start", log, "--arms", 3, "--horizon", 9, "--games", 1)
     assert found.exit_code == 0, found.output
+
+
+def test_live_pulls_are_judged_while_they_come():
+    """The answer to a pull comes before the next one is sent."""
+    command = ["bandit", "--log", "-", "--names", "a,b", "--every", "50"]
+    asked = [sys.executable, "-m", "driftgames", *command]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(asked, **pipes) as process:
+        watchdog = threading.Timer(120, process.kill)
+        watchdog.start()
+        process.stdin.write("arm,loss\n")
+        answers = []
+        for _ in range(6):
+            process.stdin.write("a,0\nb,1\n" * 25)
+            process.stdin.flush()
+            answers.append(process.stdout.readline())
+        rest, _ = process.communicate()
+        watchdog.cancel()
+    assert process.returncode == 0
+    assert answers[0].startswith("50 pulls: ")
+    assert answers[5] == "300 pulls: a is the best arm, with confidence 0.95\n"
+    race = ArmRace(["a", "b"])
+    for _ in range(25):
+        race.update("a", 0.0)
+        race.update("b", 1.0)
+    assert answers[0] == f"50 pulls: {race}\n"
+    assert "within reach" in rest
+
+
+def test_live_pulls_need_the_names_of_all_arms(tmp_path):
+    path = tmp_path / "pulls.csv"
+    path.write_text("arm,loss\na,0\nc,1\n")
+    assert "name them with --names" in call("--log", path, "--every", 1).stderr
+    assert "there is no arm 'c'" in call("--log", path, "--names", "a,b", "--every", 1).stderr
+    assert "--names and --every go with --log" in call("--every", 5).stderr
+    # an arm that was never pulled is still within reach
+    assert "one of a, b, c" in call("--log", path, "--names", "a,b,c").output

@@ -25,6 +25,7 @@ from driftgames.boosting import (
 )
 from driftgames.boosting.estimators.persistence import encode_model, load_model
 from driftgames.boosting.weights.by_mistakes import EngineChips
+from driftgames.certificates import NewExamples
 from driftgames.cli._boost_options import ALGORITHMS
 from driftgames.cli._boost_report import deal_folds
 from driftgames.cli.boost import app
@@ -619,6 +620,14 @@ def test_cross_validation_shows_error_auc_and_log_loss_of_every_fold(csv, tmp_pa
         assert found["mean"][name] == pytest.approx(np.mean(values))
         assert found["spread"][name] == pytest.approx(np.std(values, ddof=1))
     assert f"{found['mean']['log-loss']:.4f}" in done.stdout
+    wrong = tuple(round(50 * row["error"]) for row in found["parts"])
+    promise = NewExamples((50,) * 3, wrong, "folds")
+    assert found["new_examples"]["error_at_most"] == promise.high
+    assert found["new_examples"]["log_loss"]["estimate"] == pytest.approx(
+        found["mean"]["log-loss"], abs=0.02
+    )
+    assert promise.promise in done.stdout.replace("\n  ", " ")
+    assert "log-loss on new examples at most" in done.stdout
     assert run("cv", path, *arguments).stdout == done.stdout
     done = run("cv", path, "--folds", 100, "--label", "kind", code=2)
     assert "--folds must be at most the number of examples of every class; got 100" in done.stderr

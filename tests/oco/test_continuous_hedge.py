@@ -353,3 +353,12 @@ def test_a_loss_that_is_hardly_not_convex_is_refused_and_rounding_is_not():
         else:
             learner.update(loss)
             assert learner.t == 1
+
+
+def test_a_loss_that_is_hardly_concave_is_refused_and_a_hardly_convex_one_is_not():
+    learner = ContinuousHedge(Interval(0.0, 1.0))
+    with pytest.raises(ValueError, match=r"is not convex: .* halfway between"):
+        learner.update(lambda x: 0.5 - 1e-4 * (x[:, 0] - 0.5) ** 2)
+    assert learner.t == 0
+    learner.update(lambda x: 0.5 + 1e-4 * (x[:, 0] - 0.5) ** 2)
+    assert learner.t == 1

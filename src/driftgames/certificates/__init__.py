@@ -1,8 +1,8 @@
 """Certificates: what a run achieved beside what the theorems promise of it.
 
 `regret` measures a run, `bounds` states what is promised, and a `Certificate` holds the two
-side by side. `betting` and `mean_intervals` bound a mean that is not known, and `new_examples` the
-error of a booster on examples that it has not seen.
+side by side. `betting` and `mean_intervals` bound a mean that is not known, `new_examples` the
+error of a booster on examples that it has not seen, and `new_log_loss` its log-loss.
 """
 
 from driftgames.certificates.betting import ConfidenceRun, ConfidenceSequence, confidence_sequence
@@ -10,6 +10,7 @@ from driftgames.certificates.certificate import Certificate, CoverageCertificate
 from driftgames.certificates.interval_regret import IntervalCertificate
 from driftgames.certificates.mean_intervals import MeanInterval, coin_interval, mean_interval
 from driftgames.certificates.new_examples import NewExamples
+from driftgames.certificates.new_log_loss import NewLogLoss
 from driftgames.certificates.regret import RegretCurve, epsilon_regret, regret_curve
 from driftgames.certificates.regret_certificate import RegretCertificate
 
@@ -21,6 +22,7 @@ __all__ = [
     "IntervalCertificate",
     "MeanInterval",
     "NewExamples",
+    "NewLogLoss",
     "RegretCertificate",
     "RegretCurve",
     "coin_interval",

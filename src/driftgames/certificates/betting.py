@@ -156,8 +156,8 @@ class ConfidenceSequence(Stateful):
         self._scale = 1.0 if low is None or high is None else high - low
         self._target = -log(self._delta) if self._delta < 1 else 0.0
         both = side == "both"
-        self._rates = _rates(self._target + (log(2.0) if both else 0.0), self._tuned_for)
-        self._log_prior = np.vstack([_log_prior(both) if side in s else _NO_BETS for s in _UP_DOWN])
+        self._rates = bet_rates(self._target + (log(2.0) if both else 0.0), self._tuned_for)
+        self._log_prior = np.vstack([log_masses(both) if side in s else NO_BETS for s in _UP_DOWN])
         self._ends = self._in_units(self._value_range)
         self._sums = np.zeros((2, _N_RATES))
         self._numbers = np.zeros(7)
@@ -496,16 +496,18 @@ def check_weights(weights: npt.ArrayLike | None, length: int) -> FloatArray:
 
 
 _UP_DOWN = (("both", "lower"), ("both", "upper"))
-_NO_BETS = np.full(_N_RATES, -math.inf)
+NO_BETS = np.full(_N_RATES, -math.inf)
+"""The logarithms of the masses of a side that does not bet."""
 
 
-def _log_prior(halved: bool) -> FloatArray:
+def log_masses(halved: bool) -> FloatArray:
+    """Return the logarithm of the mass of each rate; all masses sum to 1, or to 1/2."""
     j = np.arange(-_SPAN, _SPAN + 1.0)
     masses = 1.0 / (1.0 + j * j / 16.0)
     return log_all(masses / (total(masses) * (2.0 if halved else 1.0)))
 
 
-def _rates(log_wanted: float, tuned_for: int) -> FloatArray:
+def bet_rates(log_wanted: float, tuned_for: int) -> FloatArray:
     """Return the rates around the best one for values of a typical deviation."""
     best = math.sqrt(2.0 * max(log_wanted, 0.5) / tuned_for) / _TYPICAL_DEVIATION
     powers = [

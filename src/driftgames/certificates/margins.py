@@ -22,7 +22,7 @@ from driftgames.tables import counted
 SHOWN = (-0.1, 0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
 
 _FRACTIONAL = 2**31  # a mass from here on is of fractional sample weights
-_MOST_ROUNDS = 2**40  # no promise after so many rounds means that none comes
+_MOST_ROUNDS = 2**40  # if nothing is promised after this number of rounds, nothing ever is
 
 _GRID = np.arange(-100, 101) / 100  # thetas that every curve has, beside the margins themselves
 

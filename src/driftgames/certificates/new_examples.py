@@ -21,12 +21,13 @@ import numpy as np
 from driftgames._kernels.elementary import log_all
 from driftgames.certificates import sample_kernels as kernels
 from driftgames.certificates.mean_intervals import coin_interval
+from driftgames.certificates.new_log_loss import NewLogLoss
 from driftgames.core.checks import check_fraction, check_integer, shown
 from driftgames.core.display import Displayed, Fields
 from driftgames.tables import counted
 
-OWN, MEAN, REFIT = "own", "mean", "refit"
-"""What the model is: the booster that held examples out, the mean of several, or another fit."""
+OWN, MEAN, REFIT, FOLDS = "own", "mean", "refit", "folds"
+"""What the model is: the booster that held examples out, the mean of several, another fit, none."""
 
 _MODELS = {
     MEAN: "the mean of their votes",
@@ -51,10 +52,11 @@ class NewExamples(Displayed):
     ----------
     n_examples, n_errors : tuple of int
         The examples that each booster held out, and how many of them it got wrong.
-    model : {"own", "mean", "refit"}
+    model : {"own", "mean", "refit", "folds"}
         What the model is: the one booster that held examples out, the mean of the votes of
-        several, or one more fit, to all examples. The bound is about the model itself only if it
-        is the first. For the others the errors are an estimate.
+        several, or one more fit, to all examples; "folds" if there is none beside the boosters of
+        the folds. The bound is about the model itself only if it is the first. For the second and
+        the third the errors are an estimate.
     n_candidates : int
         From how many candidates these examples could choose: ``delta`` is divided by it.
         Default: 1.
@@ -62,6 +64,8 @@ class NewExamples(Displayed):
         The chance that a bound is promised and wrong. Default: 0.05.
     caveat : str
         Why nothing is promised; empty if something is.
+    log_loss : NewLogLoss, optional
+        What is promised about the log-loss of the same boosters: it comes last.
 
     Notes
     -----
@@ -100,12 +104,13 @@ class NewExamples(Displayed):
     n_candidates: int = 1
     delta: float = 0.05
     caveat: str = ""
+    log_loss: NewLogLoss | None = None
 
     def __post_init__(self) -> None:
         check_fraction("delta", self.delta)
         check_integer("n_candidates", self.n_candidates, least=1)
-        if self.model not in (OWN, *_MODELS):
-            raise ValueError(f"model must be own, mean or refit; got {shown(self.model)}")
+        if self.model not in (OWN, *_MODELS, FOLDS):
+            raise ValueError(f"model must be own, mean, refit or folds; got {shown(self.model)}")
         if len(self.n_examples) != len(self.n_errors):
             raise ValueError(
                 f"n_errors must have one count for each of {len(self.n_examples)} parts; got "
@@ -146,11 +151,7 @@ class NewExamples(Displayed):
         if high >= 1.0:
             return "nothing is promised about new examples: too few were held out"
         most = math.ceil(high * 1000 * (1.0 - 1e-12)) / 10
-        who = "this booster"
-        if self.model != OWN:
-            n_folds = len(self.n_examples)
-            several = n_folds > 1
-            who = f"the {n_folds} fold boosters, on average" if several else "the fold booster"
+        who = name_boosters(self.model, len(self.n_examples))
         confidence = 100 * (1 - self.delta)
         return f"error on new examples at most {most:.1f} % with confidence {confidence:g} %: {who}"
 
@@ -160,10 +161,11 @@ class NewExamples(Displayed):
             return self.promise
         total = sum(self.n_examples)
         wrong = f"{100 * share:.1f} %"
-        if self.model == OWN:
+        if self.model in (OWN, FOLDS):
+            it = "it" if self.model == OWN else "they"
             line = (
-                f"it got {sum(self.n_errors):,} of {counted(total, 'example')} wrong that it held "
-                f"out: {wrong}"
+                f"{it} got {sum(self.n_errors):,} of {counted(total, 'example')} wrong that {it} "
+                f"held out: {wrong}"
             )
         else:
             line = (
@@ -173,11 +175,13 @@ class NewExamples(Displayed):
         if self.n_candidates > 1 and not self.caveat:
             line += f"\nthey made choices too: the bound divides {self.delta:.0%} by "
             line += f"{self.n_candidates:,} for that"
+        if self.log_loss is not None:
+            line += f"\n{self.log_loss}"
         return f"{self.promise}\n{line}"
 
     def to_json(self) -> dict[str, Any]:
         """Return what is promised as numbers and texts for a JSON file."""
-        return {
+        found = {
             "promise": self.promise,
             "error_at_most": None if self.high >= 1.0 else self.high,
             "confidence": 1.0 - self.delta,
@@ -187,6 +191,7 @@ class NewExamples(Displayed):
             "n_errors": list(self.n_errors),
             "n_candidates": self.n_candidates,
         }
+        return found if self.log_loss is None else {**found, "log_loss": self.log_loss.to_json()}
 
     def _headline(self) -> str:
         return self.promise
@@ -199,3 +204,10 @@ class NewExamples(Displayed):
 
     def _columns(self) -> Fields:
         return {"n_examples": list(self.n_examples), "n_errors": list(self.n_errors)}
+
+
+def name_boosters(model: str, n_parts: int) -> str:
+    """Return in words the boosters that a bound is about."""
+    if model == OWN:
+        return "this booster"
+    return f"the {n_parts} fold boosters, on average" if n_parts > 1 else "the fold booster"

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.elementary import log_all
+from driftgames.certificates.new_examples import FOLDS, NewExamples, name_boosters
+from driftgames.certificates.new_log_loss import CLIP, LossCounts, NewLogLoss
 from driftgames.cli._examples import Examples
 from driftgames.cli._output import say
 from driftgames.cli._scores import log_loss, mean_area
@@ -189,10 +192,13 @@ def score(booster: Any, X: Any, y: Any) -> tuple[float, float, float]:
     return error, area, log_loss(y, p, classes)
 
 
-def cross_validate(booster: Any, examples: Examples, folds: int, seed: int, name: str) -> Table:
+def cross_validate(
+    booster: Any, examples: Examples, folds: int, seed: int, name: str
+) -> tuple[Table, NewExamples]:
     """Fit on all folds but one, score on that one, and so on; the last rows are mean and spread.
 
-    Every fold has the same share of each class, as far as possible.
+    Every fold has the same share of each class, as far as possible. What the folds held out chose
+    nothing, so that they promise something about new examples.
     """
     from sklearn.base import clone
 
@@ -207,6 +213,8 @@ def cross_validate(booster: Any, examples: Examples, folds: int, seed: int, name
         )
     fold_of = deal_folds(y, folds, seed)
     rows: list[Row] = []
+    wrong: list[int] = []
+    losses: list[LossCounts] = []
     with progress("folds", folds) as advance, warnings.catch_warnings():
         ignore_rare_classes()
         for k in range(folds):
@@ -214,12 +222,19 @@ def cross_validate(booster: Any, examples: Examples, folds: int, seed: int, name
             fitted = clone(booster).fit(X[learn], y[learn])
             scores_of_fold = score(fitted, X[test], y[test])
             rows.append((str(k + 1), test.size, *size_of(fitted), *scores_of_fold))
+            wrong.append(round(scores_of_fold[0] * test.size))
+            p = fitted.predict_proba(X[test])
+            own = p[np.arange(test.size), np.searchsorted(classes, y[test])]
+            losses.append(LossCounts.of(-log_all(np.maximum(own, CLIP))))
             advance(1)
     scores = np.array([row[4:] for row in rows], dtype=np.float64)
     mean, spread = scores.mean(axis=0), scores.std(axis=0, ddof=1)
     rows.append(("mean", y.size, None, None, *mean.tolist()))
     rows.append(("standard deviation", None, None, None, *spread.tolist()))
-    return Table(f"{folds} folds of {name}", COLUMNS, tuple(rows))
+    sizes = tuple(np.bincount(fold_of).tolist())
+    log_loss = NewLogLoss(tuple(losses), name_boosters(FOLDS, folds), classes.size)
+    promise = NewExamples(sizes, tuple(wrong), FOLDS, log_loss=log_loss)
+    return Table(f"{folds} folds of {name}", COLUMNS, tuple(rows)), promise
 
 
 def ignore_rare_classes() -> None:

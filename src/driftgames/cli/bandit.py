@@ -52,6 +52,8 @@ def bandit(
     warm_start: str | None = None,
     log: str | None = None,
     delta: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.05,
+    names: str | None = None,
+    every: OptionalCount = None,
     plot: Path | None = None,
     json: JsonFile = None,
 ) -> None:
@@ -88,7 +90,11 @@ def bandit(
 
     With --log no policy plays: a table of pulls, with the columns arm and loss (or gain), is read,
     and the arms that may still be the best are named. The answer holds at all times at once: look
-    as often as you like, and stop when one arm is left.
+    as often as you like, and stop when one arm is left. With --every it is told while pulls come.
+
+    Example: driftgames bandit --log pulls.csv --gains
+
+    Example: tail -f log.csv | driftgames bandit --log - --names a,b --every 9
 
     Options:
         losses ([LOSSES]): A table, with a row per round and a column per arm; or - for standard
@@ -113,6 +119,9 @@ def bandit(
             columns of LOSSES, or numbers from 0.
         log (FILE): A table of pulls, with the columns arm and loss (or gain); or -.
         delta: With --log, the chance that the best arm is ever left out.
+        names (NAME,NAME): With --log, the arms. Default: those of the whole table.
+        every (N): With --log, say which arms may be the best after every N pulls, as they come.
+            It needs --names.
         plot (FILE): Draw regret over time to this .svg, .pdf or .png.
     """
     from driftgames.bandit import compare
@@ -126,11 +135,16 @@ def bandit(
             others |= {"--warm-start": warm_start}
             if absurd := [option for option, given in others.items() if given is not None]:
                 raise ValueError(f"{absurd[0]} does not go with --log")
-            _show_race(log, ends, gains, delta, json)
+            from driftgames.cli._bandit_race import show_race
+
+            asked = None if names is None else [name.strip() for name in names.split(",")]
+            show_race(log, ends, gains, delta, asked, every, json)
             return
+        if names is not None or every is not None:
+            raise ValueError("--names and --every go with --log")
         factories = _factories(policies, ends, gains)
         epsilons, seen = fractions("--epsilon", epsilon), None
-        names: tuple[str, ...] | None = None
+        columns: tuple[str, ...] | None = None
         if losses is None:
             if contexts is not None:
                 raise ValueError("--contexts are columns of LOSSES; there are none")
@@ -148,7 +162,7 @@ def bandit(
                 if value is not None:
                     raise ValueError(f"{option} is for games without LOSSES")
             if contexts is None:
-                source, names = _read(losses, ends)
+                source, columns = _read(losses, ends)
             else:
                 if warm_start is not None:
                     raise ValueError("--warm-start does not go with --contexts")
@@ -161,7 +175,7 @@ def bandit(
             from driftgames.cli._bandit_warm_start import read_log, warmed
 
             n_arms = source.n_arms if losses is None else source.shape[1]
-            pulls = read_log(warm_start, names or [str(k) for k in range(n_arms)], ends, gains)
+            pulls = read_log(warm_start, columns or [str(k) for k in range(n_arms)], ends, gains)
             factories = {name: warmed(make, pulls) for name, make in factories.items()}
         series = compare(
             source, horizon, policies=factories, n_games=games, seed=seed, delays=delay
@@ -188,43 +202,6 @@ def bandit(
             write_json({**content, "policies": as_records(regrets)}, json)
         if plot is not None:
             _draw(series, plot)
-
-
-def _show_race(
-    source: str, ends: tuple[float, float], gains: bool, delta: float, json: Path | None
-) -> None:
-    """Print which arms of a log may still be the best."""
-    from driftgames.bandit import ArmRace
-    from driftgames.cli._cells import is_number
-    from driftgames.cli._tables import open_table
-    from driftgames.datasets.files import DataError
-
-    wanted = "gain" if gains else "loss"
-    pulls: list[tuple[str, float]] = []
-    with open_table(source, **Reading()._asdict(), whole=True) as table:
-        arm, number = (table.column("--log", name) for name in ("arm", wanted))
-        for columns, places in table.blocks:
-            cells = zip(columns[arm], columns[number], places, strict=True)
-            for name, cell, place in cells:
-                if not is_number(cell) or not ends[0] <= float(cell) <= ends[1]:
-                    raise DataError(
-                        f"{table.place(place, number)}: a {wanted} must lie in [{ends[0]:g}, "
-                        f"{ends[1]:g}] (see --loss-range); got {str(cell).strip()!r}"
-                    )
-                pulls.append((str(name).strip(), float(cell)))
-    if not pulls:
-        raise DataError(f"{source}: has no pulls")
-    names = sorted(dict.fromkeys(name for name, _ in pulls))
-    race = ArmRace(names, delta=delta, loss_range=ends, gains=gains)
-    for name, value in pulls:
-        race.update(name, value)
-    out = console()
-    out.print(draw_table(race.table))
-    out.print(str(race))
-    if json is not None:
-        content = {"leader": race.leader, "shortfall": race.shortfall, "delta": delta}
-        reach = list(race.within_reach)
-        write_json({**content, "within_reach": reach, "arms": as_records(race.table)}, json)
 
 
 def _regrets(series: dict[str, GameSeries]) -> Table:

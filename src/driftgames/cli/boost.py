@@ -169,7 +169,8 @@ def cv(
     """Cross-validate: fit on all parts but one, and score on that one.
 
     Prints the leaves and rounds of each part, which are chosen anew for each, its error, AUC and
-    log-loss, their means and their standard deviations.
+    log-loss, their means and their standard deviations. Then it says what these examples promise
+    about the error and the log-loss on new ones.
 
     Example: driftgames boost cv breast_cancer.train.csv --label class --folds 3
 
@@ -188,11 +189,21 @@ def cv(
         booster = settings.begin().set_params(n_jobs=jobs)
         examples = models.read_labelled(data, reading, booster, training)
         settings.weigh(booster, examples.y)
-        table = cross_validate(booster, examples, folds, seed, data)
+        table, promise = cross_validate(booster, examples, folds, seed, data)
         console().print(draw_table(table))
+        _print_lines(str(promise))
         if json is not None:
             *parts, mean, spread = as_records(table)
-            write_json({"data": data, "parts": parts, "mean": mean, "spread": spread}, json)
+            write_json(
+                {
+                    "data": data,
+                    "parts": parts,
+                    "mean": mean,
+                    "spread": spread,
+                    "new_examples": promise.to_json(),
+                },
+                json,
+            )
 
 
 @app.command(short_help="Predict: one line per example.", epilog=READING)
@@ -320,11 +331,7 @@ def inspect(
             booster.explain_model(rows, title=model.name).save(html)
             say(f"{html}: the model as a page")
         if booster.certificate_ is not None:
-            for line in str(booster.certificate_).splitlines():
-                narrow = (
-                    textwrap.wrap(line, 80, subsequent_indent="  ") if len(line) > 80 else [line]
-                )
-                typer.echo("\n".join(narrow))
+            _print_lines(str(booster.certificate_))
         found = {"model": str(model), **facts, "votes": as_records(features)}
         if choice is not None:
             found["race"] = as_records(race_of(choice))
@@ -334,3 +341,10 @@ def inspect(
             found["margins"] = as_records(margins)
         if json is not None:
             write_json(found, json)
+
+
+def _print_lines(text: str) -> None:
+    """Print the lines of a certificate; long ones go on below, indented."""
+    for line in text.splitlines():
+        narrow = textwrap.wrap(line, 80, subsequent_indent="  ") if len(line) > 80 else [line]
+        typer.echo("\n".join(narrow))

@@ -1,10 +1,13 @@
 """Logs of pulls, and what they say about other policies."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from bench.off_policy import bernstein, missing
-from driftgames.bandit import POLICIES, PullLog, TsallisINF, off_policy_value
+from bench.off_policy import KINDS, bernstein, missing
+from driftgames.bandit import POLICIES, PullLog, ThompsonSampling, TsallisINF, off_policy_value
+from driftgames.bandit.logs.weighted_bets import best_sale, settle
 from driftgames.certificates import ConfidenceSequence
 
 
@@ -275,11 +278,96 @@ def test_the_lower_end_is_where_the_bettors_wealth_reaches_two_over_delta():
     assert upper.log_wealth(1 - found.high) == pytest.approx(np.log(2 / 0.1), rel=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["fixed arm", "fixed arm, knowing p", "replayed policy", "late"])
-def test_intervals_cover_in_at_least_1_minus_delta_of_all_logs(kind):
-    kind = "late losses" if kind == "late" else kind
-    missed = sum(missing(kind, seed, rounds=120) for seed in range(150))
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("whole", [False, True])
+def test_intervals_cover_in_at_least_1_minus_delta_of_all_logs(kind, whole):
+    missed = sum(missing(kind, seed, rounds=120, whole=whole) for seed in range(150))
     assert missed <= 0.2 * 150
+
+
+def test_the_wealth_of_a_bettor_who_sells_is_1_on_average_over_all_draws():
+    """Every log of four rounds, by a policy that learns: the sales change no expectation."""
+    losses, rates = (
+        np.array([[0.2, 1.0], [1.0, 0.0], [0.3, 0.7], [0.0, 0.9]]),
+        2.0 ** np.arange(-6, 6),
+    )
+    target = np.array([0.3, 0.7])
+    price = np.prod(1.0 + rates[:, None] * (losses @ target), axis=1)
+    found = without = 0.0
+    for drawn in itertools.product((0, 1), repeat=4):
+        chance, pulls = 1.0, []
+        for t, arm in enumerate(drawn):
+            first = 0.2 + 0.15 * sum(drawn[:t])
+            p = np.array([first, 1.0 - first])
+            chance *= p[arm]
+            pulls.append((target[arm] / p[arm], losses[t, arm], (target / p).max()))
+        w, x, largest = (np.array(column) for column in zip(*pulls, strict=True))
+        sums = np.zeros(rates.size)
+        settle(w, x, largest, rates, sums)
+        found += chance * np.exp(sums) / price
+        without += chance * np.prod(1.0 + rates[:, None] * w * x, axis=1) / price
+        assert not np.allclose(np.exp(sums), np.prod(1.0 + rates[:, None] * w * x, axis=1))
+    assert found == pytest.approx(np.ones(rates.size), rel=1e-12)
+    assert without == pytest.approx(np.ones(rates.size), rel=1e-12)
+
+
+@pytest.mark.parametrize("most", [1.01, 2.0, 5.0, 300.0])
+@pytest.mark.parametrize("rate", [1e-3, 0.05, 2.0, 1e4])
+@pytest.mark.parametrize("loss", [0.01, 0.4, 0.99])
+def test_the_sale_is_that_of_the_largest_mean_logarithm_or_half_of_what_may_be_lost(
+    most, rate, loss
+):
+    def growth(sold):
+        hit = np.log1p(rate * most - sold * (most - 1)), np.log1p(-sold * (most - 1))
+        return (loss * hit[0] + (1 - loss) * hit[1]) / most + (1 - 1 / most) * np.log1p(sold)
+
+    sold = best_sale(rate, loss, most)
+    assert 0 < sold * (most - 1) <= 0.5 * (1 + 1e-12)
+    grid = np.linspace(0, 0.5 / (most - 1), 2001)
+    assert growth(sold) >= growth(grid).max() - 1e-12
+
+
+def test_a_log_with_distributions_narrows_the_interval_for_functions_and_policies_too():
+    widths = []
+    for seed in range(10):
+        losses = drifting(np.random.default_rng(seed), rounds=1500)
+        log = PullLog(TsallisINF(3, random_state=seed), distributions=True)
+        log.run(losses)
+        plain = log.to_frame().drop(columns="distribution")
+        other = ThompsonSampling(3, random_state=0)  # replayed, it plays another game
+        for target in ({1: 1.0}, lambda past: {1: 0.5, 2: 0.5}, other):
+            without = off_policy_value(plain, target)
+            found = off_policy_value(log, target)
+            assert found.value == without.value
+            widths.append((without.high - without.low, found.high - found.low))
+    before, after = np.array(widths).reshape(10, 3, 2).mean(axis=0).T
+    assert (after < 0.93 * before).all()
+
+
+def test_a_log_keeps_the_distribution_that_drew():
+    for name, make in POLICIES.items():
+        log = PullLog(make(3, 50, np.random.default_rng(5), names=list("abc")), distributions=True)
+        log.run(drifting(np.random.default_rng(3), rounds=50))
+        for row, arm, prob in zip(
+            *(log.columns[key] for key in ("distribution", "arm", "propensity")), strict=True
+        ):
+            assert row["abc".index(arm)] == pytest.approx(prob, rel=1e-12), name
+            assert sum(row) == pytest.approx(1.0)
+    assert "distribution" not in PullLog(TsallisINF(2)).columns
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_frame_with_distributions_says_the_same_if_it_is_told_the_arms(backend):
+    log = PullLog(TsallisINF(names=list("abc"), random_state=1), distributions=True)
+    log.run(drifting(np.random.default_rng(3)))
+    frame, found = log.to_frame(backend), off_policy_value(log, {"b": 1.0})
+    assert off_policy_value(frame, {"b": 1.0}, arms=list("abc")) == found
+    with pytest.raises(ValueError, match="arms must be given, in the order of the column distr"):
+        off_policy_value(frame, {"b": 1.0})
+    with pytest.raises(ValueError, match=r"row \d+ has the propensity .* in the order of the arms"):
+        off_policy_value(frame, {"b": 1.0}, arms=list("bca"))
+    with pytest.raises(ValueError, match="distribution of row 0"):
+        off_policy_value(frame, {"b": 1.0}, arms=list("abcd"))
 
 
 def test_to_know_the_least_propensity_narrows_the_interval_by_a_third_of_bernsteins():
@@ -304,7 +392,17 @@ def test_a_least_propensity_that_the_log_denies_is_refused():
     log = uniform_log(np.random.default_rng(0), np.zeros((50, 4)))
     with pytest.raises(ValueError, match=r"least_propensity is 0.5, and the log has a pull"):
         off_policy_value(log, {0: 1.0}, least_propensity=0.5)
-    with pytest.raises(ValueError, match="least_propensity is for a target that is the same"):
-        off_policy_value(log, lambda past: {0: 1.0}, least_propensity=0.1)
+    with pytest.raises(ValueError, match=r"least_propensity is 0.5, and the log has a pull"):
+        off_policy_value(log, lambda past: {0: 1.0}, least_propensity=0.5)
     with pytest.raises(ValueError, match=r"least_propensity must lie in \(0, 1\]"):
         off_policy_value(log, {0: 1.0}, least_propensity=0)
+
+
+def test_an_arm_that_is_never_drawn_does_not_matter_to_a_target_without_it():
+    losses = (np.random.default_rng(0).random((400, 2)) < 0.4).astype(float)
+    log = uniform_log(np.random.default_rng(1), losses)
+    known = off_policy_value(log, {0: 1.0}, least_propensity=0.5)
+    log.columns["distribution"] = [[0.5, 0.5, 0.0]] * 400
+    assert off_policy_value(log, {0: 1.0}, arms=[0, 1, 2]) == known
+    never = off_policy_value(log, {2: 1.0}, arms=[0, 1, 2])
+    assert (never.low, never.high) == (0.0, 1.0)

@@ -15,7 +15,7 @@ from driftgames.bandit.pulls.pending import Queues, put, take
 from driftgames.bandit.runs.replay import check_matrix, losses_in
 from driftgames.bandit.runs.run import BanditRun, Recorder
 from driftgames.bandit.types import Arm
-from driftgames.core.checks import shown
+from driftgames.core.checks import check_flag, shown
 from driftgames.core.display import Displayed, Fields, Sketch
 
 
@@ -29,6 +29,9 @@ class PullLog(Displayed, LoggedPulls):
     ----------
     policy : BanditPolicy or ContextPolicy
         The policy that plays. The first round of the log is its next pull.
+    distributions : bool
+        Whether to keep the probabilities of all arms too, in the column ``distribution``, in the
+        order of ``policy.arms``. `off_policy_value` is more certain with them. Default: False.
 
     Notes
     -----
@@ -51,13 +54,17 @@ class PullLog(Displayed, LoggedPulls):
     2      3    red       0.194   1.0
     """
 
-    def __init__(self, policy: BanditPolicy | ContextPolicy) -> None:
+    def __init__(
+        self, policy: BanditPolicy | ContextPolicy, *, distributions: bool = False
+    ) -> None:
         if not isinstance(policy, BanditPolicy | ContextPolicy):
             raise ValueError(f"policy must be a BanditPolicy; got {shown(policy)}")
         self.policy = policy
         self.columns = {"round": [], "arm": [], "propensity": [], "loss": []}
         if isinstance(policy, ContextPolicy):
             self.columns["context"] = []
+        if check_flag("distributions", distributions):
+            self.columns["distribution"] = []
         self._waiting: Queues[int] = {}
 
     def __len__(self) -> int:
@@ -80,6 +87,7 @@ class PullLog(Displayed, LoggedPulls):
 
         A `ContextPolicy` needs a ``context``, which the log keeps in a column of that name.
         """
+        whole = self._distribution(context) if "distribution" in self.columns else None
         if isinstance(self.policy, ContextPolicy):
             arm, prob = self.policy.pull(context, rng)
             self.columns["context"].append(np.asarray(context, dtype=np.float64).tolist())
@@ -90,6 +98,8 @@ class PullLog(Displayed, LoggedPulls):
             ("round", "arm", "propensity", "loss"), (self.policy.t, arm, prob, np.nan), strict=True
         ):
             self.columns[name].append(value)
+        if whole is not None:
+            self.columns["distribution"].append(whole)
         return arm, prob
 
     def update(self, arm: Arm, loss: float, prob: float, context: Any = None) -> None:
@@ -135,6 +145,14 @@ class PullLog(Displayed, LoggedPulls):
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the pulls as a data frame of pandas, polars or pyarrow, which must be there."""
         return super().to_frame(backend=backend)
+
+    def _distribution(self, context: Any) -> list[float]:
+        """Return the probabilities of all arms in the next pull."""
+        if isinstance(self.policy, ContextPolicy):
+            found = self.policy.distribution(context)
+        else:
+            found = self.policy.distribution()
+        return [float(share) for share in found]
 
     def _take(self, arm: Arm, prob: float) -> int | None:
         """Return the row of the oldest such pull; None for a pull before the log began."""

@@ -20,17 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from driftgames._kernels.sums import dot, total
 from driftgames.bandit.contexts.context_policy import ContextPolicy
 from driftgames.bandit.logs.log import PullLog
+from driftgames.bandit.logs.weighted_bets import lower_end, mean_loss
 from driftgames.bandit.policies.policy import BanditPolicy
 from driftgames.bandit.pulls.arms import check_names, shorten
 from driftgames.bandit.pulls.logged import Columns, columns_of
-from driftgames.certificates import ConfidenceSequence
 from driftgames.core.checks import (
     check_distribution,
     check_fraction,
@@ -43,10 +43,8 @@ from driftgames.core.checks import (
 from driftgames.core.display import Displayed, Sketch
 from driftgames.core.typing import FloatArray
 
+Player = TypeVar("Player", BanditPolicy, ContextPolicy)
 Target = Mapping[Any, float] | Callable[..., Mapping[Any, float]] | BanditPolicy | ContextPolicy
-
-TUNED_FOR = 20_000
-"""The rounds for which the bettor's rates are chosen; the interval holds for any number."""
 
 
 @dataclass(frozen=True)
@@ -97,31 +95,32 @@ def off_policy_value(
     r"""Return what ``target`` would have lost per round, with its confidence interval.
 
     .. math:: \hat v = \frac1T\sum_t Z_t, \qquad
-              \sum_j \pi_j \prod_t \frac{1 + \lambda_j Z_t}{1 + \lambda_j \bar v}
-              < \frac2\delta, \qquad \bar v = \frac1T\sum_t v_t
+              \sum_j \pi_j \prod_t \frac{1 + \lambda_j Z_t - \mu_{t,j}(w_t - 1)}{1 + \lambda_j
+              \bar v} < \frac2\delta, \qquad \bar v = \frac1T\sum_t v_t, \quad
+              w_t = \frac{\pi_t(a_t)}{p_t}
 
     The lower end is the least :math:`\bar v` that meets the inequality, and the upper end is the
     same for :math:`1 - \ell`. It is the wealth of a bettor who buys Z at the price
-    :math:`\bar v`, at many rates; see `driftgames.certificates.ConfidenceSequence`. The product of
-    :math:`(1 + \lambda Z_t)/(1 + \lambda v_t)` is a martingale, and by the concavity of the
-    logarithm the wealth is below it. So the interval holds for all lengths of the log at once, for
-    losses that drift, for targets and logging policies that learn, and for late losses. Nothing is
-    asked of the size of :math:`1/p_t`. [WWRKM24]_
+    :math:`\bar v`, at many rates, as in `driftgames.certificates.ConfidenceSequence`. The weight w
+    has the mean 1, so that the product of :math:`(1 + \lambda Z_t - \mu_t(w_t - 1)) /
+    (1 + \lambda v_t)` is a martingale for any :math:`\mu_t` that is known before round t, and by
+    the concavity of the logarithm the wealth is below it. So the interval holds for all lengths of
+    the log at once, for losses that drift, for targets and logging policies that learn, and for
+    late losses. [WWRKM24]_
 
-    With ``least_propensity`` a bettor may also sell, because :math:`w = \pi/p` has an upper end B:
-
-    .. math:: \sum_j \pi_j \prod_t \Bigl(\frac{1 + \lambda_j \ell_t}{1 + \lambda_j \bar v}
-              \Bigr)^{w_t/B}
-
-    The mean of a factor is at most :math:`1 + c(v_t - \bar v)` for a constant c, and the product of
-    these at most 1. This is narrower, as the noise in w itself cancels. It is for targets that are
-    the same in all rounds, and for a log whose length was fixed in advance. [KMR21]_
+    To sell :math:`w - 1` cancels the noise of the draws: what is bought less what is sold is about
+    :math:`\lambda (w(\ell - \hat v) + \hat v)`. A seller must know how large w can be before the
+    draw. This is known if the log has the probabilities of all arms
+    (``PullLog(policy, distributions=True)``), or from ``least_propensity``. Otherwise nothing is
+    sold, and nothing is asked of the size of :math:`1/p_t`. [KMR21]_ sells in the same sense, for
+    targets that stay the same.
 
     Parameters
     ----------
     log : PullLog, or data frame with the columns round, arm, propensity and loss
         All rounds must have their losses. The logging policy may have learnt: propensities may
-        depend on the past in any way.
+        depend on the past in any way. A column ``distribution`` holds the probabilities of all
+        arms, in the order of the log's policy or of ``arms``. It makes the interval narrower.
     target : mapping, callable or BanditPolicy
         Either the probability of each arm, the same in all rounds; or a function that takes the
         columns of the earlier pulls and returns such a mapping; or a policy, which is copied and
@@ -137,9 +136,9 @@ def off_policy_value(
         those that the frame holds. A target that plays another arm is refused: the log says
         nothing about it.
     least_propensity : float, optional
-        The logging policy gave at least this probability to every arm of the target, in every
-        round. It is known of uniform draws, and of a policy that explores with a fixed share. The
-        interval is then narrower. The target must be a mapping.
+        The logging policy gave at least this probability to every arm that the target may play,
+        in every round. It is known of uniform draws, and of a policy that explores with a fixed
+        share. The interval is then narrower. A log with distributions does not need it.
 
     Notes
     -----
@@ -155,6 +154,10 @@ def off_policy_value(
     >>> _ = log.run(losses)
     >>> print(off_policy_value(log, {1: 1.0}))
     0.4618 per round, in [0.3191, 0.6434] with confidence 0.95; 5,000 rounds worth 189
+    >>> log = PullLog(TsallisINF(2, random_state=0), distributions=True)
+    >>> _ = log.run(losses)
+    >>> print(off_policy_value(log, {1: 1.0}))
+    0.4618 per round, in [0.3476, 0.6128] with confidence 0.95; 5,000 rounds worth 189
     """
     columns = columns_of(log)
     low, high = check_interval("loss_range", loss_range)
@@ -166,19 +169,20 @@ def off_policy_value(
     check_range("loss", x, low, high)
     check_fractions("propensity", p)
     known = _arms_of(log, columns, arms)
-    w = np.fromiter(_chances(columns, target, known), dtype=np.float64, count=rounds) / p
+    slots = [known[arm] for arm in columns["arm"]]
+    chances = np.empty((rounds, len(known)))
+    for t, row in enumerate(_chances(columns, target, known)):
+        chances[t] = row
+    w = chances[np.arange(rounds), slots] / p
+    largest = _largest_weights(columns, chances, known, slots, p, least_propensity)
     losses = (x - low) / (high - low)
-    if least_propensity is None:
-        least, most = (
-            _lower_end(w * losses, doubt / 2),
-            1.0 - _lower_end(w * (1.0 - losses), doubt / 2),
-        )
-    else:
-        largest = _check_least(least_propensity, target, w, p)
-        least, most = _weighted_ends(w / largest, losses, doubt)
+    least, most = (
+        lower_end(w, losses, largest, doubt / 2),
+        1.0 - lower_end(w, 1.0 - losses, largest, doubt / 2),
+    )
     squares = dot(w, w)
     return OffPolicyValue(
-        value=low + (high - low) * dot(w, losses) / rounds,
+        value=low + (high - low) * mean_loss(w, losses),
         low=low + (high - low) * least,
         high=low + (high - low) * most,
         delta=doubt,
@@ -187,63 +191,80 @@ def off_policy_value(
     )
 
 
-def _lower_end(Z: FloatArray, delta: float) -> float:
-    """Return the lower end of a one-sided interval for the mean of ``v_t``, at least 0."""
-    bettor = ConfidenceSequence(
-        delta, value_range=(0.0, None), side="lower", drifting=True, tuned_for=TUNED_FOR
-    )
-    bettor.update(Z)
-    return min(max(bettor.low, 0.0), 1.0)
+def _largest_weights(
+    columns: Columns,
+    chances: FloatArray,
+    known: Mapping[Any, int],
+    slots: Sequence[int],
+    p: FloatArray,
+    least: float | None,
+) -> FloatArray:
+    """Return the largest weight that each pull could have had; infinity if it is not known."""
+    largest = np.full(p.size, np.inf)
+    if least is not None:
+        largest = np.minimum(largest, chances.max(axis=1) / _check_least(least, chances, slots, p))
+    if "distribution" in columns:
+        whole = _check_distributions(columns["distribution"], known, slots, p)
+        ratios = np.full(chances.shape, np.inf)
+        np.divide(chances, whole, out=ratios, where=whole > 0)
+        ratios[chances == 0] = 0.0
+        largest = np.minimum(largest, ratios.max(axis=1))
+    return largest
 
 
-def _weighted_ends(weights: FloatArray, losses: FloatArray, delta: float) -> tuple[float, float]:
-    """Return both ends for the mean loss, where every pull has a weight in [0, 1]."""
-    played = weights > 0
-    if not played.any():
-        return 0.0, 1.0
-    bettor = ConfidenceSequence(delta, drifting=True, tuned_for=1000)
-    bettor.update(losses[played], weights[played])
-    return bettor.low, bettor.high
-
-
-def _check_least(least: float, target: Target, w: FloatArray, p: FloatArray) -> float:
-    """Return the largest weight that a pull may have, or say why there is none."""
+def _check_least(least: float, chances: FloatArray, slots: Sequence[int], p: FloatArray) -> float:
+    """Return the least propensity, or name a pull that had less."""
     share = check_fraction("least_propensity", least)
-    if not isinstance(target, Mapping):
-        raise ValueError("least_propensity is for a target that is the same in all rounds")
-    below = (w > 0) & (p < share)
+    below = (chances[np.arange(p.size), slots] > 0) & (p < share)
     if below.any():
         raise ValueError(
             f"least_propensity is {share:g}, and the log has a pull of the target with "
             f"propensity {p[below][0]:g}"
         )
-    return max(target.values()) / share
+    return share
 
 
-def _chances(columns: Columns, target: Target, known: Mapping[Any, None]) -> Iterator[float]:
-    """Yield the probability that the target gives to each logged arm."""
+def _check_distributions(
+    rows: Sequence[Any], known: Mapping[Any, int], slots: Sequence[int], p: FloatArray
+) -> FloatArray:
+    """Return the probabilities of all arms in each round, or say which row is wrong."""
+    whole = np.empty((p.size, len(known)))
+    for t, row in enumerate(rows):
+        whole[t] = check_distribution(f"distribution of row {t}", list(row), len(known))
+        if abs(whole[t, slots[t]] - p[t]) > 1e-9 * p[t]:
+            raise ValueError(
+                f"row {t} has the propensity {p[t]:g}, and its distribution has "
+                f"{whole[t, slots[t]]:g} for the drawn arm; distributions are in the order of the "
+                f"arms {shorten(tuple(known))}"
+            )
+    return whole
+
+
+def _chances(columns: Columns, target: Target, known: Mapping[Any, int]) -> Iterator[FloatArray]:
+    """Yield the probabilities that the target gives to the arms of the log in each round."""
     arms = columns["arm"]
     if isinstance(target, BanditPolicy):
-        policy = target.copy()
-        slots = {arm: slot for slot, arm in enumerate(policy.arms)}
-        for arm in slots:
-            _check_known(arm, known)
+        policy, order = _replayed(target, arms, known)
         for arm, loss, prob in zip(arms, columns["loss"], columns["propensity"], strict=True):
-            if arm not in slots:
-                raise ValueError(f"the log has the arm {shown(arm)}, which the policy has not")
-            yield float(policy.distribution()[slots[arm]])
+            yield _in_order(policy.distribution(), order, known)
             policy.watch(arm, loss, prob)
     elif isinstance(target, ContextPolicy):
-        yield from _context_chances(columns, target, known)
+        if "context" not in columns:
+            raise ValueError(f"{target.title} needs a log with contexts; this one has none")
+        reader, order = _replayed(target, arms, known)
+        names = ("arm", "loss", "propensity", "context")
+        for arm, loss, prob, context in zip(*(columns[name] for name in names), strict=True):
+            yield _in_order(reader.distribution(context), order, known)
+            reader.watch(arm, loss, prob, context)
     elif isinstance(target, Mapping):
         fixed = _check_target(target, known)
-        yield from (float(fixed.get(arm, 0.0)) for arm in arms)
+        yield from (fixed for _ in arms)
     elif callable(target):
         past: Columns = {name: [] for name in columns}
         contexts = columns.get("context")
-        for t, arm in enumerate(arms):
+        for t in range(len(arms)):
             seen = (past,) if contexts is None else (past, contexts[t])
-            yield float(_check_target(target(*seen), known).get(arm, 0.0))
+            yield _check_target(target(*seen), known)
             for name, column in columns.items():
                 past[name].append(column[t])
     else:
@@ -252,46 +273,52 @@ def _chances(columns: Columns, target: Target, known: Mapping[Any, None]) -> Ite
         )
 
 
-def _context_chances(
-    columns: Columns, target: ContextPolicy, known: Mapping[Any, None]
-) -> Iterator[float]:
-    """Replay a policy on the contexts of the log."""
-    if "context" not in columns:
-        raise ValueError(f"{target.title} needs a log with contexts; this one has none")
-    policy = target.copy()
-    slots = {arm: slot for slot, arm in enumerate(policy.arms)}
-    for arm in slots:
-        _check_known(arm, known)
-    names = ("arm", "loss", "propensity", "context")
-    for arm, loss, prob, context in zip(*(columns[name] for name in names), strict=True):
-        if arm not in slots:
+def _replayed(
+    target: Player, arms: Sequence[Any], known: Mapping[Any, int]
+) -> tuple[Player, list[int]]:
+    """Return a copy of a policy, and the place of each of its arms among those of the log."""
+    order = [_check_known(arm, known) for arm in target.arms]
+    own = set(target.arms)
+    for arm in arms:
+        if arm not in own:
             raise ValueError(f"the log has the arm {shown(arm)}, which the policy has not")
-        yield float(policy.distribution(context)[slots[arm]])
-        policy.watch(arm, loss, prob, context)
+    return target.copy(), order
 
 
-def _check_target(target: Any, known: Mapping[Any, None]) -> Mapping[Any, float]:
+def _in_order(shares: FloatArray, order: list[int], known: Mapping[Any, int]) -> FloatArray:
+    row = np.zeros(len(known))
+    row[order] = shares
+    return row
+
+
+def _check_target(target: Any, known: Mapping[Any, int]) -> FloatArray:
     """Return the target of a round; a probability above 0 is for arms of the log alone."""
     if not isinstance(target, Mapping):
         raise ValueError(f"a target must return a mapping; got {shown(target)}")
     check_distribution("target", list(target.values()), len(target))
+    row = np.zeros(len(known))
     for arm, share in target.items():
         if share > 0:
-            _check_known(arm, known)
-    return target
+            row[_check_known(arm, known)] = share
+    return row
 
 
-def _check_known(arm: Any, known: Mapping[Any, None]) -> None:
+def _check_known(arm: Any, known: Mapping[Any, int]) -> int:
+    """Return the place of an arm among those of the log, or say that it has none."""
     if arm not in known:
         raise ValueError(
             f"the target plays the arm {shown(arm)}, which is not in the log; its arms are "
             f"{shorten(tuple(known))}"
         )
+    return known[arm]
 
 
-def _arms_of(log: Any, columns: Columns, arms: Sequence[Any] | None) -> dict[Any, None]:
-    """Return the arms that the logging policy had, in order."""
+def _arms_of(log: Any, columns: Columns, arms: Sequence[Any] | None) -> dict[Any, int]:
+    """Return the place of each arm that the logging policy had."""
+    own: Sequence[Any] = log.policy.arms if isinstance(log, PullLog) else ()
     if arms is not None:
-        return dict.fromkeys(check_names(arms, None) or ())
-    own = log.policy.arms if isinstance(log, PullLog) else ()
-    return dict.fromkeys([*own, *columns["arm"]])
+        own = check_names(arms, None) or ()
+    if "distribution" in columns and not own:
+        raise ValueError("arms must be given, in the order of the column distribution")
+    named = dict.fromkeys([*own, *columns["arm"]])
+    return {arm: place for place, arm in enumerate(named)}

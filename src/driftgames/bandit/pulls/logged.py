@@ -7,7 +7,9 @@ from typing import Any
 from driftgames.core.data_frames import as_frame
 
 Columns = dict[str, list[Any]]
-"""``round``, ``arm``, ``propensity`` and ``loss`` of every pull, in the order of the pulls."""
+"""``round``, ``arm``, ``propensity`` and ``loss`` of every pull, in the order of the pulls.
+
+``context`` and ``distribution`` are there if the log has them."""
 
 
 class LoggedPulls:
@@ -26,5 +28,5 @@ def columns_of(log: Any) -> Columns:
     names = ("round", "arm", "propensity", "loss")
     if missing := [name for name in names if name not in frame.columns]:
         raise ValueError(f"a log needs the columns {', '.join(names)}; missing: {missing}")
-    optional = ("context",) if "context" in frame.columns else ()
+    optional = tuple(name for name in ("context", "distribution") if name in frame.columns)
     return {name: frame[name].to_list() for name in (*names, *optional)}

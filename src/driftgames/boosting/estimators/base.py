@@ -104,7 +104,9 @@ class BaseBooster(BatchFit, Explaining):
         if len(self.record_.members) > 1:
             error = float(self.record_.mean_error or 0.0)
         certificate = self._certify(margins, error)
-        certificate = replace(certificate, new_examples=promise_of(self.record_))
+        certificate = replace(
+            certificate, new_examples=promise_of(self.record_, self.classes_.size)
+        )
         n_classes = self.classes_.size
         if n_classes == 2:
             return certificate

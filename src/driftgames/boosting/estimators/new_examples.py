@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from driftgames.boosting.fit.race import STAGES
 from driftgames.boosting.model.choice import Choice
+from driftgames.boosting.model.held_out_losses import count_sigmoids
 from driftgames.boosting.model.training_record import TrainingRecord
-from driftgames.certificates.new_examples import MEAN, OWN, REFIT, NewExamples
+from driftgames.certificates.new_examples import MEAN, OWN, REFIT, NewExamples, name_boosters
+from driftgames.certificates.new_log_loss import NewLogLoss
 
 _CROSS_FIT_STAGES = 4 * 32
 """More numbers of rounds than ``early_stopping="cv"`` tries: four in an octave, up to 2**32."""
 
 
-def promise_of(record: TrainingRecord) -> NewExamples:
+def promise_of(record: TrainingRecord, n_classes: int = 2) -> NewExamples:
     """Return what a fit promises about new examples."""
     held_out, members = record.held_out, record.members
     if held_out is None or not held_out.n_examples:
@@ -25,7 +27,15 @@ def promise_of(record: TrainingRecord) -> NewExamples:
     if members:
         model = OWN if len(members) == n_folds == 1 else MEAN
     n_candidates, caveat = _count_candidates(record)
-    return NewExamples(*held_out, model, n_candidates, caveat=caveat)
+    n_examples, n_errors, losses = held_out
+    log_loss = NewLogLoss(
+        losses,
+        name_boosters(model, n_folds),
+        n_classes,
+        n_candidates * count_sigmoids(n_classes),
+        caveat=caveat if losses else caveat or "the sigmoid of the probabilities is too steep",
+    )
+    return NewExamples(n_examples, n_errors, model, n_candidates, caveat=caveat, log_loss=log_loss)
 
 
 def _none_held_out(record: TrainingRecord) -> str:

@@ -164,7 +164,7 @@ def judge_votes(
         each = zip(fitted, held_out, strict=True)
         chosen = _choose([one.losses(votes, labels) for one, votes in each], masses)
     parts = [dealt.labels[dealt.part == fold] for fold in dealt.folds]
-    errors = HeldOut.of([votes[chosen] for votes in votes_of_folds], parts)
+    errors = HeldOut.of([votes[chosen] for votes in votes_of_folds], parts, fitted[chosen])
     return CrossFit(fitted[chosen], errors, stages[chosen])
 
 

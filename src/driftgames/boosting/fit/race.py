@@ -152,11 +152,14 @@ class Entrant:
         """Return how many rounds each fold has played up to the best stage."""
         return [fold.count(self.stages[self.best]) for fold in self.folds]
 
-    def count_errors(self, held_out: FloatArray) -> HeldOut:
-        """Return the errors of votes on the examples held out, fold by fold."""
+    def count_errors(self) -> HeldOut:
+        """Return the errors of the best stage on the examples held out, fold by fold."""
+        votes, sigmoid = self.held_out[self.best], self.calibrations[self.best]
         part, labels = self.dealt.part[self._at], self.labels
         parts = [part == number for number in self.dealt.folds]
-        return HeldOut.of([held_out[each] for each in parts], [labels[each] for each in parts])
+        return HeldOut.of(
+            [votes[each] for each in parts], [labels[each] for each in parts], sigmoid
+        )
 
     @property
     def n_votes(self) -> int:
@@ -218,7 +221,7 @@ class Race:
     @property
     def held_out(self) -> HeldOut:
         """What the votes of the winner got wrong."""
-        return self.winner.count_errors(self.winner.held_out[self.winner.best])
+        return self.winner.count_errors()
 
 
 def run_race(

@@ -24,6 +24,7 @@ from driftgames.boosting.model.training_record import (
 )
 from driftgames.boosting.model.trees import Trees
 from driftgames.certificates.margins import Margins
+from driftgames.certificates.new_log_loss import LossCounts
 from driftgames.core.checks import shown
 from driftgames.core.typing import Content
 
@@ -67,7 +68,10 @@ def _encode_choice(record: TrainingRecord) -> Content:
         content["chosen"] = {name: getattr(choice, name) for name in CHOSEN_NUMBERS}
         content["chosen"]["trials"] = [list(trial) for trial in choice.trials]
     if record.held_out is not None:
-        content["held_out"] = [list(each) for each in zip(*record.held_out, strict=True)]
+        n_examples, n_errors, losses = record.held_out
+        content["held_out"] = [list(each) for each in zip(n_examples, n_errors, strict=True)]
+        if losses:
+            content["held_out_losses"] = [[mean, list(map(list, pairs))] for mean, pairs in losses]
     if record.members:
         content["members"] = [list(member) for member in record.members]
         content["mean_error"] = record.mean_error
@@ -81,8 +85,14 @@ def _decode_choice(content: Content) -> dict[str, Any]:
         trials = tuple(Trial(*each) for each in content["chosen"]["trials"])
         results["choice"] = Choice(**numbers, trials=trials)
     if "held_out" in content:
-        columns = zip(*content["held_out"], strict=True)
-        results["held_out"] = HeldOut(*(tuple(column) for column in columns))
+        n_examples, n_errors = zip(*content["held_out"], strict=True)
+        losses = tuple(
+            LossCounts(float(mean), tuple((level, n) for level, n in pairs))
+            for mean, pairs in content.get("held_out_losses", [])
+        )
+        if losses and [part.n_examples for part in losses] != list(n_examples):
+            raise ValueError("held_out_losses must count the examples of held_out")
+        results["held_out"] = HeldOut(n_examples, n_errors, losses)
     results["members"] = tuple(Member(*each) for each in content.get("members", []))
     return results
 

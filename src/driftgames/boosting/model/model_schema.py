@@ -240,10 +240,25 @@ _HELD_OUT = Requirement(
         and v[0] > 0
     ),
 )
+_LOSSES = Requirement(
+    "a mean log-loss up to 5, and pairs of a level up to 255, ascending, and a number of examples",
+    lambda v: (
+        isinstance(v, list)
+        and len(v) == 2
+        and is_real(v[0])
+        and 0 <= v[0] <= 5
+        and isinstance(v[1], list)
+        and all(isinstance(pair, list) and len(pair) == 2 for pair in v[1])
+        and all(type(each) is int for pair in v[1] for each in pair)
+        and all(0 <= level <= 255 and 0 < n <= 2**40 for level, n in v[1])
+        and all(one[0] < other[0] for one, other in pairwise(v[1]))
+    ),
+)
 _CHOICE = {
     **{f"chosen.{name}": _COUNTS for name in CHOSEN_NUMBERS},
     "chosen.trials": Requirement("a list of trials", LIST.allows, _TRIAL),
     "held_out": Requirement("a list of pairs", LIST.allows, _HELD_OUT),
+    "held_out_losses": Requirement("a list of losses", LIST.allows, _LOSSES),
     "members": Requirement("a list of members", LIST.allows, list_of(3, _COUNTS)),
     "mean_error": SHARE,
 }

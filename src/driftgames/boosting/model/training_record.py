@@ -11,8 +11,10 @@ import numpy as np
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.boosting.model.held_out_losses import count_losses
 from driftgames.boosting.model.votes import winners
 from driftgames.certificates.margins import Margins
+from driftgames.certificates.new_log_loss import LossCounts
 from driftgames.core.display import Displayed, Fields
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -31,17 +33,24 @@ class Member(NamedTuple):
 
 
 class HeldOut(NamedTuple):
-    """The examples that each fold held out, and how many of them its booster got wrong."""
+    """The examples that each fold held out, and how many of them its booster got wrong.
+
+    ``losses`` are their log-losses; none if the sigmoid is beyond all that are promised about.
+    """
 
     n_examples: tuple[int, ...]
     n_errors: tuple[int, ...]
+    losses: tuple[LossCounts, ...] = ()
 
     @classmethod
-    def of(cls, votes: Sequence[FloatArray], labels: Sequence[IntArray]) -> HeldOut:
-        """Count the errors of the votes of each fold."""
+    def of(
+        cls, votes: Sequence[FloatArray], labels: Sequence[IntArray], calibration: Calibration
+    ) -> HeldOut:
+        """Count the errors of the votes of each fold, and the losses of their probabilities."""
         pairs = zip(votes, labels, strict=True)
         errors = tuple(int((winners(each) != wanted).sum()) for each, wanted in pairs)
-        return cls(tuple(each.size for each in labels), errors)
+        losses = count_losses(calibration, votes, labels)
+        return cls(tuple(each.size for each in labels), errors, losses)
 
 
 @dataclass(frozen=True, eq=False)
