@@ -14,7 +14,7 @@ from tools.docs_api import public_names
 ROOT = Path(__file__).parents[1]
 PAGE = "cited_tests.md"
 
-TEST = re.compile(r"`((?:\w+/)?test_\w+\.py)::(\w+)`")
+TEST = re.compile(r"`((?:\w+/)*test_\w+\.py)::(\w+)`")
 SYMBOL = re.compile(r"`((?:[a-z_]+\.)+\w+(?:\.\w+)*)`")
 
 
