@@ -19,8 +19,8 @@ def _walk():
     ("name", "first", "most"),
     [
         ("hedge_update", "hedge/rounds/base.py", 4),
-        ("boosting_fit", "boosting/fit/memory_fit.py", 50),
-        ("batch_fit", "boosting/fit/batch_fit.py", 58),
+        ("boosting_fit", "boosting/fit/memory_fit.py", 51),
+        ("batch_fit", "boosting/fit/batch_fit.py", 59),
         ("dask_fit", "dask/booster.py", 59),
         ("probabilities", "boosting/estimators/base.py", 8),
         ("stump_fit", "boosting/fit/memory_fit.py", 35),
