@@ -31,7 +31,8 @@ from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.training_record import Fitted
 from driftgames.core.progress import progress
 
-_FEW_CODES = 4_000_000  # the least number of bins listed by rows for which a second thread helps
+_FEW_CODES = 100_000  # from this number of bins that rows list on, a second thread helps
+_FEW_PAIR_CODES = 4_000_000  # the same for several classes, whose sums are read from memory
 
 WatchWith = Callable[[CategoryEncoder | None], tuple[FittedModel, Watch | None]]
 """It returns a model of no rounds for an encoder, and what follows the fit."""
@@ -74,7 +75,7 @@ def fit_trees(
         if dealt.folds and watch is None:
             waiting = play_folds(binned, shape, dealt, start, stages, **settings)
     n_threads = 1 if pool is None else count_threads(booster.n_jobs)
-    if waiting or binned.bins.codes.size < _FEW_CODES:
+    if waiting or binned.bins.codes.size < (_FEW_CODES if several is None else _FEW_PAIR_CODES):
         n_threads = 1
     training_set = grow_on(
         binned,
