@@ -37,7 +37,8 @@ class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped
         """Link the called functions in; whoever calls this one optimises."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            if hasattr(library, "_reload_init"):  # Numba 0.60 has none
+                self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
         self._finalized = True
