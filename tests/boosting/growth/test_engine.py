@@ -16,6 +16,7 @@ from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins, SparseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.growth import engine as engines
+from driftgames.boosting.growth import mistake_engine
 from driftgames.boosting.growth.binned_trees import BinnedTree
 from driftgames.boosting.growth.nodes import LISTED
 from driftgames.boosting.growth.pair_training_set import PairCounts
@@ -133,13 +134,13 @@ def play(chips, n_rounds):
 @pytest.fixture(params=[True, False], ids=["tally", "rows"])
 def tallied(request, monkeypatch):
     """Whether the engine counts rows in bins, however few there are."""
-    monkeypatch.setattr(engines, "_is_tally_cheap", lambda data, shape: request.param)
+    monkeypatch.setattr(mistake_engine, "_is_tally_cheap", lambda data, shape: request.param)
     return request.param
 
 
 @pytest.fixture
 def tally(monkeypatch):
-    monkeypatch.setattr(engines, "_is_tally_cheap", lambda data, shape: True)
+    monkeypatch.setattr(mistake_engine, "_is_tally_cheap", lambda data, shape: True)
 
 
 @pytest.mark.parametrize("shape", ["stump", "depth", "leaves"])
@@ -343,13 +344,13 @@ def test_a_tally_outgrows_its_levels(tally, monkeypatch):
     data, _ = binned(X, y)
     for shape in (STUMP, DEPTH):
         wanted = play(counting(RULE, data, shape, codes=FOREVER), 90)
-        monkeypatch.setattr(engines, "_LEVELS", 8)
+        monkeypatch.setattr(mistake_engine, "_LEVELS", 8)
         chips = counting(RULE, data, shape, codes=FOREVER, n_threads=2)
         assert chips.engine.keeper.tally.shape[2] == 8
         assert play(chips, 90) == wanted
         assert chips.engine.keeper.tally.shape[2] > 8
         monkeypatch.undo()
-        monkeypatch.setattr(engines, "_is_tally_cheap", lambda data, shape: True)
+        monkeypatch.setattr(mistake_engine, "_is_tally_cheap", lambda data, shape: True)
 
 
 @pytest.mark.parametrize("shape", ["stump", "depth"])
@@ -434,7 +435,7 @@ def test_a_tally_is_given_up_by_what_it_costs(tally):
 
 
 def test_large_sets_of_few_bins_have_a_tally(monkeypatch):
-    monkeypatch.setattr(engines, "_FEW_CODES", 5000)
+    monkeypatch.setattr(mistake_engine, "_FEW_CODES", 5000)
     X, y = make_data(5, "few values", n=1000)
     for rows, shape, has_tally in (
         (1000, DEPTH, True),

@@ -12,7 +12,7 @@ from driftgames.boosting.face.settings import check_settings, constraints_of
 from driftgames.boosting.fit.assembly import assemble
 from driftgames.boosting.fit.rounds import boost
 from driftgames.boosting.growth import engine as engines
-from driftgames.boosting.growth import shared_training_set
+from driftgames.boosting.growth import mistake_engine, shared_training_set
 from driftgames.boosting.growth.positions import TALLIED
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
@@ -140,10 +140,10 @@ def test_a_round_of_stumps_is_one_exchange_and_one_of_trees_as_many_as_levels(na
 @pytest.mark.parametrize("shape", [{"max_depth": 1}, {"max_depth": 3}], ids=["stumps", "trees"])
 @pytest.mark.parametrize("has_tally", [True, False])
 def test_shares_with_tallies_give_the_model_of_all_rows(has_tally, shape, tmp_path, monkeypatch):
-    monkeypatch.setattr(engines, "_is_tally_cheap", lambda data, shape: has_tally)
+    monkeypatch.setattr(mistake_engine, "_is_tally_cheap", lambda data, shape: has_tally)
     made = []
 
-    class Engine(engines.MistakeEngine):
+    class Engine(mistake_engine.MistakeEngine):
         def __init__(self, *arguments, **settings):
             super().__init__(*arguments, **settings)
             self.keeper.edges[1] = np.inf  # the tally never seems costly

@@ -14,7 +14,8 @@ from driftgames.boosting import (
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.growth.binned_trees import from_stumps
-from driftgames.boosting.growth.engine import MistakeEngine, _scaling, scale_raw
+from driftgames.boosting.growth.compiled_steps import compile_scaling
+from driftgames.boosting.growth.mistake_engine import MistakeEngine, scale_raw
 from driftgames.boosting.growth.nodes import N_ROUNDS
 from driftgames.boosting.growth.positions import WIDTH
 from driftgames.boosting.growth.shape import STUMP, TreeShape
@@ -84,7 +85,7 @@ def test_a_tied_vote_is_for_class_0(kind):
         engine.keeper.masses[:, :5] = masses
         engine.keeper.at[[N_ROUNDS, WIDTH]] = 4, 5
         engine.keeper.raw[:5] = 1.0
-        _, wrong = _scaling()(engine.keeper, 0)
+        _, wrong = compile_scaling()(engine.keeper, 0)
     assert wrong == 8 + 16 + 128 + 256 + 512
 
 

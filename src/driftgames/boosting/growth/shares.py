@@ -17,12 +17,9 @@ from driftgames._kernels.jit import kernel, specialise
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.growth import rows as row_steps
 from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.engine import (
-    Engine,
-    Kind,
-    MistakeEngine,
-    row_kernels,
-)
+from driftgames.boosting.growth.compiled_steps import Kind, row_kernels
+from driftgames.boosting.growth.engine import Engine
+from driftgames.boosting.growth.mistake_engine import MistakeEngine
 from driftgames.boosting.growth.nodes import LISTED, N_NODES
 from driftgames.boosting.growth.positions import sum_counts
 from driftgames.boosting.growth.shape import TreeShape

@@ -17,7 +17,7 @@ from driftgames.boosting.growth.binned_trees import (
     to_stumps,
     to_trees,
 )
-from driftgames.boosting.growth.engine import MistakeEngine, TreeGrower
+from driftgames.boosting.growth.mistake_engine import MistakeEngine, TreeGrower
 from driftgames.boosting.growth.pair_training_set import PairTrainingSet
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.training_set import RowSet

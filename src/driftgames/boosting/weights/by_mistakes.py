@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from driftgames._kernels.sums import dot
-from driftgames.boosting.growth.engine import MistakeEngine, scale_raw
+from driftgames.boosting.growth.mistake_engine import MistakeEngine, scale_raw
 from driftgames.boosting.growth.positions import SUM_BITS, Rule
 from driftgames.boosting.growth.training_set import AsksAhead, MistakeCounts
 from driftgames.boosting.growth.training_sets import TrainingSet
