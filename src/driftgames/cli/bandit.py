@@ -48,6 +48,7 @@ def bandit(
     loss_range: str | None = None,
     gains: Annotated[bool, typer.Option("--gains/--losses")] = False,
     contexts: str | None = None,
+    advice: str | None = None,
     epsilon: str | None = None,
     warm_start: str | None = None,
     log: str | None = None,
@@ -84,6 +85,12 @@ def bandit(
 
     Example: driftgames bandit visits.csv --contexts age,hour
 
+    With --advice some columns of LOSSES hold the names of arms: what an expert (a rule, a model, a
+    person) advises in each round. EXP4, which follows the experts, plays beside the policies. It
+    is nearly as good as the best expert: a second table shows its regret to each beside the bound.
+
+    Example: driftgames bandit visits.csv --advice rule,model
+
     With --warm-start every policy learns from a log first: a table of pulls with the columns arm,
     propensity and loss (or gain). Nothing is promised then: bounds are for policies that draw their
     own arms.
@@ -113,6 +120,8 @@ def bandit(
         gains: Whether the cells are gains or losses.
         contexts (COLUMN,COLUMN): The columns of LOSSES that are features of a round, as numbers
             around 1; the others are the arms.
+        advice (COLUMN,COLUMN): The columns of LOSSES that name an arm in each round; the others are
+            the arms. An empty cell is advice for all arms alike.
         epsilon (E,E): Show the regret to all but the best fraction E of the arms too, as in
             0.1,0.5.
         warm_start (FILE): A log that the policies learn from before they play. Its arms are the
@@ -132,7 +141,7 @@ def bandit(
             others: dict[str, object] = {"LOSSES": losses, "--adversary": adversary}
             others |= {"--policies": policies, "--arms": arms, "--horizon": horizon}
             others |= {"--gap": gap, "--plot": plot, "--contexts": contexts}
-            others |= {"--warm-start": warm_start}
+            others |= {"--advice": advice, "--warm-start": warm_start}
             if absurd := [option for option, given in others.items() if given is not None]:
                 raise ValueError(f"{absurd[0]} does not go with --log")
             from driftgames.cli._bandit_race import show_race
@@ -143,11 +152,12 @@ def bandit(
         if names is not None or every is not None:
             raise ValueError("--names and --every go with --log")
         factories = _factories(policies, ends, gains)
-        epsilons, seen = fractions("--epsilon", epsilon), None
+        epsilons, seen, advised = fractions("--epsilon", epsilon), None, None
         columns: tuple[str, ...] | None = None
         if losses is None:
-            if contexts is not None:
-                raise ValueError("--contexts are columns of LOSSES; there are none")
+            for option, named in {"--contexts": contexts, "--advice": advice}.items():
+                if named is not None:
+                    raise ValueError(f"{option} are columns of LOSSES; there are none")
             if gains or loss_range is not None:
                 raise ValueError("--gains and --loss-range are for LOSSES; there are none")
             chosen = "stochastic" if adversary is None else adversary
@@ -161,14 +171,15 @@ def bandit(
             for option, value in made.items():  # the number of rounds is that of the losses
                 if value is not None:
                     raise ValueError(f"{option} is for games without LOSSES")
-            if contexts is None:
+            if contexts is None and advice is None:
                 source, columns = _read(losses, ends)
             else:
-                if warm_start is not None:
-                    raise ValueError("--warm-start does not go with --contexts")
+                for option, given in {"--warm-start": warm_start, "--delay": delay or None}.items():
+                    if given is not None:
+                        raise ValueError(f"{option} does not go with --contexts or --advice")
                 from driftgames.cli._bandit_contexts import context_rows, read_contexts
 
-                seen = read_contexts(losses, contexts, ends)
+                seen = read_contexts(losses, contexts, advice, ends)
                 source = seen.losses
             title = "standard input" if losses == "-" else Path(losses).name
         if warm_start is not None:
@@ -183,6 +194,11 @@ def bandit(
         first, regrets = next(iter(series.values())), _regrets(series)
         if seen is not None:
             rows = context_rows(seen, ends, gains, games, seed)
+            if seen.experts:
+                from driftgames.cli._bandit_advice import play_advised
+
+                advised = play_advised(seen, ends, gains, games, seed)
+                rows.append(advised.row)
             regrets = replace(regrets, rows=(*rows, *regrets.rows))
         n_arms = first.arm_losses.shape[1]
         sizes = counted(n_arms, "arm"), counted(first.horizon, "round"), counted(games, "game")
@@ -194,11 +210,18 @@ def bandit(
             certificate = each.certificate()
             why = certificate.caveat if math.isinf(each.promised) else each.caveat
             out.print(f"{each.title}: {certificate.verdict} ({why})")
+        if advised is not None:
+            out.print()
+            out.print(draw_table(advised.experts))
+            promise = advised.certificate
+            out.print(f"{promise.title}: {promise.verdict} ({promise.caveat})")
         if epsilons:
             out.print()
             out.print(draw_table(_epsilon_regrets(series, epsilons)))
         if json is not None:
             content = {"losses": title, "arms": n_arms, "rounds": first.horizon, "games": games}
+            if advised is not None:
+                content["experts"] = as_records(advised.experts)
             write_json({**content, "policies": as_records(regrets)}, json)
         if plot is not None:
             _draw(series, plot)
