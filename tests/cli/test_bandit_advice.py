@@ -93,7 +93,7 @@ def test_exp4_beats_policies_without_advice_where_an_expert_knows_the_arm(visits
 
 
 def test_advice_needs_no_contexts_and_is_not_read_from_the_future(visits, tmp_path):
-    path, losses, _ = visits
+    _, losses, _ = visits
     changed, seer = losses.copy(), [ARMS[k] for k in losses.argmin(axis=1)]
     changed[-1] = 1 - changed[-1]  # the last round alone
     totals = []

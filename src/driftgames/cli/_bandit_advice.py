@@ -44,7 +44,7 @@ def play_advised(
     certificate = Certificate.of_run(
         run.title, rounds, losses, float(own.mean()), run.bound, caveat=caveat
     )
-    bound = float(run.bound(rounds, 1.0 / losses.size))
+    bound = float(np.asarray(run.bound(rounds, 1.0 / losses.size)))
     rows: list[Row] = []
     for k in np.argsort(losses, kind="stable").tolist():
         regrets = own - losses[k]

@@ -86,8 +86,8 @@ def bandit(
     Example: driftgames bandit visits.csv --contexts age,hour
 
     With --advice some columns of LOSSES hold the names of arms: what an expert (a rule, a model, a
-    person) advises in each round. EXP4, which follows the experts, plays beside the policies. It
-    is nearly as good as the best expert: a second table shows its regret to each beside the bound.
+    person) advises before each pull. EXP4, which follows the experts, plays beside the policies.
+    A second table shows its regret to each expert beside the bound.
 
     Example: driftgames bandit visits.csv --advice rule,model
 
@@ -113,7 +113,8 @@ def bandit(
         horizon (T): The number of rounds against an adversary. Default: 20000.
         gap (D): The mean loss of the other arms less that of the best arm (stochastic, moody,
             switching). Default: 0.1.
-        delay (N): A loss comes after N further pulls (not with spiteful and lure).
+        delay (N): A loss comes after N further pulls (not with spiteful, lure, --contexts
+            and --advice).
         games (N): The number of games, with other draws each.
         seed: The same seed gives the same games.
         loss_range (LOW,HIGH): The range of the cells of LOSSES. Default: 0,1.
@@ -174,8 +175,8 @@ def bandit(
             if contexts is None and advice is None:
                 source, columns = _read(losses, ends)
             else:
-                for option, given in {"--warm-start": warm_start, "--delay": delay or None}.items():
-                    if given is not None:
+                for option, given in {"--warm-start": warm_start, "--delay": delay}.items():
+                    if given:
                         raise ValueError(f"{option} does not go with --contexts or --advice")
                 from driftgames.cli._bandit_contexts import context_rows, read_contexts
 
@@ -229,14 +230,15 @@ def bandit(
 
 def _regrets(series: dict[str, GameSeries]) -> Table:
     """Return the regret of each policy beside its bound."""
+    from driftgames.cli._bandit_contexts import mean_and_error
+
     rows: list[Row] = []
     for name, each in series.items():
         games = each.regret.size
-        error = float(each.regret.std(ddof=1)) / math.sqrt(games) if games > 1 else None
         pseudo = None if each.pseudo_regret is None else float(each.pseudo_regret.mean())
         within = f"{int((each.regret <= each.promised).sum())}/{games}"
         kept = within if math.isfinite(each.promised) else None
-        rows.append((name, float(each.regret.mean()), error, pseudo, each.promised, kept))
+        rows.append((name, *mean_and_error(each.regret), pseudo, each.promised, kept))
     names = ("regret", "std error", "pseudo-regret", "bound", "games within")
     columns = (Column("policy"), *(Column(name, ",.1f", flush_right=True) for name in names))
     return Table("regret to the best arm", columns, tuple(rows))
