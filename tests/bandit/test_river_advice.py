@@ -79,3 +79,19 @@ def test_old_pulls_are_discarded():
     for _ in range(2 * MOST_WAITING + 5):
         policy.pull(ARMS, {"b": "x"})
     assert list(map(len, policy._waiting.values())) == [MOST_WAITING]
+
+
+def test_a_reward_answers_the_latest_pull_with_the_advice_of_that_pull():
+    policy = RiverExp4(seed=0)
+    twin = Exp4(names=["x", "y"], experts=["a", "b"], gains=True, random_state=0)
+    sure, split = {"a": "x", "b": "x"}, {"a": "x", "b": {"x": 0.5, "y": 0.5}}
+    policy.pull(["x", "y"], sure)
+    twin.pull([[1, 0], [1, 0]])
+    while policy.pull(["x", "y"], split) != "x":
+        twin.pull([[1, 0], [0.5, 0.5]])
+    arm, prob = twin.pull([[1, 0], [0.5, 0.5]])
+    policy.update("x", sure, 0.0)  # the context of an update is not read: that of the pull counts
+    twin.update(arm, 0.0, prob, [[1, 0], [0.5, 0.5]])
+    assert list(policy.distribution(split).values()) == (
+        twin.distribution([[1, 0], [0.5, 0.5]]).tolist()
+    )
