@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from driftgames.cli._numbers import open_numbers
+from driftgames.cli._cells import is_missing
+from driftgames.cli._numbers import NumberBlock, NumberFile, open_numbers
 from driftgames.cli._options import Reading
 from driftgames.core.checks import first_index
-from driftgames.core.text import listed
+from driftgames.core.text import listed, shown
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
 from driftgames.tables import Row
@@ -20,29 +22,35 @@ MODELS = ("ridge", "logistic")
 
 
 class ContextTable(NamedTuple):
-    """Rounds: what a policy sees, and the losses of the arms."""
+    """Rounds: what a policy sees, and the losses of the arms.
+
+    ``advice`` has a row per expert and a column per arm in each round.
+    """
 
     contexts: FloatArray
     losses: FloatArray
+    advice: FloatArray
+    experts: tuple[str, ...]
 
 
-def read_contexts(source: str, wanted: str, ends: tuple[float, float]) -> ContextTable:
-    """Return the columns that are named as contexts, and the others as losses."""
+def read_contexts(
+    source: str, contexts: str | None, advice: str | None, ends: tuple[float, float]
+) -> ContextTable:
+    """Return the columns that are named as contexts and as advice, and the others as losses."""
     with open_numbers(source, Reading(), "a context or a loss") as file:
-        names = file.names
-        if names is None:
-            raise ValueError("--contexts names columns, and the input has no header")
-        asked = [name.strip() for name in wanted.split(",")]
-        for name in asked:
-            if names.count(name) != 1:
-                raise ValueError(f"--contexts must name columns: {listed(names)}; got {name!r}")
-        if len(set(asked)) < len(asked):
-            raise ValueError(f"--contexts must name each column once; got {wanted!r}")
-        seen = [names.index(name) for name in asked]
-        arms = [k for k in range(len(names)) if k not in seen]
+        experts = _named("--advice", advice, file, file.table.kept)
+        file.read_as_text(experts)
+        features = _named("--contexts", contexts, file, file.columns)
+        seen = [file.columns.index(j) for j in features]
+        arms = [k for k in range(len(file.columns)) if k not in seen]
         if len(arms) < 2:
-            raise ValueError("--contexts must leave at least two columns for the arms")
-        blocks = []
+            options = " and ".join(
+                option
+                for option, given in (("--contexts", contexts), ("--advice", advice))
+                if given is not None
+            )
+            raise ValueError(f"{options} must leave at least two columns for the arms")
+        blocks, advised = [], []
         for block in file.blocks:
             losses = block.numbers[:, arms]
             outside = ~((losses >= ends[0]) & (losses <= ends[1]))
@@ -54,10 +62,16 @@ def read_contexts(source: str, wanted: str, ends: tuple[float, float]) -> Contex
                     f"got {losses[row, k]:g}"
                 )
             blocks.append(block.numbers)
+            advised.append(_advice(block, file, [file.table.title(file.columns[k]) for k in arms]))
     if not blocks:
         raise ValueError("no losses came: the input has a header and no rounds")
     numbers = np.concatenate(blocks)
-    return ContextTable(numbers[:, seen], np.ascontiguousarray(numbers[:, arms]))
+    return ContextTable(
+        numbers[:, seen],
+        np.ascontiguousarray(numbers[:, arms]),
+        np.concatenate(advised),
+        tuple(file.table.title(j) for j in experts),
+    )
 
 
 def context_rows(
@@ -67,7 +81,7 @@ def context_rows(
     from driftgames.bandit import SquareCB
 
     rows: list[Row] = []
-    for model in MODELS:
+    for model in MODELS if table.contexts.size else ():
         regrets, promises = np.empty(games), np.empty(games)
         for game in range(games):
             policy = SquareCB(
@@ -80,9 +94,48 @@ def context_rows(
             )
             run = policy.run(table.contexts, table.losses)
             regrets[game], promises[game] = run.regret, run.certificate().promised[0]
-        error = float(regrets.std(ddof=1)) / math.sqrt(games) if games > 1 else None
         finite = bool(np.isfinite(promises).all())
         bound = float(promises.mean()) if finite else None
         kept = f"{int((regrets <= promises).sum())}/{games}" if finite else None
-        rows.append((f"squarecb, {model}", float(regrets.mean()), error, None, bound, kept))
+        rows.append((f"squarecb, {model}", *mean_and_error(regrets), None, bound, kept))
     return rows
+
+
+def mean_and_error(regrets: FloatArray) -> tuple[float, float | None]:
+    """Return the mean of the games and its standard error; one game has none."""
+    games = regrets.size
+    error = float(regrets.std(ddof=1)) / math.sqrt(games) if games > 1 else None
+    return float(regrets.mean()), error
+
+
+def _named(option: str, wanted: str | None, file: NumberFile, among: list[int]) -> list[int]:
+    """Return the columns that an option names, in its order."""
+    if wanted is None:
+        return []
+    if file.names is None:
+        raise ValueError(f"{option} names columns, and the input has no header")
+    names = [file.table.title(j) for j in among]
+    asked = [name.strip() for name in wanted.split(",")]
+    for name in asked:
+        if names.count(name) != 1:
+            raise ValueError(f"{option} must name columns: {listed(names)}; got {name!r}")
+    if len(set(asked)) < len(asked):
+        raise ValueError(f"{option} must name each column once; got {wanted!r}")
+    return [among[names.index(name)] for name in asked]
+
+
+def _advice(block: NumberBlock, file: NumberFile, arms: Sequence[str]) -> FloatArray:
+    """Return the advice of each expert in each round: an arm, or all alike where none is named."""
+    places = {name: k for k, name in enumerate(arms)}
+    rows = np.vstack([np.eye(len(arms)), np.full(len(arms), 1.0 / len(arms))])
+    advice = np.empty((len(block.places), len(file.texts), len(arms)))
+    for expert, (column, cells) in enumerate(zip(file.texts, block.texts, strict=True)):
+        for t, cell in enumerate(cells):
+            name = str(cell).strip()
+            if name not in places and not is_missing(cell):
+                raise DataError(
+                    f"{file.table.place(block.places[t], column)}: advice must name an arm: "
+                    f"{listed(arms)}; got {shown(name)}"
+                )
+            advice[t, expert] = rows[places.get(name, len(arms))]
+    return advice

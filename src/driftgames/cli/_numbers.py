@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -21,11 +21,15 @@ from driftgames.tables import counted
 
 
 class NumberBlock(NamedTuple):
-    """Some rows of numbers, where each stands, and its date; there may be no dates."""
+    """Some rows of numbers, where each stands, and its date; there may be no dates.
+
+    ``texts`` are the cells of each column of texts.
+    """
 
     numbers: FloatArray
     places: list[str]
     dates: list[str]
+    texts: Sequence[Sequence[Any]] = ()
 
 
 @dataclass
@@ -34,13 +38,15 @@ class NumberFile:
 
     ``noun`` is what a cell is called. If it may be missing, a missing one becomes NaN. ``columns``
     are the positions in the table: dates and an index are left out. The dates of a block are those
-    of the first column of dates that has a title.
+    of the first column of dates that has a title. ``texts`` are the columns that `read_as_text`
+    sets aside.
     """
 
     table: TableFile
     noun: str
     may_be_missing: bool
     columns: list[int] = field(init=False)
+    texts: list[int] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self.columns = [j for j in self.table.kept if j not in self.table.dates]
@@ -57,6 +63,11 @@ class NumberFile:
         """The titles of the columns; None without a header."""
         titles = self.table.titles
         return None if titles is None else tuple(titles[j] for j in self.columns)
+
+    def read_as_text(self, columns: list[int]) -> None:
+        """Give the cells of these columns as they are, in this order; they are no numbers."""
+        self.texts = columns
+        self.columns = [j for j in self.columns if j not in columns]
 
     def checked(self, low: float, high: float) -> Iterator[NumberBlock]:
         """Yield the blocks; an error names the first loss outside ``[low, high]``."""
@@ -83,7 +94,8 @@ class NumberFile:
         kept = self.table.kept
         at = min(self.table.dates, key=lambda j: (j not in kept, j), default=None)
         dates = [] if at is None else [str(cell).strip() for cell in block.columns[at]]
-        return NumberBlock(numbers, block.places, dates)
+        texts = [block.columns[j] for j in self.texts]
+        return NumberBlock(numbers, block.places, dates, texts)
 
     def _name_bad_cell(self, block: Block, j: int) -> None:
         """Raise an error that names the first cell of a column that is not a finite number."""

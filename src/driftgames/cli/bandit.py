@@ -48,6 +48,7 @@ def bandit(
     loss_range: str | None = None,
     gains: Annotated[bool, typer.Option("--gains/--losses")] = False,
     contexts: str | None = None,
+    advice: str | None = None,
     epsilon: str | None = None,
     warm_start: str | None = None,
     log: str | None = None,
@@ -84,6 +85,12 @@ def bandit(
 
     Example: driftgames bandit visits.csv --contexts age,hour
 
+    With --advice some columns of LOSSES hold the names of arms: what an expert (a rule, a model, a
+    person) advises before each pull. EXP4, which follows the experts, plays beside the policies.
+    A second table shows its regret to each expert beside the bound.
+
+    Example: driftgames bandit visits.csv --advice rule,model
+
     With --warm-start every policy learns from a log first: a table of pulls with the columns arm,
     propensity and loss (or gain). Nothing is promised then: bounds are for policies that draw their
     own arms.
@@ -106,13 +113,16 @@ def bandit(
         horizon (T): The number of rounds against an adversary. Default: 20000.
         gap (D): The mean loss of the other arms less that of the best arm (stochastic, moody,
             switching). Default: 0.1.
-        delay (N): A loss comes after N further pulls (not with spiteful and lure).
+        delay (N): A loss comes after N further pulls (not with spiteful, lure, --contexts
+            and --advice).
         games (N): The number of games, with other draws each.
         seed: The same seed gives the same games.
         loss_range (LOW,HIGH): The range of the cells of LOSSES. Default: 0,1.
         gains: Whether the cells are gains or losses.
         contexts (COLUMN,COLUMN): The columns of LOSSES that are features of a round, as numbers
             around 1; the others are the arms.
+        advice (COLUMN,COLUMN): The columns of LOSSES that name an arm in each round; the others are
+            the arms. An empty cell is advice for all arms alike.
         epsilon (E,E): Show the regret to all but the best fraction E of the arms too, as in
             0.1,0.5.
         warm_start (FILE): A log that the policies learn from before they play. Its arms are the
@@ -132,7 +142,7 @@ def bandit(
             others: dict[str, object] = {"LOSSES": losses, "--adversary": adversary}
             others |= {"--policies": policies, "--arms": arms, "--horizon": horizon}
             others |= {"--gap": gap, "--plot": plot, "--contexts": contexts}
-            others |= {"--warm-start": warm_start}
+            others |= {"--advice": advice, "--warm-start": warm_start}
             if absurd := [option for option, given in others.items() if given is not None]:
                 raise ValueError(f"{absurd[0]} does not go with --log")
             from driftgames.cli._bandit_race import show_race
@@ -143,11 +153,12 @@ def bandit(
         if names is not None or every is not None:
             raise ValueError("--names and --every go with --log")
         factories = _factories(policies, ends, gains)
-        epsilons, seen = fractions("--epsilon", epsilon), None
+        epsilons, seen, advised = fractions("--epsilon", epsilon), None, None
         columns: tuple[str, ...] | None = None
         if losses is None:
-            if contexts is not None:
-                raise ValueError("--contexts are columns of LOSSES; there are none")
+            for option, named in {"--contexts": contexts, "--advice": advice}.items():
+                if named is not None:
+                    raise ValueError(f"{option} are columns of LOSSES; there are none")
             if gains or loss_range is not None:
                 raise ValueError("--gains and --loss-range are for LOSSES; there are none")
             chosen = "stochastic" if adversary is None else adversary
@@ -161,14 +172,15 @@ def bandit(
             for option, value in made.items():  # the number of rounds is that of the losses
                 if value is not None:
                     raise ValueError(f"{option} is for games without LOSSES")
-            if contexts is None:
+            if contexts is None and advice is None:
                 source, columns = _read(losses, ends)
             else:
-                if warm_start is not None:
-                    raise ValueError("--warm-start does not go with --contexts")
+                for option, given in {"--warm-start": warm_start, "--delay": delay}.items():
+                    if given:
+                        raise ValueError(f"{option} does not go with --contexts or --advice")
                 from driftgames.cli._bandit_contexts import context_rows, read_contexts
 
-                seen = read_contexts(losses, contexts, ends)
+                seen = read_contexts(losses, contexts, advice, ends)
                 source = seen.losses
             title = "standard input" if losses == "-" else Path(losses).name
         if warm_start is not None:
@@ -183,6 +195,11 @@ def bandit(
         first, regrets = next(iter(series.values())), _regrets(series)
         if seen is not None:
             rows = context_rows(seen, ends, gains, games, seed)
+            if seen.experts:
+                from driftgames.cli._bandit_advice import play_advised
+
+                advised = play_advised(seen, ends, gains, games, seed)
+                rows.append(advised.row)
             regrets = replace(regrets, rows=(*rows, *regrets.rows))
         n_arms = first.arm_losses.shape[1]
         sizes = counted(n_arms, "arm"), counted(first.horizon, "round"), counted(games, "game")
@@ -194,11 +211,18 @@ def bandit(
             certificate = each.certificate()
             why = certificate.caveat if math.isinf(each.promised) else each.caveat
             out.print(f"{each.title}: {certificate.verdict} ({why})")
+        if advised is not None:
+            out.print()
+            out.print(draw_table(advised.experts))
+            promise = advised.certificate
+            out.print(f"{promise.title}: {promise.verdict} ({promise.caveat})")
         if epsilons:
             out.print()
             out.print(draw_table(_epsilon_regrets(series, epsilons)))
         if json is not None:
             content = {"losses": title, "arms": n_arms, "rounds": first.horizon, "games": games}
+            if advised is not None:
+                content["experts"] = as_records(advised.experts)
             write_json({**content, "policies": as_records(regrets)}, json)
         if plot is not None:
             _draw(series, plot)
@@ -206,14 +230,15 @@ def bandit(
 
 def _regrets(series: dict[str, GameSeries]) -> Table:
     """Return the regret of each policy beside its bound."""
+    from driftgames.cli._bandit_contexts import mean_and_error
+
     rows: list[Row] = []
     for name, each in series.items():
         games = each.regret.size
-        error = float(each.regret.std(ddof=1)) / math.sqrt(games) if games > 1 else None
         pseudo = None if each.pseudo_regret is None else float(each.pseudo_regret.mean())
         within = f"{int((each.regret <= each.promised).sum())}/{games}"
         kept = within if math.isfinite(each.promised) else None
-        rows.append((name, float(each.regret.mean()), error, pseudo, each.promised, kept))
+        rows.append((name, *mean_and_error(each.regret), pseudo, each.promised, kept))
     names = ("regret", "std error", "pseudo-regret", "bound", "games within")
     columns = (Column("policy"), *(Column(name, ",.1f", flush_right=True) for name in names))
     return Table("regret to the best arm", columns, tuple(rows))
