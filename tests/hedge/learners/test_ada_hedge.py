@@ -85,7 +85,7 @@ def test_the_promise_allows_for_the_rounding_of_totals_of_any_size():
     learner.run(losses)
     largest = float(np.abs(learner._get_state()["cumulative"]).max())
     assert largest == 90 * 2.0**40
-    gap = learner.gap + 30 * largest * 2.0**-52
+    gap = learner.gap + 30 * largest * 2.0**-49
     promised = learner.certificate().promised
     epsilons = np.arange(1, 4) / 3
     np.testing.assert_allclose(promised, (1 - np.log(epsilons) / np.log(3)) * gap, rtol=1e-12)

@@ -14,13 +14,15 @@ from driftgames._kernels.jit import inner_kernel, scalar
 from driftgames._kernels.lanes import LANES, first, fold, fold_lesser, load, spread, store
 from driftgames.certificates import bounds
 from driftgames.core.typing import FloatArray
+from driftgames.hedge.rounds.gap import GapLearner, remember_largest
 from driftgames.hedge.rounds.linearised_kernels import compile_mixing
-from driftgames.hedge.rounds.scale_free import ScaleFreeLearner
-from driftgames.hedge.rounds.totals import LOWEST, ROUNDING_ERROR
+from driftgames.hedge.rounds.totals import LOWEST
 from driftgames.hedge.rounds.two_pass import State, compile_rounds
 
+_GAP, _HEADER = 0, 1
 
-class AdaHedge(ScaleFreeLearner):
+
+class AdaHedge(GapLearner):
     r"""AdaHedge (de Rooij, van Erven, Grünwald and Koolen, 2014).
 
     .. math:: p_{t,i} \propto q_i\,e^{-\eta_t L_{t-1,i}}, \qquad
@@ -59,12 +61,7 @@ class AdaHedge(ScaleFreeLearner):
 
     title = "AdaHedge"
     sleeps: ClassVar[bool] = True
-    _memory_size = 1  # the gap
-
-    @property
-    def gap(self) -> float:
-        """The cumulative mixability gap, on losses in [0, 1], or in units of loss without range."""
-        return float(self._memory[0])
+    _gap_at = _GAP
 
     def bound(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return `bounds.ada_hedge`, in units of loss."""
@@ -72,18 +69,19 @@ class AdaHedge(ScaleFreeLearner):
         return bounds.ada_hedge(horizon, epsilon, self._n_actions) * self._width
 
     def _promise(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
-        # in a very easy game the gap is no larger than the rounding errors of the totals
-        rounding = ROUNDING_ERROR
-        if not self._is_bounded:
-            rounding = float(np.abs(self._cumulative).max()) * 2.0**-52
-        gap = self.gap + self.t * rounding
+        gap = self._rounded_gap
         return bounds.ada_hedge(horizon, epsilon, self._n_actions, gap=gap) * self._width
+
+    @property
+    def _memory_size(self) -> int:
+        # the gap; without a range the largest total so far
+        return _HEADER + (not self._is_bounded)
 
 
 @inner_kernel
 def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
     cumulative, totals, memory = state
-    rate, lowest = _learning_rate(memory[0], out.size), totals[LOWEST]
+    rate, lowest = _learning_rate(memory[_GAP], out.size), totals[LOWEST]
     total = spread(0.0)
     for i in range(0, out.size, LANES):
         w = _term(load(cumulative, i, np.inf) - lowest, rate)
@@ -98,7 +96,9 @@ def _learn(
     state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
 ) -> None:
     cumulative, totals, memory = state
-    rate = _learning_rate(memory[0], losses.size)
+    if memory.size > _HEADER:
+        remember_largest(state, prior, losses, learner_loss)
+    rate = _learning_rate(memory[_GAP], losses.size)
     least = spread(np.inf)
     for i in range(0, losses.size, LANES):
         after = load(cumulative, i, np.inf) + load(losses, i, 0.0)
@@ -114,7 +114,7 @@ def _learn(
             summed += times_prior(w, prior, i, first(LANES))
         mixed -= log(fold(summed) / total) / rate
     # the gap is nonnegative; clip rounding errors
-    memory[0] += max(learner_loss - mixed, 0.0)
+    memory[_GAP] += max(learner_loss - mixed, 0.0)
 
 
 @scalar

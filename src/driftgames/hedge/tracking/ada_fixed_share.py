@@ -16,16 +16,16 @@ from driftgames.certificates import bounds
 from driftgames.core.checks import check_fraction
 from driftgames.core.schema import SHARE, Schema
 from driftgames.core.typing import Content, FloatArray
+from driftgames.hedge.rounds.gap import GapLearner, remember_largest
 from driftgames.hedge.rounds.linearised_kernels import compile_mixing
-from driftgames.hedge.rounds.scale_free import ScaleFreeLearner
 from driftgames.hedge.rounds.share_kernels import copy_weights, share_out, shares_at
-from driftgames.hedge.rounds.totals import CLOCK, ROUNDING_ERROR
+from driftgames.hedge.rounds.totals import CLOCK
 from driftgames.hedge.rounds.two_pass import State, compile_rounds
 
 _SHARE, _GAP, _WIDTH, _PAID, _HEADER = 0, 1, 2, 3, 4
 
 
-class AdaFixedShare(ScaleFreeLearner):
+class AdaFixedShare(GapLearner):
     r"""Fixed Share at the learning rate of AdaHedge, for comparators that switch.
 
     .. math:: v_i \propto p_{t,i}\,e^{-\eta_t\ell_{t,i}}, \qquad
@@ -71,6 +71,7 @@ class AdaFixedShare(ScaleFreeLearner):
 
     title = "AdaHedge with a fixed share"
     sleeps: ClassVar[bool] = True
+    _gap_at = _GAP
     _named_arguments: ClassVar[Schema] = {"share": SHARE}
 
     def __init__(
@@ -91,11 +92,6 @@ class AdaFixedShare(ScaleFreeLearner):
         if self._share == 1.0:
             raise ValueError("share must lie in (0, 1), because at 1 nothing is learnt; got 1")
         self._memory[_SHARE] = self._share
-
-    @property
-    def gap(self) -> float:
-        """The cumulative mixability gap, on losses in [0, 1], or in units of loss without range."""
-        return float(self._memory[_GAP])
 
     def bound(
         self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike, *, switches: int = 0
@@ -120,15 +116,11 @@ class AdaFixedShare(ScaleFreeLearner):
         return self._run_bound(epsilon, 0)
 
     def _run_bound(self, epsilon: npt.ArrayLike, switches: int) -> FloatArray:
-        # in a very easy game the gap is no larger than the rounding errors of the totals
-        rounding = ROUNDING_ERROR
-        if not self._is_bounded:
-            rounding = float(np.abs(self._cumulative).max()) * 2.0**-52
         found = bounds.ada_fixed_share_of_run(
             epsilon,
             self._share,
             switches=switches,
-            gap=self.gap + self.t * rounding,
+            gap=self._rounded_gap,
             width=float(self._memory[_WIDTH]),
             paid=float(self._memory[_PAID]),
         )
@@ -136,8 +128,9 @@ class AdaFixedShare(ScaleFreeLearner):
 
     @property
     def _memory_size(self) -> int:
-        # share, gap, one over the rate, what staying has cost, and the distribution
-        return _HEADER + self._n_actions
+        # share, gap, one over the rate, what staying has cost, and the distribution; without a
+        # range the largest total so far
+        return _HEADER + self._n_actions + (not self._is_bounded)
 
     def _set_state(self, state: Content) -> None:
         memory = state.get("memory", self._memory)
@@ -146,7 +139,7 @@ class AdaFixedShare(ScaleFreeLearner):
                 raise ValueError(
                     f"the memory must begin with the share {self._share:g}; got {memory[_SHARE]:g}"
                 )
-            whole = float(memory[_HEADER:].sum())
+            whole = float(memory[_HEADER : _HEADER + self._n_actions].sum())
             if whole != 0.0 and not abs(whole - 1.0) <= 1e-6:
                 raise ValueError(f"the distribution must sum to 1; got {whole:g}")
         super()._set_state(state)
@@ -154,7 +147,7 @@ class AdaFixedShare(ScaleFreeLearner):
 
 @inner_kernel
 def _weigh(state: State, prior: FloatArray | None, out: FloatArray) -> float:
-    return copy_weights(state[2][_HEADER:], out)
+    return copy_weights(state[2][_HEADER : _HEADER + out.size], out)
 
 
 @inner_kernel
@@ -162,7 +155,10 @@ def _learn(
     state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
 ) -> None:
     _, totals, memory = state
-    n, width, p = losses.size, memory[_WIDTH], memory[_HEADER:]
+    n, width = losses.size, memory[_WIDTH]
+    p = memory[_HEADER : _HEADER + n]
+    if memory.size > _HEADER + n:
+        remember_largest(state, prior, losses, learner_loss)
     least = spread(np.inf)
     for i in range(0, n, LANES):
         occupied = shares_at(prior, n, i) > 0.0
