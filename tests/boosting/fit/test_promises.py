@@ -7,6 +7,7 @@ from sklearn.datasets import load_breast_cancer
 from driftgames.boosting import BoostByMajorityClassifier, PotentialBoostClassifier
 from driftgames.boosting.fit.calibration import RowKeys, deal_folds
 from driftgames.boosting.fit.monitoring import EvaluationSet
+from driftgames.boosting.model.stumps import Stumps
 from driftgames.potentials import TwoNorm
 
 
@@ -58,18 +59,22 @@ def test_fractional_weights_count_as_many_examples_as_there_are():
     assert whole.scale == 1.0
 
 
+def follow_stumps(examples):
+    """Play four rounds; the votes on 0, 1, 2 and 3 sum to -0.5, -0.1, 0.2 and 0.6."""
+    for cut, weight in ((-0.5, 0.05), (0.5, 0.2), (1.5, 0.15), (2.5, 0.2)):
+        examples.add(Stumps([0], [cut], [-1], [1]), weight)
+
+
 def test_an_evaluation_set_sees_as_many_examples_as_it_has():
     """The log-loss does not depend on the unit of the weights."""
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
     masses = np.array([1, 2, 3, 2])
     sets = [EvaluationSet(X, y, np.array([0, 1]), unit * masses) for unit in (1, 2**50)]
     for each in sets:
-        each._votes[:] = [-0.5, -0.1, 0.2, 0.6]
-        each._total = 1.0
+        follow_stumps(each)
     assert sets[0].log_loss() == pytest.approx(sets[1].log_loss(), rel=1e-12)
     copies = EvaluationSet(X, y, np.array([0, 1]))
     equal = EvaluationSet(X, y, np.array([0, 1]), np.full(4, 2**40))
     for each in (copies, equal):
-        each._votes[:] = [-0.5, -0.1, 0.2, 0.6]
-        each._total = 1.0
+        follow_stumps(each)
     assert equal.log_loss() == pytest.approx(copies.log_loss(), rel=1e-12)

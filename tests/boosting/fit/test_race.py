@@ -30,19 +30,19 @@ class ToldFold:
 class Told(Entrant):
     """A size whose losses are told."""
 
-    def __init__(self, size, table, masses, part=None):
+    def __init__(self, size, table, masses, part=None, folds=None, dealt=None):
         zeros = np.zeros(len(masses), dtype=np.int64)
         part = zeros if part is None else part
-        numbers = tuple(range(part.max() + 1))
-        folds = [ToldFold(size) for _ in numbers]
-        super().__init__(size, folds, FoldKeys(part, zeros, masses, 1.0, numbers))
+        if dealt is None:
+            dealt = FoldKeys(part, zeros, masses, 1.0, tuple(range(part.max() + 1)))
+            folds = [ToldFold(size) for _ in dealt.folds]
+        super().__init__(size, folds, dealt)
         self._table = table
 
     def fresh(self, n_folds=None):
-        told = Told(self.max_leaves, self._table, self.dealt.masses, self.dealt.part)
         plain = super().fresh(n_folds)
-        plain.__class__, plain._table = Told, told._table
-        return plain
+        told = self.max_leaves, self._table, self.dealt.masses, self.dealt.part
+        return Told(*told, folds=plain.folds, dealt=plain.dealt)
 
     def measure(self, stage, votes):
         assert [each.tolist() for each in votes] == [[self.max_leaves, stage]] * len(self.folds)
