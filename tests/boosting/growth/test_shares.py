@@ -138,9 +138,12 @@ def test_a_round_of_stumps_is_one_exchange_and_one_of_trees_as_many_as_levels(na
 
 
 @pytest.mark.parametrize("shape", [{"max_depth": 1}, {"max_depth": 3}], ids=["stumps", "trees"])
-@pytest.mark.parametrize("has_tally", [True, False])
-def test_shares_with_tallies_give_the_model_of_all_rows(has_tally, shape, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("has_tally", "levels"), [(True, 32), (True, 8), (False, 32)])
+def test_shares_with_tallies_give_the_model_of_all_rows(
+    has_tally, levels, shape, tmp_path, monkeypatch
+):
     monkeypatch.setattr(mistake_engine, "_is_tally_cheap", lambda data, shape: has_tally)
+    monkeypatch.setattr(mistake_engine, "_LEVELS", levels)  # few: examples outgrow them
     made = []
 
     class Engine(mistake_engine.MistakeEngine):
@@ -157,6 +160,18 @@ def test_shares_with_tallies_give_the_model_of_all_rows(has_tally, shape, tmp_pa
         booster.fit(X, Y) if name == "whole" else _fit_shares(booster, ones, PIECES[2])
         booster.save(tmp_path / name)
     assert [bool(each.keeper.at[TALLIED]) for each in made] == [has_tally] * 6
+    assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_rounds_played_again_outgrow_the_levels_of_the_tally(tmp_path, monkeypatch):
+    monkeypatch.setattr(mistake_engine, "_is_tally_cheap", lambda data, shape: True)
+    monkeypatch.setattr(mistake_engine, "_LEVELS", 8)
+    settings = {"calibrate": False, "max_bins": 16, "max_depth": 3, "warm_start": True}
+    whole = BOOSTERS["nh-boost.dt"](40, **settings).fit(X, Y)
+    parts = BOOSTERS["nh-boost.dt"](30, **settings).fit(X, Y)
+    parts.set_params(n_estimators=40).fit(X, Y)
+    whole.save(tmp_path / "whole")
+    parts.save(tmp_path / "parts")
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
