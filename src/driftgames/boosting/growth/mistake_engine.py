@@ -236,7 +236,8 @@ class MistakeEngine(Engine):
 
         Return the mass of examples that the vote gets wrong, of several classes.
         """
-        if _is_tally_full(self.keeper):  # whole rounds look themselves, and ask for room
+        is_full: Any = keeping.is_full
+        if is_full.py_func(self.keeper):  # whole rounds look themselves, and ask for room
             self._widen_tally()
         compile_moving(self.kind)(*self.arrays(), self._record, GIVEN)
         return int(self.keeper.wrong.sum())
@@ -300,14 +301,6 @@ class TreeGrower(MistakeEngine):
             compile_packing()(weights, self.rows, self.state)
         else:
             self.state.weights[:] = weights
-
-
-def _is_tally_full(positions: Positions) -> bool:
-    """Return whether the next move may leave the levels of the tally, as `positions.is_full`."""
-    if not positions.at[keeping.TALLIED]:
-        return False
-    low, high = positions.low - positions.base, positions.high - positions.base
-    return bool((low < 1).any() or (high > positions.tally.shape[2] - 3).any())
 
 
 def _is_tally_cheap(data: BinnedData, shape: TreeShape) -> bool:
