@@ -125,13 +125,11 @@ def test_each_member_is_a_booster_that_holds_its_fold_out(name, races):
 
 
 def test_few_examples_are_dealt_again_in_another_order(races):
-    """No two deals hold the same examples out together, and equal rows stay together."""
-    rows = np.concatenate([X, X[:60]])
-    NHBoostDTClassifier(4, max_leaves=4, ensemble=True).fit(rows, np.append(TWO, TWO[:60]))
+    """No two deals hold the same examples out together."""
+    NHBoostDTClassifier(4, max_leaves=4, ensemble=True).fit(X, TWO)
     parts = [each.dealt.part for each in races[0].mean().entrants]
     assert len(parts) == choosing.N_DEALS == 3
     for k, one in enumerate(parts):
-        np.testing.assert_array_equal(one[:60], one[N:])
         for other in parts[:k]:
             together = np.unique(np.stack([one, other]), axis=1)
             assert together.shape[1] == 25  # every pair of folds meets

@@ -17,8 +17,8 @@ from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
 from driftgames.boosting.data.folds import deal_ranks, hold_out
 from driftgames.boosting.data.row_sample import hash_rows
 from driftgames.boosting.estimators.persistence import load_model
-from driftgames.boosting.fit import calibration, folds, tree_fit
-from driftgames.boosting.fit.calibration import stages_of
+from driftgames.boosting.fit import calibration, choosing, folds, tree_fit
+from driftgames.boosting.fit.calibration import RowKeys, stages_of
 from driftgames.boosting.growth.tree_training_set import grow_on
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.sigmoids import fit_sigmoid, fit_softmax
@@ -127,19 +127,17 @@ def test_votes_that_calibrate_come_from_boosters_that_did_not_see_the_example(da
     assert np.ptp(booster.predict_proba(X)[:, 1]) < 0.3
 
 
-def test_rows_in_any_order_and_layout_and_copies_as_weights_give_the_same_sigmoid(data):
+def test_rows_in_any_order_and_layout_give_the_same_sigmoid(data):
     X, y = data
     order = np.random.default_rng(5).permutation(y.size)
-    copies = np.random.default_rng(6).integers(0, 3, size=y.size)
     booster = NHBoostDTClassifier(9, max_leaves=2, n_jobs=2).fit(X, y)
     same(booster, NHBoostDTClassifier(9, max_leaves=2).fit(sp.csr_matrix(X[order]), y[order]))
-    weighted = NHBoostDTClassifier(9, max_leaves=2).fit(X, y, sample_weight=2.5 * copies)
-    same(
-        weighted,
-        NHBoostDTClassifier(9, max_leaves=2).fit(
-            np.repeat(X, copies, axis=0), np.repeat(y, copies)
-        ),
-    )
+    weights = np.random.default_rng(6).integers(0, 3, size=y.size)
+    X, y, weights = np.repeat(X, 2, axis=0), np.repeat(y, 2), np.repeat(weights, 2)
+    weights[::2] = 1  # copies of different weight
+    order = np.random.default_rng(7).permutation(y.size)
+    weighted = NHBoostDTClassifier(9, max_leaves=2).fit(X, y, weights)
+    same(weighted, NHBoostDTClassifier(9, max_leaves=2).fit(X[order], y[order], weights[order]))
     assert weighted.calibration_.slope != booster.calibration_.slope
 
 
@@ -189,15 +187,53 @@ def test_large_data_costs_one_fit_more_on_four_fifths(data, monkeypatch):
     assert sorted(sizes) == [pytest.approx(320, abs=9), 400]
 
 
-def test_copies_are_held_out_together_where_most_rows_differ():
-    X = np.repeat(np.arange(40.0), 2)[:, None]
-    ranks, least = deal_ranks(hash_rows(X), np.repeat([0, 1], 40))
-    np.testing.assert_array_equal(ranks[::2], ranks[1::2])
-    assert (sorted(set(ranks.tolist())), least) == (list(range(40)), 20)
-    cells = hash_rows(np.repeat(np.arange(8.0), 10)[:, None])
-    table, least = deal_ranks(cells, np.repeat([0, 1], 40))
-    assert (sorted(table.tolist()), least) == (list(range(80)), 40)
+@pytest.mark.parametrize("n_cells", [8, 500, 4000])
+def test_copies_are_dealt_as_chance_would_deal_them(n_cells):
+    rng = np.random.default_rng(3)
+    cells, y = rng.integers(0, n_cells, 4000), rng.integers(0, 2, 4000)
+    hashes = hash_rows(cells[:, None].astype(float))
+    part = deal_ranks(hashes, y) % 10
+    # as many held-out rows as by chance have a copy with the same, or the other, label elsewhere
+    table = np.zeros((n_cells, 2, 10), dtype=int)
+    np.add.at(table, (cells, y, part), 1)
+    within = (table * (table - 1)).sum(), (table[:, 0] * table[:, 1]).sum()
+    sizes = table.sum(axis=2)
+    pairs = (sizes * (sizes - 1)).sum() / 10, (sizes[:, 0] * sizes[:, 1]).sum() / 10
+    np.testing.assert_allclose(within, pairs, rtol=0.01, atol=4 * np.sqrt(max(pairs)))
+    order = rng.permutation(4000)
+    again = deal_ranks(hashes[order], y[order]) % 10
+    counts = np.zeros_like(table)
+    np.add.at(counts, (cells[order], y[order], again), 1)
+    np.testing.assert_array_equal(counts, table)
     assert hold_out(np.arange(1000), 0.1).sum() == 100
+
+
+def test_a_sample_of_a_table_with_copies_has_all_cells(monkeypatch):
+    monkeypatch.setattr(choosing, "SAMPLE", 400)
+    cells = np.random.default_rng(4).integers(0, 16, 4000)
+    keys = RowKeys(hash_rows(cells[:, None].astype(float)), cells % 2, None)
+    assert np.bincount(cells[choosing.sample_rows(keys)]).min() > 8
+
+
+@pytest.mark.parametrize(
+    ("n", "columns", "settings"),
+    [
+        (600, 7, {"max_leaves": 8, "n_estimators": 25}),
+        (800, 3, {"max_leaves": 4, "n_estimators": 25}),
+        (600, 5, {"max_leaves": 2}),
+    ],
+)
+def test_coins_on_repeated_rows_are_estimated_as_coins(n, columns, settings):
+    """Every classifier errs in half of the new examples, and the held-out examples say so."""
+    estimates, misses = [], 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 2, (n, columns)).astype(float), rng.integers(0, 2, n)
+        promise = NHBoostDTClassifier(**settings).fit(X, y).certificate_.new_examples
+        estimates.append(sum(promise.n_errors) / sum(promise.n_examples))
+        misses += promise.high < 0.5
+    assert misses == 0
+    assert np.mean(estimates) == pytest.approx(0.5, abs=0.015)
 
 
 def test_one_example_of_a_class_is_calibrated_by_the_prior():
@@ -249,7 +285,7 @@ def test_cross_fits_keep_the_most_rounds_near_the_least_log_loss(
 
 def held_out_losses(booster, X, y, most):
     """The log-losses of the best sigmoids of votes on ten folds, as calibration has them."""
-    ranks, _ = deal_ranks(hash_rows(X), y, None)
+    ranks = deal_ranks(hash_rows(X), y)
     votes = np.empty((len(stages_of(most)), y.size))
     for part in range(10):
         held = ranks % 10 == part

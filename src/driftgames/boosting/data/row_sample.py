@@ -107,9 +107,9 @@ def hash_rows(rows: Any) -> Array:
     return hashes
 
 
-def mix_hashes(hashes: Array, number: int) -> Array:
+def mix_hashes(hashes: Array, number: int | Array) -> Array:
     """Return other hashes of the same rows, for each positive number others."""
-    added = np.uint64(number * 0x9E3779B97F4A7C15 % 2**64)
+    added = np.asarray(number, dtype=np.uint64) * np.uint64(_GOLDEN)  # modulo 2**64
     return np.asarray(_mix_bits(hashes ^ added))
 
 

@@ -57,7 +57,7 @@ class RowKeys(NamedTuple):
         return RowKeys(self.hashes[rows], self.labels[rows], weights)
 
     def dealt_again(self, number: int) -> RowKeys:
-        """Return the keys of another deal: equal rows are together, in another order of hashes."""
+        """Return the keys of another deal: the rows in another order of hashes."""
         return self._replace(hashes=mix_hashes(self.hashes, number))
 
 
@@ -112,12 +112,12 @@ def deal_folds(keys: RowKeys, n_parts: int | None = None) -> FoldKeys:
     if given is not None:
         weights = SampleWeights.of(given)
     scale = 1.0 if weights.integer_weights else labels.size / int(weights.of_each.sum())
-    ranks, least = deal_ranks(keys.hashes, labels, None if given is None else weights.of_each)
+    ranks = deal_ranks(keys.hashes, labels, None if given is None else weights.of_each)
     if n_parts is None:
         n_parts = 10 if labels.size < SMALL else 5
     part = ranks % n_parts
     folds: tuple[int, ...] = ()
-    if least >= 2:  # else none of a class could be held out
+    if np.unique(labels, return_counts=True)[1].min() >= 2:  # else none could be held out
         played = range(n_parts if labels.size < LARGE else 1)
         folds = tuple(k for k in played if (part == k).any())
     return FoldKeys(part, labels, weights.of_each, scale, folds)

@@ -19,6 +19,7 @@ from functools import partial
 
 import numpy as np
 
+from driftgames.boosting.data.folds import draw_keys
 from driftgames.boosting.fit import calibration
 from driftgames.boosting.fit.calibration import FoldKeys, RowKeys, deal_folds
 from driftgames.boosting.fit.folds import Fold
@@ -136,9 +137,8 @@ def _first_fold(dealt: FoldKeys) -> FoldKeys:
 
 
 def sample_rows(keys: RowKeys) -> IntArray:
-    """Return the rows of the least hashes: the same ones in any order of the examples."""
-    weights = np.ones(keys.labels.size) if keys.sample_weight is None else keys.sample_weight
-    return np.sort(np.lexsort((weights, keys.labels, keys.hashes))[:SAMPLE])
+    """Return the rows of the least keys: the same ones in any order of the examples."""
+    return np.sort(np.argsort(draw_keys(*keys), kind="stable")[:SAMPLE])
 
 
 def _race(

@@ -61,7 +61,7 @@ class Stopping:
         """Return which examples are held out; every class keeps examples to train on."""
         share = self.validation_fraction or 0.0
         share = share if share < 1 else share / y.size  # a number of examples
-        held_out = hold_out(deal_ranks(hashes, y, masses)[0], share)
+        held_out = hold_out(deal_ranks(hashes, y, masses), share)
         if not np.array_equal(np.unique(y[~held_out]), classes) or not held_out.any():
             raise ValueError(
                 f"validation_fraction={shown(self.validation_fraction)} of {y.size} examples must "
