@@ -13,13 +13,14 @@ import operator
 import zlib
 from collections.abc import Sequence
 from dataclasses import fields
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
@@ -48,42 +49,45 @@ class Struct:
 
     Arrays are C-contiguous, with at least one dimension. Kernels read the fields and may write to
     the arrays.
+
+    The table is made with the struct. So a call of a kernel reads plain attributes, which runs no
+    Python code that an interruption could end.
     """
 
-    @cached_property
-    def table(self) -> npt.NDArray[np.int64]:
-        """What kernels read: a run of integers for each field."""
+    table: npt.NDArray[np.int64]
+    """What kernels read: a run of integers for each field."""
+    address: int
+    """Where the table is in memory."""
+    numba_type: StructType
+    """The type that kernels are compiled for."""
+
+    def __post_init__(self) -> None:
         words: list[int] = []
+        kinds: list[Any] = []
         for field in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
             value = getattr(self, field.name)
             if isinstance(value, Struct):
                 words.append(value.address)
+                kinds.append(value.numba_type)
             elif isinstance(value, int | np.integer):
                 words.append(int(value))
+                kinds.append(types.int64)
             else:
                 if not value.flags.c_contiguous:
                     raise ValueError(f"{field.name} must be C-contiguous")
                 words += [value.__array_interface__["data"][0], *value.shape, *value.strides]
-        return np.array(words, dtype=np.int64)
-
-    @cached_property
-    def address(self) -> int:
-        """Where the table is in memory."""
-        return int(self.table.ctypes.data)
-
-    @cached_property
-    def numba_type(self) -> StructType:
-        """The type that kernels are compiled for."""
-        kinds: list[Any] = []
-        for field in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if isinstance(value, Struct):
-                kinds.append(value.numba_type)
-            elif isinstance(value, int | np.integer):
-                kinds.append(types.int64)
-            else:
                 kinds.append((value.dtype, value.ndim))
-        return _struct_type(type(self), tuple(kinds))  # type: ignore[arg-type]  # a class, not an object
+        table = np.array(words, dtype=np.int64)
+        for name, made in (
+            ("table", table),
+            ("address", int(table.ctypes.data)),
+            ("numba_type", _struct_type(type(self), tuple(kinds))),  # type: ignore[arg-type]
+        ):
+            object.__setattr__(self, name, made)
+
+    def __reduce__(self) -> Any:
+        """Copy the fields: the table of a copy is its own."""
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
 
 
 @cache
@@ -148,10 +152,15 @@ class _StructModel(models.PrimitiveModel):  # type: ignore[misc]
 
 @unbox(StructType)  # type: ignore[untyped-decorator]
 def _unbox(kind: StructType, value: Any, context: Any) -> NativeValue:
+    """Read the address of the table; an exception on the way there ends the call."""
+    builder = context.builder
+    number, failed = (cgutils.alloca_once_value(builder, v) for v in (_WORD(0), cgutils.true_bit))
     address = context.pyapi.object_getattr_string(value, "address")
-    number = context.pyapi.long_as_longlong(address)
-    context.pyapi.decref(address)
-    return NativeValue(number)
+    with builder.if_then(cgutils.is_not_null(builder, address), likely=True):
+        builder.store(context.pyapi.long_as_longlong(address), number)
+        context.pyapi.decref(address)
+        builder.store(cgutils.false_bit, failed)
+    return NativeValue(builder.load(number), is_error=builder.load(failed))
 
 
 @infer_getattr
