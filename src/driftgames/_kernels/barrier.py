@@ -135,18 +135,48 @@ def meet(barrier: npt.NDArray[np.int64], n_threads: int) -> None:
 
 
 def run_together(task: Callable[[int], T], n_threads: int) -> list[T]:
-    """Return ``task(0), ..., task(n_threads - 1)``, which run at the same time and may `meet`."""
+    """Return ``task(0), ..., task(n_threads - 1)``, which run at the same time and may `meet`.
+
+    A thread that waits in a barrier cannot be called back. So no task begins before all threads
+    have started, and none runs in the calling thread, which alone an interruption may end. After an
+    interruption the tasks are awaited all the same: they hold the arrays of the caller.
+    """
     if n_threads == 1:
         return [task(0)]
     answers: list[Any] = [None] * n_threads
+    errors: list[BaseException] = []
+    all_started, gate = [False], threading.Event()
 
     def run(p: int) -> None:
-        answers[p] = task(p)
+        gate.wait()
+        if all_started[0]:
+            try:
+                answers[p] = task(p)
+            except BaseException as error:  # it is raised in the calling thread
+                errors.append(error)
 
-    others = [threading.Thread(target=run, args=(p,)) for p in range(1, n_threads)]
-    for other in others:
-        other.start()
-    run(0)
-    for other in others:
-        other.join()
+    threads = [threading.Thread(target=run, args=(p,)) for p in range(n_threads)]
+    try:
+        for thread in threads:
+            thread.start()
+        all_started[0] = True
+    finally:
+        gate.set()
+        interruption = _join_all(threads)
+    for error in (interruption, *errors):
+        if error is not None:
+            raise error
     return answers
+
+
+def _join_all(threads: list[threading.Thread]) -> KeyboardInterrupt | None:
+    """Wait for all threads, whatever comes; return the interruption that came meanwhile."""
+    interruption = None
+    while any(thread.is_alive() for thread in threads):
+        try:
+            for thread in threads:
+                if thread.is_alive():
+                    thread.join()
+        except KeyboardInterrupt as error:
+            interruption = error
+    return interruption

@@ -192,7 +192,12 @@ def open_threads(n_jobs: Any) -> Iterator[tuple[ThreadPoolExecutor | None, int]]
     """Give a pool of threads, or None for one thread, and their number."""
     n_threads = count_threads(n_jobs)
     with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
-        yield pool, n_threads
+        try:
+            yield pool, n_threads
+        except BaseException:
+            if pool is not None:
+                pool.shutdown(wait=False, cancel_futures=True)  # begin nothing more
+            raise
 
 
 def count_threads(n_jobs: Any) -> int:

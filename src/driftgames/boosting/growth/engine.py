@@ -86,7 +86,8 @@ class Engine:
         n_blocks = -(-n_labels // lanes)
         n_parts = 2 * n_blocks + shape.has_least_size
         numbers = tuple(shape.numbers(int(sample_weights.sum())))
-        room = min(_LEAVES, *(n for n in (numbers[1], 2 ** max(numbers[0], 0)) if n > 1))
+        widest = 2 ** min(max(numbers[0], 0), _LEAVES.bit_length())  # of a limited depth
+        room = min(_LEAVES, *(n for n in (numbers[1], widest) if n > 1))
         self.nodes = make_nodes(numbers, n_parts, n_labels, lanes, data.n_codes, n_threads, room)
         sizes = _NONE
         if shape.min_weight_fraction_leaf > 0:
@@ -141,6 +142,8 @@ class Engine:
         """Run a compiled loop in all threads; return how it ended."""
         given = *self.arrays(), self._record, rule, self._barrier
         n = self.n_threads
+        if n > 1:
+            loop(0, 1, 0, *given)  # no round: it is compiled here, where it can be interrupted
         return run_together(lambda p: loop(p, n, until, *given), n)[0]
 
     def widen_nodes(self) -> None:

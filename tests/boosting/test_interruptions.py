@@ -1,0 +1,28 @@
+"""Ctrl-C in a fit: it ends with KeyboardInterrupt, and the process goes on."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from driftgames.boosting import NHBoostDTClassifier
+
+TOOL = Path(__file__).parents[2] / "tools" / "interrupt_fits.py"
+
+
+def test_interrupted_fits_neither_crash_nor_hang():
+    """Forty fits of one and two threads, under load; the tool interrupts as many as it is told."""
+    command = [sys.executable, str(TOOL), "--fits", "40"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.split()) == (0, ["40", "interrupted"]), done.stderr
+
+
+@pytest.mark.parametrize("max_depth", [2**31 - 1, 2**63 - 1])
+def test_a_depth_without_limit_makes_no_room_for_all_its_leaves(max_depth):
+    X = np.arange(60.0).reshape(20, 3)
+    booster = NHBoostDTClassifier(3, max_depth=max_depth, max_leaves=4, calibrate=False)
+    deep = booster.fit(X, np.arange(20) % 3 > 0)
+    wanted = booster.set_params(max_depth=None).fit(X, np.arange(20) % 3 > 0)
+    np.testing.assert_array_equal(deep.trees_.threshold, wanted.trees_.threshold)
