@@ -25,9 +25,6 @@ from sklearn.multiclass import OneVsRestClassifier
 from bench.sets import folds
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier, NoEdgeWarning
 from driftgames.boosting.data.cuts import cut_dense
-from driftgames.boosting.weights.by_mistakes import AskingChips
-from driftgames.boosting.weights.potential import PotentialWeights
-from driftgames.potentials import NormalHedgeDT
 
 DEPTHS = (1, 2, 3)
 SETS: dict[str, Callable[[], Any]] = {
@@ -45,17 +42,6 @@ SETS: dict[str, Callable[[], Any]] = {
         random_state=0,
     ),
 }
-
-
-class UniformPairs(NHBoostDTClassifier):
-    """NH-Boost.DT on pairs that all count alike, right or wrong."""
-
-    def place_chips(self, training_set: Any, n_rounds: int) -> Any:
-        """Return the pairs as chips, all of the weight of their example."""
-        training_set.sample_weights = np.repeat(
-            training_set.example_weights, training_set.n_classes
-        )
-        return AskingChips(PotentialWeights(NormalHedgeDT(self.d)), training_set, n_rounds)
 
 
 class AdaBoostMM:
@@ -184,7 +170,6 @@ def errors(sets: list[str], rounds: int) -> None:
         "depth",
         "pairs",
         "pairs, as long as one per class",
-        "pairs, all count alike",
         "one per class",
         "AdaBoost, pairs",
         "AdaBoost, one per class",
@@ -204,7 +189,6 @@ def errors(sets: list[str], rounds: int) -> None:
             found = [
                 pairs,
                 compare(parts, partial(NHBoostDTClassifier, as_long, max_depth=depth)),
-                compare(parts, partial(UniformPairs, rounds, max_depth=depth)),
                 one_each,
                 compare(parts, partial(AdaBoostClassifier, rounds, max_depth=depth)),
                 compare(parts, partial(OneVsRestClassifier, ada)),

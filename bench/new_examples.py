@@ -18,9 +18,9 @@ import numpy as np
 
 from bench.harness import Tell, silent
 from driftgames.boosting import NHBoostDTClassifier
-from driftgames.boosting.estimators.new_examples import promise_of
-from driftgames.boosting.fit import calibration
+from driftgames.boosting.fit import folds
 from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.boosting.promises import promise_of
 from driftgames.certificates import NewExamples, coin_interval
 from driftgames.certificates.new_log_loss import CLIP
 from driftgames.core.typing import FloatArray
@@ -68,12 +68,12 @@ POINTS = np.stack([each.ravel() for each in np.meshgrid(_ENDS, _ENDS)], axis=1)
 @contextmanager
 def many_from(n_examples: float) -> Iterator[None]:
     """Hold out one part from this number of examples on."""
-    before = calibration.LARGE
-    calibration.LARGE = n_examples  # type: ignore[assignment]
+    before = folds.LARGE
+    folds.LARGE = n_examples  # type: ignore[assignment]
     try:
         yield
     finally:
-        calibration.LARGE = before
+        folds.LARGE = before
 
 
 def parts_of(booster: NHBoostDTClassifier) -> list[FittedModel]:

@@ -121,19 +121,19 @@ def make(folder: Folder, rows: int = 10_000_000, columns: int = 100) -> None:
 def batches(folder: Folder, rounds: Rounds = 20, depth: int = 1, threads: int = 1) -> None:
     """Fit all files in batches."""
     from driftgames.boosting import NHBoostDTClassifier
-    from driftgames.boosting.fit import rounds as fit_rounds
+    from driftgames.boosting.fit import fit_booster
 
     times: list[float] = []
     model: Any = NHBoostDTClassifier(rounds, max_depth=depth, n_jobs=threads, calibrate=False)
-    play = fit_rounds.play_rounds
+    boost = fit_booster.boost
 
     def timed(*arguments: Any) -> Any:
         times.append(time.perf_counter())
-        played = play(*arguments)
+        fitted = boost(*arguments)
         times.append(time.perf_counter())
-        return played
+        return fitted
 
-    fit_rounds.play_rounds = timed  # type: ignore[assignment]
+    fit_booster.boost = timed  # type: ignore[assignment]
     begun = time.perf_counter()
     model.fit_batches(str(folder / "*.parquet"), label="label")
     error = float(model.history_["training_error"][-1])

@@ -22,10 +22,9 @@ from bench.harness import Tell, best_clocks, best_of, peak_memory, silent, why_a
 from driftgames import datasets
 from driftgames.boosting import NHBoostDTClassifier
 from driftgames.boosting.data.binned_data import BinnedData, bin_examples
+from driftgames.boosting.growth.game import TreeLearner
+from driftgames.boosting.growth.rules import PotentialRule
 from driftgames.boosting.growth.shape import TreeShape
-from driftgames.boosting.growth.tree_training_set import grow_on
-from driftgames.boosting.weights.by_mistakes import count_chips
-from driftgames.boosting.weights.potential import PotentialWeights
 from driftgames.cli._output import console
 from driftgames.plots import save_figure
 from driftgames.plots.style import new_axes, with_styles
@@ -147,13 +146,12 @@ def ignored(n_rows: int = 100_000, repeats: int = 3) -> dict[float, Any]:
 
 def _time_trees(binned: BinnedData) -> list[tuple[float, float]]:
     """Return the share of zero weights before each tree, and how long it took."""
-    weights = binned.sample_weights
-    trees = grow_on(binned, TreeShape(None, LEAVES), weights, labels=None, n_classes=2)
-    chips = count_chips(PotentialWeights(NormalHedgeDT()), trees, TREES)
+    learner = TreeLearner(binned, TreeShape(None, LEAVES), binned.sample_weights)
+    game = PotentialRule(NormalHedgeDT()).begin(learner, TREES)
     rounds, zeros = [], 0.0
     for _ in range(TREES):
         begun = time.process_time()
-        played = chips.play(1)
+        played = game.play(1)
         rounds.append((zeros, time.process_time() - begun))
         zeros = played[0].zero_fraction
     return rounds

@@ -19,11 +19,11 @@ def _walk():
     ("name", "first", "most"),
     [
         ("hedge_update", "hedge/rounds/base.py", 4),
-        ("boosting_fit", "boosting/fit/memory_fit.py", 52),
-        ("batch_fit", "boosting/fit/batch_fit.py", 60),
-        ("dask_fit", "dask/booster.py", 60),
-        ("probabilities", "boosting/estimators/base.py", 8),
-        ("stump_fit", "boosting/fit/memory_fit.py", 36),
+        ("boosting_fit", "boosting/booster.py", 48),
+        ("batch_fit", "boosting/booster.py", 52),
+        ("dask_fit", "dask/booster.py", 53),
+        ("probabilities", "boosting/fitted.py", 7),
+        ("stump_fit", "boosting/booster.py", 32),
     ],
 )
 def test_a_call_passes_at_most_this_many_files(name, first, most):

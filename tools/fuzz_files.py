@@ -291,7 +291,7 @@ def mix_stream() -> Kind:
 
 def model(name: str, make: Callable[[], Any]) -> Kind:
     """Return a booster that was fitted to 60 rows."""
-    from driftgames.boosting.estimators.persistence import load_model, save_model
+    from driftgames.boosting.persistence import load_model, save_model
 
     rng = np.random.default_rng(5)
     X = rng.normal(size=(60, 4))

@@ -352,8 +352,6 @@ def cases() -> dict[str, Case]:
         found[f"tree boosting, {name}, weights"] = booster(model, weighted=True)
         model = grown(n_estimators=8, max_depth=2)
         found[f"boosting of five classes, {name}"] = booster(model, n_classes=5)
-        model = grown(n_estimators=20, max_depth=4, early_stopping="cv")
-        found[f"chosen rounds, {name}"] = booster(model)
     for name, make_potential in potentials.POTENTIALS.items():
         potential = make_potential(60, 0.1)
         found[f"game, {name}, greedy"] = game(potential, games.GreedyAdversary(potential))

@@ -4,6 +4,7 @@ from driftgames.boosting import BoostByMajorityClassifier as BoostByMajorityClas
 from driftgames.boosting import NHBoostClassifier as NHBoostClassifier
 from driftgames.boosting import NHBoostDTClassifier as NHBoostDTClassifier
 from driftgames.boosting import PotentialBoostClassifier as PotentialBoostClassifier
+from driftgames.boosting import WeakLearnerBooster as WeakLearnerBooster
 from driftgames.certificates import Certificate as Certificate
 from driftgames.hedge import AdaptiveIntervals as AdaptiveIntervals
 from driftgames.hedge import ExpertMixture as ExpertMixture

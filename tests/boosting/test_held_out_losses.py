@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 
 from driftgames.boosting import NHBoostDTClassifier
-from driftgames.boosting.estimators.persistence import FORMAT, VERSION, encode_model, load_model
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.held_out_losses import (
     INTERCEPTS,
@@ -17,6 +16,7 @@ from driftgames.boosting.model.held_out_losses import (
     count_losses,
     count_sigmoids,
 )
+from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model
 from driftgames.certificates.new_log_loss import LEVELS
 from driftgames.core.documents import write_document
 

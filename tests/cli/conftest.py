@@ -11,5 +11,5 @@ testing._get_command = cache(testing._get_command)
 @pytest.fixture
 def few_folds(monkeypatch):
     """Calibrate by one fit in place of ten, in the command and in the library alike."""
-    monkeypatch.setattr("driftgames.boosting.fit.calibration.SMALL", 0)
-    monkeypatch.setattr("driftgames.boosting.fit.calibration.LARGE", 0)
+    monkeypatch.setattr("driftgames.boosting.fit.folds.SMALL", 0)
+    monkeypatch.setattr("driftgames.boosting.fit.folds.LARGE", 0)

@@ -20,7 +20,6 @@ from distributed.utils import get_mp_context  # noqa: E402
 import driftgames.dask as on_dask  # noqa: E402
 from driftgames.boosting import BOOSTERS  # noqa: E402
 from driftgames.boosting.data.cut_summary import CutSummary  # noqa: E402
-from driftgames.boosting.growth.shared_training_set import SharedTrainingSet  # noqa: E402
 from driftgames.dask import partitions  # noqa: E402
 from driftgames.dask.exchange import ActorExchange, ClusterWatch  # noqa: E402
 from driftgames.dask.holder import Holder  # noqa: E402
@@ -97,13 +96,13 @@ CASES = {
     ),
     "trees": ("nh-boost.dt", {"max_depth": 2}, lambda: _arrays(SIZES), (X, Y)),
     "sparse": (
-        "boost-by-majority",
+        "nh-boost.dt",
         {"max_depth": 2},
         lambda: [_delayed(sp.csr_matrix(X), SIZES), _delayed(Y, SIZES)],
         (sp.csr_matrix(X), Y),
     ),
     "weights": (
-        "adaboost",
+        "nh-boost",
         {},
         lambda: [*_arrays(SIZES), da.from_array(REALS, chunks=(SIZES,))],
         (X, Y, REALS),
@@ -132,7 +131,7 @@ FRAME.loc[3, "f"] = "rare"
 PARTS = (100, 0, 200, 50)
 WAYS = {
     "class weights": ("nh-boost.dt", X, Y, None, {"class_weight": "balanced"}),
-    "class weights of reals": ("adaboost", X, THREE, REALS, {"class_weight": "balanced"}),
+    "class weights of reals": ("nh-boost", X, THREE, REALS, {"class_weight": "balanced"}),
     "monotonic trees": (
         "nh-boost.dt",
         X,
@@ -141,7 +140,7 @@ WAYS = {
         {"monotonic_cst": [1, 0, -1, -1], "max_depth": 3},
     ),
     "three classes": ("nh-boost.dt", X, THREE, COUNTS, {"class_weight": {"left": 2}}),
-    "three classes, trees": ("adaboost", sp.csr_matrix(X), THREE, REALS, {"max_depth": 2}),
+    "three classes, trees": ("nh-boost", sp.csr_matrix(X), THREE, REALS, {"max_depth": 2}),
     "heavy leaves": (
         "nh-boost.dt",
         X,
@@ -157,9 +156,9 @@ WAYS = {
         REALS,
         {"early_stopping": True, "n_iter_no_change": 1, "tol": 0.02},
     ),
-    "calibrated": ("nh-boost.dt", X, Y, None, {"calibrate": True, "early_stopping": "cv"}),
+    "calibrated": ("nh-boost.dt", X, Y, None, {"calibrate": True}),
     "calibrated, all at once": (
-        "adaboost",
+        "nh-boost",
         FRAME,
         THREE,
         COUNTS,
@@ -170,8 +169,8 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_whatever_fit_does_a_cluster_does_byte_for_byte(way, client, tmp_path, monkeypatch):
-    monkeypatch.setattr("driftgames.boosting.fit.calibration.SMALL", 100)
-    monkeypatch.setattr("driftgames.boosting.fit.calibration.LARGE", 200)
+    monkeypatch.setattr("driftgames.boosting.fit.folds.SMALL", 100)
+    monkeypatch.setattr("driftgames.boosting.fit.folds.LARGE", 200)
     name, rows, y, weights, settings = WAYS[way]
     settings = {"n_estimators": 4, "max_depth": 1, "max_bins": 16, "calibrate": False, **settings}
     local = BOOSTERS[name](**settings).fit(rows, y, weights)
@@ -310,10 +309,13 @@ def test_the_client_need_not_be_the_default(client, monkeypatch):
     assert model.n_iter_ == 3
 
 
-def test_every_booster_has_one_on_dask_with_the_same_settings():
-    for kind in BOOSTERS.values():
+def test_boosters_by_mistakes_have_one_on_dask_with_the_same_settings():
+    kinds = [BOOSTERS[name] for name in ("nh-boost.dt", "nh-boost", "potential boost")]
+    twins = {f"Dask{kind.__name__}" for kind in kinds}
+    assert {name for name in on_dask.__all__ if name.endswith("Classifier")} == twins
+    for kind in kinds:
         twin = getattr(on_dask, f"Dask{kind.__name__}")
-        own = {"client", "timeout", "checkpoint", "checkpoint_every"}
+        own = {"client", "timeout"}
         assert {**twin().get_params(), **kind().get_params()} == twin().get_params()
         assert set(twin().get_params()) - set(kind().get_params()) == own
 
@@ -396,50 +398,35 @@ def test_a_worker_is_lost_if_it_is_silent_and_does_not_compile(compiles, client)
     assert (model.exchange_.n_lost == 0) == compiles
 
 
-def test_a_fit_that_was_stopped_goes_on_from_its_checkpoint(client, monkeypatch, tmp_path):
+def test_an_interrupted_fit_leaves_nothing_behind(client, monkeypatch, tmp_path):
     def stop(exchange):
         raise KeyboardInterrupt
 
-    settings = {"checkpoint": tmp_path / "so_far", "checkpoint_every": 2}
+    model = on_dask.DaskNHBoostDTClassifier(8, max_leaves=2, calibrate=False)
     with monkeypatch.context() as patch:
         _fail_at(patch, {10: stop})
-        model = on_dask.DaskNHBoostDTClassifier(8, max_leaves=2, calibrate=False, **settings)
         with pytest.raises(KeyboardInterrupt):
             model.fit(*_arrays(SIZES))
     assert not hasattr(model, "classes_")
     assert _actors(client) == 0
-    assert BOOSTERS["nh-boost.dt"].load(tmp_path / "so_far").n_iter_ == 4
-    with pytest.raises(ValueError, match="other settings"):
-        on_dask.DaskNHBoostDTClassifier(9, max_leaves=2, calibrate=False, **settings).fit(
-            *_arrays(SIZES)
-        )
-    grow, chosen = SharedTrainingSet.grow, []
-    monkeypatch.setattr(
-        SharedTrainingSet, "grow", lambda self, sums: chosen.append(1) or grow(self, sums)
-    )
     model.fit(*_arrays((N,))).save(tmp_path / "cluster")
-    assert len(chosen) == 4  # the other rounds were replayed
     BOOSTERS["nh-boost.dt"](8, max_leaves=2, calibrate=False).fit(X, Y).save(tmp_path / "memory")
     assert (tmp_path / "cluster").read_bytes() == (tmp_path / "memory").read_bytes()
-    assert not (tmp_path / "so_far").exists()
 
 
-def test_a_chosen_size_goes_on_from_its_checkpoint(client, monkeypatch, tmp_path):
-    def stop(t, stage):
-        if t == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr("driftgames.boosting.fit.race.STAGES", (3, 6))
-    wanted = on_dask.DaskNHBoostDTClassifier(calibrate=False).fit(*_arrays(SIZES))
-    settings = {"checkpoint": tmp_path / "so_far", "checkpoint_every": 1}
-    model = on_dask.DaskNHBoostDTClassifier(calibrate=False, **settings)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(*_arrays(SIZES), callbacks=[stop])
-    model.fit(*_arrays(SIZES))
-    assert wanted.n_iter_ in {3, 6}
-    for each, name in ((wanted, "wanted"), (model, "cluster")):
-        each.save(tmp_path / name)
-    assert (tmp_path / "cluster").read_bytes() == (tmp_path / "wanted").read_bytes()
+@pytest.mark.parametrize(
+    "settings", [{}, {"calibrate": True}, {"early_stopping": True}], ids=["plain", "cal", "stops"]
+)
+def test_a_sample_of_all_examples_chooses_as_in_memory(settings, client, monkeypatch, tmp_path):
+    for module in ("race", "fit_booster"):
+        monkeypatch.setattr(f"driftgames.boosting.fit.{module}.STAGES", (3, 6))
+    settings = {"calibrate": False, "ensemble": False, **settings}
+    model = on_dask.DaskNHBoostDTClassifier(**settings).fit(*_arrays(SIZES))
+    local = BOOSTERS["nh-boost.dt"](**settings).fit(X, Y)
+    assert model.n_iter_ in {3, 6}
+    assert model.chosen_ == local.chosen_
+    np.testing.assert_array_equal(model.to_local().decision_function(X), local.decision_function(X))
+    assert _actors(client) == 0
 
 
 def _at(k, sizes):
@@ -505,8 +492,7 @@ def test_bad_settings_are_refused(client):
         ({"client": closed}, "client must be running; it is closed"),
         ({"client": "tcp"}, "client must be a distributed.Client; got 'tcp'"),
         ({"timeout": 0}, "timeout must be a positive number; got 0"),
-        ({"checkpoint_every": 0}, "checkpoint_every"),
-        ({"estimator": object()}, "a fit on a cluster is for the built-in"),
+        ({"ensemble": True}, "a cluster fits one booster to all rows; got ensemble=True"),
         ({"max_bins": 1}, "max_bins"),
     ]:
         with pytest.raises(ValueError, match=message):

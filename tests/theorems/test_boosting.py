@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import (
     AdaBoostClassifier,
@@ -14,26 +13,24 @@ from driftgames.boosting import (
     NHBoostDTClassifier,
     PotentialBoostClassifier,
 )
+from driftgames.boosting.plain import WeakLearnerBooster
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
 
-STUMPS = {"max_leaves": 2}
 PROMISING = {
-    "NH-Boost.DT": lambda T, **given: NHBoostDTClassifier(T, **(given or STUMPS), calibrate=False),
-    "NH-Boost.DT, d=5": lambda T, **given: NHBoostDTClassifier(
-        T, d=5.0, **(given or STUMPS), calibrate=False
-    ),
-    "NH-Boost.DT, trees": lambda T, **given: NHBoostDTClassifier(
-        T, **(given or {"max_depth": 3}), calibrate=False
-    ),
-    "2-norm": lambda T, **given: PotentialBoostClassifier(TwoNorm(), T, **given, calibrate=False),
-    "EXP": lambda T, **given: PotentialBoostClassifier(
-        Exponential(0.2), T, **given, calibrate=False
-    ),
-    "AdaBoost": lambda T, **given: AdaBoostClassifier(T, **given, calibrate=False),
-    "AdaBoost, trees": lambda T, **given: AdaBoostClassifier(
-        T, **(given or {"max_depth": 2}), calibrate=False
-    ),
+    "NH-Boost.DT": lambda T: NHBoostDTClassifier(T, max_leaves=2, calibrate=False),
+    "NH-Boost.DT, d=5": lambda T: NHBoostDTClassifier(T, d=5.0, max_leaves=2, calibrate=False),
+    "NH-Boost.DT, trees": lambda T: NHBoostDTClassifier(T, max_depth=3, calibrate=False),
+    "2-norm": lambda T: PotentialBoostClassifier(TwoNorm(), T, calibrate=False),
+    "EXP": lambda T: PotentialBoostClassifier(Exponential(0.2), T, calibrate=False),
+    "AdaBoost": lambda T: AdaBoostClassifier(T, calibrate=False),
+    "AdaBoost, trees": lambda T: AdaBoostClassifier(T, max_depth=2, calibrate=False),
+}
+POTENTIALS = {
+    "NH-Boost.DT": NormalHedgeDT(),
+    "NH-Boost.DT, d=5": NormalHedgeDT(5.0),
+    "2-norm": TwoNorm(),
+    "EXP": Exponential(0.2),
 }
 
 
@@ -86,8 +83,7 @@ def test_thm3_with_sample_weights_bounds_the_mass_under_the_prior(name):
 def test_thm3_promises_something_once_rounds_are_many():
     """With trees as weak learners the edge is large, and the bound on the error falls to 0."""
     X, y = separable(2)
-    weak = DecisionTreeClassifier(max_depth=5, random_state=0)
-    booster = NHBoostDTClassifier(300, estimator=weak, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(300, max_depth=5, calibrate=False).fit(X, y)
     certificate = booster.certificate_
     assert certificate.error_bound == 0.0
     assert certificate.at(0.2).promised < 0.1
@@ -136,11 +132,11 @@ class Lazy(Potential):
         return NormalHedgeDT().bound(horizon, epsilon)
 
 
-@pytest.mark.parametrize("name", PROMISING)
+@pytest.mark.parametrize("name", POTENTIALS)
 def test_thm3_bound_holds_where_it_promises_something_and_an_example_has_a_small_margin(name):
     """The worst weak learner of edge 0.3 keeps one example of 8,000 far behind."""
     X, y = numbered(8000)
-    booster = PROMISING[name](150, estimator=Grudging()).fit(X, y)
+    booster = WeakLearnerBooster(Grudging(), 150, potential=POTENTIALS[name]).fit(X, y)
     assert booster.history_["edge"].min() >= 0.3 - 1e-9
     certificate = booster.certificate_
     told = (certificate.promised < 1) & (certificate.realised > 0)
@@ -151,18 +147,18 @@ def test_thm3_bound_holds_where_it_promises_something_and_an_example_has_a_small
 def test_thm3_a_lazy_booster_breaks_the_bound():
     """With the same weights in every round the same examples err in every round."""
     X, y = numbered(8000)
-    lazy = PotentialBoostClassifier(Lazy(), 150, estimator=Grudging(), calibrate=False).fit(X, y)
+    lazy = WeakLearnerBooster(Grudging(), 150, potential=Lazy()).fit(X, y)
     assert lazy.history_["edge"].min() >= 0.3 - 1e-9
     refused = lazy.certificate_  # it is no potential of Algorithm 3, so nothing is promised
     assert (refused.verdict, refused.error_bound) == ("nothing is promised", 1.0)
-    edge, margins = float(lazy.history_["edge"].mean()), lazy.record_.margins
+    edge, margins = float(lazy.history_["edge"].mean()), lazy.margins_
     certificate = MarginCertificate.of_regret(
         "Lazy", 150, margins, refused.training_error, edge, Lazy().bound
     )
     assert certificate.training_error == pytest.approx(0.2)
     assert certificate.error_bound < 0.06
     assert not certificate.holds
-    honest = NHBoostDTClassifier(150, estimator=Grudging(), calibrate=False).fit(X, y).certificate_
+    honest = WeakLearnerBooster(Grudging(), 150).fit(X, y).certificate_
     assert honest.error_bound == pytest.approx(certificate.error_bound, abs=1e-3)
     assert 0 < honest.training_error <= honest.error_bound
 
@@ -177,11 +173,9 @@ def test_thm3_margins_fall_at_the_rate_of_the_proof_and_not_at_the_printed_one(T
     """
     X, y = numbered(201)
     masses = np.where(np.arange(201) == 0, 1, copies)
-    booster = NHBoostDTClassifier(T, estimator=Grudging(), calibrate=False).fit(
-        X, y, sample_weight=masses
-    )
+    booster = WeakLearnerBooster(Grudging(), T).fit(X, y, sample_weight=masses)
     gamma = float(booster.history_["edge"].mean())
-    theta = float(booster.margins(X, y)[0])
+    theta = float(y[0] * booster.decision_function(X)[0])
     row = booster.certificate_.at(theta)
     assert row.realised == pytest.approx(1 / masses.sum())
     exponent = T * (theta - 2 * gamma) ** 2
@@ -203,8 +197,7 @@ def test_thm3_promises_fall_at_the_rate_of_the_proof():
 @pytest.mark.parametrize("edge", [0.05, 0.15])
 def test_boost_by_majority_keeps_to_the_value_of_its_game_while_its_edges_hold(edge):
     X, y = separable(3)
-    weak = DecisionTreeClassifier(max_depth=5, random_state=0)
-    booster = BoostByMajorityClassifier(31, edge=edge, estimator=weak, calibrate=False).fit(X, y)
+    booster = BoostByMajorityClassifier(31, edge=edge, max_depth=5, calibrate=False).fit(X, y)
     certificate = booster.certificate_
     assert booster.history_["edge"].min() >= edge
     assert certificate.caveat == ""

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from driftgames.boosting.estimators.boost_by_majority import MajorityWeights
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from driftgames.boosting.estimators.boost_by_majority import MajorityWeights
 from driftgames.online_boosting import ONLINE_BOOSTERS, AdaBoostOL, OnlineBBM
 
 SIGNS = st.sampled_from([-1.0, 1.0])

@@ -8,14 +8,14 @@ of them are integers: neither the order of rows nor the number of threads change
 A stump of two classes asks one question and votes for another class on each side. The constant vote
 is no stump: where one class has most of the weight, a constant vote could have a larger edge.
 
-The rooms, read from the data to the classifier:
+Read ``plain`` first: it is the algorithm in NumPy, and the booster of any weak learner. Then, from
+the data to the classifier:
 
 - ``data``: what comes in: frames, categories, weights, cuts and bins
-- ``growth``: choose and move: the engine that grows stumps and trees, and moves the examples
-- ``weights``: weigh: examples are chips
-- ``model``: what comes out: hypotheses, votes, explanations, files and exports
-- ``fit``: how: the steps of a fit
-- ``estimators``: the classifiers that scikit-learn knows
+- ``model``: what comes out: hypotheses, votes, explanations and files; ``export`` has other forms
+- ``growth``: the game: weigh the examples, grow a stump or a tree, move the examples
+- ``fit``: the steps of a fit, for examples in memory, in batches or on a cluster
+- ``parameters``, ``fitted``, ``booster``, ``estimators``: the classifiers that scikit-learn knows
 """
 
 from driftgames.core.lazy import lazy_names

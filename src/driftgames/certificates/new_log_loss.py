@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from driftgames._kernels.elementary import exp_all, log_all
 from driftgames._kernels.sums import total
 from driftgames.certificates.mean_intervals import mean_interval
+from driftgames.core.caching import cached_property
 from driftgames.core.checks import check_fraction, check_integer, check_vector
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import FloatArray

@@ -6,18 +6,17 @@ import shlex
 import warnings
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import typer
 
 from driftgames.boosting import NoEdgeWarning
-from driftgames.boosting.data.sources import open_parquet
-from driftgames.boosting.estimators.persistence import save_model
-from driftgames.boosting.fit.plan import USUAL_ROUNDS
+from driftgames.boosting.data.batch_readers import open_parquet
+from driftgames.boosting.fit.fit_booster import USUAL_ROUNDS, heaviest
 from driftgames.boosting.fit.race import STAGES
-from driftgames.boosting.fit.rounds import heaviest
+from driftgames.boosting.persistence import save_model
 from driftgames.cli import INTERRUPTED
 from driftgames.cli._boost_options import ExampleReading, Settings, Training
 from driftgames.cli._boost_report import (
@@ -29,7 +28,6 @@ from driftgames.cli._boost_report import (
 from driftgames.cli._cells import counts_rows
 from driftgames.cli._examples import Examples
 from driftgames.cli._output import fail, say
-from driftgames.core.progress import progress
 from driftgames.core.text import listed, shorten, shown
 from driftgames.datasets.files import DataError
 from driftgames.tables import counted
@@ -49,7 +47,7 @@ def read_labelled(
     Without ``training`` the booster is fitted, and the examples are only scored.
     """
     columns = columns_of(booster) if is_fitted(booster) else {}
-    if training is not None and not columns:
+    if training is not None:
         columns = {"as_strings": training.categories}
     examples = reading.read(data, **columns)
     if examples.y is None:
@@ -143,19 +141,6 @@ def chooses(booster: Any) -> bool:
     return bool(booster.n_estimators == "auto" or open_leaves)
 
 
-def keep_one_booster(booster: Any, ensemble: bool | None) -> None:
-    """Let a fit that is kept in parts be one booster, and say so if it would be a mean."""
-    if ensemble:
-        fail("--save-every and --resume keep one booster; --ensemble makes the mean of several")
-    if chooses(booster) and ensemble is None and not is_fitted(booster):
-        say(
-            "--save-every and --resume keep one booster: its size is chosen, and it is no mean "
-            "of the folds",
-            err=True,
-        )
-    booster.set_params(ensemble=False)
-
-
 def fit_at_once(booster: Any, examples: Examples, held_out: Examples | None, path: Path) -> None:
     """Fit, then write the model.
 
@@ -165,7 +150,7 @@ def fit_at_once(booster: Any, examples: Examples, held_out: Examples | None, pat
     watched: dict[str, Any] = {}
     one = not chooses(booster) and booster.ensemble is not True
     if held_out is not None and (booster.early_stopping or one):
-        watched = _watched(held_out)
+        watched = {"eval_set": [(held_out.X, held_out.y)], "eval_names": ["valid"]}
     with warnings.catch_warnings():
         _ignore_warnings()
         booster.set_params(verbose=1)
@@ -179,54 +164,10 @@ def fit_at_once(booster: Any, examples: Examples, held_out: Examples | None, pat
     say_end(booster)
 
 
-def _watched(held_out: Examples) -> dict[str, Any]:
-    return {"eval_set": [(held_out.X, held_out.y)], "eval_names": ["valid"]}
-
-
 def _ignore_warnings() -> None:
     """Ignore what our own lines say."""
     warnings.simplefilter("ignore", NoEdgeWarning)
     ignore_rare_classes()
-
-
-def fit_with_checkpoints(
-    booster: Any,
-    examples: Examples,
-    held_out: Examples | None,
-    save_every: int,
-    path: Path,
-) -> None:
-    """Fit, and write the model every ``save_every`` rounds and at the end.
-
-    Its size is known: nothing is chosen.
-    """
-    rounds = booster.n_estimators
-    done = saved = booster.n_iter_ if is_fitted(booster) else 0
-    choice = booster.record_.choice if is_fitted(booster) else None
-    if done == rounds and (booster.calibration_ is not None or not booster.calibrate):
-        return
-
-    def checkpoint(t: int, stage: Any) -> None:
-        nonlocal saved
-        advance(1)
-        # a file holds all rounds so far: growing steps keep the total linear
-        if t - saved >= max(save_every, saved // 4) and t < rounds:
-            so_far = stage.model()
-            so_far.adopt(so_far.model_, replace(so_far.record_, choice=choice))
-            write_booster(so_far, examples.names, path)
-            saved = t
-
-    with progress("boosting", total=rounds) as advance, warnings.catch_warnings():
-        _ignore_warnings()
-        advance(done)
-        booster.set_params(warm_start=True)
-        watched = {} if held_out is None else _watched(held_out)
-        try:
-            booster.fit(examples.X, examples.y, callbacks=[checkpoint], **watched)
-        except KeyboardInterrupt:
-            _stop(path, saved)
-        write_booster(booster, examples.names, path)
-    say_end(booster)
 
 
 def say_end(booster: Any) -> None:
@@ -243,9 +184,7 @@ def say_end(booster: Any) -> None:
     kind = "stump" if booster.max_depth == 1 or leaves == 2 else "tree"
     early = booster.ended_early_
     why = f"no {kind} has an edge" if early else f"the last {kind} makes no mistake"
-    if booster.early_stopping == "cv" and not early:
-        why = "more rounds have a larger log-loss on held-out examples"
-    elif booster.early_stopping and not early and done > 1:
+    if booster.early_stopping and not early and done > 1:
         why = f"the log-loss has not fallen for {booster.n_iter_no_change} rounds"
     if done == 0:
         heavier = booster.classes_.tolist()[heaviest(booster.model_.default_vote)]
@@ -257,7 +196,6 @@ def fit_batches(
     booster: Any,
     data: str,
     label: str | None,
-    names: list[str] | None,
     training: Training,
     settings: Settings,
 ) -> None:
@@ -268,16 +206,13 @@ def fit_batches(
         raise DataError(f"{data}: there is no column {shown(label)}; it has {listed(titles)}")
     if training.categories is not None:
         raise DataError(f"{data}: is fitted in batches, which --categories does not go with")
-    goes_on = is_fitted(booster)
     where = f"{titles[-1]} (the last column)" if label is None else label
     say(f"{data}: label {shorten(where, 100)}; {len(titles) - 1:,} features", err=True)
     labels = _labels_of(source, label or titles[-1])
     refuse_quantity(data, where, labels, training)
     settings.weigh(booster, labels)
-    if goes_on and names is not None:
-        give_names(booster, names)
-    booster.set_params(warm_start=goes_on, verbose=1)
-    booster.fit_batches(source, label=titles[-1] if label is None else label, columns=names)
+    booster.set_params(verbose=1)
+    booster.fit_batches(source, label=titles[-1] if label is None else label)
     booster.set_params(verbose=0)
 
 
@@ -302,18 +237,8 @@ def say_fitted(path: Path, booster: Any) -> None:
     say(f"{path}: {size}, training error {training_error(booster):.2%}")
 
 
-def _stop(path: Path, done: int) -> NoReturn:
-    """End a fit that was interrupted; say how many rounds the model file holds."""
-    if done:
-        say(f"stopped; {path} holds {done} rounds; --resume goes on", err=True)
-    else:
-        say(f"stopped in the first rounds; nothing was written to {path}", err=True)
-    raise typer.Exit(INTERRUPTED)
-
-
 def write_booster(booster: Any, names: list[str] | None, path: Path) -> None:
-    """Write the model as if it had been fitted at once, on columns with these names."""
-    booster.set_params(warm_start=False)
+    """Write the model as if it had been fitted on columns with these names."""
     if names is not None:
         give_names(booster, names)
     save_model(booster, path)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from driftgames.boosting.estimators.registry import BOOSTERS
+from driftgames.boosting.by_name import BOOSTERS
 from driftgames.cli._options import ImportedFile, OptionalCount, Reading, numbers, one_of
 from driftgames.cli._output import fail
 from driftgames.core.registry import choose
@@ -16,7 +15,7 @@ from driftgames.core.text import listed, shown
 if TYPE_CHECKING:
     from driftgames.cli._examples import Examples
 
-STOPPING: dict[str, Any] = {"off": False, "on": True, "auto": "auto", "cv": "cv"}
+STOPPING: dict[str, Any] = {"off": False, "on": True, "auto": "auto"}
 """What --early-stopping says, and the setting that it is."""
 
 ALGORITHMS = tuple(name for name in BOOSTERS if name != "potential boost")
@@ -32,18 +31,19 @@ class Settings(NamedTuple):
         rounds: How many stumps or trees vote. Default: nh-boost.dt chooses 25, 50, 100, 200 or 400
             on rows held out; the others play 200.
         leaves: Most leaves of a tree; 2 makes stumps. Default: nh-boost.dt chooses 2, 4, 8, 16 or
-            32 on rows held out (for K classes 2, K + 2, 2K, 4K or 8K); the others have stumps.
+            32 on rows held out (for K classes 2, K + 2, 4K or 8K); the others have stumps.
         depth: Most questions on the way to a vote; 1 makes stumps. Leaves are then not chosen.
         ensemble: The model is the mean of the boosters that chose its size, or one booster of this
             size fitted to all rows. Default: the mean where a size is chosen.
         d: The constant of nh-boost.dt. Default: 3.
         edge: The edge that boost-by-majority counts on.
-        bins: Most bins per numeric feature. Default: 255.
+        bins: Most bins per numeric feature. Default: 255, or 64 for fewer than 10,000 rows where a
+            size is chosen.
         class_weight (WEIGHTS): balanced, which gives all classes the same weight, or a factor for
             each class, such as yes=3,no=1.
         early_stopping (WHEN): {0}. on: play at most --rounds (default: 400) and stop where the
             log-loss on a tenth of the rows, held out, no longer falls. auto: the same from 10,001
-            rows on. cv: play all, then keep as many as the rows held out in turn allow.
+            rows on.
         patience (ROUNDS): Stop after this many rounds without a lower log-loss. Default: 10. It
             turns early stopping on.
     """
@@ -79,14 +79,14 @@ class Settings(NamedTuple):
             given |= {"early_stopping": True, "n_iter_no_change": self.patience}
         if self.early_stopping is not None:
             asked = choose("--early-stopping", self.early_stopping, STOPPING)
-            if asked in (False, "cv") and self.patience is not None:
+            if asked is False and self.patience is not None:
                 fail(f"--patience needs --early-stopping on or auto; got {self.early_stopping}")
             given["early_stopping"] = asked
         return given
 
     def begin(self) -> Any:
         """Return a new booster."""
-        from driftgames.boosting.fit.plan import USUAL_ROUNDS
+        from driftgames.boosting.fit.fit_booster import USUAL_ROUNDS
         from driftgames.potentials import POTENTIALS
 
         algorithm = ALGORITHMS[0] if self.algorithm is None else self.algorithm
@@ -110,40 +110,6 @@ class Settings(NamedTuple):
         if "edge" in given:
             given["horizon"] = rounds
         return kind(**given)
-
-    def go_on(self, path: Path) -> Any:
-        """Return the booster of a file; refuse other settings, and more rounds than asked for."""
-        from driftgames.boosting.estimators.persistence import load_model
-
-        booster = load_model(path)
-        if n_members := len(booster.record_.members):
-            what = f"the mean of {n_members} boosters"
-            if n_members == 1:
-                what = "a booster that was not fitted to all rows"
-            fail(f"{path} holds {what}, which cannot go on; fit it with --no-ensemble")
-        name = next(name for name, kind in BOOSTERS.items() if type(booster) is kind)
-        if name == "potential boost":
-            name = str(type(booster.potential).registry_name)
-        if self.algorithm not in (None, name):
-            fail(f"--algorithm is {self.algorithm}, but {path} was made with {name}")
-        made = booster.get_params()
-        choice = booster.record_.choice
-        if choice is not None and made["max_leaves"] == "auto":
-            made["max_leaves"] = choice.max_leaves
-        for parameter, asked in self._given().items():
-            option = f"--{parameter.removeprefix('max_')}"
-            if parameter not in made:
-                fail(f"{option} is {asked}, but {path} was made with {name}, which has no {option}")
-            if asked != made[parameter]:
-                was = "none" if made[parameter] is None else made[parameter]
-                fail(f"{option} is {asked}, but {path} was made with {was}")
-        done, planned = booster.n_iter_, booster.n_estimators
-        rounds = self.rounds
-        if rounds is None:
-            rounds = done if isinstance(planned, str) else planned
-        if rounds < done:
-            fail(f"--rounds is {rounds}, but {path} has {done} rounds already")
-        return booster.set_params(n_estimators=rounds, **self._stopping())
 
     def weigh(self, booster: Any, labels: Any) -> None:
         """Give a booster the class weights of the options, for these labels."""

@@ -54,7 +54,7 @@ def import_sklearn() -> None:
 def import_boosting() -> None:
     """Import the boosters and what reads their files."""
     import_sklearn()
-    importlib.import_module("driftgames.boosting.estimators.persistence")
+    importlib.import_module("driftgames.boosting.persistence")
 
 
 @contextlib.contextmanager

@@ -20,7 +20,6 @@ from driftgames.cli._options import (
     ImportedFile,
     JsonFile,
     Natural,
-    OptionalCount,
     described,
     running,
 )
@@ -51,10 +50,6 @@ app = typer.Typer(
 )
 
 
-DEFAULT_STEP = 100
-"""After how many rounds a resumed fit is written, if --save-every does not say."""
-
-
 class Output(StrEnum):
     """What a prediction is."""
 
@@ -77,8 +72,6 @@ def fit(
     training: Training,
     reading: ExampleReading,
     valid: str | None = None,
-    resume: bool = False,
-    save_every: OptionalCount = None,
     jobs: Jobs = 1,
 ) -> None:
     """Fit a booster and write it to a file.
@@ -90,9 +83,6 @@ def fit(
     A column with cells that are neither numbers nor dates holds categories. Rows without a
     label are left out. The label column, its classes and the other columns are named before the
     fit.
-
-    With --save-every a fit that was stopped goes on with --resume, and ends in the same model as
-    a fit without a stop.
 
     Example: driftgames boost fit breast_cancer.train.csv --label class --model m
 
@@ -109,45 +99,30 @@ def fit(
             .parquet files of numbers need not fit in memory.
         valid (FILE): Examples that score the model; it is not fitted to them. With early stopping
             they tell when to stop.
-        resume: Go on from the model file, with its settings, up to --rounds. Other settings and
-            fewer rounds are refused. Without a file, begin a new one. One booster is fitted, and
-            no mean.
-        save_every (ROUNDS): Write the model after this many rounds, or after a quarter of the
-            rounds done if that is more. One booster is fitted, and no mean. A size that is left
-            open is chosen first; then the model is written once, at the end.
     """
     import_boosting()
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import say_best_round, say_scores
 
     with running(settings.imported, locked=model, model=model):
-        goes_on = resume and model.exists()
-        booster = settings.go_on(model) if goes_on else settings.begin()
-        booster.set_params(n_jobs=jobs)
-        if resume or save_every is not None:
-            models.keep_one_booster(booster, settings.ensemble)
+        booster = settings.begin().set_params(n_jobs=jobs)
         if models.is_large(data):
             if valid is not None:
                 fail(f"{data}: is fitted in batches, which --valid does not go with")
-            titles = models.take_names(booster) if goes_on else None
-            models.fit_batches(booster, data, reading.label, titles, training, settings)
+            models.fit_batches(booster, data, reading.label, training, settings)
             models.write_booster(booster, None, model)
         else:
             examples = models.read_labelled(data, reading, booster, training)
             held_out = None if valid is None else models.read_valid(valid, reading, examples)
             settings.weigh(booster, examples.y)
-            kept = resume or save_every is not None
-            in_parts = goes_on or (kept and not models.chooses(booster))
             try:
-                if in_parts:
-                    every = DEFAULT_STEP if save_every is None else save_every
-                    models.fit_with_checkpoints(booster, examples, held_out, every, model)
-                else:
-                    models.fit_at_once(booster, examples, held_out, model)
+                models.fit_at_once(booster, examples, held_out, model)
             except MemoryError as lack:
                 rows, columns = examples.X.shape
                 fail(f"{data}: {rows:,} rows of {columns:,} features do not fit in memory ({lack})")
         models.say_fitted(model, booster)
+        if booster.certificate_ is not None:
+            _print_lines(str(booster.certificate_.new_examples))
         if valid is not None and held_out is not None:
             say_scores(f"{valid}: ", booster, held_out.X, held_out.y)
             say_best_round(valid, booster)
@@ -233,7 +208,7 @@ def predict(
         json (FILE): Write labels, votes and probabilities to this file.
     """
     import_boosting()
-    from driftgames.boosting.estimators.persistence import load_model
+    from driftgames.boosting.persistence import load_model
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import line_of, predictions_of, say_scores
     from driftgames.core.documents import atomic_write
@@ -293,7 +268,7 @@ def inspect(
         html (OUT.html): Write a page: features, reasons, guarantee and the scorecard of stumps.
     """
     import_boosting()
-    from driftgames.boosting.estimators.persistence import load_model
+    from driftgames.boosting.persistence import load_model
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import facts_of, features_of, margins_on, race_of, summary_of
     from driftgames.plots.style import save_figure

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numbers
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from typing import Any
 
 from driftgames.core.text import shown
 
@@ -64,3 +67,44 @@ def run_in_threads(task: Callable[[int], object], starts: range, n_threads: int)
             list(pool.map(run, groups))
     else:
         run(starts)
+
+
+@contextmanager
+def open_threads(n_jobs: Any) -> Iterator[tuple[ThreadPoolExecutor | None, int]]:
+    """Give a pool of threads, or None for one thread, and their number."""
+    n_threads = count_threads(n_jobs)
+    with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
+        try:
+            yield pool, n_threads
+        except BaseException:
+            if pool is not None:
+                pool.shutdown(wait=False, cancel_futures=True)  # begin nothing more
+            raise
+
+
+def count_threads(n_jobs: Any) -> int:
+    """Return the threads that ``n_jobs`` asks for; the default is 1, or that of joblib's backend.
+
+    There are at most as many as processors. Inside a worker of joblib or Dask there is one, because
+    the workers share the cores already.
+    """
+    from joblib import effective_n_jobs  # slow to import
+
+    n_threads = count_jobs(n_jobs, default=int(effective_n_jobs(None)))
+    return 1 if _in_worker() else n_threads
+
+
+def _in_worker() -> bool:
+    """Return whether a worker of joblib or Dask runs this call."""
+    from joblib.parallel import get_active_backend
+
+    if (get_active_backend()[0].nesting_level or 0) > 0:
+        return True
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return False
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return False
+    return True

@@ -8,19 +8,15 @@ driftgames[dask]`` brings what this needs.
 from dataclasses import dataclass, field
 
 from driftgames.boosting import (
-    AdaBoostClassifier,
-    BoostByMajorityClassifier,
     NHBoostClassifier,
     NHBoostDTClassifier,
     PotentialBoostClassifier,
 )
 from driftgames.dask.booster import DaskBooster
-from driftgames.dask.cluster_fit import ExchangeReport
+from driftgames.dask.cluster_source import ExchangeReport
 from driftgames.dask.exchange import LostWorkersError
 
 __all__ = [
-    "DaskAdaBoostClassifier",
-    "DaskBoostByMajorityClassifier",
     "DaskBooster",
     "DaskNHBoostClassifier",
     "DaskNHBoostDTClassifier",
@@ -42,16 +38,6 @@ class DaskNHBoostDTClassifier(DaskBooster, NHBoostDTClassifier):
 @dataclass(eq=False, repr=False)
 class DaskNHBoostClassifier(DaskBooster, NHBoostClassifier):
     """`NHBoostClassifier` on a Dask cluster; `DaskBooster` describes what differs."""
-
-
-@dataclass(eq=False, repr=False)
-class DaskAdaBoostClassifier(DaskBooster, AdaBoostClassifier):
-    """`AdaBoostClassifier` on a Dask cluster; `DaskBooster` describes what differs."""
-
-
-@dataclass(eq=False, repr=False)
-class DaskBoostByMajorityClassifier(DaskBooster, BoostByMajorityClassifier):
-    """`BoostByMajorityClassifier` on a Dask cluster; `DaskBooster` describes what differs."""
 
 
 @dataclass(eq=False, repr=False)

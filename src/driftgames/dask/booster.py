@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from pathlib import Path as FilePath
 from typing import Any, Self
 
 import dask.array as da
@@ -14,14 +13,13 @@ from distributed import Client, default_client
 
 import dask
 from driftgames.boosting import BOOSTERS
-from driftgames.boosting.estimators.base import BaseBooster
-from driftgames.boosting.estimators.persistence import load_model
-from driftgames.boosting.face.settings import check_built_in
-from driftgames.boosting.fit.monitoring import Callback, EvaluationPairs, Stage, name_sets
-from driftgames.core.checks import check_integer, is_real, shown
+from driftgames.boosting.booster import BaseBooster
+from driftgames.boosting.fit.fit_booster import fit_booster
+from driftgames.boosting.fit.watch import Callback, EvaluationPairs, name_sets
+from driftgames.core.checks import is_real, shown
 from driftgames.core.typing import Path
 from driftgames.dask import partitions
-from driftgames.dask.cluster_fit import ClusterFit
+from driftgames.dask.cluster_source import ClusterSource
 from driftgames.dask.exchange import ClusterWatch
 
 
@@ -44,11 +42,6 @@ class DaskBooster(BaseBooster):
     timeout : float
         Seconds after which a worker, or the scheduler, that does not answer counts as lost. The
         clock of an answer starts when the worker has compiled, or after 600 s. Default: 300.
-    checkpoint : path, optional
-        A file that holds the model of the rounds so far. A fit that finds it goes on from there.
-        It is removed when the fit has ended. Default: none.
-    checkpoint_every : int
-        The number of rounds between two checkpoints. Default: 50.
 
     Attributes
     ----------
@@ -59,8 +52,6 @@ class DaskBooster(BaseBooster):
     _: KW_ONLY
     client: Any = None
     timeout: float = 300.0
-    checkpoint: Path | None = None
-    checkpoint_every: int = 50
 
     def fit(
         self,
@@ -86,12 +77,11 @@ class DaskBooster(BaseBooster):
         Returns
         -------
         self
-            An error or an interruption leaves the booster as it was, and nothing on the workers.
+            A failed or interrupted call does not change the booster, and leaves nothing on the
+            workers.
         """
-        check_integer("checkpoint_every", self.checkpoint_every, least=1)
         if not (is_real(self.timeout) and 0 < self.timeout < math.inf):
             raise ValueError(f"timeout must be a positive number; got {shown(self.timeout)}")
-        check_built_in(self, "a fit on a cluster")
         client = self._find_client()
         split = partitions.split(X, y, sample_weight)
         with client.as_current():  # actors and `wait` ask for the current client
@@ -106,22 +96,26 @@ class DaskBooster(BaseBooster):
         callbacks: Sequence[Callback],
     ) -> Self:
         """Fit the booster to delayed parts of examples, labels and sample weights."""
-        local = self._begin()
+        local = self._new_local()
+        job = local.make_job()
         pairs = {name: tuple(self._bring(client, each)) for name, each in evaluated.items()}
         prepare = dask.delayed(partitions.prepare, pure=False)
-        checker = self._local_class()(categorical_features=self.categorical_features)
+        checker = type(local)(categorical_features=self.categorical_features)
         parts = [prepare(k, checker, *part) for k, part in enumerate(split)]
-
-        def save(t: int, stage: Stage) -> None:
-            if self.checkpoint is not None and t % self.checkpoint_every == 0:
-                stage.model().save(self.checkpoint)
-
-        cluster = ClusterFit(client, self.timeout, weighted=len(split[0]) == 3)
-        self.exchange_ = cluster.fit(local, parts, pairs, [save, *callbacks])
-        self.adopt(local.model_, local.record_)
-        if self.checkpoint is not None:
-            FilePath(self.checkpoint).unlink(missing_ok=True)
-        return self
+        source = ClusterSource(
+            client,
+            parts,
+            self.timeout,
+            weighted=len(split[0]) == 3,
+            class_weight=self.class_weight,
+        )
+        noted, columns = local.unfitted_copy(), source.columns
+        noted.n_features_in_ = columns.n_features
+        if columns.names is not None:
+            noted.feature_names_in_ = columns.names
+        fitted = fit_booster(job, source, local.make_watch(noted, pairs, callbacks))
+        self.exchange_ = source.report
+        return self.adopt(*fitted)
 
     def _bring(self, client: Client, pair: tuple[Any, Any]) -> Iterator[Any]:
         """Yield the two of a pair in memory."""
@@ -183,28 +177,12 @@ class DaskBooster(BaseBooster):
             raise ValueError(f"client must be running; it is {client.status}")
         return client
 
-    def _begin(self) -> BaseBooster:
-        """Return a local booster: new, fitted before (``warm_start``), or of the checkpoint."""
-        local = self._new_local()
-        if self.checkpoint is not None and FilePath(self.checkpoint).exists():
-            saved = load_model(self.checkpoint)
-            if type(saved) is not type(local) or saved.get_params() != local.get_params():
-                raise ValueError(
-                    f"{self.checkpoint} is of a fit with other settings: {shown(saved)}"
-                )
-            return saved
-        if self.warm_start and self.__sklearn_is_fitted__():
-            local.adopt(self.model_, self.record_)
-        return local
-
     def _new_local(self) -> BaseBooster:
         """Return the ordinary classifier with these settings."""
-        kind = self._local_class()
+        kinds = BOOSTERS.values()
+        kind: type[BaseBooster] = next(kind for kind in type(self).__mro__ if kind in kinds)
         names = kind().get_params(deep=False)
         return kind(**{name: getattr(self, name) for name in names})
-
-    def _local_class(self) -> type[BaseBooster]:
-        return next(kind for kind in type(self).__mro__ if kind in BOOSTERS.values())
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "client": None}  # it belongs to this process

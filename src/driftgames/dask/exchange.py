@@ -18,7 +18,7 @@ from distributed import Client, wait
 
 from driftgames.boosting.growth.shares import LASTING, Command, combine
 from driftgames.dask.holder import Holder, Letter
-from driftgames.dask.partitions import Plan
+from driftgames.dask.partitions import PartitionPlan
 
 PATIENCE = 1.0
 """Seconds without an answer after which the scheduler is asked whether the worker lives."""
@@ -55,7 +55,9 @@ class ActorExchange:
     worker is lost, or does not answer for ``timeout`` seconds in which it does not compile.
     """
 
-    def __init__(self, client: Client, parts: dict[int, Any], plan: Plan, timeout: float) -> None:
+    def __init__(
+        self, client: Client, parts: dict[int, Any], plan: PartitionPlan, timeout: float
+    ) -> None:
         self._client = client
         self._parts = parts
         self._plan = plan

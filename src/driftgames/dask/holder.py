@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from distributed import get_worker
 
+from driftgames.boosting.data.assembly import assemble
 from driftgames.boosting.data.cuts import Cuts
-from driftgames.boosting.fit.assembly import assemble
 from driftgames.boosting.growth.shares import Command, Share, combine
 from driftgames.dask.compilation import COMPILATION
-from driftgames.dask.partitions import Part, Plan
+from driftgames.dask.partitions import Part, PartitionPlan
 
 
 @dataclass(frozen=True)
 class Letter:
-    """Questions or answers in one piece: Dask takes long to write down what it can look into."""
+    """Questions or answers, opaque to Dask: pickled whole instead of walked."""
 
     content: Any
 
@@ -29,7 +29,7 @@ class Letter:
 class Holder:
     """Bins partitions and answers questions about them."""
 
-    def __init__(self, plan: Plan, parts: Sequence[Part]) -> None:
+    def __init__(self, plan: PartitionPlan, parts: Sequence[Part]) -> None:
         assert plan.cuts is not None
         n_threads, n_classes = get_worker().state.nthreads, plan.classes.size
         cuts = Cuts(*(_own(getattr(plan.cuts, f.name)) for f in dataclasses.fields(Cuts)))

@@ -12,18 +12,19 @@ import numpy as np
 import scipy.sparse as sp
 
 import dask
+from driftgames.boosting.booster import BaseBooster
 from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.checks import check_examples
 from driftgames.boosting.data.cut_summary import CutSummary
 from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.data.frames import Categories, FoundCategories, recode
 from driftgames.boosting.data.row_sample import hash_rows, stack_rows
 from driftgames.boosting.data.sample_weights import WeightScale, WeightTotals, exact_sum
-from driftgames.boosting.estimators.base import BaseBooster
-from driftgames.boosting.face.input_checks import check_examples
-from driftgames.boosting.fit.calibration import RowKeys, votes_after
+from driftgames.boosting.fit.folds import RowKeys
 from driftgames.boosting.growth.shape import STUMP, TreeShape
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.category_counts import CategoryCounts
+from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.checks import as_floats
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
@@ -64,7 +65,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PartitionPlan:
     """What makes a training set of a partition; it grows while the partitions are surveyed."""
 
     classes: Array
@@ -232,33 +233,31 @@ def summarise_partition(part: Part) -> Head | None:
     return Head(n_rows, n_features, part.names, part.seen, part.labels, spans, masses)
 
 
-def weight_totals(part: Part, plan: Plan, span: tuple[float, float]) -> WeightTotals:
+def weight_totals(part: Part, plan: PartitionPlan, span: tuple[float, float]) -> WeightTotals:
     """Return the sums from which the scale of the sample weights follows."""
     return WeightTotals.of(plan.give(part), span)
 
 
-def count_categories(part: Part, plan: Plan) -> CategoryCounts:
+def count_categories(part: Part, plan: PartitionPlan) -> CategoryCounts:
     """Return how much mass each category has in each class."""
     assert plan.categories is not None
     counted = plan.codes(part), plan.categories, plan.number(part), plan.weigh(part)
     return CategoryCounts.of(*counted, plan.classes.size)
 
 
-def find_keys(part: Part, plan: Plan) -> tuple[RowKeys, IntArray]:
+def find_keys(part: Part, plan: PartitionPlan) -> tuple[RowKeys, IntArray]:
     """Return what folds are made of, and the weights as integers."""
     keys = RowKeys(hash_rows(plan.codes(part)), plan.number(part), part.sample_weight)
     return keys, plan.weigh(part)
 
 
-def vote(
-    part: Part, held_out: BoolArray, booster: BaseBooster, stages: Sequence[int]
-) -> FloatArray:
-    """Return the votes of a booster on the ``held_out`` examples: a row for each of ``stages``."""
+def vote(part: Part, taken: BoolArray, model: FittedModel) -> FloatArray:
+    """Return the votes of a model on the examples ``taken``."""
     categories = None if part.seen is None else part.seen.categories
-    return votes_after(booster, booster.model_.expand(part.X[held_out], categories), stages)
+    return model.votes(model.expand(part.X[taken], categories))
 
 
-def summarise(part: Part, plan: Plan, max_bins: int, n_expected: int | None) -> CutSummary:
+def summarise(part: Part, plan: PartitionPlan, max_bins: int, n_expected: int | None) -> CutSummary:
     """Return what cuts are chosen from; all partitions have ``n_expected`` rows."""
     summary = CutSummary(max_bins, n_expected)
     summary.add(plan.columns(part), plan.weigh(part))

@@ -13,16 +13,16 @@ import numpy as np
 from distributed import Client
 
 import dask
+from driftgames.boosting.data.checks import find_classes
 from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.data.sample_weights import WeightScale, class_factors
-from driftgames.boosting.estimators.base import BaseBooster
-from driftgames.boosting.face.input_checks import find_classes
-from driftgames.boosting.fit.calibration import RowKeys
+from driftgames.boosting.fit.folds import RowKeys
 from driftgames.boosting.model.categories import CategoryEncoder
+from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.dask import partitions
 from driftgames.dask.exchange import ClusterWatch
-from driftgames.dask.partitions import Part, Plan
+from driftgames.dask.partitions import Head, Part, PartitionPlan
 
 _FAN_IN = 8  # summaries that are merged at a time
 
@@ -41,7 +41,8 @@ class Survey:
         heads = self._map(partitions.summarise_partition, futures)
         self._heads = {k: head for k, head in enumerate(heads) if head is not None}
         self._futures = {k: futures[k] for k, head in self._heads.items() if head.n_rows}
-        self._n_held_out = 0
+        self.kept: IntArray | None = None
+        """The numbers of the examples to train on; None if nothing is held out."""
 
     @property
     def n_rows(self) -> int:
@@ -51,10 +52,16 @@ class Survey:
     @property
     def n_training(self) -> int:
         """The number of examples to train on: those that are not held out."""
-        return self.n_rows - self._n_held_out
+        return self.n_rows if self.kept is None else int(self.kept.size)
 
-    def check(self, booster: BaseBooster, *, weighted: bool) -> Plan:
-        """Return the classes, weights and categories; note the features on the booster."""
+    @property
+    def first(self) -> Head:
+        """What is known of the first partition: all have the same features."""
+        head: Head = next(iter(self._heads.values()))
+        return head
+
+    def check(self, class_weight: Any, *, weighted: bool) -> PartitionPlan:
+        """Return the classes, weights and categories; all partitions must have the same columns."""
         if not self._heads:
             raise ValueError("X must have examples; all partitions are empty")
         first, one = next(iter(self._heads.items()))
@@ -70,23 +77,16 @@ class Survey:
                     f"all partitions must have categories or none; partition {some} has some, "
                     f"partition {none} has none"
                 )
-        if booster.__sklearn_is_fitted__() and (
-            booster.n_features_in_ != one.n_features or _names(booster) != one.names
-        ):
-            raise ValueError(f"the fit goes on with the same features; got {_features(one)}")
-        booster.n_features_in_ = one.n_features
-        if one.names is not None:
-            booster.feature_names_in_ = np.array(one.names, dtype=object)
         heads = list(self._heads.values())
-        plan = Plan(find_classes(np.concatenate([head.labels for head in heads])))
+        plan = PartitionPlan(find_classes(np.concatenate([head.labels for head in heads])))
         seen = [head.seen for head in heads if head.seen is not None]
         if seen:
             plan = replace(plan, categories=reduce(add, seen).categories)
-        if weighted or booster.class_weight is not None:
-            plan = self._weigh(plan, booster.class_weight)
+        if weighted or class_weight is not None:
+            plan = self._weigh(plan, class_weight)
         return plan
 
-    def _weigh(self, plan: Plan, class_weight: Any) -> Plan:
+    def _weigh(self, plan: PartitionPlan, class_weight: Any) -> PartitionPlan:
         """Find the weights of the classes, and the scale of all weights."""
         heads, classes = self._heads.values(), plan.classes.tolist()
         present = {label for head in heads for label in head.spans}
@@ -109,7 +109,7 @@ class Survey:
         totals = self._map(partitions.weight_totals, self._present, plan, span)
         return replace(plan, scale=WeightScale.of(span, reduce(add, totals)))
 
-    def keys(self, plan: Plan) -> tuple[RowKeys, IntArray]:
+    def keys(self, plan: PartitionPlan) -> tuple[RowKeys, IntArray]:
         """Return what folds are made of, for all partitions in order, and the weights."""
         keys, masses = zip(*self._map(partitions.find_keys, self._present, plan), strict=True)
         hashes, labels, weights = zip(*keys, strict=True)
@@ -126,11 +126,16 @@ class Survey:
     def take(self, wanted: BoolArray) -> list[Part]:
         """Return some of the examples, by partition; they stay on the workers too."""
         by_part = {k: some for k, some in self.cut(wanted).items() if some.any()}
+        if self.kept is not None:  # the partitions have the other examples only
+            is_kept = np.zeros(wanted.size, dtype=bool)
+            is_kept[self.kept] = True
+            kept = self.cut(is_kept)
+            by_part = {k: some[kept[k]] for k, some in by_part.items()}
         return self._gather(list(self._taken(by_part).values()))
 
     def hold_out(self, held_out: BoolArray) -> list[Part]:
         """Keep the other examples from now on; return these, by partition."""
-        unseen, self._n_held_out = self.take(held_out), int(np.count_nonzero(held_out))
+        unseen, self.kept = self.take(held_out), np.flatnonzero(~held_out)
         rest = {k: ~some for k, some in self.cut(held_out).items() if not some.all()}
         take = dask.delayed(partitions.Part.take, pure=False)
         self.parts = {k: take(self.parts[k], some) for k, some in rest.items()}
@@ -142,7 +147,7 @@ class Survey:
         take, submit = partitions.Part.take, self._client.submit
         return {k: submit(take, self._futures[k], some, pure=False) for k, some in by_part.items()}
 
-    def encoder(self, plan: Plan, *, ranked: bool) -> CategoryEncoder | None:
+    def encoder(self, plan: PartitionPlan, *, ranked: bool) -> CategoryEncoder | None:
         """Return the encoder of the categories, if there are any."""
         if plan.categories is None:
             return None
@@ -152,7 +157,7 @@ class Survey:
             plan.categories, counts, integer_weights=exact, ranked=ranked
         )
 
-    def cuts(self, plan: Plan, max_bins: int) -> Cuts:
+    def cuts(self, plan: PartitionPlan, max_bins: int) -> Cuts:
         """Return the cuts, from summaries that the workers merge."""
         cuts = self._find_cuts(plan, max_bins, self.n_training)
         if cuts is None:  # rows have many copies
@@ -160,7 +165,7 @@ class Survey:
         assert cuts is not None
         return cuts
 
-    def _find_cuts(self, plan: Plan, max_bins: int, n_expected: int | None) -> Cuts | None:
+    def _find_cuts(self, plan: PartitionPlan, max_bins: int, n_expected: int | None) -> Cuts | None:
         client = self._client
         task, settings = partitions.summarise, {"max_bins": max_bins, "n_expected": n_expected}
         level = client.map(task, self._present, plan=plan, **settings, pure=False)
@@ -179,19 +184,12 @@ class Survey:
         futures, self._futures = self._futures, {}
         return futures
 
-    def vote(
-        self, parts: Sequence[Any], held_out: BoolArray, booster: BaseBooster, stages: Sequence[int]
-    ) -> FloatArray:
-        """Return the votes of a booster on the examples ``held_out``, in their order.
-
-        There is a row of votes for each of the ``stages``, which are numbers of rounds.
-        """
-        task, model = dask.delayed(partitions.vote, pure=False), dask.delayed(booster)
-        by_part = {k: some for k, some in self.cut(held_out).items() if some.any()}
-        futures = self._client.compute(
-            [task(parts[k], some, model, stages) for k, some in by_part.items()]
-        )
-        return np.concatenate(self._gather(futures), axis=1)
+    def vote(self, parts: Sequence[Any], taken: BoolArray, model: FittedModel) -> FloatArray:
+        """Return the votes of a model on the examples ``taken``, in their order."""
+        task, sent = dask.delayed(partitions.vote, pure=False), dask.delayed(model)
+        by_part = {k: some for k, some in self.cut(taken).items() if some.any()}
+        futures = self._client.compute([task(parts[k], some, sent) for k, some in by_part.items()])
+        return np.concatenate(self._gather(futures))
 
     def _map(self, task: Callable[..., Any], futures: list[Any], *arguments: Any) -> list[Any]:
         """Return the results of a task for each partition."""
@@ -205,11 +203,6 @@ class Survey:
         self._watch.wait(futures)
         results: list[Any] = self._client.gather(futures)
         return results
-
-
-def _names(booster: BaseBooster) -> tuple[str, ...] | None:
-    names = getattr(booster, "feature_names_in_", None)
-    return None if names is None else tuple(names.tolist())
 
 
 def _features(head: partitions.Head) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.core.caching import cached_property
 from driftgames.core.checks import as_floats, check_finite, check_integer, check_vector
 from driftgames.core.generators import check_generator
 from driftgames.core.typing import FloatArray, read_only

@@ -8,21 +8,15 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
-from sklearn.linear_model import LogisticRegression
-from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import (
     BOOSTERS,
     AdaBoostClassifier,
-    BoostByMajorityClassifier,
-    NHBoostClassifier,
     NHBoostDTClassifier,
     NoEdgeWarning,
     PotentialBoostClassifier,
 )
-from driftgames.boosting.fit import rounds
-from driftgames.boosting.weights.by_mistakes import EngineChips
+from driftgames.boosting.growth.game import MistakeGame
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, RecipePotential, TwoNorm
 
 SETTINGS = {
@@ -141,34 +135,18 @@ def test_any_scale_of_sample_weights_is_the_same_prior(booster, data):
     same_model(booster, other)
 
 
-@pytest.mark.parametrize("n_first", [1, 12])
-def test_a_fit_that_goes_on_ends_in_the_same_model(booster, data, n_first):
-    X, y = data
-    if isinstance(booster, BoostByMajorityClassifier):
-        booster.set_params(horizon=booster.n_estimators)
-    whole = booster.__class__(**booster.get_params()).fit(X, y)
-    n_estimators = booster.n_estimators
-    booster.set_params(n_estimators=n_first, warm_start=True).fit(X, y)
-    assert booster.n_iter_ == n_first
-    booster.set_params(n_estimators=n_estimators).fit(X, y)
-    same_model(booster, whole)
-    np.testing.assert_array_equal(booster.certificate_.promised, whole.certificate_.promised)
-    booster.fit(X, y)
-    same_model(booster, whole)
-
-
 def test_an_interrupted_fit_leaves_the_booster_as_it_was(data, monkeypatch):
     X, y = data
-    booster = NHBoostDTClassifier(10, max_leaves=2, warm_start=True, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(10, max_leaves=2, calibrate=False).fit(X, y)
     before = dict(vars(booster))
-    play = EngineChips.play
+    advance = MistakeGame.advance
 
     def interrupt(self, n_rounds):
         if self.n_rounds + n_rounds > 20:
             raise KeyboardInterrupt
-        return play(self, n_rounds)
+        return advance(self, n_rounds)
 
-    monkeypatch.setattr(EngineChips, "play", interrupt)
+    monkeypatch.setattr(MistakeGame, "advance", interrupt)
     booster.set_params(n_estimators=40)
     with pytest.raises(KeyboardInterrupt):
         booster.fit(X, y)
@@ -239,59 +217,6 @@ def test_importances_are_shares_of_votes_times_edges(booster, data):
     assert set(np.argsort(importances)[-2:]) == {0, 1}
 
 
-class Watching(DecisionTreeClassifier):
-    seen: list = []  # noqa: RUF012 - what every clone of this class was given
-
-    def fit(self, X, y, sample_weight=None):
-        self.seen.append(sample_weight)
-        return super().fit(X, y, sample_weight=sample_weight)
-
-
-def test_other_weak_learners_see_only_examples_that_weigh(data):
-    X, y = data
-    Watching.seen.clear()
-    booster = NHBoostDTClassifier(25, estimator=Watching(max_depth=2), calibrate=False)
-    booster.fit(X, y)
-    assert all((weights > 0).all() for weights in Watching.seen)
-    assert all(weights.sum() == pytest.approx(1.0) for weights in Watching.seen)
-    zero = np.append(0.0, booster.history_["zero_fraction"][:-1])
-    sizes = [len(y) - weights.size for weights in Watching.seen]
-    np.testing.assert_allclose(sizes, zero * len(y))
-    assert max(sizes) > 0
-    assert booster.score(X, y) > 0.85
-    assert booster.certificate_.holds
-    assert booster.feature_importances_.sum() == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("cls", [NHBoostClassifier, AdaBoostClassifier])
-def test_trees_of_depth_one_do_as_well_as_stumps(cls):
-    X, y = load_breast_cancer(return_X_y=True)
-    trees = cls(20, estimator=DecisionTreeClassifier(max_depth=1, random_state=0), calibrate=False)
-    trees.fit(X, y)
-    stumps = cls(20, calibrate=False).fit(X, y)
-    assert stumps.history_["edge"][0] == pytest.approx(trees.history_["edge"][0], abs=0.01)
-    assert abs(stumps.score(X, y) - trees.score(X, y)) < 0.02
-
-
-def test_random_learners_are_seeded_and_go_on_alike(data):
-    X, y = data
-    learner = DecisionTreeClassifier(max_depth=2, max_features=1)
-    settings = {"estimator": learner, "random_state": 7, "calibrate": False}
-    whole = NHBoostDTClassifier(12, **settings).fit(X, y)
-    parts = NHBoostDTClassifier(5, warm_start=True, **settings).fit(X, y)
-    parts.set_params(n_estimators=12).fit(X, y)
-    np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))
-    other = NHBoostDTClassifier(12, estimator=learner, random_state=8).fit(X, y)
-    assert not np.array_equal(other.decision_function(X), whole.decision_function(X))
-
-
-def test_linear_learners_work_too(data):
-    X, y = data
-    booster = NHBoostDTClassifier(15, estimator=LogisticRegression(), calibrate=False).fit(X, y)
-    assert booster.score(X, y) > 0.7
-    assert len(booster.estimators_) == booster.n_iter_
-
-
 def test_verbose_asks_for_a_bar_of_all_rounds(data, monkeypatch):
     bars = []
 
@@ -305,7 +230,7 @@ def test_verbose_asks_for_a_bar_of_all_rounds(data, monkeypatch):
         def __exit__(self, *error):
             return None
 
-    monkeypatch.setattr(rounds, "progress", Bar)
+    monkeypatch.setattr("driftgames.boosting.fit.fit_booster.progress", Bar)
     NHBoostDTClassifier(7, max_leaves=2, verbose=1, calibrate=False).fit(*data)
     NHBoostDTClassifier(7, max_leaves=2, calibrate=False).fit(*data)
     assert bars == [[7, 7]]

@@ -1,4 +1,4 @@
-"""Model files: what comes back, what is refused, and how a fit goes on."""
+"""Model files: what comes back, what is refused, and what is not written."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import (
     BOOSTERS,
     AdaBoostClassifier,
+    BoostByMajorityClassifier,
     NHBoostDTClassifier,
     NoEdgeWarning,
     PotentialBoostClassifier,
 )
-from driftgames.boosting.estimators.persistence import (
+from driftgames.boosting.persistence import (
     FORMAT,
     VERSION,
     encode_model,
     load_model,
     save_model,
 )
-from driftgames.boosting.weights.by_mistakes import EngineChips
 from driftgames.core.documents import DocumentError, write_document
 from driftgames.potentials import Exponential, NormalHedgeDT, RecipePotential, TwoNorm
 
@@ -96,9 +95,13 @@ def same(one, two):
     return encode_model(one) == encode_model(two)
 
 
-def test_a_loaded_model_predicts_bit_for_bit_and_has_every_attribute(booster, data, tmp_path):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_loaded_model_predicts_bit_for_bit_and_has_every_attribute(
+    booster, data, tmp_path, weighted
+):
     X, y = data
-    booster.set_params(n_estimators=ROUNDS).fit(X, y)
+    prior = np.random.default_rng(1).random(y.size) if weighted else None
+    booster.set_params(n_estimators=ROUNDS).fit(X, y, prior)
     booster.save(tmp_path / "m.json")
     loaded = type(booster).load(tmp_path / "m.json")
     np.testing.assert_array_equal(loaded.decision_function(X), booster.decision_function(X))
@@ -118,34 +121,17 @@ def test_a_loaded_model_predicts_bit_for_bit_and_has_every_attribute(booster, da
     assert same(loaded, booster)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_a_fit_that_was_interrupted_and_saved_ends_in_the_same_model(
-    booster, data, tmp_path, weighted
-):
-    X, y = data
-    prior = np.random.default_rng(1).random(y.size) if weighted else None
-    whole = type(booster)(**booster.get_params(deep=False))
-    whole.set_params(n_estimators=ROUNDS).fit(X, y, prior)
-    booster.set_params(n_estimators=9).fit(X, y, prior).save(tmp_path / "m.json")
-    resumed = load_model(tmp_path / "m.json")
-    resumed.set_params(n_estimators=ROUNDS, warm_start=True).fit(X, y, prior)
-    resumed.set_params(warm_start=False)
-    assert whole.n_iter_ > 9
-    assert same(resumed, whole)
-
-
-def test_an_interrupted_fit_leaves_the_loaded_model_as_it_was(data, tmp_path, monkeypatch):
+def test_an_interrupted_fit_leaves_the_loaded_model_as_it_was(data, tmp_path):
     X, y = data
     NHBoostDTClassifier(9, max_leaves=2, calibrate=False).fit(X, y).save(tmp_path / "m.json")
-    loaded = load_model(tmp_path / "m.json").set_params(n_estimators=ROUNDS, warm_start=True)
+    loaded = load_model(tmp_path / "m.json").set_params(n_estimators=ROUNDS)
     before = encode_model(loaded)
 
-    def interrupt(self, n_rounds):
+    def interrupt(t, stage):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(EngineChips, "play", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        loaded.fit(X, y)
+        loaded.fit(X, y, callbacks=[interrupt])
     assert encode_model(loaded) == before
 
 
@@ -298,10 +284,6 @@ def test_nothing_is_saved_that_could_not_be_loaded(saved, data):
     ("booster", "message"),
     [
         (
-            NHBoostDTClassifier(2, estimator=DecisionTreeClassifier(max_depth=1), calibrate=False),
-            "built-in stump",
-        ),
-        (
             NHBoostDTClassifier(
                 2, max_leaves=2, random_state=np.random.RandomState(0), calibrate=False
             ),
@@ -322,6 +304,31 @@ def test_what_has_no_documented_form_is_not_saved(data, tmp_path, booster, messa
         save_model(booster, path)
     assert path.read_text() == "an older file"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("booster", "change", "message"),
+    [
+        (
+            BoostByMajorityClassifier(5, calibrate=False),
+            {"n_estimators": 8},
+            "horizon was 5 in the rounds played already, and they depend on it; got 8",
+        ),
+        (
+            NHBoostDTClassifier(5, max_depth=3, calibrate=False),
+            {"max_depth": 2},
+            "max_depth was 3 in the rounds played already",
+        ),
+    ],
+    ids=["horizon", "depth"],
+)
+def test_settings_changed_after_the_fit_are_not_saved(data, tmp_path, booster, change, message):
+    booster.fit(*data).set_params(**change)
+    with pytest.raises(ValueError, match=message):
+        booster.save(tmp_path / "m.json")
+    assert not list(tmp_path.iterdir())
+    booster.fit(*data).save(tmp_path / "m.json")
+    assert same(load_model(tmp_path / "m.json"), booster)
 
 
 def test_a_booster_that_is_not_fitted_is_not_saved(tmp_path):

@@ -9,7 +9,7 @@ from driftgames.boosting import (
     NHBoostDTClassifier,
     PotentialBoostClassifier,
 )
-from driftgames.boosting.estimators.persistence import FORMAT, VERSION, encode_model, load_model
+from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model
 from driftgames.core.description import Describable
 from driftgames.core.documents import write_document
 from tests.refusals import REMOVED, check_refused
@@ -43,6 +43,7 @@ STUMPS = [
     ),
     ("parameters.max_bins", 256, r'max_bins must be an integer from 2 to 255 or "auto"; got 256'),
     ("parameters.estimator", "tree", r"parameters\.estimator must be null; got 'tree'"),
+    ("parameters.warm_start", True, r"parameters\.warm_start must be false; got True"),
     (
         "parameters.n_jobs",
         1.5,

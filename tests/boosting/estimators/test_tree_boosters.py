@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer
-from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import (
     BOOSTERS,
@@ -14,9 +13,9 @@ from driftgames.boosting import (
     Stumps,
     Trees,
 )
-from driftgames.boosting.estimators.persistence import encode_model
-from driftgames.boosting.fit import tree_fit
+from driftgames.boosting.fit import memory
 from driftgames.boosting.growth.shape import TreeShape
+from driftgames.boosting.persistence import encode_model
 
 SETTINGS = {"boost-by-majority": {"edge": 0.05, "horizon": 40}}
 SHAPES = {
@@ -53,7 +52,7 @@ def name(request):
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize("prior", [None, "integers", "reals"])
 def test_rows_threads_and_layout_give_one_model(name, data, shape, prior, monkeypatch):
-    monkeypatch.setattr(tree_fit, "_FEW_CODES", 0)
+    monkeypatch.setattr(memory, "_FEW_CODES", 0)
     X, y = data
     rng = np.random.default_rng(1)
     weights = None
@@ -191,13 +190,6 @@ def test_a_leaf_holds_its_share_of_the_weight_of_examples_and_classes(data, n_cl
     assert least[1] >= 0.06
 
 
-def test_no_share_of_the_weight_is_the_default_beside_an_estimator_too(data):
-    X, y = np.nan_to_num(data[0]), data[1]
-    tree = DecisionTreeClassifier(max_depth=1)
-    booster = NHBoostDTClassifier(2, estimator=tree, min_weight_fraction_leaf=0, calibrate=False)
-    assert booster.fit(X, y).n_iter_ == 2
-
-
 def test_explanations_add_up_to_the_decision_exactly(name, data):
     X, y = data
     booster = make(name, max_depth=3).fit(X, y)
@@ -236,16 +228,6 @@ def test_only_stumps_are_an_additive_model(data):
     assert not hasattr(booster, "shape_functions_")
     with pytest.raises(AttributeError, match=r"additive model \(max_leaves=2\)"):
         booster.plot_shapes()
-
-
-def test_a_fit_goes_on_to_the_same_model(name, data):
-    X, y = data
-    whole = make(name, max_depth=3).fit(X, y)
-    part = make(name, max_depth=3, n_estimators=9).fit(X, y)
-    part.set_params(n_estimators=25, warm_start=True).fit(X, y)
-    assert encode_model(part.set_params(warm_start=False)) == encode_model(whole)
-    with pytest.raises(ValueError, match="max_depth was 3 in the rounds played already"):
-        part.set_params(max_depth=2, warm_start=True).fit(X, y)
 
 
 def test_a_fit_anew_leaves_nothing_of_the_trees(data):
@@ -293,14 +275,6 @@ BAD = [
         "min_samples_leaf must be 1 beside a positive min_weight_fraction_leaf; got 5 and 0.1",
     ),
     ({"criterion": "entropy"}, "criterion must be one of gini, kearns-mansour; got 'entropy'"),
-    (
-        {"min_weight_fraction_leaf": 0.1, "estimator": DecisionTreeClassifier()},
-        "are for the built-in trees; got .*fraction_leaf=0.1.* beside estimator",
-    ),
-    (
-        {"max_depth": 2, "estimator": DecisionTreeClassifier()},
-        "are for the built-in trees; got .* beside estimator",
-    ),
 ]
 
 

@@ -10,7 +10,6 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
-from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.data.cut_summary import CutSummary
@@ -82,7 +81,6 @@ def test_sample_weights_in_batches(weights, booster, tmp_path):
     assert _bytes(parts, tmp_path / "a") == _bytes(whole, tmp_path / "b")
 
 
-NOISE = np.random.default_rng(9).permutation(Y)
 THREE = np.where(X[:, 1] > 2, "left", Y)
 FRAME = pd.DataFrame(X, columns=list("abcde")).assign(
     f=pd.Categorical(np.array(list("zyxw"))[RNG.integers(0, 4, N)], list("wzyx"), ordered=True),
@@ -107,8 +105,6 @@ WAYS = {
     "held out": (X, Y, COUNTS, {"early_stopping": True, "n_iter_no_change": 1, "tol": 0.05}),
     "held out, categories": (FRAME, THREE, REALS, {"early_stopping": True, "max_depth": 2}),
     "calibrated": (X, Y, None, {"calibrate": True}),
-    "chosen rounds": (X, NOISE, None, {"early_stopping": "cv", "max_depth": 4}),
-    "chosen rounds, three classes": (X, THREE, COUNTS, {"early_stopping": "cv"}),
     "calibrated, three classes": (
         X,
         THREE,
@@ -138,8 +134,8 @@ def _take(rows, at):
 def test_whatever_fit_does_batches_do_byte_for_byte(way, tmp_path, monkeypatch):
     rows, labels, weights, settings = WAYS[way]
     if weights is not None:  # one fold instead of ten
-        monkeypatch.setattr("driftgames.boosting.fit.calibration.SMALL", 100)
-        monkeypatch.setattr("driftgames.boosting.fit.calibration.LARGE", 100)
+        monkeypatch.setattr("driftgames.boosting.fit.folds.SMALL", 100)
+        monkeypatch.setattr("driftgames.boosting.fit.folds.LARGE", 100)
     kind = AdaBoostClassifier if weights is REALS else NHBoostDTClassifier
     settings = {"n_estimators": 4, "max_depth": 1, "max_bins": 16, "calibrate": False, **settings}
     whole = kind(**settings).fit(rows, labels, weights)
@@ -180,10 +176,8 @@ def test_categories_of_parquet_files(tmp_path):
             whole = NHBoostDTClassifier(5, max_leaves=2, calibrate=False, **named).fit(
                 frame[features], y
             )
-            model = NHBoostDTClassifier(5, max_leaves=2, calibrate=False, warm_start=True, **named)
-            model.set_params(n_estimators=2).fit_batches(source, label="label", columns=features)
-            model.set_params(n_estimators=5).fit_batches(source, label="label", columns=features)
-            model.set_params(warm_start=False)
+            model = NHBoostDTClassifier(5, max_leaves=2, calibrate=False, **named)
+            model.fit_batches(source, label="label", columns=features)
             assert _bytes(model, tmp_path / "parts") == _bytes(whole, tmp_path / "whole")
 
 
@@ -218,17 +212,6 @@ def test_rows_in_another_order_are_refused_where_some_are_held_out():
         )
 
 
-def test_a_fit_in_batches_goes_on(tmp_path):
-    whole = NHBoostDTClassifier(9, max_leaves=2, calibrate=False).fit(X, Y)
-    parts = NHBoostDTClassifier(4, max_leaves=2, calibrate=False, warm_start=True).fit_batches(
-        _cut(np.arange(N), [100])
-    )
-    parts.set_params(n_estimators=9).fit_batches(_cut(np.arange(N)[::-1], [70]))
-    assert _bytes(parts.set_params(warm_start=False), tmp_path / "a") == _bytes(
-        whole, tmp_path / "b"
-    )
-
-
 @pytest.fixture
 def files(tmp_path):
     """Return parquet files of the examples, their frame, and a pattern for the files."""
@@ -261,8 +244,6 @@ def test_parquet_files_datasets_and_lazy_frames(files, tmp_path):
         model.fit_batches(pattern, label="z")
     with pytest.raises(ValueError, match="label must name the column"):
         model.fit_batches(pattern)
-    with pytest.raises(ValueError, match="same features"):
-        model.set_params(warm_start=True).fit_batches(pattern, label="label", weight="w")
 
 
 def test_memory_maps_are_read_in_pieces(tmp_path):
@@ -322,9 +303,7 @@ def test_a_source_that_yields_other_rows_the_second_time_is_refused(second, mess
         NHBoostDTClassifier(3, max_leaves=2, calibrate=False).fit_batches(lambda: iter(next(turns)))
 
 
-def test_estimators_and_columns_of_other_sources_are_refused():
-    with pytest.raises(ValueError, match="built-in stumps and trees"):
-        NHBoostDTClassifier(3, estimator=DecisionTreeClassifier()).fit_batches(_first())
+def test_columns_of_other_sources_are_refused():
     with pytest.raises(ValueError, match="label belongs to parquet"):
         NHBoostDTClassifier(3, max_leaves=2, calibrate=False).fit_batches(_first(), label="y")
     with pytest.raises(ValueError, match="batch_rows"):

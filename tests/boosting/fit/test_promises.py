@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from driftgames.boosting import BoostByMajorityClassifier, PotentialBoostClassifier
-from driftgames.boosting.fit.calibration import RowKeys, deal_folds
-from driftgames.boosting.fit.monitoring import EvaluationSet
+from driftgames.boosting.fit.folds import RowKeys, deal_folds
+from driftgames.boosting.fit.watch import EvaluationSet
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.potentials import TwoNorm
 

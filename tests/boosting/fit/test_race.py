@@ -8,7 +8,7 @@ import pytest
 
 from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
 from driftgames.boosting.data.row_sample import hash_rows
-from driftgames.boosting.fit.calibration import FoldKeys, RowKeys, deal_folds, exact_mean
+from driftgames.boosting.fit.folds import FoldKeys, RowKeys, deal_folds, exact_mean
 from driftgames.boosting.fit.race import Entrant, run_race, run_scouted, sizes_for
 from driftgames.boosting.model.calibration import Calibration
 from tests.boosting.fit.race_rule import run_by_rule, scout_by_rule

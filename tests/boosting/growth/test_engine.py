@@ -1,8 +1,7 @@
-"""Rounds of the engine: counts, sums over rows, threads, layouts and replays agree to the bit."""
+"""Rounds of the engine: counts, sums over rows, threads and layouts agree to the bit."""
 
 import itertools
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,31 +17,27 @@ from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.growth import engine as engines
 from driftgames.boosting.growth import mistake_engine
 from driftgames.boosting.growth.binned_trees import BinnedTree
+from driftgames.boosting.growth.game import MistakeRule
 from driftgames.boosting.growth.nodes import LISTED
-from driftgames.boosting.growth.pair_training_set import PairCounts
 from driftgames.boosting.growth.positions import SUM_BITS, TALLIED
+from driftgames.boosting.growth.rules import MajorityRule, NormalHedgeRule, PotentialRule
 from driftgames.boosting.growth.shape import STUMP, TreeShape
-from driftgames.boosting.growth.training_set import RowCounts
-from driftgames.boosting.growth.tree_training_set import grow_on
-from driftgames.boosting.weights.by_mistakes import AskingChips, EngineChips, MistakeWeights
-from driftgames.boosting.weights.exponential import ExponentialChips
-from driftgames.boosting.weights.majority import MajorityWeights
-from driftgames.boosting.weights.normal_hedge import NormalHedgeWeights
-from driftgames.boosting.weights.potential import PotentialWeights
+from driftgames.boosting.growth.vote_game import VoteGame
 from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
+from tests.boosting.growth.slow_game import GrownRows, SlowGame
 
 RULES = {
-    "NH-Boost.DT": PotentialWeights(NormalHedgeDT()),
-    "lagging": PotentialWeights(NormalHedgeDT(d=4, lag=1)),
-    "2-norm": PotentialWeights(TwoNorm()),
-    "EXP": PotentialWeights(Exponential(0.2)),
-    "NH-Boost": NormalHedgeWeights(),
-    "majority": MajorityWeights(90, 0.05),
+    "NH-Boost.DT": PotentialRule(NormalHedgeDT()),
+    "lagging": PotentialRule(NormalHedgeDT(d=4, lag=1)),
+    "2-norm": PotentialRule(TwoNorm()),
+    "EXP": PotentialRule(Exponential(0.2)),
+    "NH-Boost": NormalHedgeRule(),
+    "majority": MajorityRule(90, 0.05),
 }
 RULE = RULES["NH-Boost.DT"]
 
 
-class Plain(MistakeWeights):
+class Plain(MistakeRule):
     """A rule that is not compiled: the square of the mistakes, and one more."""
 
     def __init__(self, *, looks_at_masses):
@@ -96,31 +91,29 @@ def binned(X, y, weights=None, max_bins=20, *, labels=None, **settings):
 
 
 def training_set(data, shape=STUMP, labels=None, *, weights=None, n_threads=1):
-    weights = data.sample_weights if weights is None else weights
-    n_classes = 2 if labels is None else int(labels.max()) + 1
-    settings = {"labels": labels, "n_classes": n_classes, "n_threads": n_threads}
-    return grow_on(data, shape, weights, **settings)
+    return GrownRows(data, shape, labels, weights=weights, n_threads=n_threads)
 
 
 def counting(rule, data, shape=STUMP, labels=None, n_rounds=100, codes=None, **settings):
-    """The chips that the engine plays with; ``codes`` is what the tally is told of the rows."""
-    rows = training_set(data, shape, labels, **settings)
-    engine = rows.play_rounds(n_rounds)
+    """The game that the engine plays; ``codes`` is what the tally is told of the rows."""
+    chips = rule.begin(training_set(data, shape, labels, **settings).learner, n_rounds)
+    chips.engine = chips._engine
     if codes is not None:
-        engine.keeper.edges[1] = codes
-    chips = EngineChips(rule, engine, rows.mass)
-    chips.engine = engine
+        chips.engine.keeper.edges[1] = codes
     return chips
 
 
-def summing(rule, data, shape=STUMP, labels=None, n_rounds=100, **settings):
+def summing(rule, data, shape=STUMP, labels=None, **settings):
     """The slow way: one number of mistakes for each row in NumPy, and every tree on its own."""
-    rows = training_set(data, shape, labels, **settings)
-    counts = RowCounts(rows) if labels is None else PairCounts(rows)
-    start = SimpleNamespace(count_mistakes=lambda n: counts, integer_weights=rows.integer_weights)
-    chips = AskingChips(rule, start, n_rounds)
-    chips.counts = counts
-    return chips
+    return SlowGame(rule, training_set(data, shape, labels, **settings))
+
+
+def weights_by_mistakes(engine):
+    """The weights of the next round by number of mistakes, from the first on."""
+    first, masses = engine.masses()
+    levels = np.arange(first, first + masses.shape[1]) - engine.keeper.shift[:, None]
+    tables = np.take_along_axis(engine._table, np.maximum(levels, 0), axis=1)
+    return np.where(masses[0] > 0, tables[0], tables[1])
 
 
 def shown(hypothesis):
@@ -128,7 +121,7 @@ def shown(hypothesis):
 
 
 def play(chips, n_rounds):
-    return [(shown(each.hypothesis), *each[1:]) for each in chips.play(n_rounds)]
+    return [(shown(each.tree), *each[1:]) for each in chips.play(n_rounds)]
 
 
 @pytest.fixture(params=[True, False], ids=["tally", "rows"])
@@ -157,7 +150,7 @@ def test_rounds_of_the_engine_are_those_of_single_rows(kind, rule, shape, tallie
     assert played == play(slow, 80)
     assert len(played) == 80
     assert chips.engine.keeper.at[TALLIED] == tallied
-    np.testing.assert_array_equal(chips.engine.mistakes(), slow.counts._mistakes)
+    np.testing.assert_array_equal(chips.engine.mistakes(), slow.mistakes)
     for mine, other in zip(chips.margins(), slow.margins(), strict=True):
         np.testing.assert_array_equal(mine, other)
 
@@ -219,7 +212,7 @@ def test_drawn_rounds_are_those_of_single_rows(classes, n_threads, tallied):
         slow = summing(*given)
         played = play(chips, 25)
         assert played == play(slow, 25), seed
-        assert chips.engine.mistakes().tolist() == slow.counts._mistakes.tolist()
+        assert chips.engine.mistakes().tolist() == slow.mistakes.tolist()
         n_rounds.append(len(played))
     assert n_rounds.count(25) > 40
 
@@ -242,7 +235,7 @@ def test_threads_change_nothing(kind, n_threads, tallied):
         one = play(counting(RULE, data, shape, codes=FOREVER), 80)
         assert play(counting(RULE, data, shape, codes=FOREVER, n_threads=n_threads), 80) == one
     one, more = (training_set(data, n_threads=n) for n in (1, n_threads))
-    assert play(ExponentialChips(more), 30) == play(ExponentialChips(one), 30)
+    assert play(VoteGame(more.learner), 30) == play(VoteGame(one.learner), 30)
 
 
 @pytest.mark.parametrize("shape", ["stump", "depth", "samples"])
@@ -279,16 +272,16 @@ def test_rows_of_weight_zero_are_held_out(shape, several, weights, kind, n_threa
     chips = counting(RULE, data, SHAPES[shape], sorted_labels, weights=held, **settings)
     fewer = counting(RULE, *kept[:1], SHAPES[shape], kept[1], **settings)
     played = chips.play(40)
-    assert [(shown(r.hypothesis), *r[1:]) for r in played] == play(fewer, 40)
+    assert [(shown(r.tree), *r[1:]) for r in played] == play(fewer, 40)
     # the mistakes of all rows, from the votes of each tree
     rows = training_set(data, SHAPES[shape], sorted_labels)
-    wrong = sum(rows.votes(r.hypothesis) != rows.positive for r in played)
+    wrong = sum(rows.votes(r.tree) != rows.positive for r in played)
     np.testing.assert_array_equal(chips.engine.mistakes(), wrong)
 
 
 def bin_in(data, X, y, weights, labels, out, exact):
     """Fewer rows in the bins of all: the cuts are the same."""
-    from driftgames.boosting.fit.assembly import assemble
+    from driftgames.boosting.data.assembly import assemble
 
     mine = y.astype(np.int64) if labels is None else labels[~out]
     n_classes = 2 if labels is None else int(labels.max()) + 1
@@ -309,34 +302,11 @@ def test_rows_of_weight_zero_are_held_out_of_adaboost(several, weights):
     data, sorted_labels = binned(X, y, prior.of_each, 255, labels=labels, integer_weights=exact)
     kept, fewer_labels = bin_in(data, X[~out], y[~out], prior.of_each[~out], labels, out, exact)
     held = np.where(out[data.order], 0, data.sample_weights)
-    chips = ExponentialChips(training_set(data, DEPTH, sorted_labels, weights=held))
-    fewer = ExponentialChips(training_set(kept, DEPTH, fewer_labels))
+    chips = VoteGame(training_set(data, DEPTH, sorted_labels, weights=held).learner)
+    fewer = VoteGame(training_set(kept, DEPTH, fewer_labels).learner)
     assert play(chips, 20) == play(fewer, 20)
     for mine, other in zip(chips.margins(), fewer.margins(), strict=True):
         np.testing.assert_array_equal(mine, other)
-
-
-@pytest.mark.parametrize("several", [False, True], ids=["two", "several"])
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("kind", ["few values", "sparse"])
-def test_rounds_are_replayed_to_where_they_were(kind, shape, several, tallied):
-    X, y = make_data(4, kind)
-    labels = np.digitize(X[:, 0] + 0.3 * X[:, 2], [-0.5, 0.5]) if several else None
-    data, labels = binned(X, y, labels=labels)
-    given = RULE, data, SHAPES[shape], labels
-    wanted = play(counting(*given, codes=FOREVER), 30)
-    chips = counting(*given, codes=FOREVER)
-    earlier = chips.play(12)
-    again = counting(*given, codes=FOREVER)
-    for each in earlier:
-        played, edge = again.replay(each.hypothesis, each.edge)
-        assert edge == pytest.approx(each.edge, abs=1e-12)
-        assert (shown(played.hypothesis), *played[1:]) == (shown(each.hypothesis), *each[1:])
-    assert again.engine.keeper.at[TALLIED] == (
-        tallied and not several and not SHAPES[shape].has_least_size
-    )
-    assert play(again, 18) == wanted[12:]
-    np.testing.assert_array_equal(again.engine.masses()[1], again._masses)
 
 
 def test_a_tally_outgrows_its_levels(tally, monkeypatch):
@@ -598,7 +568,7 @@ def test_real_weights_near_integers_play_nearly_the_same():
     real, _ = binned(X, y, jittered.of_each, 255, integer_weights=False)
     exact, near = (counting(RULE, each).play(30) for each in (data, real))
     for mine, other in zip(near, exact, strict=True):
-        assert shown(mine.hypothesis)[:2] == shown(other.hypothesis)[:2]
+        assert shown(mine.tree)[:2] == shown(other.tree)[:2]
     np.testing.assert_allclose([r.edge for r in near], [r.edge for r in exact], atol=1e-9)
 
 
@@ -608,7 +578,7 @@ def test_weights_are_used_to_the_last_bit_of_their_sum():
     data, _ = binned(X, y, max_bins=40)
     chips = counting(RULE, data)
     for _ in range(100):
-        weights = chips.engine.weights_by_mistakes()
+        weights = weights_by_mistakes(chips.engine)
         norm = sum(int(w) * int(m) for w, m in zip(weights, chips._totals, strict=True))
         assert 2 ** (SUM_BITS - 1) <= norm < 2**62
         assert play(chips, 1)

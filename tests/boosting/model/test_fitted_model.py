@@ -10,22 +10,16 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.tree import DecisionTreeClassifier
 
 from driftgames.boosting import (
     AdaBoostClassifier,
     BoostByMajorityClassifier,
-    NHBoostClassifier,
     NHBoostDTClassifier,
     PotentialBoostClassifier,
     Stumps,
 )
-from driftgames.boosting.growth.estimator_training_set import ConstantVote
 from driftgames.certificates.margins import Margins
 from driftgames.potentials import Exponential, TwoNorm
-
-TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +45,7 @@ def built(monkeypatch):
 
 def test_the_tables_are_built_once_for_each_fit(data, built):
     X, y = data
-    booster = NHBoostDTClassifier(9, max_leaves=2, warm_start=True, calibrate=False).fit(X, y)
+    booster = NHBoostDTClassifier(9, max_leaves=2, calibrate=False).fit(X, y)
     for use in (booster.predict, booster.decision_function, booster.predict_proba):
         use(X)
     booster.explain(X[0])
@@ -72,7 +66,7 @@ def test_copies_and_pickles_hold_no_tables_and_build_their_own(data, built):
         np.testing.assert_array_equal(again.decision_function(X), booster.decision_function(X))
     assert len(built) == 3  # a shallow copy has the same model
     assert not hasattr(pickle.loads(pickle.dumps(clone(booster))), "classes_")
-    trees = NHBoostDTClassifier(4, estimator=TREE).fit(X, y)
+    trees = NHBoostDTClassifier(4, max_depth=2).fit(X, y)
     again = pickle.loads(pickle.dumps(trees))
     np.testing.assert_array_equal(again.decision_function(X), trees.decision_function(X))
 
@@ -101,18 +95,17 @@ def test_stages_sort_a_sparse_matrix_by_columns_once(data, monkeypatch):
     np.testing.assert_array_equal(stages, list(booster.staged_decision_function(X)))
 
 
-@pytest.mark.parametrize("fitted", [None, TREE])
-def test_predictions_are_those_of_the_fit_whatever_estimator_says_now(data, fitted):
+@pytest.mark.parametrize(("fitted", "now"), [(1, 3), (3, 1)])
+def test_predictions_are_those_of_the_fit_whatever_the_shape_says_now(data, fitted, now):
     X, y = data
-    shape = {} if fitted else {"max_leaves": 2}
-    booster = NHBoostDTClassifier(6, estimator=fitted, calibrate=False, **shape).fit(X, y)
+    booster = NHBoostDTClassifier(6, max_depth=fitted, calibrate=False).fit(X, y)
     votes, stages = booster.decision_function(X), list(booster.staged_decision_function(X))
     importances = booster.feature_importances_
-    booster.set_params(estimator=None if fitted else TREE)
+    booster.set_params(max_depth=now)
     np.testing.assert_array_equal(booster.decision_function(X), votes)
     np.testing.assert_array_equal(list(booster.staged_decision_function(X)), stages)
     np.testing.assert_array_equal(booster.feature_importances_, importances)
-    assert hasattr(booster, "shape_functions_") == (fitted is None)
+    assert hasattr(booster, "shape_functions_") == (fitted == 1)
 
 
 CHANGES = {
@@ -143,10 +136,12 @@ def test_there_is_no_certificate_before_a_fit():
 
 def test_a_fit_anew_leaves_nothing_of_the_earlier_one(data):
     X, y = data
-    booster = NHBoostDTClassifier(6, estimator=TREE, calibrate=False).fit(X, y)
-    assert len(booster.estimators_) == 6
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    booster = NHBoostDTClassifier(6, max_depth=2, calibrate=False).fit(frame, y)
+    assert len(booster.trees_) == 6
     assert not hasattr(booster, "shape_functions_")
-    booster.set_params(estimator=None, max_leaves=2).fit(X, y)
+    booster.set_params(max_depth=None, max_leaves=2).fit(X, y)
+    assert not hasattr(booster, "feature_names_in_")
     assert (
         vars(booster).keys()
         == vars(NHBoostDTClassifier(6, max_leaves=2, calibrate=False).fit(X, y)).keys()
@@ -160,11 +155,16 @@ def test_importances_are_the_edges_times_their_votes(data, cls):
     gains = booster.estimator_weights_ * booster.history_["edge"]
     wanted = [gains[booster.stumps_.feature == j].sum() / gains.sum() for j in range(5)]
     np.testing.assert_allclose(booster.feature_importances_, wanted)
-    trees = cls(5, estimator=TREE).fit(*data)
-    gains = trees.estimator_weights_ * trees.history_["edge"]
-    each = [tree.feature_importances_ for tree in trees.estimators_]
+    booster = cls(5, max_depth=2).fit(*data)
+    gains = booster.estimator_weights_ * booster.history_["edge"]
+    trees = [booster.trees_[t : t + 1] for t in range(5)]
+    asked = [tree.left > 0 for tree in trees]
+    each = [
+        np.bincount(tree.feature[at], tree.gain[at] / tree.gain.sum(), 5)
+        for tree, at in zip(trees, asked, strict=True)
+    ]
     wanted = np.average(each, axis=0, weights=gains)
-    np.testing.assert_allclose(trees.feature_importances_, wanted)
+    np.testing.assert_allclose(booster.feature_importances_, wanted)
 
 
 def test_an_explanation_wants_what_prediction_wants(data):
@@ -191,26 +191,9 @@ def test_an_explanation_wants_what_prediction_wants(data):
         bare.explain(X[0, :3])
 
 
-def test_where_one_class_alone_weighs_the_vote_is_for_it():
-    X = np.repeat([[0.0], [1.0]], 5, axis=0)
-    y = np.array(["no"] * 5 + ["no"] + ["yes"] * 4)  # a line gets the sixth wrong, and no other
-    booster = NHBoostClassifier(6, estimator=LogisticRegression(C=1e3), calibrate=False).fit(X, y)
-    assert booster.n_iter_ == 6
-    assert isinstance(booster.estimators_[0], LogisticRegression)
-    constant = booster.estimators_[1]
-    assert isinstance(constant, ConstantVote)
-    assert set(constant.predict(X)) == {"no"}
-    assert constant.feature_importances_.tolist() == [0.0]
-    assert booster.history_["edge"][1] == 0.5
-    np.testing.assert_array_equal(
-        booster.history_["training_error"],
-        [np.mean(votes != y) for votes in booster.staged_predict(X)],
-    )
-
-
 def test_a_fit_makes_another_model_and_leaves_the_old_one_as_it_was(data):
     X, y = data
-    booster = NHBoostDTClassifier(5, max_leaves=2, calibrate=False, warm_start=True).fit(X, y)
+    booster = NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(X, y)
     model, votes = booster.model_, booster.decision_function(X)
     booster.set_params(n_estimators=9).fit(X, y)
     assert booster.model_ is not model

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from driftgames.boosting.data import binning_kernels as kernels
 from driftgames.boosting.data.bins import Array, BitArray, DenseBins, FeatureBins, SparseBins
 from driftgames.boosting.data.cuts import Cuts, cut_dense, cut_sparse
+from driftgames.core.caching import cached_property
 from driftgames.core.checks import as_read_only
 from driftgames.core.typing import BoolArray, IntArray
 

@@ -1,82 +1,97 @@
-"""Fits beyond memory: one pass over the batches for the cuts, one for the bins.
+"""Examples in batches: the source of `fit_batches`, which need not fit in memory.
 
-Cuts are chosen from a summary that merges, and weights are integers. So the model is that of a fit
-on all rows at once, for any size and any order of the batches. Sample weights, categories and
-examples that are held out take passes of their own before the first.
+There is one pass over the batches for the cuts, and one for the bins. Cuts are chosen from a
+summary that merges, and weights are integers. So the model is that of a fit on all rows at once,
+for any size and any order of the batches. Sample weights, categories and examples that are held out
+take passes of their own before the first. Of each example only its weight and, for folds, its label
+and its hash are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from functools import reduce
+from itertools import chain
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
+from driftgames.boosting.data.assembly import begin_assembly, join
+from driftgames.boosting.data.batch_readers import Batch, BatchReader
+from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.checks import find_classes
 from driftgames.boosting.data.cut_summary import CutSummary
-from driftgames.boosting.data.cuts import Cuts
-from driftgames.boosting.face.booster_input import BoosterInput
-from driftgames.boosting.face.settings import check_built_in, constraints_of
-from driftgames.boosting.fit.assembly import begin_assembly, join
-from driftgames.boosting.fit.batch_passes import BatchPasses
-from driftgames.boosting.fit.calibration import CrossFit, RowKeys, cross_fit, votes_after
-from driftgames.boosting.fit.examples import Examples
-from driftgames.boosting.fit.monitoring import Stopping, Unseen
-from driftgames.boosting.fit.plan import Plan
-from driftgames.boosting.fit.training_rows import SharedBins
-from driftgames.boosting.growth.training_sets import TrainingSet
+from driftgames.boosting.data.fingerprint import OTHER_ROWS, Fingerprint
+from driftgames.boosting.data.frames import UNKNOWN, Categories, FoundCategories, recode
+from driftgames.boosting.data.row_sample import hash_rows
+from driftgames.boosting.data.sample_weights import (
+    SampleWeights,
+    check_weights,
+    weigh_classes,
+    weigh_examples,
+)
+from driftgames.boosting.fit.folds import RowKeys
+from driftgames.boosting.fit.job import Columns, Job, Plan
+from driftgames.boosting.fit.memory import CodedCategories, open_local
+from driftgames.boosting.fit.source import LocalRows, Opened, Source, Threads, Unseen
+from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.category_counts import CategoryCounts
 from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.core.checks import float_errors
+from driftgames.core.progress import progress
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
+CheckBatch = Callable[[Any, Any, bool], tuple[Any, Array, CodedCategories]]
+"""``check(X, y, first)`` returns the examples of a batch as `fit` uses them, and categories."""
 
-class BatchExamples(Examples):
-    """Examples in batches. The names of their columns are known if the source has ``names``."""
 
-    def __init__(
-        self, booster: BoosterInput, noted: BoosterInput, passes: BatchPasses, names: Array | None
-    ) -> None:
-        self.booster, self.noted, self._passes, self._names = booster, noted, passes, names
+class BatchSource(Source):
+    """Examples in batches. ``columns_of(classes)`` is asked once the first batch was checked."""
+
+    no_means = "batches with categories have none that share bins"
+
+    def __init__(self, passes: BatchPasses, columns_of: Callable[[Array], Columns]) -> None:
+        self._passes, self._columns_of = passes, columns_of
         self._encoder: CategoryEncoder | None = None
-        self._cuts: Cuts | None = None
         self._unseen: list[tuple[Any, Array, IntArray]] = []
         passes.begin()
-        self.has_categories = passes.categories is not None
+        # folds of batches share bins, and a fold must not see categories ranked by all labels
+        alike = passes.categories is None
+        self.races = self.makes_means = self.folds_share_bins = alike
 
     @property
-    def classes(self) -> Array:  # type: ignore[override]  # the passes find them
-        """The labels in order."""
-        return self._passes.classes
+    def columns(self) -> Columns:  # type: ignore[override]  # a pass finds the classes
+        """What is known of the columns and labels."""
+        if not self._passes.classes.size:
+            self._passes.count()
+        return self._columns_of(self._passes.classes)
 
     def count(self) -> int:
         """Return the number of examples of positive weight."""
         return self._passes.count()
 
-    def hold_out(self, stopping: Stopping) -> None:
-        """Hold out examples from now on, and collect them in the pass for the cuts."""
-        stopping.require_fraction()
+    def keys(self) -> RowKeys:
+        """Return what folds are made of."""
+        return self._passes.keys()
 
-        def choose(keys: RowKeys, masses: IntArray) -> BoolArray:
-            numbers = np.arange(self.classes.size)
-            return stopping.hold_out(keys.hashes, keys.labels, masses, numbers)
+    def masses(self) -> IntArray:
+        """Return the sample weights as integers, times class weights."""
+        return self._passes.masses()
 
-        self._passes.hold_out(choose)
-
-    def cut(self, plan: Plan) -> None:
-        """Read all batches for the encoder, if there are categories, and again for the cuts."""
-        passes, n_training = self._passes, 0
+    def rows(self, job: Job, plan: Plan, held_out: BoolArray | None, threads: Threads) -> BatchRows:
+        """Read all batches for the encoder, if there are categories, for the cuts and the bins."""
+        passes = self._passes
+        if held_out is not None:
+            passes.hold_out(held_out)
         if passes.categories is not None:
-            self._encoder = self._learn_categories(ranked=not plan.shape.is_stump)
-        if plan.has_choice and plan.max_bins is None:
-            n_training = passes.count()
-            if passes.held_out is not None:
-                n_training -= int(np.count_nonzero(passes.held_out))
-        summary = CutSummary(plan.bins_for(n_training))
+            self._encoder = self._learn_categories(ranked=not job.shape.is_stump)
+        summary = CutSummary(plan.bins_for(passes.count_training))
         for rows in passes.read("finding cuts"):
             X, y, weights = rows.X, rows.y, rows.weights
             hashes: Array | None = rows.hashes
@@ -88,73 +103,60 @@ class BatchExamples(Examples):
             if y.size:
                 plain = hashes if self._encoder is None else None
                 summary.add(self._expand(X), weights, plain)
-        self._cuts = summary.cuts()
-
-    def bin(self, plan: Plan, pool: ThreadPoolExecutor | None, n_threads: int) -> SharedBins:
-        """Read all batches again; return them in bins."""
-        assembly, encoder = None, self._encoder
-        assert self._cuts is not None
-        constraints = constraints_of(self.booster, self.outline(encoder))
+        columns, assembly = self.columns, None
+        cuts, constraints = summary.cuts(), columns.constraints(job.monotonic_cst, self._encoder)
         for X, labels, weights in self._training("binning"):
-            columns = self._expand(X)
-            assembly = assembly or begin_assembly(columns, self._cuts, self.classes.size)
-            assembly.add(columns, labels, weights)
+            expanded = self._expand(X)
+            assembly = assembly or begin_assembly(expanded, cuts, columns.classes.size)
+            assembly.add(expanded, labels, weights)
         assert assembly is not None
-        integer_weights = self._passes.integer_weights
+        integer_weights = passes.integer_weights
         binned = assembly.finish(integer_weights=integer_weights, monotonic=constraints)
-        if self._names is not None:
-            self.noted.feature_names_in_ = self._names  # the columns of evaluation sets have them
-        return SharedBins(binned, encoder, assembly.labels)
+        return BatchRows(columns, binned, self._encoder, assembly.labels)
 
-    def keys(self) -> RowKeys | None:
-        """Return what folds are made of; None with categories, which folds would rank anew."""
-        if self.has_categories:
-            return None
-        keys, held_out = self._passes.keys(), self._passes.held_out
-        return keys if held_out is None else keys.take(np.flatnonzero(~held_out))
-
-    def unseen(self, encoder: CategoryEncoder | None) -> Unseen:
+    def unseen(self, held_out: BoolArray | None, encoder: CategoryEncoder | None) -> Unseen:
         """Return the examples held out, and forget them."""
         parts, self._unseen = self._unseen, []
-        return join(parts)
+        joined = join(parts)
+        assert joined is not None
+        return Unseen(*joined)
 
-    def outline(self, encoder: CategoryEncoder | None) -> FittedModel:
-        """Return a model of no rounds for these examples."""
-        outline = super().outline(encoder)
-        return outline if self._names is None else replace(outline, feature_names=self._names)
+    def select(self, taken: BoolArray) -> BatchSource:
+        """Return some of the examples, in batches of what is left."""
+        given, categories = self._passes.keys().sample_weight, self._passes.categories
 
-    def for_estimator(self, booster: BoosterInput) -> tuple[CategoryEncoder | None, TrainingSet]:
-        """Refuse: weak hypotheses of another library need all rows at once."""
-        check_built_in(booster, "fit_batches")
-        raise AssertionError
-
-    def cross_fit(self, booster: BoosterInput, stages: Sequence[int]) -> CrossFit:
-        """Do the same as `calibration.cross_fit` for a booster fitted to these batches."""
-        keys = self._passes.keys()
-        own = keys.sample_weight
-
-        def select(taken: BoolArray) -> Iterator[tuple[Any, ...]]:
+        def read() -> Iterator[Batch]:
             for rows in self._passes.read("calibrating"):
                 some = rows.of(taken)
                 if some.any():
-                    weights = () if own is None else (rows.of(own)[some],)
-                    yield rows.X[some], rows.y[some], *weights
+                    weights = None if given is None else rows.of(given)[some]
+                    yield Batch(rows.X[some], rows.y[some], weights)
 
-        def refit(fresh: BoosterInput, held_out: BoolArray, stages: Sequence[int]) -> FloatArray:
-            columns = self._expand
-            if fresh is not booster:
-                fresh.fit_batches(lambda: select(~held_out))
-                columns = fresh.model_.encode
-            votes = [votes_after(fresh, columns(X), stages) for X, *_ in select(held_out)]
-            return np.concatenate(votes, axis=1)
+        passes = BatchPasses(
+            BatchReader(read, read),
+            lambda X, y, first: (X, y, categories),
+            self._passes.class_weight,
+            keeps_keys=False,
+            show=False,
+            categories=categories,
+        )
+        return BatchSource(passes, self._columns_of)
 
-        return cross_fit(booster, keys, refit, stages)
+    def votes(self, model: FittedModel, taken: BoolArray, n_threads: int) -> FloatArray:
+        """Return the votes of a model on some of the examples."""
+        votes = []
+        for rows in self._passes.read("calibrating"):
+            some = rows.of(taken)
+            if some.any():
+                columns = model.expand(rows.X[some], self._passes.categories)
+                votes.append(model.votes(columns, n_threads=n_threads))
+        return np.concatenate(votes)
 
     def _learn_categories(self, *, ranked: bool) -> CategoryEncoder:
         categories = self._passes.categories
         assert categories is not None
         counts = [
-            CategoryCounts.of(X, categories, labels, weights, self.classes.size)
+            CategoryCounts.of(X, categories, labels, weights, self.columns.classes.size)
             for X, labels, weights in self._training("counting categories")
         ]
         integer_weights = self._passes.integer_weights
@@ -166,7 +168,8 @@ class BatchExamples(Examples):
         """Yield the examples to train on: categories as codes, numbers of classes, weights."""
         held_out = self._passes.held_out
         for rows in self._passes.read(task):
-            X, labels, weights = rows.X, np.searchsorted(self.classes, rows.y), rows.weights
+            X, weights = rows.X, rows.weights
+            labels = np.searchsorted(self._passes.classes, rows.y)
             if held_out is not None:
                 kept = ~rows.of(held_out)
                 X, labels, weights = X[kept], labels[kept], weights[kept]
@@ -179,3 +182,246 @@ class BatchExamples(Examples):
         if self._encoder is None or categories is None:
             return X
         return self._encoder.expand(self._encoder.recode(X, categories))
+
+
+@dataclass(frozen=True, eq=False)
+class BatchRows(LocalRows):
+    """Rows that are binned already; folds can be made of them if they have no categories."""
+
+    columns: Columns
+    binned: BinnedData
+    encoder: CategoryEncoder | None
+    labels: IntArray | None
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """The number of examples."""
+        return self.binned.n_rows
+
+    @property
+    def n_columns(self) -> int:  # type: ignore[override]
+        """The number of columns."""
+        return int(self.binned.implicit.size)
+
+    @property
+    def masses(self) -> IntArray:  # type: ignore[override]
+        """Their sample weights, in their order."""
+        order, masses = self.binned.order, np.empty_like(self.binned.sample_weights)
+        masses[slice(None) if order is None else order] = self.binned.sample_weights
+        return masses
+
+    def coded(
+        self, held_out: BoolArray | None, *, ranked: bool
+    ) -> tuple[CategoryEncoder | None, BinnedData]:
+        """Return all rows in bins."""
+        return self.encoder, self.binned
+
+    def take(self, rows: IntArray) -> BatchRows:
+        """Return some of the examples."""
+        return BatchRows(self.columns, self.binned.take(rows), None, None)
+
+    def open(
+        self, job: Job, shape: TreeShape, n_rounds: int, threads: Threads
+    ) -> AbstractContextManager[Opened]:
+        """Begin a game of these examples."""
+        return open_local(self, self.columns, job, shape, n_rounds, threads)
+
+
+class _BatchExamples(NamedTuple):
+    """The examples of positive weight of a batch; ``begin`` is the number of those before it."""
+
+    X: Any
+    y: Array
+    weights: IntArray
+    hashes: Array
+    begin: int
+
+    def of(self, of_all: Array) -> Array:
+        """Return the entries of these examples from an array over all."""
+        return of_all[self.begin : self.begin + self.y.size]
+
+
+@dataclass
+class BatchPasses:
+    """Reads a source as often as needed.
+
+    ``keeps_keys`` tells whether `keys` will be asked for, and ``show`` whether there are progress
+    bars. The ``categories`` may be known beforehand.
+    """
+
+    source: BatchReader
+    check: CheckBatch
+    class_weight: Any
+    keeps_keys: bool
+    show: bool
+    classes: Array = field(default_factory=lambda: np.empty(0))
+    categories: CodedCategories = None
+    weights: SampleWeights | None = None  # of all examples; zero where they do not count
+    sample_weight: FloatArray | None = None  # what the user says that they weigh
+    held_out: BoolArray | None = None  # of the examples that count, those not trained on
+    _pending: Iterator[Batch] | None = None
+    _n_rows: int | None = None
+    _expected: Fingerprint | None = None
+    _hashes: list[Array] = field(default_factory=list)
+    _labels: list[Array] = field(default_factory=list)
+
+    def begin(self) -> None:
+        """Read the first batch, and all of them if they have weights or categories."""
+        self._pending = self.source.read()
+        first = next(self._pending, None)
+        if first is None:
+            raise ValueError("source must yield examples; it yielded no batch")
+        _, _, categories = self._checked(0, first, reset=True)
+        self._pending = chain([first], self._pending)
+        if first.sample_weight is not None or self.class_weight is not None:
+            self._weigh()
+        if categories is not None and self.categories is None:
+            seen, labels = [], []
+            for k, batch, _, y, some in self._batches("finding categories"):
+                if some is None:
+                    raise ValueError(f"batch {k} must have categories as batch 0; it has none")
+                seen.append(FoundCategories.of(batch.X, some))
+                labels.append(np.unique(y))
+            self.categories = reduce(add, seen).categories
+            self.classes = find_classes(np.concatenate(labels))
+
+    @property
+    def integer_weights(self) -> bool:
+        """Whether the sample weights are exact."""
+        return self.weights is None or self.weights.integer_weights
+
+    def count(self) -> int:
+        """Return the number of examples that count."""
+        if self._expected is None:
+            for _ in self.read("reading labels"):
+                pass
+        assert self._expected is not None
+        return self._expected.n_rows
+
+    def keys(self) -> RowKeys:
+        """Return what folds are made of, for the examples that count."""
+        self.count()  # reads them
+        self._hashes, self._labels = [np.concatenate(self._hashes)], [np.concatenate(self._labels)]
+        own = self.sample_weight
+        kept = None if own is None else own[own > 0]
+        return RowKeys(self._hashes[0], np.searchsorted(self.classes, self._labels[0]), kept)
+
+    def masses(self) -> IntArray:
+        """Return the weights of the examples that count."""
+        if self.weights is None:
+            return np.ones(self.count(), dtype=np.int64)
+        return np.asarray(self.weights.of_each[self.weights.of_each > 0])
+
+    def count_training(self) -> int:
+        """Return the number of examples to train on."""
+        n_held_out = 0 if self.held_out is None else int(np.count_nonzero(self.held_out))
+        return self.count() - n_held_out
+
+    def hold_out(self, held_out: BoolArray) -> None:
+        """Hold out examples from now on."""
+        keys, masses, self.held_out = self.keys(), self.masses(), held_out
+        # what was seen so far says nothing of the order of rows, which decides who is held out
+        self._expected = Fingerprint()
+        self._expected.add(self.classes[keys.labels], masses, keys.hashes, held_out)
+
+    def read(self, task: str) -> Iterator[_BatchExamples]:
+        """Yield the examples of positive weight of each batch; check that they are the same."""
+        at = begin = 0
+        expected, seen, labels = self._expected, Fingerprint(), []
+        keeps = self.keeps_keys and not self._hashes
+        for k, _, X, y, categories in self._batches(task):
+            if self.categories is not None and categories is not None:
+                X = self._recoded(k, X, categories)
+            labels.append(np.unique(y))
+            weights: IntArray = np.ones(y.size, dtype=np.int64)
+            if self.weights is not None:
+                weights = self.weights.of_each[at : at + y.size]
+                if weights.size < y.size:
+                    raise ValueError(f"{OTHER_ROWS}; there are more of them now")
+            at += y.size
+            heavy = weights > 0
+            if not heavy.all():
+                X, y, weights = X[heavy], y[heavy], weights[heavy]
+            if not y.size:
+                continue
+            rows = _BatchExamples(X, y, weights, hash_rows(X), begin)
+            held_out = None if self.held_out is None else rows.of(self.held_out)
+            if held_out is not None and held_out.size < y.size:
+                raise ValueError(f"{OTHER_ROWS}; there are more of them now")
+            seen.add(y, weights, rows.hashes, held_out)
+            if expected is not None:
+                seen.compare(expected, ended=False)
+            if keeps:
+                self._hashes.append(rows.hashes)
+                self._labels.append(y)
+            yield rows
+            begin += y.size
+        if expected is not None:
+            seen.compare(expected)
+            return
+        self._expected, self._n_rows = seen, at
+        if not self.classes.size:
+            self.classes = find_classes(np.concatenate(labels))
+
+    def _weigh(self) -> None:
+        """Read the labels and sample weights of all batches."""
+        labels, weights = [], []
+        for batch in self.source.read_weights():
+            labels.append(np.asarray(batch.y))
+            weights.append(np.zeros(0) if batch.sample_weight is None else batch.sample_weight)
+        weighted = any(map(np.size, weights))
+        for k, (own, of_labels) in enumerate(zip(weights, labels, strict=True)):
+            if weighted and np.shape(own) != of_labels.shape:
+                raise ValueError(
+                    "all batches must have a sample weight for each label, or none; batch "
+                    f"{k} has {np.size(own)} weights for {of_labels.size} labels"
+                )
+        y = np.concatenate(labels)
+        self.classes = find_classes(y)
+        if weighted:
+            with float_errors("sample_weight"):
+                self.sample_weight = check_weights(np.concatenate(weights), y, y, self.classes)
+        weighed = weigh_classes(self.class_weight, y, self.classes, self.sample_weight)
+        _, _, heavy = weigh_examples(y, y, weighed)
+        integers = np.zeros(y.size, dtype=np.int64)
+        integers[slice(None) if weighed is None else weighed > 0] = heavy.of_each
+        self.weights = SampleWeights(integers, heavy.integer_weights)
+
+    def _batches(self, task: str) -> Iterator[tuple[int, Batch, Any, Array, Any]]:
+        """Yield each batch with its number and what the checks return of it."""
+        batches, self._pending = self._pending or self.source.read(), None
+        sparse = None
+        with progress(task, self._n_rows or self.source.n_rows, show=self.show) as advance:
+            for k, batch in enumerate(batches):
+                if batch.sample_weight is not None and self.sample_weight is None:
+                    self._weigh()  # it says which batch has none
+                X, y, categories = self._checked(k, batch)
+                if sparse not in (None, sp.issparse(X)):
+                    raise ValueError(f"batches must be all dense or all sparse; batch {k} differs")
+                sparse = sp.issparse(X)
+                yield k, batch, X, y, categories
+                advance(y.size)
+
+    def _checked(self, k: int, batch: Batch, *, reset: bool = False) -> tuple[Any, Array, Any]:
+        if np.ndim(batch.X) == 2 and batch.X.shape[0] == 0:
+            raise ValueError(f"batch {k} must not be empty; it has no rows")
+        try:
+            X, y, categories = self.check(batch.X, batch.y, reset)
+        except ValueError as error:
+            raise ValueError(f"batch {k}: {error}") from error
+        if not sp.issparse(X):
+            return np.require(X, requirements=["C", "W"]), y, categories
+        X.sum_duplicates()
+        return X, y, categories
+
+    def _recoded(self, k: int, X: Any, categories: tuple[Categories | None, ...]) -> Any:
+        """Return codes among the categories of all batches."""
+        assert self.categories is not None
+        X = recode(X, categories, self.categories)
+        for j, known in enumerate(self.categories):
+            if known is not None and (X[:, j] == UNKNOWN).any():
+                late = sorted(set(categories[j] or ()) - set(known), key=str)
+                raise ValueError(
+                    f"{OTHER_ROWS}; batch {k} holds the category {late[0]!r} in column {j} now"
+                )
+        return X

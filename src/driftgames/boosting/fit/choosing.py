@@ -13,17 +13,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
+from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.folds import draw_keys
-from driftgames.boosting.fit import calibration
-from driftgames.boosting.fit.calibration import FoldKeys, RowKeys, deal_folds
-from driftgames.boosting.fit.folds import Fold
-from driftgames.boosting.fit.means import Mean, best_mean
+from driftgames.boosting.fit import folds
+from driftgames.boosting.fit.folds import Fold, FoldKeys, RowKeys, deal_folds
+from driftgames.boosting.fit.mean import Mean, best_mean
 from driftgames.boosting.fit.race import (
     Entrant,
     Race,
@@ -32,9 +31,11 @@ from driftgames.boosting.fit.race import (
     sizes_for,
     stages_for,
 )
-from driftgames.boosting.fit.training_rows import Coded, FoldRows
+from driftgames.boosting.fit.source import LocalRows, Threads
+from driftgames.boosting.growth.game import GameRule
 from driftgames.boosting.growth.shape import TreeShape
-from driftgames.boosting.weights.example_chips import ExampleChips
+from driftgames.boosting.model.categories import CategoryEncoder
+from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.typing import IntArray
 
 N_FOLDS = 5
@@ -66,6 +67,12 @@ class SizeRace(Race):
     dealt: FoldKeys
     again: tuple[Callable[[], SizeRace | None], ...] = ()
     """They race on other deals; see `N_DEALS`."""
+    on_sample: bool = False
+    """Whether a sample raced whose votes say nothing of a fit to all examples."""
+
+    def is_of(self, model: FittedModel) -> bool:
+        """Whether the votes of the winner's folds calibrate a model: it has as many rounds."""
+        return not self.on_sample and model.n_rounds == self.choice.n_estimators
 
     def mean(self) -> Mean | None:
         """Return the mean of boosters of the least log-loss, by all deals.
@@ -81,13 +88,12 @@ class SizeRace(Race):
 
 
 def choose_size(
-    rows: FoldRows,
+    rows: LocalRows,
     keys: RowKeys,
     shape: TreeShape,
     n_rounds: int | None,
-    start: Callable[..., ExampleChips],
-    pool: ThreadPoolExecutor | None,
-    n_threads: int,
+    rule: GameRule,
+    threads: Threads,
     tell: Callable[[int], None],
 ) -> SizeRace | None:
     """Return the race of the sizes that a shape leaves open, over the numbers of rounds.
@@ -98,12 +104,13 @@ def choose_size(
     stages = stages_for(n_classes) if n_rounds is None else [n_rounds]
     sizes = sizes_for(n_classes, rows.n_rows) if shape.is_open else [shape.max_leaves]
     shapes = [replace(shape, max_leaves=size) for size in sizes]
-    make = partial(_race, start=start, stages=stages, n_classes=n_classes, pool=pool, tell=tell)
-    if rows.n_rows < calibration.LARGE:
-        race = make(rows, keys, shapes, deal_folds(keys, N_FOLDS))
+    track = _Track(rule, stages, n_classes, threads, tell)
+    if rows.n_rows < folds.LARGE:
+        race = track.race(rows, keys, shapes, deal_folds(keys, N_FOLDS))
+        quiet = replace(track, tell=_tell_nothing)
         again = (
-            partial(make, rows, own, shapes, deal_folds(own, N_FOLDS), tell=_tell_nothing)
-            for own in _other_deals(keys, rows, n_classes)
+            partial(quiet.race, rows, deal, shapes, deal_folds(deal, N_FOLDS))
+            for deal in _other_deals(keys, rows, n_classes)
         )
         return race and replace(race, again=tuple(again))
     first: SizeRace | None = None
@@ -111,11 +118,12 @@ def choose_size(
         at = sample_rows(keys)
         some = keys.take(at)
         dealt = _first_fold(deal_folds(some, N_FOLDS))
-        first = make(rows.take(at), some, shapes, dealt)
+        first = track.race(rows.take(at), some, shapes, dealt)
         if first is None:
             return None
         shapes = [first.shape]
-    last = make(rows, keys, shapes, _first_fold(deal_folds(keys, _LAST_PARTS)), n_threads=n_threads)
+    dealt = _first_fold(deal_folds(keys, _LAST_PARTS))
+    last = track.race(rows, keys, shapes, dealt, n_threads=threads.n_threads)
     if last is None or first is None:
         return last
     return replace(last, choice=last.choice.after(first.choice))
@@ -125,7 +133,7 @@ def _tell_nothing(steps: int) -> None:
     """Leave the bar of the first race as it is."""
 
 
-def _other_deals(keys: RowKeys, rows: FoldRows, n_classes: int) -> list[RowKeys]:
+def _other_deals(keys: RowKeys, rows: LocalRows, n_classes: int) -> list[RowKeys]:
     """Return the keys of the other deals of the examples to folds."""
     few = rows.n_rows * rows.n_columns <= FEW_VALUES and n_classes <= FEW_CLASSES
     return [keys.dealt_again(k) for k in range(1, N_DEALS if few else 1)]
@@ -141,39 +149,47 @@ def sample_rows(keys: RowKeys) -> IntArray:
     return np.sort(np.argsort(draw_keys(*keys), kind="stable")[:SAMPLE])
 
 
-def _race(
-    rows: FoldRows,
-    keys: RowKeys,
-    shapes: Sequence[TreeShape],
-    dealt: FoldKeys,
-    *,
-    start: Callable[..., ExampleChips],
-    stages: Sequence[int],
-    n_classes: int,
-    pool: ThreadPoolExecutor | None,
-    tell: Callable[[int], None],
-    n_threads: int = 1,
-) -> SizeRace | None:
-    if not dealt.folds:
-        return None
-    labels = keys.labels if n_classes > 2 else None
-    begin = partial(start, n_rounds=stages[-1])
+@dataclass(frozen=True)
+class _Track:
+    """What all races of a fit have in common."""
 
-    fitted = [shape.fitted_to(n_classes, rows.n_rows) for shape in shapes]
-    coded: dict[tuple[int, bool], Coded] = {}
-    entrants = []
-    for shape in fitted:
-        folds, encoders = [], []
-        for number in dealt.folds:
-            held = dealt.part == number
-            which = number, not shape.is_stump
-            if which not in coded:
-                coded[which] = rows.coded(held, ranked=which[1])
-            encoder, binned = coded[which]
-            folds.append(Fold(binned, shape, held, begin, labels, n_classes, n_threads))
-            encoders.append(encoder)
-        entrants.append(Entrant(shape.most_leaves or 0, folds, dealt, encoders))
-    scouts = rows.n_rows >= SCOUTED and len(dealt.folds) > 1
-    race = (run_scouted if scouts else run_race)(entrants, stages, pool, tell)
-    shape = next(each for each in fitted if (each.most_leaves or 0) == race.winner.max_leaves)
-    return SizeRace(race.ranked, race.choice, shape, dealt)
+    rule: GameRule
+    stages: Sequence[int]
+    n_classes: int
+    threads: Threads
+    tell: Callable[[int], None]
+
+    def race(
+        self,
+        rows: LocalRows,
+        keys: RowKeys,
+        shapes: Sequence[TreeShape],
+        dealt: FoldKeys,
+        *,
+        n_threads: int = 1,
+    ) -> SizeRace | None:
+        """Let shapes race on folds; None if there are none."""
+        if not dealt.folds:
+            return None
+        labels = keys.labels if self.n_classes > 2 else None
+        fitted = [shape.fitted_to(self.n_classes, rows.n_rows) for shape in shapes]
+        coded: dict[tuple[int, bool], tuple[CategoryEncoder | None, BinnedData]] = {}
+        entrants = []
+        for shape in fitted:
+            members: list[Fold] = []
+            encoders: list[CategoryEncoder | None] = []
+            for number in dealt.folds:
+                held_out = dealt.part == number
+                which = number, not shape.is_stump
+                if which not in coded:
+                    coded[which] = rows.coded(held_out, ranked=which[1])
+                encoder, binned = coded[which]
+                game = self.rule, self.stages[-1], labels, self.n_classes, n_threads
+                members.append(Fold(binned, shape, held_out, *game))
+                encoders.append(encoder)
+            entrants.append(Entrant(shape.most_leaves or 0, members, dealt, encoders))
+        scouts = rows.n_rows >= SCOUTED and len(dealt.folds) > 1
+        run = run_scouted if scouts else run_race
+        race = run(entrants, self.stages, self.threads.pool, self.tell)
+        shape = next(each for each in fitted if (each.most_leaves or 0) == race.winner.max_leaves)
+        return SizeRace(race.ranked, race.choice, shape, dealt)

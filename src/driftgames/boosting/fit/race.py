@@ -17,7 +17,7 @@ the order of the examples, on threads or on batches.
 Many examples can be *scouted*: the first fold races alone. Then its three best sizes play on all
 folds, each up to its best stage, and the least mean log-loss on all of them chooses the size.
 
-`means.Mean` tells which boosters the model is made of.
+`mean.Mean` tells which boosters the model is made of.
 """
 
 from __future__ import annotations
@@ -30,13 +30,12 @@ from itertools import islice
 
 import numpy as np
 
-from driftgames.boosting.fit.calibration import FoldKeys, difference, exact_mean
-from driftgames.boosting.fit.folds import Fold
+from driftgames.boosting.fit.folds import Fold, FoldKeys, difference, exact_mean
+from driftgames.boosting.growth.game import Round
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import CHOSEN, DROPPED, PLAYED, Choice, Trial
 from driftgames.boosting.model.training_record import HeldOut
-from driftgames.boosting.weights.example_chips import Round
 from driftgames.core.typing import FloatArray, IntArray
 
 STAGES = (25, 50, 100, 200, 400)
@@ -131,7 +130,7 @@ class Entrant:
 
     def judge(self, held_out: FloatArray) -> tuple[Calibration, FloatArray]:
         """Return the best sigmoid of votes on the examples held out, and their log-losses."""
-        fitted = Calibration.fit(held_out, self.labels, self.masses, self.dealt.scale)
+        fitted = self.dealt.calibrate(held_out, self._at)
         return fitted, fitted.losses(held_out, self.labels)
 
     @property

@@ -1,4 +1,4 @@
-"""Trees on bins: what the engine grows, and the way to trees on values and back."""
+"""Trees on bins: what the engine grows, and the way to trees on feature values."""
 
 from __future__ import annotations
 
@@ -78,30 +78,3 @@ def to_stumps(chosen: Sequence[BinnedTree], cuts: Cuts) -> Stumps:
     left = np.array([tree.votes[1, 0] for tree in chosen])
     threshold = cuts.values(feature.astype(np.int64), cut.astype(np.int64))
     return Stumps(feature, threshold, left, np.where(missing_left, left, -left))
-
-
-def from_trees(trees: Trees, cuts: Cuts) -> list[BinnedTree]:
-    """Return trees on feature values as trees on bins."""
-    questions = np.zeros((trees.feature.size, 4), dtype=np.int32)
-    questions[:, 0], questions[:, 2], questions[:, 3] = (
-        trees.feature,
-        trees.missing_left,
-        trees.left,
-    )
-    for n in np.flatnonzero(trees.left).tolist():
-        questions[n, 1] = cuts.index(int(trees.feature[n]), float(trees.threshold[n]))
-    votes = trees.vote.reshape(trees.feature.size, -1)
-    spans = zip(trees.starts[:-1].tolist(), trees.starts[1:].tolist(), strict=True)
-    return [BinnedTree(questions[b:e], votes[b:e], trees.gain[b:e]) for b, e in spans]
-
-
-def from_stumps(stumps: Stumps, cuts: Cuts) -> list[BinnedTree]:
-    """Return stumps on feature values as trees on bins."""
-    columns = stumps.feature, stumps.threshold, stumps.left_vote, stumps.missing_vote
-    leaf = (-1, 0, 0, 0)
-    answer = []
-    for j, theta, left, missing in zip(*(column.tolist() for column in columns), strict=True):
-        questions = np.array([(j, cuts.index(j, theta), left == missing, 1), leaf, leaf], np.int32)
-        votes = np.array([[0], [left], [-left]], dtype=np.int8)
-        answer.append(BinnedTree(questions, votes, np.zeros(3)))
-    return answer

@@ -189,13 +189,6 @@ class MistakeEngine(Engine):
         np.subtract(self.n_rounds, upper, out=upper)
         return mistakes
 
-    def weights_by_mistakes(self) -> FloatArray:
-        """Return the weights of the next round by number of mistakes, from the first on."""
-        first, masses = self.masses()
-        levels = np.arange(first, first + masses.shape[1]) - self.keeper.shift[:, None]
-        tables = np.take_along_axis(self._table, np.maximum(levels, 0), axis=1)
-        return np.asarray(np.where(masses[0] > 0, tables[0], tables[1]), dtype=np.float64)
-
     @property
     def _table(self) -> Array:
         return np.asarray(self.keeper.tables if self._whole else self.keeper.reals)
@@ -210,26 +203,6 @@ class MistakeEngine(Engine):
     def play(self, until: int, rule: Rule = GIVEN) -> bool:
         """Play up to round ``until``; return False if a tree had no edge."""
         return self._run(compile_play(self.kind), until, rule)
-
-    def move(self, tree: BinnedTree, edge: float) -> None:
-        """Count the mistakes of a tree, whose edge is known, as a round.
-
-        `set_weights` must follow.
-        """
-        self.follow(tree)
-        at = self.keeper.at
-        listed, at[LISTED] = int(at[LISTED]), 1
-        begin, n = int(at[N_STORED]), len(tree)
-        self._make_room()
-        for name in ("questions", "votes", "gains"):
-            getattr(self._record, name)[begin : begin + n] = getattr(tree, name)
-        self._record.n_nodes[self.n_rounds] = n
-        self._record.edges[self.n_rounds] = edge
-        at[N_STORED] += n
-        self.keeper.edges[0] += edge
-        self.move_leaves()
-        if at[keeping.TALLIED]:
-            at[LISTED] = listed
 
     def move_leaves(self) -> int:
         """Count the mistakes of the tree whose leaves hold the rows.

@@ -1,8 +1,8 @@
 """Shares of the examples: what a worker holds of them, and what it answers.
 
-A share keeps its rows in bins and the state of a fit on them: numbers of mistakes, or votes. It
-never chooses a hypothesis. It answers with sums over its rows, which are integers, so that the sum
-over all shares does not depend on how the rows were cut. `combine` joins the answers.
+A share keeps its rows in bins and the numbers of mistakes of a fit on them. It never chooses a
+hypothesis. It answers with sums over its rows, which are integers, so that the sum over all shares
+does not depend on how the rows were cut. `combine` joins the answers.
 """
 
 from __future__ import annotations
@@ -15,23 +15,22 @@ import numpy as np
 
 from driftgames._kernels.jit import kernel, specialise
 from driftgames.boosting.data.binned_data import BinnedData
+from driftgames.boosting.data.bins import Array
 from driftgames.boosting.growth import rows as row_steps
 from driftgames.boosting.growth.binned_trees import BinnedTree
 from driftgames.boosting.growth.compiled_steps import Kind, row_kernels
 from driftgames.boosting.growth.engine import Engine
+from driftgames.boosting.growth.game import TreeLearner
 from driftgames.boosting.growth.mistake_engine import MistakeEngine
 from driftgames.boosting.growth.nodes import LISTED, N_NODES
 from driftgames.boosting.growth.positions import sum_counts
 from driftgames.boosting.growth.shape import TreeShape
-from driftgames.boosting.growth.training_set import RowVotes, Standing
-from driftgames.boosting.growth.tree_training_set import grow_on
-from driftgames.certificates.margins import Margins
 from driftgames.core.typing import IntArray
 
 Command = tuple[str, tuple[Any, ...]]
 """The name of a question, and its arguments."""
 
-LASTING = frozenset({"count_mistakes", "add_votes", "move", "add"})
+LASTING = frozenset({"count_mistakes", "move"})
 """Commands that change a share's state; they are replayed after a loss."""
 
 
@@ -165,11 +164,8 @@ class Share:
         weights = data.sample_weights
         if labels is not None and data.order is not None:
             labels = labels[data.order]  # as the rows are sorted
-        self._settings: dict[str, Any] = {"labels": labels, "n_classes": n_classes}
-        self._set = grow_on(data, shape, weights, labels=labels, n_classes=n_classes)
-        self._given = data, shape, weights
+        self._learner = TreeLearner(data, shape, weights, labels, n_classes)
         self._counts: MistakeEngine | None = None
-        self._votes: RowVotes | None = None
         self._tree: _Dividing | None = None
 
     def ask(self, name: str, *arguments: Any) -> Any:
@@ -177,26 +173,20 @@ class Share:
         return getattr(self, f"_answer_{name}")(*arguments)
 
     def _answer_masses(self) -> IntArray:
-        return np.array(self._set.masses)
+        return np.array(self._learner.masses)
 
     def _answer_count_mistakes(self, n_rounds: int) -> tuple[int, IntArray, int]:
-        self._counts = MistakeEngine(*self._given, n_rounds=n_rounds, **self._settings)
+        learner = self._learner
+        given = learner.data, learner.shape, learner.sample_weights
+        self._counts = MistakeEngine(*given, n_rounds=n_rounds, **learner.engine_settings)
         self._tree = _Dividing(self._counts)
         return *self._counts.masses(), 0
 
-    def _answer_add_votes(self) -> tuple[int, int]:
-        self._votes = self._set.add_votes()
-        self._tree = _Dividing(self._set.grower)
-        return self._votes.masses()
-
-    def _answer_best(self, *weights: Any) -> IntArray:
-        """Begin a tree; ``weights`` are by number of mistakes, or what the votes need."""
+    def _answer_best(self, first: int, weights: Array) -> IntArray:
+        """Begin a tree on weights by number of mistakes, from ``first`` on."""
         assert self._tree is not None
-        if self._counts is not None:
-            self._counts.take_weights(*weights)
-        else:
-            assert self._votes is not None
-            self._set.grower.give_weights(self._votes.weights(*weights))
+        assert self._counts is not None
+        self._counts.take_weights(first, weights)
         return self._tree.begin()
 
     def _answer_divide(self, questions: Sequence[Question]) -> list[IntArray]:
@@ -209,26 +199,6 @@ class Share:
         self._tree.finish(tree)
         wrong = self._counts.move_leaves()
         return *self._counts.masses(), wrong
-
-    def _answer_heaviest(self, lowest: float) -> float:
-        assert self._votes is not None
-        return self._votes.heaviest(lowest)
-
-    def _answer_measure(self, heaviest: float, unit: float) -> int:
-        assert self._votes is not None
-        return self._votes.measure(heaviest, unit)
-
-    def _answer_value(self, heaviest: float, unit: float, tree: BinnedTree) -> tuple[int, int]:
-        assert self._votes is not None
-        return self._votes.value(heaviest, unit, tree)
-
-    def _answer_add(self, tree: BinnedTree, alpha: float) -> Standing:
-        assert self._votes is not None
-        return self._votes.add(tree, alpha)
-
-    def _answer_margins(self, all_votes: float) -> Margins:
-        assert self._votes is not None
-        return self._votes.margins(all_votes)
 
 
 def combine(name: str, answers: Sequence[Any]) -> Any:
@@ -254,24 +224,10 @@ def _join_masses(answers: Sequence[tuple[int, IntArray, int]]) -> tuple[int, Int
     return first, joined, sum(wrong for _, _, wrong in answers)
 
 
-def _join_standings(answers: Sequence[Standing]) -> Standing:
-    return Standing(min(each.lowest for each in answers), sum(each.wrong for each in answers))
-
-
-def _join_margins(answers: Sequence[Margins]) -> Margins:
-    return Margins.of_examples(*map(np.concatenate, zip(*answers, strict=True)))
-
-
 _JOIN: dict[str, Callable[[Sequence[Any]], Any]] = {
     "masses": _add,
     "count_mistakes": _join_masses,
     "best": _add,
     "divide": _add_each,
     "move": _join_masses,
-    "add_votes": _add_each,
-    "heaviest": max,
-    "measure": _add,
-    "value": _add_each,
-    "add": _join_standings,
-    "margins": _join_margins,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from driftgames.boosting.model.explanation import (
     look_up,
 )
 from driftgames.boosting.model.row_scores import check_example, score_rows
+from driftgames.core.caching import cached_property
 from driftgames.core.display import PREVIEW, Displayed, Fields, Sketch
 from driftgames.core.typing import Figure, FloatArray, IntArray
 from driftgames.tables import counted

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from driftgames.boosting.data.frames import UNKNOWN, Categories, recode
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.model.category_counts import CategoryColumn, CategoryCounts
 from driftgames.boosting.model.explanation import CategoryVotes, Explanation, ShapeFunction
+from driftgames.core.caching import cached_property
 from driftgames.core.typing import Content, FloatArray, IntArray
 
 
@@ -41,6 +41,11 @@ class CategoryEncoder:
     """
 
     features: tuple[CategoryColumn | None, ...]
+
+    @property
+    def categorical(self) -> list[bool]:
+        """Which features hold categories."""
+        return [feature is not None for feature in self.features]
 
     @classmethod
     def learn(

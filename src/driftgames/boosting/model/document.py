@@ -30,15 +30,7 @@ from driftgames.core.typing import Content
 
 
 def encode_fitted(model: FittedModel, record: TrainingRecord) -> Content:
-    """Return the members of a document that describe a model of stumps or trees, and its fit.
-
-    A model of other weak learners is refused: they have no documented form.
-    """
-    if model.estimators is not None:
-        raise ValueError(
-            "only boosters of the built-in stump or tree can be saved; this one was fitted with "
-            "another estimator, which has no documented form"
-        )
+    """Return the members of a document that describe a model and its fit."""
     names, margins, calibration = model.feature_names, record.margins, model.calibration
     return {
         "classes": _encode_labels(model.classes),

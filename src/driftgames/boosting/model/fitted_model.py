@@ -6,16 +6,16 @@ fit, a part of a model, a file and an export are made of one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import get_tags
+from sklearn.utils import check_array
 
 from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.checks import INPUT
 from driftgames.boosting.data.frames import Categories, code_columns
 from driftgames.boosting.model.additive import AdditiveModel
 from driftgames.boosting.model.calibration import Calibration
@@ -31,7 +31,8 @@ from driftgames.boosting.model.tables import (
 from driftgames.boosting.model.tree_model import PairModel, TreeModel
 from driftgames.boosting.model.tree_scores import TreeVotes
 from driftgames.boosting.model.trees import NO_TREES, Trees
-from driftgames.boosting.model.votes import EstimatorVotes, cast_votes, split
+from driftgames.boosting.model.votes import cast_votes
+from driftgames.core.caching import cached_property
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.text import listed
 from driftgames.core.typing import FloatArray
@@ -53,8 +54,8 @@ class FittedModel(Displayed):
         each of them.
     n_features : int
         The number of columns of the examples.
-    hypotheses : Stumps, Trees or tuple
-        The weak hypotheses in order; a tuple holds fitted classifiers of another library.
+    hypotheses : Stumps or Trees
+        The weak hypotheses in order.
     vote_weights : array
         The weight of each vote.
     default_vote : array
@@ -80,7 +81,7 @@ class FittedModel(Displayed):
 
     classes: Array
     n_features: int
-    hypotheses: Any = field(default_factory=Stumps.none)
+    hypotheses: Stumps | Trees = field(default_factory=Stumps.none)
     vote_weights: FloatArray = field(default_factory=lambda: np.zeros(0))
     default_vote: FloatArray = field(default_factory=lambda: np.zeros(0))
     feature_names: Any = None
@@ -88,8 +89,7 @@ class FittedModel(Displayed):
     calibration: Calibration | None = None
 
     def _headline(self) -> str:
-        kind = type(self.hypotheses).__name__.lower()
-        hypotheses = kind if kind in {"stumps", "trees"} else "classifiers of another library"
+        hypotheses = type(self.hypotheses).__name__.lower()
         classes = listed(self.classes.tolist(), 6)
         return f"{self.n_rounds:,} {hypotheses} on {self.n_features:,} features for {classes}"
 
@@ -104,8 +104,6 @@ class FittedModel(Displayed):
         return {}  # weights are mostly 1
 
     def _sketch(self) -> Sketch | None:
-        if not isinstance(self.hypotheses, Stumps | Trees):
-            return None
         features = self.hypotheses.feature
         return count_questions(features[features >= 0])  # those of leaves are -1
 
@@ -153,16 +151,9 @@ class FittedModel(Displayed):
         """The hypotheses if they are trees, else none."""
         return self.hypotheses if isinstance(self.hypotheses, Trees) else NO_TREES
 
-    @property
-    def estimators(self) -> tuple[Any, ...] | None:
-        """The hypotheses if they are of another library, else None."""
-        return self.hypotheses if isinstance(self.hypotheses, tuple) else None
-
     @cached_property
-    def scorer(self) -> AdditiveModel | TreeVotes | EstimatorVotes:
+    def scorer(self) -> AdditiveModel | TreeVotes:
         """What predictions read: the hypotheses as sums of votes."""
-        if self.estimators is not None:
-            return EstimatorVotes(self.estimators, self.vote_weights, self.classes)
         if self.classes.size > 2:
             return PairModel(self.trees, self.vote_weights, self.n_columns, self.classes.size)
         if len(self.trees):
@@ -171,23 +162,19 @@ class FittedModel(Displayed):
 
     @cached_property
     def tables(self) -> Tables:
-        """What explanations read; AttributeError if nothing is known of the hypotheses."""
+        """What explanations read."""
         scorer = self.scorer
         if isinstance(scorer, AdditiveModel):
             return StumpTables(scorer)
         if isinstance(scorer, PairModel):
             return PairTables(scorer)
-        if isinstance(scorer, TreeModel):
-            return TreeTables(scorer)
-        raise AttributeError(
-            "only a booster of the built-in stump is an additive model; "
-            "this one was fitted with another estimator"
-        )
+        assert isinstance(scorer, TreeModel)
+        return TreeTables(scorer)
 
     @property
     def searches_infinities(self) -> bool:
         """Whether `votes` finds the infinities of a plain array on its way."""
-        return self.n_rounds > 0 and self.encoder is None and self.estimators is None
+        return self.n_rounds > 0 and self.encoder is None
 
     def part(self, begin: int, end: int) -> FittedModel:
         """Return the model of the rounds from ``begin`` to ``end``."""
@@ -204,16 +191,14 @@ class FittedModel(Displayed):
         """Return the columns of examples, whose categories are looked up."""
         if self.encoder is None:
             return X
-        return expand_for(
-            self.estimators, self.encoder, code_columns(X, self.encoder.categories)[0]
-        )
+        codes, _ = code_columns(X, self.encoder.categories)
+        return self.encoder.expand(check_array(codes, **INPUT))
 
     def expand(self, X: Any, categories: tuple[Categories | None, ...] | None) -> Any:
         """Return the columns of examples whose categories are codes among these."""
         if self.encoder is None:
             return X
-        codes = X if categories is None else self.encoder.recode(X, categories)
-        return expand_for(self.estimators, self.encoder, codes)
+        return self.encoder.expand(X if categories is None else self.encoder.recode(X, categories))
 
     def votes(self, X: Any, *, n_threads: int = 1, finite: bool = False) -> FloatArray:
         """Return the normalised votes in [-1, 1], with a column for each class if more than two.
@@ -225,25 +210,12 @@ class FittedModel(Displayed):
         total = float(self.vote_weights.sum())
         return self.scorer.scores(X, n_threads=n_threads, divisor=total, finite=finite)
 
-    def votes_after(self, X: Any, stages: Sequence[int], *, n_threads: int = 1) -> FloatArray:
-        """Return `votes` after each of the ascending numbers of rounds in ``stages``."""
-        if self.n_rounds == 0:
-            return np.stack([self.votes(X)] * len(stages))
-        scores, answer, begin = np.zeros(self._shape(X)), [], 0
-        for stage in stages:
-            end = min(stage, self.n_rounds)
-            if end > begin:
-                scores = scores + self.part(begin, end).scorer.scores(X, n_threads=n_threads)
-            begin = end
-            answer.append(scores / self.vote_weights[:end].sum())
-        return np.stack(answer)
-
     def each_vote(self, X: Any, *, n_threads: int = 1) -> Iterator[FloatArray]:
         """Yield the vote of each weak hypothesis on every row, in order."""
         if len(self.stumps) and issparse(X):
             X = X.tocsc()  # a stump reads one column
-        for hypothesis in split(self.hypotheses):
-            yield cast_votes(hypothesis, X, self.classes, n_threads=n_threads)
+        for t in range(self.n_rounds):
+            yield cast_votes(self.hypotheses[t : t + 1], X, self.classes, n_threads=n_threads)
 
     def staged_votes(self, X: Any, *, n_threads: int = 1) -> Iterator[FloatArray]:
         """Yield `votes` after 1, 2, ... rounds."""
@@ -272,8 +244,7 @@ class FittedModel(Displayed):
 
     def importances(self, edges: FloatArray) -> FloatArray:
         """Return the share of all edges, times their votes, that each feature had."""
-        voters: Any = self.hypotheses if self.estimators is None else self.scorer
-        shares = voters.share_gains(self.vote_weights * edges, self.n_columns)
+        shares = self.hypotheses.share_gains(self.vote_weights * edges, self.n_columns)
         if self.encoder is not None:
             shares = np.add.reduceat(shares, self.encoder.starts[:-1])
         return np.asarray(shares / (shares.sum() or 1.0))
@@ -302,13 +273,3 @@ class FittedModel(Displayed):
             explanation = self.encoder.explain(explanation)
         named = self.classes.tolist()[label]
         return replace(explanation, names=self.feature_names, label=named)
-
-
-def expand_for(estimators: Sequence[Any] | None, encoder: CategoryEncoder, codes: Any) -> Any:
-    """Return the columns of codes; estimators of another library may want them dense."""
-    columns = encoder.expand(codes)
-    if estimators and issparse(columns):
-        one = estimators[0]
-        if not get_tags(one[0] if isinstance(one, list) else one).input_tags.sparse:
-            return columns.toarray()
-    return columns

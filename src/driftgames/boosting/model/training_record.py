@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +55,7 @@ class HeldOut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TrainingRecord(Displayed):
-    """How a model was fitted; certificates are made of it, and a fit goes on from it.
+    """How a model was fitted; certificates are made of it.
 
     Parameters
     ----------
@@ -81,9 +81,6 @@ class TrainingRecord(Displayed):
         history.
     mean_error : float, optional
         The training error of that mean.
-    margins_after : dict
-        The margins after the numbers of rounds that cross-fitting chooses from. It is empty when
-        the fit has ended.
     """
 
     history: History
@@ -96,7 +93,6 @@ class TrainingRecord(Displayed):
     choice: Choice | None = None
     members: tuple[Member, ...] = ()
     mean_error: float | None = None
-    margins_after: Mapping[int, Margins] = field(default_factory=dict)
 
     def _headline(self) -> str:
         return f"{self.history['edge'].size:,} rounds{', ended early' * self.ended_early}"
@@ -112,22 +108,6 @@ class TrainingRecord(Displayed):
         errors = self.history["training_error"]
         return float(errors[-1]) if len(errors) else None
 
-    def first(self, n_rounds: int) -> TrainingRecord:
-        """Return the record of the first rounds, one of those in ``margins_after``."""
-        results = self.evals_result
-        if results is not None:
-            results = {
-                name: {part: values[:n_rounds] for part, values in result.items()}
-                for name, result in results.items()
-            }
-        return replace(
-            self,
-            history={name: column[:n_rounds] for name, column in self.history.items()},
-            margins=self.margins_after[n_rounds],
-            ended_early=False,
-            evals_result=results,
-        )
-
 
 class Fitted(NamedTuple):
     """What a fit gives."""
@@ -135,20 +115,10 @@ class Fitted(NamedTuple):
     model: FittedModel
     record: TrainingRecord
 
-    @property
-    def stages(self) -> list[int]:
-        """The numbers of rounds that cross-fitting chooses from."""
-        return sorted(self.record.margins_after) or [self.model.n_rounds]
-
-    def settled(
-        self, n_rounds: int, calibration: Calibration | None, held_out: HeldOut | None
-    ) -> Fitted:
-        """Return the chosen number of rounds, calibrated."""
-        model, record = self
-        if n_rounds < model.n_rounds:
-            model, record = model.first(n_rounds), record.first(n_rounds)
-        record = replace(record, margins_after={}, held_out=held_out)
-        return Fitted(replace(model, calibration=calibration), record)
+    def calibrated(self, calibration: Calibration | None, held_out: HeldOut | None) -> Fitted:
+        """Return the same with a sigmoid, and what votes on examples held out got wrong."""
+        model = replace(self.model, calibration=calibration)
+        return Fitted(model, replace(self.record, held_out=held_out))
 
 
 def vote_by_mass(masses: Sequence[int]) -> FloatArray:

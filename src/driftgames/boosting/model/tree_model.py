@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from driftgames.boosting.model.explanation import Explanation, ShapeFunction
 from driftgames.boosting.model.row_scores import check_example
 from driftgames.boosting.model.stumps import round_to_unit
 from driftgames.boosting.model.tree_scores import TreeVotes
+from driftgames.core.caching import cached_property
 from driftgames.core.typing import FloatArray
 
 

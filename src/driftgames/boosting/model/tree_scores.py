@@ -14,7 +14,6 @@ nor the order of the trees change a bit.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from driftgames.boosting.model.additive_kernels import has_infinity
 from driftgames.boosting.model.row_scores import score_rows
 from driftgames.boosting.model.stumps import exact_weights
 from driftgames.boosting.model.trees import Trees
+from driftgames.core.caching import cached_property
 from driftgames.core.typing import FloatArray, IntArray
 
 BLOCK = 64

@@ -1,0 +1,160 @@
+"""The checks of examples, by scikit-learn's rules: of a fit, and of a prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import check_X_y
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.frames import (
+    Categories,
+    check_types,
+    code_columns,
+    find_categories,
+    is_missing,
+)
+from driftgames.boosting.data.sparse_input import check_sparse
+from driftgames.core.checks import float_errors, shown, unmask
+from driftgames.core.threads import open_threads
+
+INPUT: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": (np.float64, np.float32),
+    "ensure_all_finite": "allow-nan",
+}
+"""The input that scikit-learn's checks allow."""
+
+_LARGE = 1 << 20  # entries from which threads look for infinities
+
+
+def check_examples(
+    booster: Any, X: Any, y: Any, *, reset: bool
+) -> tuple[Any, Array, tuple[Categories | None, ...] | None]:
+    """Return the examples of a fit, categories as codes, and the categories if there are any.
+
+    `frames.code_columns` says what the codes are. The names and the number of columns are noted on
+    the booster with ``reset``, and else compared with those that it has.
+    """
+    X, y = unmask("X", X, missing=True), unmask("y", y)
+    check_labels(y)
+    setting, categorical = booster.categorical_features, None
+    by_type = isinstance(setting, str) and setting == "from_dtype"
+    if not (by_type and isinstance(X, np.ndarray)):  # an array has one type
+        categorical = find_categories(X, setting)
+        check_types(X, categorical)
+    if categorical is None:
+        return *_validate(booster, X, y, reset=reset), None
+    validate_data(booster, X, reset=reset, skip_check_array=True)  # names, number of columns
+    codes, categories = code_columns(X, (None,) * categorical.size, learn=categorical)
+    return *check_X_y(codes, y, estimator=booster, **INPUT), categories
+
+
+def check_labels(y: Any) -> None:
+    """Raise ValueError for a missing label, or for labels of kinds that have no order.
+
+    Arrays of numbers are left to scikit-learn, which looks for infinity.
+
+    >>> check_labels(["a", "b", None])
+    Traceback (most recent call last):
+    ...
+    ValueError: y must not hold missing labels; got None at index 2
+    >>> check_labels(["a", 3, "b"])
+    Traceback (most recent call last):
+    ...
+    ValueError: y must hold labels of one kind, such as strings; got 'a' and 3
+    """
+    try:
+        # as an array of NumPy's choice, "a" and None would both be strings
+        labels = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
+    except ValueError:  # ragged: scikit-learn says so
+        return
+    if labels.ndim != 1 or labels.dtype.kind not in "OMf":
+        return
+    if labels.dtype.kind == "f" and not np.isnan(labels).any():
+        return
+    if labels.dtype.kind == "M":
+        labels = labels.astype("datetime64[us]").astype(object)  # NaT becomes None
+    try:
+        distinct = list(dict.fromkeys(labels.tolist()))
+    except TypeError:  # lists and the like are no labels: scikit-learn says so
+        return
+    if any(map(is_missing, distinct)):
+        where = next(i for i, label in enumerate(labels) if is_missing(label))
+        raise ValueError(
+            f"y must not hold missing labels; got {shown(labels[where])} at index {where}"
+        )
+    for label in distinct[1:]:
+        try:
+            bool(distinct[0] < label)
+        except TypeError as error:
+            raise ValueError(
+                "y must hold labels of one kind, such as strings; "
+                f"got {shown(distinct[0])} and {shown(label)}"
+            ) from error
+
+
+def find_classes(y: Array) -> Array:
+    """Return the labels in order; raise ValueError if there are fewer than two."""
+    check_classification_targets(y)
+    classes = np.unique(y)
+    if classes.size < 2:
+        raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")
+    return classes
+
+
+def check_rows(
+    booster: Any, X: Any, categorical: Sequence[bool] | None, *, finite: bool = True
+) -> Any:
+    """Return examples to predict: numbers, or what the codes of categories are found in.
+
+    ``categorical`` tells which columns hold categories, if any does. Without ``finite``, a plain
+    array is not searched for infinities.
+    """
+    if categorical is None and not finite and is_plain(X) and X.ndim == 2 and len(X):
+        named = hasattr(booster, "feature_names_in_")
+        if not named and X.shape[1] == booster.n_features_in_:
+            return X  # scikit-learn would find nothing, and takes longer than a prediction
+    X = unmask("X", X, missing=True)
+    if categorical is not None:
+        validate_data(booster, X, reset=False, skip_check_array=True)  # names, number of columns
+        check_types(X, categorical)
+        return X
+    check_types(X, None)
+    return _validate(booster, X, "no_validation", reset=False, finite=finite)
+
+
+def _validate(booster: Any, X: Any, y: Any, *, reset: bool, finite: bool = True) -> Any:
+    settings = INPUT
+    if issparse(X):
+        check_sparse(X)
+    elif isinstance(y, str) and is_plain(X) and (not finite or _is_known_finite(X, booster.n_jobs)):
+        settings = {**INPUT, "ensure_all_finite": False}
+    with float_errors("X and y", X):
+        return validate_data(booster, X, y, reset=reset, **settings)
+
+
+def _is_known_finite(X: Array, n_jobs: Any) -> bool:
+    """Look for infinities in many rows with all threads; scikit-learn would take one."""
+    if X.size < _LARGE:
+        return False
+    with open_threads(n_jobs) as (pool, n_threads):
+        if pool is None:
+            return False
+        return all(pool.map(_is_sum_finite, np.array_split(X, n_threads)))
+
+
+def _is_sum_finite(X: Array) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):  # a thread has settings of its own
+        return bool(np.isfinite(X.sum()))
+
+
+def is_plain(X: Any) -> bool:
+    """Return whether these are contiguous rows of float32 or float64."""
+    floats = type(X) is np.ndarray and X.dtype in (np.float32, np.float64)
+    return bool(floats and X.flags.c_contiguous)

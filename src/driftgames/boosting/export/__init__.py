@@ -1,0 +1,1 @@
+"""Forms in which a model leaves the library: ONNX, treelite, a scorecard and a page."""

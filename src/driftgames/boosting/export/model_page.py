@@ -1,0 +1,170 @@
+"""A fitted model as a page to click through: features, reasons, guarantee and scorecard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from driftgames.boosting.export.scorecard_html import render_scorecard
+from driftgames.boosting.model.explanation import CategoryVotes
+from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.boosting.model.mean_votes import credit_votes, mean_by_category, mean_by_value
+from driftgames.core.text import shorten, visible
+from driftgames.core.typing import FloatArray
+from driftgames.plots.explanation_page import ExplanationPage, FeatureShape, Reasons
+
+ValuesOf = Callable[[int], FloatArray]
+"""The values of a feature in the examples; categories are codes."""
+
+
+def make_page(
+    model: FittedModel,
+    importances: FloatArray,
+    title: str,
+    at: int | None,
+    facts: Mapping[str, object],
+    guarantee: str,
+    examples: tuple[Any, ValuesOf, int] | None = None,
+) -> ExplanationPage:
+    """Return the page of a model, seen from the class of number ``at``.
+
+    Default: the last class; the reasons are then those of `FittedModel.explain`. ``examples`` are
+    encoded rows, the values of their features, and how many are explained.
+    """
+    try:
+        tabs = {"Scorecard": render_scorecard(model)}
+    except AttributeError:  # the questions of trees vote together
+        tabs = {}
+    seen_from = len(model.classes) - 1 if at is None else at
+    return ExplanationPage(
+        plain(title),
+        plain(model.classes[seen_from]),
+        _shapes(model, importances, seen_from, examples),
+        [] if examples is None else _reasons(model, at, *examples),
+        {name: plain(value) if isinstance(value, str) else value for name, value in facts.items()},
+        visible(guarantee),
+        tabs,
+    )
+
+
+def plain(text: object) -> str:
+    """Return a text that is short and has no control characters: names come from files."""
+    return visible(shorten(str(text), 60))
+
+
+def _name(model: FittedModel, feature: int) -> str:
+    names = model.feature_names
+    return f"x{feature}" if names is None else plain(names[feature])
+
+
+def _shapes(
+    model: FittedModel,
+    importances: FloatArray,
+    at: int,
+    examples: tuple[Any, ValuesOf, int] | None,
+) -> list[FeatureShape]:
+    """Return what each feature that votes does; those of trees have a mean over examples."""
+    values_of = None if examples is None else examples[1]
+    try:
+        by_class = model.shape_functions()
+    except AttributeError:
+        if examples is not None and examples[0].shape[0]:
+            return _mean_shapes(model, importances, at, examples[0], examples[1])
+        return [
+            FeatureShape(_name(model, j), (), (), importance=float(importances[j]))
+            for j in np.flatnonzero(importances).tolist()
+        ]
+    shapes: Any = by_class[at] if len(by_class) > 1 else by_class[0]
+    sign = -1.0 if len(by_class) == 1 and at == 0 else 1.0
+    made = []
+    for j, shape in shapes.items():
+        sample = None if values_of is None else values_of(j)
+        missing = sign * shape.missing if sample is None or np.isnan(sample).any() else None
+        sample = None if sample is None else sample[np.isfinite(sample)]
+        ends, values, categories = shape.thresholds, shape.values, None
+        if isinstance(shape, CategoryVotes):
+            ends, categories = np.empty(0), [plain(each) for each in shape.categories]
+        else:
+            ends = ends[np.isfinite(ends)]  # what lies above infinity is missing
+            values = values[: ends.size + 1]
+        made.append(
+            FeatureShape(
+                _name(model, j),
+                ends,
+                sign * values,
+                missing,
+                categories,
+                sample,
+                float(importances[j]),
+            )
+        )
+    return made
+
+
+def _mean_shapes(
+    model: FittedModel, importances: FloatArray, at: int, rows: Any, values_of: ValuesOf
+) -> list[FeatureShape]:
+    """Return the mean vote of each feature of trees, by its value in the examples."""
+    credited = credit_votes(model, rows, at, importances.size)
+    made = []
+    for j in np.flatnonzero(importances).tolist():
+        sample, votes = values_of(j), credited.votes[:, j]
+        x = sample[credited.examples]
+        there = np.isfinite(x)
+        names = None if model.encoder is None else model.encoder.categories[j]
+        ends, values = np.empty(0), np.zeros(1)
+        if names is not None:
+            values = mean_by_category(x[there], votes[there], len(names))
+        elif there.any():
+            ends, values = mean_by_value(x[there], votes[there])
+        gone = np.isnan(x)
+        made.append(
+            FeatureShape(
+                _name(model, j),
+                ends,
+                values,
+                float(votes[gone].mean()) if gone.any() else None,
+                None if names is None else [plain(each) for each in names],
+                sample[np.isfinite(sample)],
+                float(importances[j]),
+                is_mean=True,
+            )
+        )
+    return made
+
+
+def _reasons(
+    model: FittedModel, at: int | None, rows: Any, values_of: ValuesOf, n_examples: int
+) -> list[Reasons]:
+    """Return why the model decides as it does on the first examples."""
+    n_shown = min(n_examples, rows.shape[0])
+    if not n_shown:
+        return []
+    p = model.probabilities(model.votes(rows[:n_shown]))
+    reasons = []
+    for i in range(n_shown):
+        explanation = model.explain(rows[i : i + 1], at)
+        parts = zip(explanation.features.tolist(), explanation.contributions.tolist(), strict=True)
+        best = int(p[i].argmax())
+        reasons.append(
+            Reasons(
+                f"example {i}",
+                f"{plain(model.classes[best])}, {p[i, best]:.1%}",
+                [(_name(model, j), _cell(model, j, values_of(j)[i]), v) for j, v in parts if v],
+                explanation.base / (explanation.total or 1.0),
+                plain(explanation.label),
+            )
+        )
+    return reasons
+
+
+def _cell(model: FittedModel, feature: int, value: float) -> object:
+    """Return a value of an example as a reader knows it; codes become categories."""
+    categories = None if model.encoder is None else model.encoder.categories[feature]
+    if np.isnan(value):
+        return "missing"
+    if categories is None:
+        return f"{value:.6g}"
+    return plain(categories[int(value)]) if 0 <= value < len(categories) else "any other"

@@ -1,0 +1,241 @@
+r"""Boosters as ONNX graphs: the trees vote in one node, and the calibration follows.
+
+The inputs become the columns that the weak hypotheses ask about; a TreeEnsembleRegressor adds up
+the votes :math:`\sum_t \alpha_t h_t(x)`; the sum over :math:`\sum_t \alpha_t` is the decision. The
+outputs are ``label``, ``votes`` (the decision function) and ``probabilities``.
+
+Notes
+-----
+A float32 number :math:`x` is at most :math:`\theta` if and only if it is at most :math:`\theta`
+rounded down to float32. So thresholds are rounded down, and each example takes the same way as in
+the booster. Integer votes add up exactly in float32. Other votes are added up in float64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from driftgames.boosting.data.frames import UNKNOWN
+from driftgames.boosting.export.treelite import as_trees
+from driftgames.boosting.model.categories import CategoryEncoder
+from driftgames.boosting.model.category_counts import CategoryColumn
+from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.core.typing import FloatArray
+
+try:
+    from onnx import TensorProto, checker, helper, numpy_helper
+except ImportError as error:
+    raise ImportError('to_onnx needs onnx: pip install "driftgames[onnx]"') from error
+
+_OPSET, _ML_OPSET, _IR = 13, 3, 8  # of 2021: every onnxruntime from 1.11 on runs them
+_OUTPUTS = ("label", "votes", "probabilities")
+_COLUMN = np.array([1])  # the axis of a matrix with one column, or over which is summed
+
+
+def onnx_model(fitted: FittedModel, *, dtype: str, name: str) -> Any:
+    """Return the ONNX model of a fitted model of stumps or trees.
+
+    ``name`` is that of the graph, and ``dtype`` is the type of numbers in the inputs and outputs,
+    float32 or float64.
+    """
+    if dtype not in ("float32", "float64"):
+        raise ValueError(f'dtype must be "float32" or "float64"; got {dtype!r}')
+    graph = _Graph(np.dtype(dtype))
+    votes = graph.cast(_add_votes(graph, fitted), np.float64)
+    total = fitted.vote_weights.sum() if fitted.n_rounds else 1.0
+    votes = graph.add("Div", votes, np.float64(total))
+    _name_label(graph, fitted, votes)
+    of_two = fitted.classes.size == 2
+    shown = graph.add("Squeeze", votes, _COLUMN) if of_two else votes
+    graph.output("votes", graph.cast(shown, graph.dtype), graph.dtype, 1 if of_two else 2)
+    shares = graph.cast(_probabilities(graph, fitted, votes), graph.dtype)
+    graph.output("probabilities", shares, graph.dtype, 2)
+    model = helper.make_model(
+        helper.make_graph(graph.nodes, name, graph.inputs, graph.outputs, graph.constants),
+        opset_imports=[
+            helper.make_opsetid("", _OPSET),
+            helper.make_opsetid("ai.onnx.ml", _ML_OPSET),
+        ],
+        producer_name="driftgames",
+        ir_version=_IR,
+    )
+    checker.check_model(model)
+    return model
+
+
+@dataclass
+class _Graph:
+    """The parts of a graph; a method that adds a value returns its name."""
+
+    dtype: np.dtype[Any]
+    nodes: list[Any] = field(default_factory=list)
+    inputs: list[Any] = field(default_factory=list)
+    outputs: list[Any] = field(default_factory=list)
+    constants: list[Any] = field(default_factory=list)
+
+    def add(self, kind: str, *values: Any, domain: str = "", **attributes: Any) -> str:
+        """Add a node; its ``values`` are names, or arrays, which become constants."""
+        named = [value if isinstance(value, str) else self._keep(value) for value in values]
+        name = f"/{kind}/{len(self.nodes)}"
+        self.nodes.append(
+            helper.make_node(kind, named, [name], name=name, domain=domain, **attributes)
+        )
+        return name
+
+    def _keep(self, constant: npt.ArrayLike) -> str:
+        name = f"/constant/{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(constant), name))
+        return name
+
+    def cast(self, value: str, dtype: npt.DTypeLike) -> str:
+        return self.add("Cast", value, to=_type_of(dtype))
+
+    def input(self, name: str, dtype: npt.DTypeLike, width: int) -> str:
+        shape, taken = ["rows", width], {*_OUTPUTS, *(each.name for each in self.inputs)}
+        while name in taken or name.startswith("/"):
+            name = f"input {name}"
+        self.inputs.append(helper.make_tensor_value_info(name, _type_of(dtype), shape))
+        return name
+
+    def output(self, name: str, value: str, dtype: npt.DTypeLike, n_axes: int) -> None:
+        shape = ["rows", *([None] * (n_axes - 1))]
+        self.outputs.append(helper.make_tensor_value_info(name, _type_of(dtype), shape))
+        self.nodes.append(helper.make_node("Identity", [value], [name]))
+
+
+def _type_of(dtype: npt.DTypeLike) -> int:
+    kind = np.dtype(dtype)
+    return int(TensorProto.STRING if kind.kind in "OU" else helper.np_dtype_to_tensor_dtype(kind))
+
+
+def _add_votes(graph: _Graph, fitted: FittedModel) -> str:
+    """Add the inputs and the votes of all hypotheses, a column for each class if more than two."""
+    trees, weights, integer_votes = as_trees(fitted)
+    n_columns = 1 if fitted.classes.size == 2 else fitted.classes.size
+    exact = graph.dtype == np.float32 and integer_votes
+    columns = _add_columns(graph, fitted)
+    columns = columns if exact else graph.cast(columns, np.float64)
+    threshold = _round_down(trees.threshold) if exact else trees.threshold
+    of_tree = np.repeat(np.arange(trees.n_nodes.size), trees.n_nodes)
+    number = np.arange(of_tree.size) - trees.starts[of_tree]
+    asks = trees.left > 0
+    leaves = np.flatnonzero(~asks)
+    votes = weights[of_tree[leaves]] * trees.vote[leaves].reshape(-1, n_columns)
+    real = np.float32 if exact else np.float64
+
+    def numbers(name: str, values: FloatArray) -> dict[str, Any]:
+        """Return an attribute of floats; doubles are a tensor and have a name of their own."""
+        if exact:
+            return {name: values.astype(real).tolist()}
+        return {f"{name}_as_tensor": numpy_helper.from_array(values.astype(real), name)}
+
+    return graph.add(
+        "TreeEnsembleRegressor",
+        columns,
+        domain="ai.onnx.ml",
+        n_targets=n_columns,
+        nodes_treeids=of_tree.tolist(),
+        nodes_nodeids=number.tolist(),
+        nodes_featureids=np.where(asks, trees.feature, 0).tolist(),
+        nodes_modes=np.where(asks, "BRANCH_LEQ", "LEAF").tolist(),
+        nodes_truenodeids=trees.left.tolist(),
+        nodes_falsenodeids=np.where(asks, trees.left + 1, 0).tolist(),
+        nodes_missing_value_tracks_true=np.where(asks, trees.missing_left, 0).tolist(),
+        target_treeids=np.repeat(of_tree[leaves], n_columns).tolist(),
+        target_nodeids=np.repeat(number[leaves], n_columns).tolist(),
+        target_ids=np.tile(np.arange(n_columns), leaves.size).tolist(),
+        **numbers("nodes_values", np.where(asks, threshold, 0.0)),
+        **numbers("target_weights", votes.ravel()),
+    )
+
+
+def _round_down(thresholds: FloatArray) -> FloatArray:
+    """Return the largest float32 numbers that are at most the thresholds."""
+    with np.errstate(over="ignore"):
+        near = thresholds.astype(np.float32)
+    down = np.where(near > thresholds, np.nextafter(near, np.float32(-np.inf)), near)
+    return np.asarray(down, dtype=np.float64)
+
+
+def _add_columns(graph: _Graph, fitted: FittedModel) -> str:
+    """Add the inputs: one matrix or, where there are categories, one column for each feature."""
+    if fitted.encoder is None:
+        return graph.input("X", graph.dtype, fitted.n_features)
+    features = fitted.encoder.features
+    names: Any = fitted.feature_names
+    if names is None:
+        names = [f"x{j}" for j in range(len(features))]
+    columns = [
+        graph.input(str(name), graph.dtype, 1)
+        if feature is None
+        else _add_categories(graph, str(name), feature)
+        for name, feature in zip(names, features, strict=True)
+    ]
+    return graph.add("Concat", *columns, axis=1)
+
+
+def _add_categories(graph: _Graph, name: str, feature: CategoryColumn) -> str:
+    """Add one input of categories and the columns that it becomes.
+
+    A category is first coded by its number, a missing value by ``n`` and any other by ``n + 1``.
+    """
+    n = len(feature.categories)
+    if all(isinstance(each, str) for each in feature.categories):
+        keys = [*feature.categories, *([] if "" in feature.categories else [""])]
+        code = graph.add(
+            "LabelEncoder",
+            graph.input(name, object, 1),
+            domain="ai.onnx.ml",
+            keys_strings=keys,
+            values_int64s=list(range(len(keys))),
+            default_int64=n + 1,
+        )
+        code = graph.add("Squeeze", code, _COLUMN)
+    else:
+        x = graph.input(name, graph.dtype, 1)
+        known = np.array([feature.categories], dtype=graph.dtype)
+        equal = graph.cast(graph.add("Equal", x, known), np.float32)
+        missing = graph.cast(graph.add("IsNaN", x), np.float32)
+        none = graph.add("Mul", missing, np.float32(0.0))
+        none = graph.add("Add", none, np.float32(0.5))  # less than a hit
+        answers = graph.add("Concat", equal, missing, none, axis=1)
+        code = graph.add("ArgMax", answers, axis=1, keepdims=0)
+    codes = np.append(np.arange(n, dtype=np.float64), [np.nan, UNKNOWN])
+    rows = CategoryEncoder((feature,)).expand(codes[:, None])
+    table = (rows.toarray() if hasattr(rows, "toarray") else rows).astype(graph.dtype)
+    return graph.add("Gather", table, code, axis=0)
+
+
+def _name_label(graph: _Graph, fitted: FittedModel, votes: str) -> None:
+    """Add the label that the votes are for."""
+    classes = fitted.classes
+    if classes.size == 2:
+        at = graph.cast(graph.add("Greater", votes, np.float64(0.0)), np.int64)
+        at = graph.add("Squeeze", at, _COLUMN)
+    else:
+        at = graph.add("ArgMax", votes, axis=1, keepdims=0)
+    labels = classes.astype(object) if classes.dtype.kind in "OU" else classes
+    graph.output("label", graph.add("Gather", labels, at, axis=0), labels.dtype, 1)
+
+
+def _probabilities(graph: _Graph, fitted: FittedModel, votes: str) -> str:
+    """Add what `predict_proba` does to the votes."""
+    n_classes, calibration = fitted.classes.size, fitted.calibration
+    if calibration is not None:
+        z = graph.add("Mul", votes, np.array([calibration.slope]))
+        if n_classes > 2:
+            return graph.add("Softmax", z, axis=1)
+        z = graph.add("Add", z, np.array([calibration.intercept]))
+        first, second = graph.add("Sigmoid", graph.add("Neg", z)), graph.add("Sigmoid", z)
+        return graph.add("Concat", first, second, axis=1)
+    shares = graph.add("Div", graph.add("Add", votes, np.float64(1.0)), np.float64(2.0))
+    if n_classes == 2:
+        return graph.add("Concat", graph.add("Sub", np.float64(1.0), shares), shares, axis=1)
+    total = graph.add("ReduceSum", shares, _COLUMN, keepdims=1)
+    none = graph.add("Equal", total, np.float64(0.0))
+    equal = np.full((1, n_classes), 1.0 / n_classes)
+    return graph.add("Where", none, equal, graph.add("Div", shares, total))

@@ -1,0 +1,307 @@
+"""The steps of a fit, said once for examples in memory, in batches and on a cluster."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from driftgames.boosting.fit.choosing import SizeRace, choose_size, sample_rows
+from driftgames.boosting.fit.folds import Fold, FoldKeys, deal_folds, play_folds
+from driftgames.boosting.fit.job import Job, Plan
+from driftgames.boosting.fit.mean import average
+from driftgames.boosting.fit.race import STAGES
+from driftgames.boosting.fit.source import LocalRows, Opened, Rows, Source, Threads
+from driftgames.boosting.fit.watch import NO_WATCH, Follower, Watch
+from driftgames.boosting.growth.game import Round
+from driftgames.boosting.growth.shape import TreeShape
+from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.choice import Choice
+from driftgames.boosting.model.training_record import (
+    COLUMNS,
+    Fitted,
+    HeldOut,
+    TrainingRecord,
+    vote_by_mass,
+)
+from driftgames.boosting.model.trees import Trees
+from driftgames.core.progress import progress
+from driftgames.core.threads import open_threads
+from driftgames.core.typing import BoolArray, FloatArray
+
+_SECONDS = 0.05  # how long a compiled call plays rounds before it looks at the keyboard
+
+
+USUAL_ROUNDS = 200
+"""The number of rounds where none can be chosen."""
+
+MANY = 10_000
+"""Above this number of examples ``early_stopping="auto"`` stops early, as in scikit-learn."""
+
+
+class NoEdgeWarning(UserWarning):
+    """A fit ended early because no weak hypothesis had a positive edge."""
+
+
+def fit_booster(job: Job, source: Source, watch: Watch = NO_WATCH) -> Fitted:
+    """Fit to examples in memory, in batches or on a cluster: the only order of steps."""
+    plan = make_plan(job, source, watch)
+    held_out = _choose_held_out(plan, source)
+    with open_threads(job.n_jobs) as (pool, n_threads):
+        threads = Threads(pool, n_threads)
+        rows = source.rows(job, plan, held_out, threads)
+        race = _race(job, plan, source, rows, held_out, threads) if plan.races else None
+        if race is not None and plan.averages and (mean := race.mean()) is not None:
+            empty = source.columns.empty_model(mean.encoder)
+            fitted = average(mean, empty, race.dealt, rows.masses, job.settings, race.choice)
+            return fitted.calibrated(mean.calibration if job.calibrate else None, race.held_out)
+        shape, n_rounds, choice = job.shape, plan.n_rounds or USUAL_ROUNDS, None
+        if race is not None:
+            shape, choice = race.shape, race.choice
+            n_rounds = plan.n_rounds or choice.n_estimators
+        shape = shape.fitted_to(source.columns.classes.size, rows.n_rows)
+        votes = None
+        if job.calibrate and plan.folds_share_bins and (race is None or plan.is_watched):
+            votes = _FoldVotes(job, source, rows, shape, threads)
+        if votes is not None and not plan.is_watched:
+            threads = votes.begin(n_rounds)  # beside the fit to all rows
+        with rows.open(job, shape, n_rounds, threads) as opened:
+            follower = None
+            if plan.is_watched:
+                encoder = opened.model.encoder
+                unseen = partial(source.unseen, held_out, encoder)
+                follower = watch.follow(opened.model, plan.stopping, unseen)
+            fitted = boost(job, opened, n_rounds, follower, choice)
+        if race is not None and race.is_of(fitted.model) and not plan.is_watched:
+            return fitted.calibrated(race.calibration if job.calibrate else None, race.held_out)
+        if not job.calibrate:
+            return fitted
+        if votes is not None and votes.dealt.folds and fitted.model.n_rounds:
+            return fitted.calibrated(*votes.judge(fitted.model.n_rounds))
+    return fitted.calibrated(*_refit_folds(job, source, fitted, shape, n_threads))
+
+
+def make_plan(job: Job, source: Source, watch: Watch) -> Plan:
+    """Decide what a fit chooses, and what it plays."""
+    stopping = job.stopping
+    if stopping is not None and job.stops_if_many and source.count() <= MANY:
+        stopping = None
+    is_watched = bool(watch.pairs or watch.callbacks) or stopping is not None
+    n_rounds = job.n_rounds
+    races = job.shape.is_open or n_rounds is None
+    if n_rounds is None and (is_watched or job.stopping is not None):
+        n_rounds = STAGES[-1]
+        races = job.shape.is_open
+    averages = job.ensemble is True or (job.ensemble is None and races and source.makes_means)
+    if job.ensemble is True and not source.makes_means:
+        raise ValueError(f"ensemble=True needs folds, and {source.no_means}; got ensemble=True")
+    if is_watched or job.stopping is not None:
+        if job.ensemble is True:
+            raise ValueError(
+                "ensemble=True takes no eval_set, callbacks or early_stopping: the mean of "
+                "several boosters has no order of rounds"
+            )
+        averages = False
+    holds_out = stopping is not None and not watch.pairs
+    if stopping is not None and holds_out and stopping.validation_fraction is None:
+        if not source.in_memory:
+            raise ValueError(
+                "validation_fraction must be a number, or there must be an eval_set, to stop early "
+                "where the examples are not in memory; got None"
+            )
+        holds_out = False
+    return Plan(
+        n_rounds=n_rounds,
+        races=(races or averages) and source.races,
+        averages=averages,
+        max_bins=job.max_bins,
+        stopping=stopping,
+        is_watched=is_watched,
+        holds_out=holds_out,
+        folds_share_bins=source.folds_share_bins and stopping is None,
+    )
+
+
+def _choose_held_out(plan: Plan, source: Source) -> BoolArray | None:
+    """Return which examples are held out to tell when to stop; None if there are none."""
+    if plan.stopping is None or not plan.holds_out:
+        return None
+    keys = source.keys()
+    return plan.stopping.choose(keys.hashes, keys.labels, source.masses())
+
+
+def _race(
+    job: Job,
+    plan: Plan,
+    source: Source,
+    rows: Rows,
+    held_out: BoolArray | None,
+    threads: Threads,
+) -> SizeRace | None:
+    """Let sizes race on folds; None where a class has one example, so that none is held out."""
+    keys = source.keys()
+    if held_out is not None:
+        keys = keys.take(~held_out)
+    if source.race_on_sample:
+        some = sample_rows(keys)
+        rows, keys = rows.take(some), keys.take(some)
+    assert isinstance(rows, LocalRows)
+    stages = None if plan.is_watched else plan.n_rounds
+    bar = progress("choosing a size", None) if job.verbose else nullcontext(lambda steps: None)
+    with bar as tell:
+        race = choose_size(rows, keys, job.shape, stages, job.rule, threads, tell)
+    if race is not None and source.race_on_sample:
+        return replace(race, on_sample=True)
+    return race
+
+
+class _FoldVotes:
+    """Votes of folds on the same bins as the fit: see `Plan.folds_share_bins`."""
+
+    def __init__(
+        self, job: Job, source: Source, rows: Rows, shape: TreeShape, threads: Threads
+    ) -> None:
+        assert isinstance(rows, LocalRows)
+        self.dealt: FoldKeys = deal_folds(source.keys())
+        self._threads = threads
+        self._n_rounds = 0
+        self._waiting: list[Callable[[], FloatArray]] = []
+        n_classes = source.columns.classes.size
+        _, binned = rows.coded(None, ranked=not shape.is_stump)
+        labels = rows.labels if n_classes > 2 else None
+
+        def make(n_rounds: int, held_out: BoolArray) -> Fold:
+            return Fold(binned, shape, held_out, job.rule, n_rounds, labels, n_classes)
+
+        self._make = make
+
+    def begin(self, n_rounds: int) -> Threads:
+        """Begin to play the folds in other threads; return the threads that are left."""
+        self._n_rounds = n_rounds
+        make = partial(self._make, n_rounds)
+        self._waiting = play_folds(make, self.dealt, n_rounds, self._threads.pool)
+        return Threads(self._threads.pool, 1) if self._waiting else self._threads
+
+    def judge(self, n_rounds: int) -> tuple[Calibration, HeldOut]:
+        """Return the sigmoid and the errors of the votes of all folds after their rounds."""
+        if not self._waiting or n_rounds != self._n_rounds:  # the fit ended before its last round
+            self.begin(n_rounds)
+        return self.dealt.judge([wait() for wait in self._waiting])
+
+
+def _refit_folds(
+    job: Job, source: Source, fitted: Fitted, shape: TreeShape, n_threads: int
+) -> tuple[Calibration, HeldOut | None]:
+    """Return the sigmoid and the errors of folds that are fits of their own.
+
+    Where a class has one example only, none of it can be held out: the votes on the training
+    examples and the prior of the sigmoid have to do.
+    """
+    dealt, model = deal_folds(source.keys()), fitted.model
+    if not dealt.folds or model.n_rounds == 0:
+        everything = np.ones(dealt.labels.size, dtype=bool)
+        return dealt.calibrate(source.votes(model, everything, n_threads), everything), None
+    votes = []
+    for fold in dealt.folds:
+        held_out = dealt.part == fold
+        fold_job = job.for_fold(model.n_rounds, shape, int(np.count_nonzero(~held_out)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit itself has said it
+            one = fit_booster(fold_job, source.select(~held_out))
+        votes.append(source.votes(one.model, held_out, n_threads))
+    return dealt.judge(votes)
+
+
+def boost(
+    job: Job, opened: Opened, n_rounds: int, follower: Follower | None, choice: Choice | None
+) -> Fitted:
+    """Weigh the examples, choose a hypothesis, move them; and again. [LS14, Alg. 6]"""
+    game, empty = opened
+    default_vote = vote_by_mass(game.masses)
+
+    def fitted_to(rounds: list[Round]) -> Fitted:
+        model = replace(
+            empty,
+            hypotheses=game.to_values(rounds),
+            vote_weights=_column(rounds, "vote_weight"),
+            default_vote=np.zeros_like(default_vote) if rounds else default_vote,
+        )
+        history = {name: _column(rounds, name) for name in COLUMNS}
+        margins = game.margins() if rounds else None
+        return Fitted(model, TrainingRecord(history, margins, job.settings, choice=choice))
+
+    bar = progress("boosting", n_rounds) if job.verbose else nullcontext(lambda steps: None)
+    with bar as advance:
+        if follower is None:
+            rounds = _play_all(opened, n_rounds, advance)
+        else:
+            rounds = _play_followed(opened, n_rounds, advance, follower, fitted_to)
+    fitted = fitted_to(rounds)
+    trees = fitted.model.hypotheses
+    if rounds and isinstance(trees, Trees) and not trees.left.any():
+        rounds = []  # constant votes for one class and the other
+        fitted = fitted_to(rounds)
+    stopped = game.finished or (follower is not None and follower.stopped)
+    ended_early = len(rounds) < n_rounds and not stopped
+    if ended_early:
+        message = (
+            f"no weak hypothesis had a positive edge in round {len(rounds) + 1}: the fit ended "
+            f"after {len(rounds)} of {n_rounds} rounds"
+        )
+        if not rounds:
+            heavier = empty.classes.tolist()[heaviest(default_vote)]
+            message += f", and {heavier!r}, the class of most weight, is predicted everywhere"
+        warnings.warn(message, NoEdgeWarning, stacklevel=4)
+    record = replace(fitted.record, ended_early=ended_early)
+    return Fitted(fitted.model, record if follower is None else follower.complete(record))
+
+
+def _play_all(opened: Opened, n_rounds: int, advance: Callable[[int], None]) -> list[Round]:
+    """Play in calls of some hundredths of a second, so that the keyboard is looked at."""
+    game, chunk = opened.game, 1
+    while game.n_rounds < n_rounds and not game.finished:
+        n_asked, before = min(chunk, n_rounds - game.n_rounds), game.n_rounds
+        begun = time.perf_counter()
+        game.advance(n_asked)
+        chunk = chunk * 2 if time.perf_counter() - begun < _SECONDS else max(chunk // 2, 1)
+        advance(game.n_rounds - before)
+        if game.n_rounds < before + n_asked:
+            break
+    return game.rounds(0, game.n_rounds)
+
+
+def _play_followed(
+    opened: Opened,
+    n_rounds: int,
+    advance: Callable[[int], None],
+    follower: Follower,
+    fitted_to: Callable[[list[Round]], Fitted],
+) -> list[Round]:
+    """Play round by round; each is seen by the evaluation sets and the callbacks."""
+    game = opened.game
+    rounds: list[Round] = []
+    follower.score(lambda: fitted_to([]))
+    while len(rounds) < n_rounds and not (game.finished or follower.stopped):
+        latest = game.play(1)
+        if not latest:
+            break
+        rounds.extend(latest)
+        hypothesis, fitted = partial(game.to_values, latest), partial(fitted_to, rounds)
+        follower.see(len(rounds), n_rounds, latest[0], hypothesis, fitted)
+        advance(1)
+    return rounds
+
+
+def heaviest(vote: FloatArray) -> int:
+    """Return the number of the class that `vote_by_mass` votes for."""
+    return int(vote[0] > 0) if vote.size == 1 else int(vote.argmax())
+
+
+def _column(rounds: list[Round], name: str) -> FloatArray:
+    """Return one number of every round."""
+    return np.array([getattr(each, name) for each in rounds], dtype=np.float64)

@@ -1,0 +1,167 @@
+"""What a fit is asked for, what is known of its columns, and the plan that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.cuts import MOST_BINS
+from driftgames.boosting.data.folds import deal_ranks, hold_out
+from driftgames.boosting.data.monotonic import directions
+from driftgames.boosting.fit import folds
+from driftgames.boosting.growth.game import GameRule
+from driftgames.boosting.growth.shape import TreeShape
+from driftgames.boosting.model.categories import CategoryEncoder
+from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.core.checks import shown
+from driftgames.core.typing import BoolArray, IntArray
+
+FEW_BINS = 64
+"""The number of bins for few examples where a size is chosen: a trial is faster then."""
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When a fit stops early: the meanings are those of HistGradientBoostingClassifier."""
+
+    validation_fraction: float | int | None
+    n_iter_no_change: int
+    scoring: Any
+    tol: float
+
+    def choose(self, hashes: Array, labels: IntArray, masses: IntArray) -> BoolArray:
+        """Return which examples are held out; every class keeps examples to train on."""
+        share = self.validation_fraction or 0.0
+        share = share if share < 1 else share / labels.size  # a number of examples
+        held_out = hold_out(deal_ranks(hashes, labels, masses), share)
+        if np.unique(labels[~held_out]).size < np.unique(labels).size or not held_out.any():
+            raise ValueError(
+                f"validation_fraction={shown(self.validation_fraction)} of {labels.size} examples "
+                "must leave examples of each class to train on, and one to hold out"
+            )
+        return held_out
+
+    def is_over(self, scores: list[float]) -> bool:
+        """Whether none of the last scores is better than the one before them, beyond ``tol``."""
+        n = self.n_iter_no_change
+        return len(scores) > n and max(scores[-n:]) <= scores[-n - 1] + self.tol
+
+
+@dataclass(frozen=True)
+class Job:
+    """The checked settings of a fit."""
+
+    rule: GameRule
+    """It weighs the examples."""
+    shape: TreeShape
+    n_rounds: int | None
+    """The number of rounds; None if the examples choose it."""
+    max_bins: int | None
+    """The number of bins; None if it follows from the number of examples."""
+    ensemble: bool | None
+    """Whether the model is a mean of fold boosters; None if that follows from the plan."""
+    calibrate: bool
+    class_weight: Any
+    monotonic_cst: Any
+    stopping: Stopping | None
+    """When a fit stops early; None if it plays all rounds."""
+    stops_if_many: bool
+    """Whether it stops early only above `MANY` examples."""
+    n_jobs: int | None
+    verbose: bool
+    settings: Mapping[str, Any]
+    """What the record of the fit keeps: the settings that the rounds depend on."""
+
+    @property
+    def makes_folds(self) -> bool:
+        """Whether examples are held out, for calibration, for a race or for early stopping."""
+        return (
+            self.calibrate
+            or self.stopping is not None
+            or self.n_rounds is None
+            or self.shape.is_open
+            or self.ensemble is True
+        )
+
+    def for_fold(self, n_rounds: int, shape: TreeShape, n_examples: int) -> Job:
+        """Return the same job for one more fit, to fewer examples, of a known size."""
+        leaves = shape.most_leaves
+        shape = replace(
+            shape,
+            max_leaves=None if leaves is None else min(leaves, n_examples),
+            min_samples_leaf=max(1, min(shape.min_samples_leaf, n_examples // 2)),
+        )
+        return replace(
+            self,
+            n_rounds=n_rounds,
+            shape=shape,
+            ensemble=False,
+            calibrate=False,
+            stopping=None,
+            verbose=False,
+        )
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is known of the columns of the examples, and of their labels."""
+
+    classes: Array
+    n_features: int
+    names: Array | None = None
+
+    def empty_model(self, encoder: CategoryEncoder | None) -> FittedModel:
+        """Return a model of no rounds for these columns."""
+        return FittedModel(self.classes, self.n_features, feature_names=self.names, encoder=encoder)
+
+    def constraints(self, monotonic_cst: Any, encoder: CategoryEncoder | None) -> IntArray | None:
+        """Return the monotonic constraint of each column, checked; None if there is none."""
+        if monotonic_cst is None:
+            return None
+        signs = directions(monotonic_cst, self.n_features, self.names)
+        if not signs.any():
+            return None
+        if self.classes.size > 2:
+            raise ValueError(
+                f"monotonic_cst is for two classes; got it beside {self.classes.size} classes"
+            )
+        if encoder is None:
+            return signs
+        for j, feature in enumerate(encoder.features):
+            if feature is not None and signs[j]:
+                raise ValueError(f"monotonic_cst must be 0 for categories; feature {j} holds some")
+        return np.asarray(signs[encoder.feature])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit chooses, what it plays and what follows the rounds."""
+
+    n_rounds: int | None
+    """The number of rounds; None if it is chosen."""
+    races: bool
+    """Whether folds race: they choose a size, or their mean is the model."""
+    averages: bool
+    """Whether the model is the mean of the boosters of the folds."""
+    max_bins: int | None
+    stopping: Stopping | None
+    is_watched: bool
+    """Whether something follows the rounds, and may stop them."""
+    holds_out: bool
+    """Whether examples are held out of the fit that tell when to stop."""
+    folds_share_bins: bool
+    """Whether votes of folds come from fits on the same bins, in which held-out rows weigh zero.
+
+    Else folds are fits of their own: where a fold must not see the labels of its held-out rows in
+    its ranks of categories, and where rows are held out for early stopping.
+    """
+
+    def bins_for(self, count: Callable[[], int]) -> int:
+        """Return the number of bins; ``count`` returns the number of examples."""
+        if self.max_bins is not None:
+            return self.max_bins
+        return FEW_BINS if self.races and count() < folds.SMALL else MOST_BINS

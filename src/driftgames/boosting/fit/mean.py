@@ -1,0 +1,221 @@
+"""The mean of the boosters of folds as one model.
+
+The mean is made of the folds of the winner of a race. The folds of the size of the second least
+log-loss join them, and those of the third, if that lowers the log-loss on the examples held out.
+Few examples are dealt to folds several times: then the means of all deals are averaged.
+
+The mean of boosters is one booster: that of all their hypotheses, with a weight for each vote. The
+boosters take turns, round by round, so that the first hypotheses are a mean too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from driftgames.boosting.fit.folds import Fold, FoldKeys, exact_mean
+from driftgames.boosting.fit.race import MOST_SIZES, Entrant
+from driftgames.boosting.growth.binned_trees import to_trees
+from driftgames.boosting.growth.game import Round
+from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.categories import CategoryEncoder
+from driftgames.boosting.model.choice import Choice
+from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.boosting.model.stumps import Stumps
+from driftgames.boosting.model.training_record import (
+    COLUMNS,
+    Fitted,
+    Member,
+    TrainingRecord,
+    take_turns,
+)
+from driftgames.boosting.model.votes import winners
+from driftgames.certificates.margins import Margins
+from driftgames.core.typing import FloatArray, IntArray
+
+_UNITS = 2**20  # parts of a vote
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of the boosters of several entrants: sizes, and deals of them.
+
+    ``weights`` are those of one vote of each entrant. ``votes`` are on all examples: the mean of
+    the boosters. The ``calibration`` and the ``log_loss`` are of the mean of those boosters that
+    hold an example out.
+    """
+
+    entrants: tuple[Entrant, ...]
+    weights: tuple[float, ...]
+    votes: FloatArray
+    calibration: Calibration
+    log_loss: float
+
+    @classmethod
+    def weigh(cls, entrants: Sequence[Entrant], weights: Sequence[float]) -> Mean:
+        """Return the mean of entrants with these weights."""
+        shares = [w * each.n_votes for w, each in zip(weights, entrants, strict=True)]
+        held_out = _combine(shares, [each.held_out[each.best] for each in entrants])
+        votes = _combine(shares, [each.mean_votes() for each in entrants])
+        fitted, losses = entrants[0].judge(held_out)
+        loss = exact_mean(losses, entrants[0].masses)
+        return cls(tuple(entrants), tuple(weights), votes, fitted, loss)
+
+    @classmethod
+    def of(cls, parts: Sequence[Mean]) -> Mean | None:
+        """Return the mean of means, each weighed by the slope of its sigmoid.
+
+        So the logarithms of the odds are averaged. Weights are rounded to multiples of ``2**-20``:
+        votes then add up exactly. None if one has no slope.
+        """
+        if len(parts) == 1:
+            return parts[0]
+        slopes = [each.calibration.slope for each in parts]
+        if min(slopes) <= 0.0:
+            return None
+        each_vote = [slope / part.share for slope, part in zip(slopes, parts, strict=True)]
+        flat = [
+            (entrant, weight * by)
+            for part, by in zip(parts, each_vote, strict=True)
+            for entrant, weight in zip(part.entrants, part.weights, strict=True)
+        ]
+        most = max(weight for _, weight in flat)
+        weights = [max(round(weight / most * _UNITS), 1) / _UNITS for _, weight in flat]
+        return cls.weigh([entrant for entrant, _ in flat], weights)
+
+    @property
+    def encoder(self) -> CategoryEncoder | None:
+        """The encoder of one of the folds."""
+        return self.entrants[0].encoders[0]
+
+    @property
+    def share(self) -> float:
+        """The sum of the weights of all votes."""
+        return sum(w * each.n_votes for w, each in zip(self.weights, self.entrants, strict=True))
+
+
+def best_mean(ranked: Sequence[Entrant]) -> Mean | None:
+    """Return the mean of the boosters of the winner, and of one size or two more if better.
+
+    ``ranked`` are the sizes, the winner first. None if the winner has no hypothesis.
+    """
+    best: Mean | None = None
+    parts: list[Mean] = []
+    for entrant in ranked[:MOST_SIZES]:
+        if entrant.n_votes == 0:
+            break
+        parts.append(Mean.weigh([entrant], [1.0]))
+        mean = Mean.of(parts)
+        if mean is not None and (best is None or mean.log_loss < best.log_loss):
+            best = mean
+    return best
+
+
+def _combine(shares: Sequence[float], parts: Sequence[FloatArray]) -> FloatArray:
+    """Return the mean of votes by their shares."""
+    if len(parts) == 1:
+        return parts[0]
+    total = sum(share * part for share, part in zip(shares, parts, strict=True))
+    return np.asarray(total / sum(shares))
+
+
+def average(
+    mean: Mean,
+    empty: FittedModel,
+    dealt: FoldKeys,
+    masses: IntArray,
+    settings: Mapping[str, Any],
+    choice: Choice,
+) -> Fitted:
+    """Return a mean of boosters as a model; ``masses`` are the sample weights of the examples."""
+    folds = [fold for entrant in mean.entrants for fold in entrant.folds]
+    played = [rounds for entrant in mean.entrants for rounds in entrant.played()]
+    union, parts = _hypotheses(mean, folds, played)
+    turns = take_turns([len(each) for each in played])
+    n_folds = len(mean.entrants[0].folds)
+    weights = [_weigh(*each) for each in zip(np.repeat(mean.weights, n_folds), played, strict=True)]
+    rounds = [each for part in played for each in part]
+
+    def column(name: str) -> FloatArray:
+        return np.array([getattr(each, name) for each in rounds], dtype=np.float64)[turns]
+
+    model = replace(
+        empty,
+        hypotheses=_join([part for part in parts if len(part)]).take(turns),
+        vote_weights=np.concatenate(weights)[turns],
+        encoder=union,
+        calibration=mean.calibration,
+    )
+    seen = np.ones(masses.size, dtype=bool)
+    if len(folds) == 1:  # the promise of one booster is about the examples that it has seen
+        seen = dealt.part != dealt.folds[0]
+    votes, labels = mean.votes[seen], dealt.labels[seen]
+    wrong = winners(votes) != labels
+    members = [
+        Member(len(each), fold.learner.mass, k % n_folds)
+        for k, (each, fold) in enumerate(zip(played, folds, strict=True))
+    ]
+    record = TrainingRecord(
+        {name: column(name) for name in COLUMNS},
+        _margins(votes, labels, masses[seen]),
+        settings,
+        choice=choice,
+        members=tuple(members),
+        mean_error=int(masses[seen][wrong].sum()) / int(masses[seen].sum()),
+    )
+    return Fitted(model, record)
+
+
+def _hypotheses(
+    mean: Mean, folds: Sequence[Fold], played: Sequence[Sequence[Round]]
+) -> tuple[CategoryEncoder | None, list[Any]]:
+    """Return the hypotheses of each fold, and the encoder of the columns of all of them."""
+    encoders = [each for entrant in mean.entrants for each in entrant.encoders]
+    known = [each for each in encoders if each is not None]
+    union = CategoryEncoder.union(known)
+    several_sizes = len({entrant.max_leaves for entrant in mean.entrants}) > 1
+    parts: list[Any] = []
+    for number, (fold, rounds) in enumerate(zip(folds, played, strict=True)):
+        part: Any = fold.to_values(rounds)
+        if isinstance(part, Stumps) and several_sizes:  # beside trees
+            part = to_trees([each.tree for each in rounds], fold.learner.data.cuts)
+        if union is not None:
+            part = _renumber(part, union.columns_of(known, number))
+        parts.append(part)
+    return union, parts
+
+
+def _weigh(weight: float, rounds: Sequence[Round]) -> FloatArray:
+    """Return the weights of a booster's votes: ``weight`` on average, however it weighs them."""
+    own = np.array([each.vote_weight for each in rounds], dtype=np.float64)
+    return own * (weight * own.size / math.fsum(own.tolist())) if rounds else own
+
+
+def _join(parts: Sequence[Any]) -> Any:
+    """Return the stumps, or the trees, of all parts as one."""
+    kind = type(parts[0])
+    return kind(
+        **{
+            each.name: np.concatenate([getattr(part, each.name) for part in parts])
+            for each in fields(kind)
+        }
+    )
+
+
+def _renumber(hypotheses: Any, columns: IntArray) -> Any:
+    """Return hypotheses that ask about other columns; a leaf asks about none."""
+    feature = hypotheses.feature
+    return replace(hypotheses, feature=np.where(feature >= 0, columns[feature], feature))
+
+
+def _margins(votes: FloatArray, labels: IntArray, masses: IntArray) -> Margins:
+    """Return the margins of examples; of several classes, those of all pairs with a label."""
+    if votes.ndim == 1:
+        return Margins.on_grid(np.where(labels == 1, votes, -votes), masses)
+    own = labels[:, None] == np.arange(votes.shape[1])
+    copies = np.where(own, votes.shape[1] - 1, 1) * masses[:, None]
+    return Margins.on_grid(np.where(own, votes, -votes).ravel(), copies.ravel())

@@ -1,0 +1,107 @@
+"""What a fit promises: about new examples, and about the margins of a mean of boosters.
+
+A promise about new examples must hold whatever the held-out examples chose. So the chance of a miss
+is divided among all candidates that they could have chosen, and where these cannot be counted
+nothing is promised.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from driftgames.boosting.fit.race import STAGES
+from driftgames.boosting.model.choice import Choice
+from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.boosting.model.held_out_losses import count_sigmoids
+from driftgames.boosting.model.training_record import TrainingRecord, take_turns
+from driftgames.certificates.certificate import Bound
+from driftgames.certificates.margins import MarginCertificate, MemberEdges
+from driftgames.certificates.new_examples import MEAN, OWN, REFIT, NewExamples, name_boosters
+from driftgames.certificates.new_log_loss import NewLogLoss
+
+
+def promise_of(record: TrainingRecord, n_classes: int = 2) -> NewExamples:
+    """Return what a fit promises about new examples."""
+    held_out, members = record.held_out, record.members
+    if held_out is None or not held_out.n_examples:
+        return NewExamples((), (), caveat=_none_held_out(record))
+    n_folds = len(held_out.n_examples)
+    model = REFIT
+    if members:
+        model = OWN if len(members) == n_folds == 1 else MEAN
+    n_candidates, caveat = _count_candidates(record)
+    n_examples, n_errors, losses = held_out
+    log_loss = NewLogLoss(
+        losses,
+        name_boosters(model, n_folds),
+        n_classes,
+        n_candidates * count_sigmoids(n_classes),
+        caveat=caveat if losses else caveat or "the sigmoid of the probabilities is too steep",
+    )
+    return NewExamples(n_examples, n_errors, model, n_candidates, caveat=caveat, log_loss=log_loss)
+
+
+def _none_held_out(record: TrainingRecord) -> str:
+    if record.choice is not None:
+        return "a class has too few examples to hold one out"
+    return "no examples were held out; calibrate=True holds some out if each class has two examples"
+
+
+def _count_candidates(record: TrainingRecord) -> tuple[int, str]:
+    """Return from how many candidates the examples held out chose, or why they cannot be counted.
+
+    Each size after each number of rounds is a candidate. What is promised is about the boosters of
+    the chosen one, also where the model is a mean of theirs and of others.
+    """
+    if record.ended_early:
+        return 1, "the fit ended early, and the examples held out had a part in that"
+    sizes, stages = _raced(record.choice)
+    stopping = record.settings.get("early_stopping")
+    if stopping and not record.members:
+        n_rounds = len(record.history["edge"])
+        stages *= n_rounds * (n_rounds + 1)
+    return sizes * stages, ""
+
+
+def _raced(choice: Choice | None) -> tuple[int, int]:
+    """Return how many sizes and how many numbers of rounds could have been chosen."""
+    if choice is None:
+        return 1, 1
+    sizes = {trial.max_leaves for trial in choice.trials}
+    # every size plays two stages at least, where there are several
+    several = len({trial.n_estimators for trial in choice.trials}) > 1
+    return len(sizes), len(STAGES) if several else 1
+
+
+def mean_certificate(
+    title: str, model: FittedModel, record: TrainingRecord, bound: Bound
+) -> MarginCertificate:
+    """Return the certificate of a mean of boosters, from the edges of each."""
+    assert record.margins is not None
+    members, margins = record.members, record.margins
+    counts = [each.n_rounds for each in members]
+    member = np.repeat(np.arange(len(counts)), counts)[take_turns(counts)]
+    n_folds = 1 + max(each.fold for each in members)
+    shares = np.bincount(member, weights=model.vote_weights, minlength=len(members))
+    held = shares.reshape(-1, n_folds).max(axis=1)  # each deal holds an example out once
+    examples = sum(each.mass for each in members[:n_folds]) // (n_folds - 1)
+    copies = int(margins.masses.sum()) // examples  # pairs of one example
+    edges = record.history["edge"]
+    parts = [
+        MemberEdges(each.n_rounds, float(edges[member == k].mean()), copies * each.mass)
+        for k, each in enumerate(members)
+        if each.n_rounds
+    ]
+    error = float(record.mean_error or 0.0)
+    return MarginCertificate.of_mean(
+        title, margins, error, parts, float(held.sum() / shares.sum()), bound
+    )
+
+
+def no_certificate(title: str, record: TrainingRecord) -> MarginCertificate:
+    """Return the certificate of a mean of boosters for which no bound is known."""
+    assert record.margins is not None
+    n_rounds = sum(each.n_rounds for each in record.members)
+    caveat = "no bound is known for a mean of such boosters; ensemble=False has one"
+    error = float(record.mean_error or 0.0)
+    return MarginCertificate.of_game_value(title, n_rounds, record.margins, error, 1.0, caveat)
