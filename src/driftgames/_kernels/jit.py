@@ -73,34 +73,41 @@ class _CollectLater(event.Listener):  # type: ignore[misc]  # numba is untyped
 event.register("numba:compile", _CollectLater())
 
 
+def _compile(function: F, compiler: Callable[[F], F], **options: Any) -> F:
+    cast(Any, function).compiler = compiler  # `templates` compiles copies in the same way
+    return cast(F, njit(**options)(function))
+
+
 def kernel(function: F) -> F:
     """Compile a loop over chips, rounds or rows."""
-    return cast(F, njit(cache=True, nogil=True, **_COMMON)(function))
+    return _compile(function, kernel, cache=True, nogil=True, **_COMMON)
 
 
 def allocating_kernel(function: F) -> F:
     """Compile a loop that makes arrays, or returns some to Python."""
-    return cast(F, njit(cache=True, nogil=True, **{**_COMMON, "_nrt": True})(function))
+    return _compile(
+        function, allocating_kernel, cache=True, nogil=True, **{**_COMMON, "_nrt": True}
+    )
 
 
 def brief_kernel(function: F) -> F:
     """Compile a step of some 100 ns. It keeps the GIL, because releasing it takes as long."""
-    return cast(F, njit(cache=True, **_COMMON)(function))
+    return _compile(function, brief_kernel, cache=True, **_COMMON)
 
 
 def inner_kernel(function: F) -> F:
     """Compile a part of a kernel that Python itself never calls."""
-    return cast(F, njit(**_LINKED)(function))
+    return _compile(function, inner_kernel, **_LINKED)
 
 
 def scalar(function: F) -> F:
     """Compile a function of values that is inlined wherever a kernel calls it."""
-    return cast(F, njit(cache=True, forceinline=True, **_COMMON)(function))
+    return _compile(function, scalar, cache=True, forceinline=True, **_COMMON)
 
 
 def inner_scalar(function: F) -> F:
     """Compile a function of values that Python itself never calls."""
-    return cast(F, njit(forceinline=True, **_LINKED)(function))
+    return _compile(function, inner_scalar, forceinline=True, **_LINKED)
 
 
 def specialise(loop: F, compiler: Callable[[F], F], **functions: Any) -> F:

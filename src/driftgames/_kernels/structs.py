@@ -90,6 +90,15 @@ class Struct:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
 
 
+def new_counters(*integers: str, reals: Sequence[str] = ()) -> npt.NDArray[Any]:
+    """Return one record of zeros for a struct: integers and floats that kernels may change.
+
+    Both Python and kernels write ``counters = struct.counters[0]`` and ``counters.n += 1``.
+    """
+    fields = [(name, np.int64) for name in integers] + [(name, np.float64) for name in reals]
+    return np.zeros(1, np.dtype(fields, align=True)).view(np.recarray)
+
+
 @cache
 def _struct_type(struct: type[Struct], kinds: tuple[Any, ...]) -> StructType:
     members = tuple(

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from driftgames._kernels.jit import kernel
+from driftgames._kernels.templates import instantiate
 from driftgames.boosting import (
     AdaBoostClassifier,
     NHBoostClassifier,
@@ -14,10 +16,8 @@ from driftgames.boosting import (
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.growth.binned_trees import from_stumps
-from driftgames.boosting.growth.compiled_steps import compile_scaling
 from driftgames.boosting.growth.mistake_engine import MistakeEngine, scale_raw
-from driftgames.boosting.growth.nodes import N_ROUNDS
-from driftgames.boosting.growth.positions import WIDTH
+from driftgames.boosting.growth.positions import scale_weights
 from driftgames.boosting.growth.shape import STUMP, TreeShape
 from driftgames.boosting.growth.tree_training_set import TreeRows
 from driftgames.boosting.model.stumps import Stumps
@@ -82,10 +82,10 @@ def test_a_tied_vote_is_for_class_0(kind):
         y = np.repeat([False, True], [31, 992])
         data = bin_examples(y[:, None] * 1.0, y, np.ones(y.size, dtype=np.int64), 255)
         engine = MistakeEngine(data, TreeShape(2), data.sample_weights, 5)
-        engine.keeper.masses[:, :5] = masses
-        engine.keeper.at[[N_ROUNDS, WIDTH]] = 4, 5
-        engine.keeper.raw[:5] = 1.0
-        _, wrong = compile_scaling()(engine.keeper, 0)
+        engine.positions.masses[:, :5] = masses
+        engine.positions.counters[0].width = 5
+        engine.positions.unscaled[:5] = 1.0
+        _, wrong = instantiate(scale_weights, kernel)(engine.positions, 4, 0)
     assert wrong == 8 + 16 + 128 + 256 + 512
 
 

@@ -1,4 +1,4 @@
-"""More than two classes: chips are pairs of an example and a label (see `pair_rows`)."""
+"""More than two classes: chips are pairs of an example and a label (see `several_classes`)."""
 
 from __future__ import annotations
 
