@@ -39,31 +39,32 @@ class Part(ModuleType):
 
 
 def as_part(name: str, **members: Any) -> ModuleType:
-    """Return functions and constants as a module that a `Part` may be bound to."""
+    """Return functions and constants as a module."""
     module = ModuleType(name)
     vars(module).update(members)
     return module
 
 
-def instantiate(function: F, compiler: Compiler | None = None, /, **parts: ModuleType) -> F:
+def instantiate(function: F, compiler: Compiler | None = None, /, **parts: object) -> F:
     """Return a copy of ``function`` that is compiled for the given parts.
 
-    A function that has been decorated is compiled as its decorator says, if no other ``compiler``
-    is given. The same copy is returned for the same parts.
+    A part is a module, an object whose attributes are functions and constants, or an integer. A
+    function that has been decorated is compiled as its decorator says, if no other ``compiler`` is
+    given. The same parts give the same copy.
     """
     with _LOCK:  # fits in several threads ask for the same copies
         return cast(F, _instances(frozenset(parts.items())).bind(function, compiler))
 
 
 @cache
-def _instances(parts: frozenset[tuple[str, ModuleType]]) -> _Instances:
+def _instances(parts: frozenset[tuple[str, object]]) -> _Instances:
     return _Instances(dict(parts))
 
 
 class _Instances:
     """The functions that are compiled for the same parts."""
 
-    def __init__(self, parts: dict[str, ModuleType]) -> None:
+    def __init__(self, parts: dict[str, object]) -> None:
         self._parts = parts
         self._bound: dict[tuple[Any, Compiler | None], Any] = {}
         self._checksums: dict[FunctionType, int] = {}
@@ -90,27 +91,32 @@ class _Instances:
                 changed[name] = bound
         if not changed and compiler is None:
             return function
-        copy = FunctionType(source.__code__, {**source.__globals__, **changed}, source.__name__)
+        names = {**source.__globals__, **changed}
+        further = source.__defaults__, source.__closure__
+        copy = FunctionType(source.__code__, names, source.__name__, *further)
         copy.__doc__, copy.__module__ = source.__doc__, source.__module__
         checksum = _checksum(copy, self._checksums)
         copy.__name__ = copy.__qualname__ = f"{source.__name__}_{checksum:08x}"
         return (compiler or source.compiler)(copy)
 
-    def _bind_module(self, module: ModuleType, user: FunctionType) -> ModuleType:
+    def _bind_module(self, module: ModuleType, user: FunctionType) -> ModuleType | int:
         """Return a module with copies of the functions that ``user`` may call in it."""
-        bound = module
+        bound: object = module
         if isinstance(module, Part):
             if module.__name__ not in self._parts:
                 raise TypeError(f"{user.__name__} refers to {module.__name__}, which is not bound")
             bound = self._parts[module.__name__]
+            if isinstance(bound, int):
+                return bound
         held = vars(bound)
         members = {name: held[name] for name in user.__code__.co_names if name in held}
         copies = {
             name: self.bind(value) for name, value in members.items() if hasattr(value, "py_func")
         }
-        if all(copies[name] is members[name] for name in copies):
+        same = all(copies[name] is members[name] for name in copies)
+        if same and isinstance(bound, ModuleType):
             return bound
-        return as_part(bound.__name__, **{**members, **copies})
+        return as_part(module.__name__, **{**members, **copies})
 
 
 def _plain(value: object) -> FunctionType | None:

@@ -12,16 +12,14 @@ from numba.np.unsafe.ndarray import to_fixed_tuple
 from numpy.ctypeslib import as_ctypes
 
 from driftgames._kernels.callbacks import compile_callback
-from driftgames._kernels.jit import specialise
+from driftgames._kernels.templates import Part, instantiate
 from driftgames.boosting.growth.positions import RULE_ARGUMENTS, Rule
 from driftgames.boosting.weights.by_mistakes import MistakeWeights
 from driftgames.core.typing import FloatArray, IntArray
 from driftgames.potentials import Potential
-from driftgames.potentials.compiled import CompiledPotential, Exponent, Kernels, Weight
+from driftgames.potentials.compiled import CompiledPotential, Kernels
 
-weight: Weight = NotImplemented  # names for `specialise` to bind
-exponent: Exponent = NotImplemented
-N_PARAMETERS: int = NotImplemented
+potential, n_parameters = Part("potential"), Part("n_parameters")
 
 
 @dataclass(frozen=True)
@@ -54,16 +52,16 @@ class PotentialWeights(MistakeWeights):
 @cache
 def _compile_loop(kernels: Kernels, n_parameters: int) -> Any:
     """Return the loop over numbers of mistakes for a potential."""
-    bound = {"weight": kernels.weight, "exponent": kernels.exponent, "N_PARAMETERS": n_parameters}
-    return specialise(_weigh_mistakes, compile_callback(*RULE_ARGUMENTS), **bound)
+    callback = compile_callback(*RULE_ARGUMENTS)
+    return instantiate(_weigh_mistakes, callback, potential=kernels, n_parameters=n_parameters)
 
 
 def _weigh_mistakes(
     parameters: Any, first: int, t: int, edge_sum: float, masses: Any, n: int, out: Any
 ) -> None:
     """Write the weights of numbers of mistakes, relative to the scale of the last one."""
-    theta = to_fixed_tuple(carray(parameters, N_PARAMETERS), N_PARAMETERS)
+    theta = to_fixed_tuple(carray(parameters, n_parameters), n_parameters)
     origin = (t - 1) / 2 - edge_sum
-    log_scale = exponent(origin - float(first + n - 1), float(t), theta)
+    log_scale = potential.exponent(origin - float(first + n - 1), float(t), theta)
     for k in range(n):
-        out[k] = weight(origin - float(first + k), float(t), log_scale, theta)
+        out[k] = potential.weight(origin - float(first + k), float(t), log_scale, theta)
