@@ -18,8 +18,6 @@ import numba
 from numba import njit
 from numba.core import event
 
-from driftgames._kernels.linking import LinkedCompiler
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _COMMON: dict[str, Any] = {
@@ -29,11 +27,12 @@ _COMMON: dict[str, Any] = {
     "_nrt": False,  # a kernel that neither makes nor returns arrays compiles faster without
 }
 
-_LINKED: dict[str, Any] = {
-    **_COMMON,
-    "no_cpython_wrapper": True,
-    "pipeline_class": LinkedCompiler,
-}
+try:
+    from driftgames._kernels.linking import LinkedCompiler
+except (ImportError, AttributeError):  # Numba's private parts differ from those of today
+    _LINKED = _COMMON
+else:
+    _LINKED = {**_COMMON, "no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
 
 if numba.config.DISABLE_JIT:  # vector intrinsics exist in compiled code only
     warnings.warn(
