@@ -17,9 +17,9 @@ def floors() -> list[str]:
     project = tomllib.loads(PROJECT.read_text())["project"]
     found = []
     for requirement in project["dependencies"]:
-        match = re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement)
+        match = re.fullmatch(r"([\w.-]+)>=([\w.]+)(,<[\w.]+)?", requirement)
         if match is None:
-            raise ValueError(f"a dependency must be NAME>=VERSION; got {requirement!r}")
+            raise ValueError(f"a dependency must be NAME>=VERSION[,<VERSION]; got {requirement!r}")
         found.append(f"{match[1]}=={match[2]}")
     return found
 

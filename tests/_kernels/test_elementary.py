@@ -18,25 +18,30 @@ from driftgames._kernels.elementary import (
     scaled_kummer,
     sinh,
 )
-from driftgames._kernels.jit import kernel, specialise
+from driftgames._kernels.jit import kernel
 from driftgames._kernels.lanes import LANES, load, store
+from driftgames._kernels.templates import Part, as_part, instantiate
 
 WORST = 5e-15
 
+part = Part("part")
 
+
+@kernel
 def _in_lanes(x, out):
     for i in range(0, x.size, LANES):
-        store(out, i, each(load(x, i, 1.0)))  # noqa: F821 (bound by `specialise`)
+        store(out, i, part.each(load(x, i, 1.0)))
 
 
+@kernel
 def _one_by_one(x, out):
     for i in range(x.size):
-        out[i] = each(x[i])  # noqa: F821
+        out[i] = part.each(x[i])
 
 
 FUNCTIONS = {f.__name__: f for f in (exp, expm1, sinh, log, log1p, scaled_erfc, scaled_kummer)}
 LOOPS = {
-    name: (specialise(_in_lanes, kernel, each=f), specialise(_one_by_one, kernel, each=f))
+    name: [instantiate(loop, part=as_part("part", each=f)) for loop in (_in_lanes, _one_by_one)]
     for name, f in FUNCTIONS.items()
 }
 

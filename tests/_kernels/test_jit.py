@@ -1,4 +1,4 @@
-"""Loops bound to functions: each combination has its own name in the cache."""
+"""How kernels are compiled: without leave to re-order, and with the garbage collector paused."""
 
 import ast
 import gc
@@ -14,97 +14,13 @@ from numba.core import event
 
 import driftgames
 from driftgames._kernels.arithmetic import greater, lesser
-from driftgames._kernels.jit import kernel, scalar, specialise
-
-FACTOR = 2.0
-
-
-@scalar
-def inner(x):
-    return x * FACTOR
-
-
-@scalar
-def doubled(x):
-    return inner(x)
-
-
-@scalar
-def squared(x):
-    return x * x
-
-
-def _loop(values, out):
-    for i in range(values.size):
-        out[i] = each(values[i])  # noqa: F821 (bound by `specialise`)
+from driftgames._kernels.jit import kernel, scalar
 
 
 @kernel
 def _between(values, low, high, out):
     for i in range(values.size):
         out[i] = lesser(greater(values[i], low), high)
-
-
-def _apply(loop, values):
-    out = np.empty_like(values)
-    loop(values, out)
-    return out.tolist()
-
-
-def test_a_loop_calls_what_it_was_bound_to():
-    values = np.array([1.0, 2.0, 3.0])
-    assert _apply(specialise(_loop, kernel, each=doubled), values) == [2.0, 4.0, 6.0]
-    assert _apply(specialise(_loop, kernel, each=squared), values) == [1.0, 4.0, 9.0]
-
-
-def test_names_differ_by_what_is_called_however_deep():
-    global FACTOR
-
-    def name():
-        return specialise(_loop, lambda function: function, each=doubled).__name__
-
-    first = name()
-    assert name() == first
-    assert specialise(_loop, lambda f: f, each=squared).__name__ != first
-    try:
-        FACTOR = 3.0  # a constant two calls down
-        assert name() != first
-    finally:
-        FACTOR = 2.0
-
-
-def _scaled_by(factor):
-    @numba.njit
-    def scaled(x):
-        return x * factor
-
-    return scaled
-
-
-TABLE = np.array([1.0, 2.0])
-
-
-@numba.njit
-def looked_up(x):
-    return x * TABLE[1]
-
-
-def test_a_value_in_a_closure_or_an_array_is_compiled_in_and_so_part_of_the_name(monkeypatch):
-    values = np.array([1.0])
-    for factor in (2.0, 3.0, 5.0):
-        assert _apply(specialise(_loop, kernel, each=_scaled_by(factor)), values) == [factor]
-    first = specialise(_loop, lambda f: f, each=looked_up).__name__
-    monkeypatch.setitem(globals(), "TABLE", np.array([1.0, 7.0]))
-    assert specialise(_loop, lambda f: f, each=looked_up).__name__ != first
-
-
-@numba.njit
-def halvings(x):
-    return 0.0 if x < 1.0 else 1.0 + halvings(x / 2.0)
-
-
-def test_a_function_may_call_itself():
-    assert _apply(specialise(_loop, kernel, each=halvings), np.array([8.0])) == [4.0]
 
 
 def test_lesser_and_greater_are_min_and_max():

@@ -11,20 +11,14 @@ from __future__ import annotations
 import gc
 import threading
 import warnings
-import zlib
-from collections.abc import Callable, Mapping
-from types import CodeType, FunctionType
+from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
-import numpy as np
 from numba import njit
 from numba.core import event
 
-from driftgames._kernels.linking import LinkedCompiler
-
 F = TypeVar("F", bound=Callable[..., Any])
-Chain = tuple[FunctionType, ...]
 
 _COMMON: dict[str, Any] = {
     "error_model": "numpy",
@@ -33,11 +27,12 @@ _COMMON: dict[str, Any] = {
     "_nrt": False,  # a kernel that neither makes nor returns arrays compiles faster without
 }
 
-_LINKED: dict[str, Any] = {
-    **_COMMON,
-    "no_cpython_wrapper": True,
-    "pipeline_class": LinkedCompiler,
-}
+try:
+    from driftgames._kernels.linking import LinkedCompiler
+except (ImportError, AttributeError):  # Numba's private parts differ from those of today
+    _LINKED = _COMMON
+else:
+    _LINKED = {**_COMMON, "no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
 
 if numba.config.DISABLE_JIT:  # vector intrinsics exist in compiled code only
     warnings.warn(
@@ -73,78 +68,38 @@ class _CollectLater(event.Listener):  # type: ignore[misc]  # numba is untyped
 event.register("numba:compile", _CollectLater())
 
 
+def _compile(function: F, compiler: Callable[[F], F], **options: Any) -> F:
+    cast(Any, function).compiler = compiler  # `templates` compiles copies in the same way
+    return cast(F, njit(**options)(function))
+
+
 def kernel(function: F) -> F:
     """Compile a loop over chips, rounds or rows."""
-    return cast(F, njit(cache=True, nogil=True, **_COMMON)(function))
+    return _compile(function, kernel, cache=True, nogil=True, **_COMMON)
 
 
 def allocating_kernel(function: F) -> F:
     """Compile a loop that makes arrays, or returns some to Python."""
-    return cast(F, njit(cache=True, nogil=True, **{**_COMMON, "_nrt": True})(function))
+    return _compile(
+        function, allocating_kernel, cache=True, nogil=True, **{**_COMMON, "_nrt": True}
+    )
 
 
 def brief_kernel(function: F) -> F:
     """Compile a step of some 100 ns. It keeps the GIL, because releasing it takes as long."""
-    return cast(F, njit(cache=True, **_COMMON)(function))
+    return _compile(function, brief_kernel, cache=True, **_COMMON)
 
 
 def inner_kernel(function: F) -> F:
     """Compile a part of a kernel that Python itself never calls."""
-    return cast(F, njit(**_LINKED)(function))
+    return _compile(function, inner_kernel, **_LINKED)
 
 
 def scalar(function: F) -> F:
     """Compile a function of values that is inlined wherever a kernel calls it."""
-    return cast(F, njit(cache=True, forceinline=True, **_COMMON)(function))
+    return _compile(function, scalar, cache=True, forceinline=True, **_COMMON)
 
 
 def inner_scalar(function: F) -> F:
     """Compile a function of values that Python itself never calls."""
-    return cast(F, njit(forceinline=True, **_LINKED)(function))
-
-
-def specialise(loop: F, compiler: Callable[[F], F], **functions: Any) -> F:
-    """Compile ``loop`` with global names in it bound to the given compiled functions.
-
-    Numba cannot cache a kernel that takes a function as an argument or a closure, and it can
-    cache one that calls a global. So the loop is copied, given globals of its own, and named
-    after what it calls, however deep: the code, and the values of the names it uses, which are
-    compiled in. Every combination has its place in the cache, and where a function or a value
-    has changed the loop is compiled anew.
-    """
-    source = cast(FunctionType, loop)
-    names = {**source.__globals__, **functions}
-    mark = zlib.crc32(repr(_called(source, names)).encode())
-    name = f"{source.__name__}_{mark:08x}"
-    bound = FunctionType(source.__code__, names, name)
-    bound.__qualname__ = name
-    bound.__doc__ = source.__doc__
-    return compiler(cast(F, bound))
-
-
-def _called(function: FunctionType, names: Mapping[str, Any], within: Chain = ()) -> list[object]:
-    """Return code and constants of a function and of all that it reaches by global ``names``."""
-    code = function.__code__
-    constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
-    reached: list[object] = [code.co_code, constants]
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    enclosed = dict(zip(code.co_freevars, cells, strict=True))
-    for name in (*code.co_names, *code.co_freevars):
-        value = enclosed.get(name, names.get(name))
-        inner = getattr(value, "py_func", None)
-        if inner is None:
-            reached.append((name, _frozen(value)))
-        elif inner not in within:  # it may call itself
-            reached.append((name, _called(inner, inner.__globals__, (*within, function))))
-    return reached
-
-
-def _frozen(value: object) -> object:
-    """Return what numba compiles into the code where a name stands for ``value``."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, zlib.crc32(value.tobytes())
-    if isinstance(value, tuple):
-        return tuple(map(_frozen, value))
-    if isinstance(value, int | float | complex | str | bytes | np.generic):
-        return repr(value)
-    return type(value).__name__
+    return _compile(function, inner_scalar, forceinline=True, **_LINKED)

@@ -6,12 +6,17 @@ one counts: in the kernel. A *linked* function stays as the compiler's front end
 kernel that calls it is optimised as a whole. A cold start then takes two thirds of the time.
 
 Python cannot call such a function.
+
+This needs parts of Numba that are private. The import of this module fails if they are not as
+expected; `jit` then compiles these functions as all others.
 """
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
+import numba
 from llvmlite.binding import parse_assembly
 from numba import _dynfunc
 from numba.core.cgutils import normalize_ir_text
@@ -20,6 +25,33 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.typed_passes import IRLegalization, NativeLowering, NopythonRewrites
 from numba.core.untyped_passes import InlineClosureLikes
+
+_METHODS = {
+    "add_ir_module": ["self", "ir_module"],
+    "finalize": ["self"],
+    "_raise_if_finalized": ["self"],
+    "_optimize_functions": ["self", "ll_module"],
+    "_get_module_for_linking": ["self"],
+    "_finalize_dynamic_globals": ["self"],
+}
+_ATTRIBUTES = "_final_module", "_linking_libraries", "_finalized"
+
+
+def _check_numba() -> None:
+    """Raise ImportError if Numba's libraries of code are not as they are used below."""
+    library = JITCodeLibrary
+    for name, arguments in _METHODS.items():
+        if list(signature(getattr(library, name, _check_numba)).parameters) != arguments:
+            raise ImportError(f"Numba {numba.__version__}: {library.__name__}.{name} has changed")
+    made = [base.__init__.__code__.co_names for base in library.__mro__ if base is not object]
+    for name in _ATTRIBUTES:
+        if not (hasattr(library, name) or any(name in names for names in made)):
+            raise ImportError(f"Numba {numba.__version__}: {library.__name__} has no {name}")
+    if not callable(getattr(_dynfunc, "make_function", None)):
+        raise ImportError(f"Numba {numba.__version__} has no make_function")
+
+
+_check_numba()
 
 
 class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped

@@ -90,6 +90,20 @@ class Struct:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
 
 
+def new_counters(*integers: str, reals: tuple[str, ...] = ()) -> npt.NDArray[Any]:
+    """Return one record of zeros for a struct: integers and floats that kernels may change.
+
+    Both Python and kernels write ``counters = struct.counters[0]`` and ``counters.n += 1``.
+    """
+    return np.zeros(1, _counter_type(integers, reals)).view(np.recarray)
+
+
+@cache
+def _counter_type(integers: tuple[str, ...], reals: tuple[str, ...]) -> np.dtype[Any]:
+    fields = [(name, np.int64) for name in integers] + [(name, np.float64) for name in reals]
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
 @cache
 def _struct_type(struct: type[Struct], kinds: tuple[Any, ...]) -> StructType:
     members = tuple(

@@ -3,8 +3,8 @@
 A compiled potential brings two scalar functions, both marked ``@scalar``:
 ``weight(s, t, log_scale, theta)``, and ``exponent(s, t, theta)``, the logarithm of the largest
 term in that weight. ``theta`` is the tuple of the potential's parameters. A loop over chips is
-written once, calls these functions by name, and is compiled for each potential by `specialise`.
-It passes the positions of eight chips at a time to ``weight``, as `Lanes`.
+written once as a template, and compiled for each potential by `instantiate`. It passes the
+positions of eight chips at a time to ``weight``, as `Lanes`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.jit import kernel, specialise
+from driftgames._kernels.jit import kernel
 from driftgames._kernels.lanes import LANES, load, store
+from driftgames._kernels.templates import Part, as_part, instantiate
 from driftgames.core.checks import check_integer, check_vector
 from driftgames.core.typing import FloatArray
 from driftgames.potentials.base import Potential
@@ -26,7 +27,7 @@ Theta = tuple[float, ...]
 Weight = Callable[[float, float, float, Theta], float]
 Exponent = Callable[[float, float, Theta], float]
 
-weight: Weight = NotImplemented  # a name for `specialise` to bind
+potential = Part("potential")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,15 +52,16 @@ def compile_kernels(
         weight=weight,
         game_weight=weight if game_weight is None else game_weight,
         exponent=exponent,
-        weigh=specialise(_weigh, kernel, weight=weight),
+        weigh=instantiate(_weigh, potential=as_part("potential", weight=weight)),
     )
 
 
+@kernel
 def _weigh(
     positions: FloatArray, t: float, log_scale: float, theta: Theta, out: FloatArray
 ) -> None:
     for i in range(0, positions.size, LANES):
-        store(out, i, weight(load(positions, i, 0.0), t, log_scale, theta))
+        store(out, i, potential.weight(load(positions, i, 0.0), t, log_scale, theta))
 
 
 class CompiledPotential(Potential):

@@ -18,8 +18,7 @@ from driftgames.boosting.growth import engine as engines
 from driftgames.boosting.growth import mistake_engine
 from driftgames.boosting.growth.binned_trees import BinnedTree
 from driftgames.boosting.growth.game import MistakeRule
-from driftgames.boosting.growth.nodes import LISTED
-from driftgames.boosting.growth.positions import SUM_BITS, TALLIED
+from driftgames.boosting.growth.positions import SUM_BITS
 from driftgames.boosting.growth.rules import MajorityRule, NormalHedgeRule, PotentialRule
 from driftgames.boosting.growth.shape import STUMP, TreeShape
 from driftgames.boosting.growth.vote_game import VoteGame
@@ -99,7 +98,7 @@ def counting(rule, data, shape=STUMP, labels=None, n_rounds=100, codes=None, **s
     chips = rule.begin(training_set(data, shape, labels, **settings).learner, n_rounds)
     chips.engine = chips._engine
     if codes is not None:
-        chips.engine.keeper.edges[1] = codes
+        chips.engine.positions.counters[0].codes_per_row = codes
     return chips
 
 
@@ -111,7 +110,7 @@ def summing(rule, data, shape=STUMP, labels=None, **settings):
 def weights_by_mistakes(engine):
     """The weights of the next round by number of mistakes, from the first on."""
     first, masses = engine.masses()
-    levels = np.arange(first, first + masses.shape[1]) - engine.keeper.shift[:, None]
+    levels = np.arange(first, first + masses.shape[1]) - engine.positions.shift[:, None]
     tables = np.take_along_axis(engine._table, np.maximum(levels, 0), axis=1)
     return np.where(masses[0] > 0, tables[0], tables[1])
 
@@ -144,12 +143,12 @@ def test_rounds_of_the_engine_are_those_of_single_rows(kind, rule, shape, tallie
     data, _ = binned(X, y)
     chips = counting(RULES[rule], data, SHAPES[shape], codes=FOREVER)
     slow = summing(RULES[rule], data, SHAPES[shape])
-    assert chips.engine.keeper.at[TALLIED] == tallied
+    assert chips.engine.positions.counters[0].tallied == tallied
     assert chips.engine.is_listed == (shape != "stump" or not tallied)
     played = play(chips, 20) + play(chips, 60)
     assert played == play(slow, 80)
     assert len(played) == 80
-    assert chips.engine.keeper.at[TALLIED] == tallied
+    assert chips.engine.positions.counters[0].tallied == tallied
     np.testing.assert_array_equal(chips.engine.mistakes(), slow.mistakes)
     for mine, other in zip(chips.margins(), slow.margins(), strict=True):
         np.testing.assert_array_equal(mine, other)
@@ -316,9 +315,9 @@ def test_a_tally_outgrows_its_levels(tally, monkeypatch):
         wanted = play(counting(RULE, data, shape, codes=FOREVER), 90)
         monkeypatch.setattr(mistake_engine, "_LEVELS", 8)
         chips = counting(RULE, data, shape, codes=FOREVER, n_threads=2)
-        assert chips.engine.keeper.tally.shape[2] == 8
+        assert chips.engine.positions.tally.shape[2] == 8
         assert play(chips, 90) == wanted
-        assert chips.engine.keeper.tally.shape[2] > 8
+        assert chips.engine.positions.tally.shape[2] > 8
         monkeypatch.undo()
         monkeypatch.setattr(mistake_engine, "_is_tally_cheap", lambda data, shape: True)
 
@@ -333,12 +332,12 @@ def test_the_tally_holds_the_counts_of_its_levels(shape, tally):
         chips = counting(RULE, data, SHAPES[shape], codes=FOREVER, n_threads=2)
         for _ in range(8):
             chips.play(5)
-            keeper, levels = chips.engine.keeper, chips.engine.state.levels.astype(np.int64)
-            counts = keeper.tally.sum(axis=0, dtype=np.int64)
+            positions, levels = chips.engine.positions, chips.engine.state.levels.astype(np.int64)
+            counts = positions.tally.sum(axis=0, dtype=np.int64)
             for c in (0, 1):
                 mine = np.arange(y.size) >= data.split
                 mine = mine == (c == 1)
-                low, high, base = keeper.low[c], keeper.high[c], keeper.base[c]
+                low, high, base = positions.low[c], positions.high[c], positions.base[c]
                 assert (low, high) == (levels[mine].min(), levels[mine].max())
                 for level in range(low, high + 1):
                     above = mine & (levels >= level)
@@ -355,7 +354,7 @@ def test_records_and_nodes_outgrow_their_arrays(monkeypatch, tallied):
         assert max(len(each[0][0]) for each in wanted) > 60
         with monkeypatch.context() as patch:
             patch.setattr(engines, "_LEAVES", 2)
-            patch.setattr(engines, "_CHUNK_NODES", 4)
+            patch.setattr(mistake_engine, "_CHUNK_NODES", 4)
             for n_threads in (1, 2):
                 chips = counting(RULE, data, shape, own, codes=FOREVER, n_threads=n_threads)
                 assert play(chips, 30) == wanted
@@ -369,9 +368,9 @@ def test_a_tally_that_costs_more_is_given_up_without_a_trace(tally):
         for n_threads in (1, 2):
             chips = counting(RULE, data, shape, codes=BRIEFLY, n_threads=n_threads)
             played = play(chips, 7)
-            assert chips.engine.keeper.at[TALLIED]
+            assert chips.engine.positions.counters[0].tallied
             played += play(chips, 1)
-            assert not chips.engine.keeper.at[TALLIED]
+            assert not chips.engine.positions.counters[0].tallied
             assert chips.engine.is_listed
             assert played + play(chips, 52) == wanted
 
@@ -381,13 +380,13 @@ def test_a_tally_is_given_up_by_what_it_costs(tally):
     X, y = make_data(4, "many values", n=2000)
     data, _ = binned(X, y)
     chips = counting(RULE, data, DEPTH)
-    mine, keeper = 6.0, chips.engine.keeper
-    assert keeper.edges[1] == mine
+    mine, positions = 6.0, chips.engine.positions
+    assert positions.counters[0].codes_per_row == mine
     costly = 0
-    while keeper.at[TALLIED]:
+    while positions.counters[0].tallied:
         before = chips.engine.mistakes()
-        tables, low, high = keeper.tables.copy(), keeper.low.copy(), keeper.high.copy()
-        levels, shift = chips.engine.state.levels.copy(), keeper.shift.copy()
+        tables, low, high = positions.tables.copy(), positions.low.copy(), positions.high.copy()
+        levels, shift = chips.engine.state.levels.copy(), positions.shift.copy()
         assert play(chips, 1)
         erred = chips.engine.mistakes() - before
         n_moved = n_heavy = 0
@@ -395,12 +394,12 @@ def test_a_tally_is_given_up_by_what_it_costs(tally):
             n_erred = int(erred[part].sum())
             n_moved += min(n_erred, erred[part].size - n_erred)
             n_heavy += np.count_nonzero(tables[c, levels[part]])
-            assert keeper.rise[c] == (2 * n_erred <= erred[part].size)
-            assert keeper.shift[c] == shift[c] + (not keeper.rise[c])
-        n_counts = int((high - low + 1).sum()) * keeper.tally.shape[3]
+            assert positions.rise[c] == (2 * n_erred <= erred[part].size)
+            assert positions.shift[c] == shift[c] + (not positions.rise[c])
+        n_counts = int((high - low + 1).sum()) * positions.tally.shape[3]
         is_costly = 2.3 * n_moved * mine + 0.3 * n_counts > n_heavy * mine
         costly = max(costly + (1 if is_costly else -1), 0)
-        assert bool(keeper.at[TALLIED]) == (costly < 8)
+        assert bool(positions.counters[0].tallied) == (costly < 8)
         assert chips.n_rounds < 100
 
 
@@ -417,11 +416,11 @@ def test_large_sets_of_few_bins_have_a_tally(monkeypatch):
     ):
         data, _ = binned(X[:rows], y[:rows])
         chips = counting(RULE, data, shape)
-        assert chips.engine.keeper.at[TALLIED] == has_tally, (rows, shape)
+        assert chips.engine.positions.counters[0].tallied == has_tally, (rows, shape)
     rounded = replace(binned(X, y)[0], integer_weights=False)
-    assert not counting(RULE, rounded, DEPTH).engine.keeper.at[TALLIED]
+    assert not counting(RULE, rounded, DEPTH).engine.positions.counters[0].tallied
     heavy = replace(data, sample_weights=np.full(rows, 2**31 // rows + 1))
-    assert not counting(RULE, heavy, STUMP).engine.keeper.at[TALLIED]
+    assert not counting(RULE, heavy, STUMP).engine.positions.counters[0].tallied
 
 
 def test_the_root_is_not_summed_where_there_are_counts(tallied):
@@ -436,7 +435,7 @@ def test_the_root_is_not_summed_where_there_are_counts(tallied):
     data.bins.codes[:] = 0
     roots = [each[0][0][0] for each in (*play(chips, 1), wanted[5])]
     assert (roots[0] == roots[1]) == tallied
-    assert chips.engine.keeper.at[LISTED]
+    assert chips.engine.positions.counters[0].listed
 
 
 def brute_force(X, y, weights):
@@ -520,9 +519,9 @@ def test_few_columns_of_sparse_rows_serve_all_features(tallied):
     assert len(engine.state.columns) == 6
     for n_columns in (1, 2):
         chips = counting(RULE, data, DEPTH, codes=FOREVER)
-        owners = np.append(np.full(n_columns, -1), 0)
-        state = chips.engine.state
-        fewer = replace(state, columns=state.columns[:n_columns], owners=owners)
+        state, features_held = chips.engine.state, np.full(n_columns, -1)
+        columns = state.columns[:n_columns]
+        fewer = replace(state, columns=columns, features_held=features_held)
         chips.engine.state = fewer
         assert play(chips, 40) == wanted
 

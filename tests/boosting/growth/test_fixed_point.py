@@ -4,14 +4,14 @@ import mpmath
 import numpy as np
 import pytest
 
+from driftgames._kernels.jit import kernel
+from driftgames._kernels.templates import instantiate
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.compiled_steps import compile_scaling
 from driftgames.boosting.growth.game import TreeLearner
 from driftgames.boosting.growth.mistake_engine import MistakeEngine, TreeGrower, scale_raw
-from driftgames.boosting.growth.nodes import N_ROUNDS
-from driftgames.boosting.growth.positions import WIDTH
+from driftgames.boosting.growth.positions import scale_weights
 from driftgames.boosting.growth.shape import STUMP, TreeShape
 from driftgames.boosting.growth.vote_game import VoteGame
 
@@ -60,13 +60,13 @@ def test_the_compiled_scale_is_the_one_of_python(scale, exact, n_rounds):
     assert engine.n_rounds == n_rounds
     first, masses = engine.masses()
     raw = scale * rng.random(masses.shape[1]) * (rng.random(masses.shape[1]) < 0.8)
-    engine.keeper.raw[: raw.size] = raw
-    found = compile_scaling()(engine.keeper, 0)
+    engine.positions.unscaled[: raw.size] = raw
+    found = instantiate(scale_weights, kernel)(engine.positions, n_rounds, 0)
     out = np.empty(raw.size)
     assert found == scale_raw(raw, masses, first, n_rounds, out)
     for c in (0, 1):
         held = np.flatnonzero(masses[c])
-        weights = engine._table[c, first + held - engine.keeper.shift[c]]
+        weights = engine._table[c, first + held - engine.positions.shift[c]]
         np.testing.assert_array_equal(weights, np.rint(out[held]) if exact else out[held])
 
 
@@ -80,10 +80,10 @@ def test_a_tied_vote_is_for_class_0(kind):
         y = np.repeat([False, True], [31, 992])
         data = bin_examples(y[:, None] * 1.0, y, np.ones(y.size, dtype=np.int64), 255)
         engine = MistakeEngine(data, TreeShape(2), data.sample_weights, 5)
-        engine.keeper.masses[:, :5] = masses
-        engine.keeper.at[[N_ROUNDS, WIDTH]] = 4, 5
-        engine.keeper.raw[:5] = 1.0
-        _, wrong = compile_scaling()(engine.keeper, 0)
+        engine.positions.masses[:, :5] = masses
+        engine.positions.counters[0].width = 5
+        engine.positions.unscaled[:5] = 1.0
+        _, wrong = instantiate(scale_weights, kernel)(engine.positions, 4, 0)
     assert wrong == 8 + 16 + 128 + 256 + 512
 
 

@@ -14,7 +14,6 @@ from driftgames.boosting.fit.job import Columns
 from driftgames.boosting.fit.source import Opened
 from driftgames.boosting.growth import engine as engines
 from driftgames.boosting.growth import mistake_engine, remote_game
-from driftgames.boosting.growth.positions import TALLIED
 from driftgames.boosting.growth.remote_game import RemoteGame
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.shares import Question, Share, combine
@@ -152,7 +151,7 @@ def test_shares_with_tallies_give_the_model_of_all_rows(
     class Engine(mistake_engine.MistakeEngine):
         def __init__(self, *arguments, **settings):
             super().__init__(*arguments, **settings)
-            self.keeper.edges[1] = np.inf  # the tally never seems costly
+            self.positions.counters[0].codes_per_row = np.inf  # the tally never seems costly
             made.append(self)
 
     for module in ("shares", "game"):
@@ -162,7 +161,7 @@ def test_shares_with_tallies_give_the_model_of_all_rows(
         booster = BOOSTERS["nh-boost.dt"](20, calibrate=False, max_bins=16, **shape)
         booster.fit(X, Y) if name == "whole" else _fit_shares(booster, ones, PIECES[2])
         booster.save(tmp_path / name)
-    assert [bool(each.keeper.at[TALLIED]) for each in made] == [has_tally] * 6
+    assert [bool(each.positions.counters[0].tallied) for each in made] == [has_tally] * 6
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from driftgames.boosting.growth import class_sides, pair_sides
+from driftgames.boosting.growth import several_classes, two_classes
 from driftgames.boosting.growth.shape import GINI, KEARNS_MANSOUR
 
 
@@ -24,12 +24,12 @@ def compile_sides(sides):
 
 @njit
 def score_pairs(left, right, criterion):
-    return pair_sides.score(left, criterion) + pair_sides.score(right, criterion)
+    return several_classes.score(left, criterion) + several_classes.score(right, criterion)
 
 
 TWO, SEVERAL = "two classes", "several classes"
-COMPILED = {TWO: compile_sides(class_sides), SEVERAL: compile_sides(pair_sides)}
-LANES = {TWO: class_sides.LANES, SEVERAL: pair_sides.LANES}
+COMPILED = {TWO: compile_sides(two_classes), SEVERAL: compile_sides(several_classes)}
+LANES = {TWO: two_classes.LANES, SEVERAL: several_classes.LANES}
 
 
 def draw(rng, kind):

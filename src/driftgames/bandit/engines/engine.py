@@ -1,9 +1,9 @@
 """Engines draw the arms and learn from their losses; they know no names, units or files.
 
 The state of an engine is one estimated loss per arm and a few scalars. The rounds of most engines
-are compiled: one loop, for losses in advance and for an adversary. The loop calls the functions of
-`Steps` by name, and ``meet(state, p, row)`` before each draw, where an adversary writes the row of
-losses. `specialise` binds these names.
+are compiled: one loop, for losses in advance and for an adversary. The loop is a template of the
+`Steps` of an engine, and of an environment: ``environment.meet(state, p, row)`` comes before each
+draw, where an adversary writes the row of losses.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from driftgames._kernels.jit import kernel, scalar, specialise
+from driftgames._kernels.jit import kernel, scalar
 from driftgames._kernels.ranges import all_inside
+from driftgames._kernels.templates import Part, as_part, instantiate
 from driftgames.bandit.engines.clock_kernels import ANSWERED, DELAY, DRIFT, LEARNER_LOSS, ROUND
 from driftgames.bandit.engines.uniform_kernels import next_uniform
 from driftgames.bandit.types import Addresses, ArmArray, Respond
@@ -46,7 +47,7 @@ class Steps:
     distribute: Callable[[State, FloatArray], None]
 
 
-draw = chance = learn = distribute = meet = respond = NotImplemented  # for `specialise` to bind
+steps, environment = Part("steps"), Part("environment")
 
 
 class Engine(ABC):
@@ -196,6 +197,7 @@ def _check_count(name: str, value: float, most: float) -> float:
     return float(value)
 
 
+@kernel
 def _play(
     state: State,
     p: FloatArray,
@@ -207,17 +209,18 @@ def _play(
 ) -> None:
     """Play one round per row of ``losses``; write the drawn arms and their losses."""
     for row in range(losses.shape[0]):
-        meet(state, p, losses[row])
-        arm, prob = draw(state, next_uniform(function, generator))
-        learn(state, arm, losses[row, arm], chance(state, prob))
+        environment.meet(state, p, losses[row])
+        arm, prob = steps.draw(state, next_uniform(function, generator))
+        steps.learn(state, arm, losses[row, arm], steps.chance(state, prob))
         drawn[row] = arm
         paid[row] = losses[row, arm]
 
 
+@scalar
 def _meet(state: State, p: FloatArray, row: FloatArray) -> None:
     """Let an adversary answer the distribution."""
-    distribute(state, p)
-    respond(state[2][ROUND] + 1.0, p, row)
+    steps.distribute(state, p)
+    environment.respond(state[2][ROUND] + 1.0, p, row)
 
 
 @scalar
@@ -227,9 +230,5 @@ def _keep_row(state: State, p: FloatArray, row: FloatArray) -> None:
 
 @cache
 def _compile_loop(steps: Steps, respond: Respond | None) -> Callable[..., None]:
-    meet = _keep_row
-    if respond is not None:
-        meet = specialise(_meet, scalar, respond=respond, distribute=steps.distribute)
-    return specialise(
-        _play, kernel, meet=meet, draw=steps.draw, chance=steps.chance, learn=steps.learn
-    )
+    met = as_part("environment", meet=_keep_row if respond is None else _meet, respond=respond)
+    return instantiate(_play, steps=steps, environment=met)

@@ -109,11 +109,11 @@ def bin_dense(
     last: int,
     out: Array,
     values: Array,
-    at: Array,
+    bins: Array,
 ) -> None:
     """Write to ``out[j, i]`` the bin of feature ``j`` in row ``order[i]``, from first to last.
 
-    The bin is the number of cuts below the value. ``values`` and ``at`` are scratch buffers for a
+    The bin is the number of cuts below the value. ``values`` and ``bins`` are scratch buffers for a
     block of rows.
     """
     for begin in range(first, last, values.size):
@@ -124,15 +124,15 @@ def bin_dense(
             for i in range(size):
                 x = np.float64(X[np.uint64(order[begin + i]), j])
                 values[i] = x
-                at[i] = guesses[place_of(x, low, scale, guesses.size)]
+                bins[i] = guesses[place_of(x, low, scale, guesses.size)]
             step = index.first_steps[j]
             while step > 0:  # one step for the whole block: the loop inside has no branch
                 before = np.uint32(step - 1)
                 for i in range(size):
-                    at[i] += np.uint32(step) * np.uint32(cuts[at[i] + before] < values[i])
+                    bins[i] += np.uint32(step) * np.uint32(cuts[bins[i] + before] < values[i])
                 step >>= 1
             for i in range(size):
-                out[j, begin + i] = index.missing[j] if np.isnan(values[i]) else at[i]
+                out[j, begin + i] = index.missing[j] if np.isnan(values[i]) else bins[i]
 
 
 @kernel

@@ -1,8 +1,10 @@
 """Choose and move: the engine that finds weak hypotheses and moves the examples.
 
-`rounds` plays whole rounds in one compiled call, on arrays that `engine` owns. `split_search` looks
-for the question of a node, `nodes` grows a tree, `rows` divides the rows, `positions` keeps where
-every example stands, and `moves` changes that. `compiled_steps` makes loops for two classes and
-several, dense and sparse rows, of one source. `mistake_engine` knows rows by their numbers of
-mistakes. `shares` answer the same questions for rows on workers.
+`mistake_engine` owns the arrays of a fit, and `rounds` plays whole rounds on them in one compiled
+call. `rows` weighs and divides the rows, `nodes` grows a tree, `split_search` looks for the
+question of a node, `positions` keeps where every example stands, and `record` what comes out.
+
+These are templates. They are compiled for the `sides` of a question, `two_classes` or
+`several_classes`, and for the `layout` of the rows, `dense_rows` or `sparse_rows`. `shares` answer
+the same questions for rows on workers.
 """

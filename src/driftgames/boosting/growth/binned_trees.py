@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,6 @@ from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.trees import NO_TREES, Trees
 from driftgames.core.typing import FloatArray
-
-if TYPE_CHECKING:
-    from driftgames.boosting.growth.rounds import Record
 
 
 class BinnedTree(NamedTuple):
@@ -29,12 +26,6 @@ class BinnedTree(NamedTuple):
     questions: npt.NDArray[np.int32]
     votes: npt.NDArray[np.int8]
     gains: FloatArray
-
-    @classmethod
-    def of(cls, record: Record, begin: int, end: int) -> BinnedTree:
-        """Return a copy of the nodes from ``begin`` to ``end`` of a record."""
-        parts = record.questions, record.votes, record.gains
-        return cls(*(part[begin:end].copy() for part in parts))
 
     def part(self, begin: int, end: int) -> BinnedTree:
         """Return the nodes from ``begin`` to ``end``: one of several trees."""

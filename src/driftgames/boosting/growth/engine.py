@@ -1,4 +1,4 @@
-"""The engine: it owns the arrays of one fit, and plays rounds on rows in memory.
+"""The engine: it owns the arrays of one fit, and grows trees on rows in memory.
 
 Who owns what:
 
@@ -7,52 +7,35 @@ Who owns what:
   thread 0 alone writes what they have in common, while the others wait.
 - `Record` is what comes out: trees and numbers of rounds.
 
-Dense and sparse rows, and two classes and several, are compiled apart from the same source
-(`compiled_steps`). The rule that weighs the examples is called by its address.
+The loops are templates: they are compiled for two classes or several, and for dense or sparse rows.
+The rule that weighs the examples is called by its address.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 
-from driftgames._kernels.barrier import new_barrier, run_together
-from driftgames._kernels.structs import Struct
+from driftgames._kernels.structs import new_counters
+from driftgames._kernels.templates import instantiate
 from driftgames.boosting.data.binned_data import BinnedData
-from driftgames.boosting.data.bins import Array, BitArray, DenseBins
-from driftgames.boosting.growth import (
-    class_sides,
-    pair_sides,
-    rounds,
-)
+from driftgames.boosting.data.bins import BitArray, DenseBins
+from driftgames.boosting.growth import dense_rows, several_classes, sparse_rows, two_classes
+from driftgames.boosting.growth import rows as row_steps
 from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.compiled_steps import Kind, compile_following, compile_writing
-from driftgames.boosting.growth.nodes import (
-    LISTED,
-    N_NODES,
-    N_STORED,
-    Nodes,
-    make_nodes,
-    widen,
-)
-from driftgames.boosting.growth.positions import Rule
+from driftgames.boosting.growth.nodes import Nodes, make_nodes, widen_nodes
+from driftgames.boosting.growth.positions import Positions
 from driftgames.boosting.growth.rows import BLOCK, BinnedRows, RowState
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.core.typing import IntArray
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 _LEAVES = 32  # for how many leaves arrays are made at first
-_CHUNK_NODES = 1 << 12  # nodes for which a record has room at least
 _NONE = np.empty(0, dtype=np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class Numbers(Struct):
-    """A keeper of no positions: only the numbers that a tree needs."""
-
-    at: Array
 
 
 class Engine:
@@ -62,7 +45,7 @@ class Engine:
     ``labels`` number the classes in that order if there are more than two.
     """
 
-    keeper: Any
+    positions: Positions
 
     def __init__(
         self,
@@ -74,30 +57,28 @@ class Engine:
         n_classes: int = 2,
         n_threads: int = 1,
         start: int = 0,
-        n_rounds: int = 1,
     ) -> None:
         self.data = data
-        dense, pairs = isinstance(data.bins, DenseBins), n_classes > 2
-        self.kind = Kind(dense, pairs)
-        self._whole = data.integer_weights
+        self.has_pairs = n_classes > 2
         self.n_threads = n_threads
+        self._parts = {
+            "sides": several_classes if self.has_pairs else two_classes,
+            "layout": dense_rows if isinstance(data.bins, DenseBins) else sparse_rows,
+        }
         self.rows = as_rows(data, labels)
-        n_labels, lanes = (n_classes, pair_sides.LANES) if pairs else (1, class_sides.LANES)
-        n_blocks = -(-n_labels // lanes)
-        n_parts = 2 * n_blocks + shape.has_least_size
-        numbers = tuple(shape.numbers(int(sample_weights.sum())))
-        widest = 2 ** min(max(numbers[0], 0), _LEAVES.bit_length())  # of a limited depth
-        room = min(_LEAVES, *(n for n in (numbers[1], widest) if n > 1))
-        self.nodes = make_nodes(numbers, n_parts, n_labels, lanes, data.n_codes, n_threads, room)
+        mass = int(sample_weights.sum())
+        room = _n_leaves_at_first(*shape.numbers(mass)[:2])
+        self.nodes = make_nodes(shape, mass, n_classes, data.n_codes, n_threads, room)
+        n_labels, (n_parts, lanes) = self.nodes.votes.shape[1], self.nodes.totals.shape[1:]
         sizes = _NONE
         if shape.min_weight_fraction_leaf > 0:
             sizes = sample_weights
         elif shape.has_least_size:
             sizes = np.ones(data.n_rows, dtype=np.int64)
         n_rows, n_features = data.n_rows, data.implicit.size
-        weights = marks = np.zeros(n_rows, dtype=np.int64)
-        if pairs:
-            weights = np.zeros((n_blocks, n_rows, lanes), dtype=np.int64)
+        weights = has_weight = np.zeros(n_rows, dtype=np.int64)
+        if self.has_pairs:
+            weights = np.zeros((-(-n_labels // lanes), n_rows, lanes), dtype=np.int64)
         if isinstance(data.bins, DenseBins):
             columns, column_of = data.bins.columns, np.arange(n_features)
         else:  # columns take no more memory than the rows themselves
@@ -105,95 +86,84 @@ class Engine:
             n_columns = min(max(spare // max(n_rows, 1), 1), n_features)
             columns = np.empty((n_columns, n_rows), dtype=np.uint8)
             column_of = np.full(n_features, -1)
+        groups = n_threads, self.nodes.gains.size, 4
         self.state = RowState(
             sample_weights=sample_weights,
             sizes=sizes,
             levels=np.full(n_rows * n_labels, start, dtype=np.uint32),
             weights=weights,
-            own=np.zeros(n_rows if pairs else 0, dtype=np.int64),
-            marks=marks,
+            label_weights=np.zeros(n_rows if self.has_pairs else 0, dtype=np.int64),
+            has_weight=has_weight,
             # every share has room for one row more: see `rows.list_rows`
             lists=np.empty((n_threads, 3, n_rows // n_threads + 2 * BLOCK + 1), dtype=np.uint32),
-            bounds=np.zeros((n_threads, self.nodes.gains.size, 4, 2), dtype=np.int64),
-            parts=np.zeros((n_threads, n_parts, lanes), dtype=np.int64),
+            begins=np.zeros(groups, dtype=np.int64),
+            ends=np.zeros(groups, dtype=np.int64),
+            share_totals=np.zeros((n_threads, n_parts, lanes), dtype=np.int64),
             columns=columns,
             column_of=column_of,
-            owners=np.append(np.full(len(columns), -1), 0),
+            features_held=np.full(len(columns), -1),
+            counters=new_counters(*row_steps.COUNTERS),
             goes_left=np.zeros(256, dtype=np.uint8),
-            asked_column=np.zeros(1, dtype=np.int64),
         )
-        self._record = rounds.make_record(n_rounds, _CHUNK_NODES, n_labels)
-        self._barrier = new_barrier()
 
-    def _run(self, loop: Callable[..., int], until: int, rule: Rule) -> bool:
-        """Play with a compiled loop; return False if a tree had no edge."""
-        status = rounds.RECORD_FULL
-        while status not in (rounds.PLAYED, rounds.NO_EDGE):
-            status = self._call(loop, until, rule)
-            if status == rounds.TALLY_FULL:
-                self._widen_tally()
-            elif status == rounds.NODES_FULL:
-                self.widen_nodes()
-            if status in (rounds.NODES_FULL, rounds.RECORD_FULL):
-                self._make_room()
-        return bool(status == rounds.PLAYED)
+    def compile(self, function: F) -> F:
+        """Return a kernel for the classes and the layout of the rows."""
+        return instantiate(function, **self._parts)
 
-    def _call(self, loop: Callable[..., int], until: int, rule: Rule) -> int:
-        """Run a compiled loop in all threads; return how it ended."""
-        given = *self.arrays(), self._record, rule, self._barrier
-        n = self.n_threads
-        if n > 1:
-            loop(0, 1, 0, *given)  # no round: it is compiled here, where it can be interrupted
-        return run_together(lambda p: loop(p, n, until, *given), n)[0]
+    def make_room(self, n_nodes: int, n_slots: int = 0) -> None:
+        """Make room for a tree of so many nodes, of which so many keep their sums."""
+        while self.nodes.gains.size < n_nodes or self.nodes.free.size < n_slots:
+            self.nodes = widen_nodes(self.nodes)
+            wider = {}
+            for name in ("begins", "ends"):
+                old = getattr(self.state, name)
+                wider[name] = np.concatenate([old, old, old[:, :1]], axis=1)
+            self.state = replace(self.state, **wider)
 
-    def widen_nodes(self) -> None:
-        """Make room for trees of twice as many leaves."""
-        self.nodes = widen(self.nodes)
-        bounds = self.state.bounds
-        wider = np.concatenate([bounds, bounds, bounds[:, :1]], axis=1)
-        self.state = replace(self.state, bounds=wider)
-
-    def _make_room(self) -> None:
-        """Make room in the record for one tree more at least."""
-        needed = int(self.keeper.at[N_STORED]) + self.nodes.gains.size
-        wider = {}
-        for name in ("questions", "votes", "gains", "order", "place"):
-            old = getattr(self._record, name)
-            if old.shape[0] < needed:
-                wider[name] = np.zeros((2 * needed, *old.shape[1:]), old.dtype)
-                wider[name][: old.shape[0]] = old
-        self._record = replace(self._record, **wider)
-
-    def _widen_tally(self) -> None:
-        raise AssertionError("no tally is kept")
-
-    def arrays(self) -> tuple[BinnedRows, RowState, Any, Nodes]:
+    def arrays(self) -> tuple[BinnedRows, RowState, Positions, Nodes]:
         """Return the arrays that the loops of a tree work on."""
-        return self.rows, self.state, self.keeper, self.nodes
+        return self.rows, self.state, self.positions, self.nodes
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the rows are listed, and not only counted."""
+        return bool(self.positions.counters[0].listed)
 
     def place(self, tree: BinnedTree) -> None:
         """Take a tree as grown, and send the rows to its leaves if they are listed."""
         self._take(tree)
-        if self.keeper.at[LISTED]:
-            compile_following(self.kind)(self.n_threads, *self.arrays())
+        if self.is_listed:
+            self._follow()
 
     def follow(self, tree: BinnedTree) -> None:
         """Send the rows to the leaves of a tree."""
         self._take(tree)
-        compile_following(self.kind)(self.n_threads, *self.arrays())
+        self._follow()
+
+    def _follow(self) -> None:
+        self.compile(row_steps.follow)(self.n_threads, *self.arrays())
 
     def _take(self, tree: BinnedTree) -> None:
-        while self.nodes.gains.size < len(tree):
-            self.widen_nodes()
-        self.nodes.at[N_NODES] = len(tree)
-        self.nodes.questions[: len(tree)] = tree.questions
-        self.nodes.votes[: len(tree)] = tree.votes
+        n = len(tree)
+        self.make_room(n)
+        nodes = self.nodes
+        nodes.counters[0].n_nodes = n
+        columns = nodes.feature, nodes.cut, nodes.missing_left, nodes.left
+        for column, values in zip(columns, tree.questions.T, strict=True):
+            column[:n] = values
+        nodes.votes[:n] = tree.votes
 
     def leaf_votes(self) -> BitArray:
         """Return the vote on every row, or pair, in its leaf: 1 for +1 and 0 for -1."""
         votes = np.empty(self.state.levels.size, dtype=np.uint8)
-        compile_writing(self.kind)(self.state, self.nodes, votes)
+        self._parts["sides"].write_votes(self.state, self.nodes, votes)
         return votes
+
+
+def _n_leaves_at_first(max_depth: int, max_leaves: int) -> int:
+    """Return for how many leaves to make room, where -1 is no limit."""
+    widest = 2 ** min(max(max_depth, 0), _LEAVES.bit_length())
+    return min(_LEAVES, *(n for n in (max_leaves, widest) if n > 1))
 
 
 def as_rows(data: BinnedData, labels: IntArray | None) -> BinnedRows:
@@ -202,8 +172,8 @@ def as_rows(data: BinnedData, labels: IntArray | None) -> BinnedRows:
     split = data.split if labels is None else data.n_rows
     shared = split, _NONE if labels is None else labels, data.feature_bins, data.counts
     if isinstance(bins, DenseBins):
-        lists = _NONE, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint8)
-        return BinnedRows(*shared, data.offsets, bins.codes.reshape(-1), *lists)
+        lists = _NONE, _NONE, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint8)
+        return BinnedRows(*shared, bins.codes.reshape(-1), *lists)
     return BinnedRows(
-        *shared, bins.starts, bins.codes, bins.list_starts, bins.listed, bins.listed_bins
+        *shared, bins.codes, bins.starts, bins.list_starts, bins.listed, bins.listed_bins
     )

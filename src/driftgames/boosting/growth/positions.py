@@ -14,6 +14,9 @@ and the inner sums are counts: integers that change by one when an example moves
 root cost one addition for each level and bin, and a move costs one for each bin of a row that
 moves. The tally serves two classes with integer sample weights, as long as it is cheaper than a sum
 over the rows.
+
+After a round the smaller side of a class moves, if there is a tally: it changes in all bins of
+every row that moves.
 """
 
 from __future__ import annotations
@@ -30,33 +33,37 @@ from driftgames._kernels.integers import ratio
 from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.structs import Struct
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.growth.nodes import (
-    LISTED,
-    N_NUMBERS,
-    N_ROUNDS,
-    WEIGHS,
-    WHOLE,
-    Nodes,
-)
-from driftgames.boosting.growth.rounds import Record
-from driftgames.boosting.growth.rows import RowState
-
-FIRST, WIDTH, TALLIED, N_COSTLY, N_AT = range(N_NUMBERS, N_NUMBERS + 5)
-"""What ``Positions.at`` holds beside the numbers of `rounds`: the least number of mistakes of an
-example, and how many numbers there are from it on; whether the tally is kept; in how many more
-rounds the tally was costly than cheap."""
+from driftgames.boosting.growth.nodes import Nodes
+from driftgames.boosting.growth.record import Record
+from driftgames.boosting.growth.rows import BinnedRows, RowState
 
 _PATIENCE = 8  # give the tally up once costly rounds outnumber cheap ones by this many
+_MOVE = 2.3  # entering a row in the tally, relative to adding its weight to a bin
+_COUNT = 0.3  # adding up a count, relative to adding a weight to a bin
 
 SUM_BITS = 61
 """The number of bits in the sum of the weights of all examples."""
+
+BY_INTEGERS, BY_FLOATS, AS_GIVEN = range(3)
+"""How rows are weighed: by integers or by floats of their levels, or as Python code has done it."""
+
+COUNTERS = "first", "width", "tallied", "listed", "n_costly"
+REALS = "edge_sum", "codes_per_row"
+"""The counters of `Positions`, integers and floats."""
 
 
 @dataclass(frozen=True, eq=False)
 class Positions(Struct):
     """Where the examples stand, by class and level."""
 
-    at: Array
+    weighing: int
+    """How rows are weighed: one of the constants above."""
+    moves: int
+    """Whether rows move after a tree has grown."""
+    counters: Array
+    """One record: the least number of mistakes of an example, and how many numbers there are from
+    it on; whether the tally is kept, and whether rows are listed; in how many more rounds the tally
+    was costly than cheap; the sum of the edges; and the mean number of codes of a row."""
     shift: Array
     rise: Array
     """Whether the rows of a class that err move up, or the others down."""
@@ -67,21 +74,20 @@ class Positions(Struct):
     wrong: Array
     """For pairs, the sample weight of each share that the vote gets wrong."""
     tables: Array
-    reals: Array
-    """``tables[c, level]`` is the weight of the next round, or ``reals`` if it is not whole."""
-    raw: Array
-    held: Array
+    float_tables: Array
+    """``tables[c, level]`` is the weight of the next round: an integer, or else a float."""
+    unscaled: Array
+    mass_scratch: Array
     """Scratch buffers by number of mistakes: weights before they are scaled, and masses."""
-    edges: Array
-    """The sum of the edges so far, and the mean number of codes of a row."""
     tally: Array
     """``tally[p, c, level - base[c], b]`` counts what stands at this level or above in a bin."""
     base: Array
     low: Array
     high: Array
     """The occupied levels of each class."""
+    begins: Array
     ends: Array
-    """``ends[p, c]`` is where the rows of a share and a class begin and end, if not listed."""
+    """``begins[p, c]`` is where the rows of a share and a class begin, if they are not listed."""
     collected: Array
     """For each share a block of rows that are to move."""
 
@@ -105,15 +111,15 @@ RULE_ARGUMENTS = FLOATS, types.int64, types.int64, types.float64, FLOATS, types.
 
 
 @inner_kernel
-def scale_weights(positions: Positions, begin: int) -> tuple[Any, Any]:
+def scale_weights(positions: Positions, n_rounds: int, begin: int) -> tuple[Any, Any]:
     """Scale the weights of a round; return the mass that weighs zero, and that the vote gets wrong.
 
-    ``raw[begin + k]`` is the weight of ``first + k`` mistakes. In ``tables`` the weights of all
-    examples sum to just below ``2**SUM_BITS``. If all weights are zero, they become equal. A tied
-    vote is for class 0.
+    ``unscaled[begin + k]`` is the weight of ``first + k`` mistakes. In ``tables`` the weights of
+    all examples sum to just below ``2**SUM_BITS``. If all weights are zero, they become equal. A
+    tied vote is for class 0.
     """
-    at, masses, raw = positions.at, positions.masses, positions.raw
-    first, width, n_rounds = at[FIRST], at[WIDTH], at[N_ROUNDS]
+    masses, unscaled = positions.masses, positions.unscaled
+    first, width = positions.counters[0].first, positions.counters[0].width
     total = 0.0
     n_examples = np.int64(0)
     zeros = np.int64(0)
@@ -121,8 +127,8 @@ def scale_weights(positions: Positions, begin: int) -> tuple[Any, Any]:
     for k in range(width):
         lower, upper = masses[0, first + k], masses[1, first + k]
         n_examples += lower + upper
-        total += (lower + upper) * raw[begin + k]
-        zeros += lower + upper if raw[begin + k] == 0.0 else 0
+        total += (lower + upper) * unscaled[begin + k]
+        zeros += lower + upper if unscaled[begin + k] == 0.0 else 0
         wrong += lower if 2 * (first + k) > n_rounds else 0
         wrong += upper if 2 * (first + k) >= n_rounds else 0
     equal = total == 0.0
@@ -131,24 +137,24 @@ def scale_weights(positions: Positions, begin: int) -> tuple[Any, Any]:
         weight = 0.0  # if no example has this number of mistakes
         if masses[0, first + k] + masses[1, first + k] > 0:
             # ldexp, because the factor of tiny weights would be infinite
-            weight = math.ldexp(1.0 if equal else raw[begin + k], SUM_BITS - exponent)
+            weight = math.ldexp(1.0 if equal else unscaled[begin + k], SUM_BITS - exponent)
         for c in range(2):
             if masses[c, first + k] > 0:
                 level = first + k - positions.shift[c]
-                if at[WEIGHS] == WHOLE:
+                if positions.weighing == BY_INTEGERS:
                     positions.tables[c, level] = np.int64(np.rint(weight))
                 else:
-                    positions.reals[c, level] = weight
+                    positions.float_tables[c, level] = weight
     return (np.int64(0) if equal else zeros), wrong
 
 
 @inner_kernel
-def write_masses(positions: Positions, reaches: bool, out: Array) -> Any:
+def _write_masses(positions: Positions, reaches: bool, out: Array) -> Any:
     """Write the mass at each number of mistakes from the first on; return how many there are.
 
     If it ``reaches``, it is the mass that may stand there after one more move.
     """
-    first, width = positions.at[FIRST], positions.at[WIDTH]
+    first, width = positions.counters[0].first, positions.counters[0].width
     for k in range(width + reaches):
         mass = np.int64(0)
         for c in range(2):
@@ -159,10 +165,10 @@ def write_masses(positions: Positions, reaches: bool, out: Array) -> Any:
 
 
 @inner_kernel
-def end_move(positions: Positions) -> None:
+def _end_move(positions: Positions) -> None:
     """Bring masses and levels up to date after the rows have moved."""
-    at, masses = positions.at, positions.masses
-    first, width = at[FIRST], at[WIDTH]
+    counters, masses = positions.counters[0], positions.masses
+    first, width = counters.first, counters.width
     for c in range(2):
         rise = positions.rise[c]
         shift = positions.shift[c]
@@ -181,9 +187,9 @@ def end_move(positions: Positions) -> None:
         end -= 1
     while masses[0, first] + masses[1, first] == 0:
         first += 1
-    at[FIRST] = first
-    at[WIDTH] = end - first + 1
-    if at[TALLIED]:
+    counters.first = first
+    counters.width = end - first + 1
+    if counters.tallied:
         for c in range(2):
             shift = positions.shift[c]
             low, high = first, end
@@ -196,9 +202,9 @@ def end_move(positions: Positions) -> None:
 
 
 @inner_kernel
-def is_full(positions: Positions) -> bool:
+def tally_is_full(positions: Positions) -> bool:
     """Return whether the next move may leave the levels of the tally."""
-    if not positions.at[TALLIED]:
+    if not positions.counters[0].tallied:
         return False
     n_levels = positions.tally.shape[2]
     for c in range(2):
@@ -215,7 +221,7 @@ def sum_counts(p: int, state: RowState, positions: Positions, nodes: Nodes) -> b
 
     Sums may wrap around on the way: the result is exact modulo 2**64 and lies within.
     """
-    if not positions.at[TALLIED]:
+    if not positions.counters[0].tallied:
         return False
     for c in range(2):
         sums = nodes.sums[p, 0, c]
@@ -232,7 +238,7 @@ def sum_counts(p: int, state: RowState, positions: Positions, nodes: Nodes) -> b
                 for b in range(sums.size):
                     sums[b] += step * counts[b]
                 total += step * counts[sums.size]
-        state.parts[p, c, 0] = total
+        state.share_totals[p, c, 0] = total
     return True
 
 
@@ -240,40 +246,128 @@ def sum_counts(p: int, state: RowState, positions: Positions, nodes: Nodes) -> b
 def keep_edge(value: int, norm: int, positions: Positions, record: Record) -> None:
     """Keep the edge of a tree; every vote weighs 1."""
     edge = ratio(value, 2 * norm)
-    positions.edges[0] += edge
-    record.edges[positions.at[N_ROUNDS]] = edge
+    positions.counters[0].edge_sum += edge
+    record.edges[record.counters[0].n_rounds] = edge
 
 
 @inner_kernel
 def end_round(rule: Rule, positions: Positions, record: Record) -> None:
     """Bring the positions up to date, and find the weights of the next round."""
-    at = positions.at
-    at[N_ROUNDS] += 1
-    first = at[FIRST]
+    counters = positions.counters[0]
+    n_rounds = record.counters[0].n_rounds + 1
+    record.counters[0].n_rounds = n_rounds
+    first = counters.first
     for k in range(2):  # some weights are known before the move
         if k == rule.looks_at_masses:
-            first = at[FIRST]
-            _weigh(rule, k == 0, positions)
+            first = counters.first
+            _weigh(rule, k == 0, n_rounds + 1, positions)
         if k == 0:
-            end_move(positions)
-    zeros, wrong = scale_weights(positions, at[FIRST] - first)
-    record.zeros[at[N_ROUNDS] - 1] = zeros
+            _end_move(positions)
+    zeros, wrong = scale_weights(positions, n_rounds, counters.first - first)
+    record.zeros[n_rounds - 1] = zeros
     for p in range(positions.wrong.size):  # of pairs: the examples whose largest vote is wrong
         wrong = positions.wrong[p] + (wrong if p > 0 else 0)
-    record.wrong[at[N_ROUNDS] - 1] = wrong
-    if at[N_COSTLY] == _PATIENCE:
-        at[TALLIED] = 0
-        at[LISTED] = 1
+    record.wrong[n_rounds - 1] = wrong
+    if counters.n_costly == _PATIENCE:
+        counters.tallied = 0
+        counters.listed = 1
 
 
 @inner_kernel
-def _weigh(rule: Rule, reaches: bool, positions: Positions) -> None:
-    """Write the weights of the next round to ``raw``, from the first number of mistakes on."""
-    at, raw = positions.at, positions.raw
-    n = write_masses(positions, reaches, positions.held)
+def _weigh(rule: Rule, reaches: bool, t: int, positions: Positions) -> None:
+    """Write the weights of round ``t`` to ``unscaled``, from the first number of mistakes on."""
+    counters, out = positions.counters[0], positions.unscaled
+    first, edge_sum, masses = counters.first, counters.edge_sum, positions.mass_scratch
+    n = _write_masses(positions, reaches, masses)
     if rule.function == 0:
         for k in range(n):
-            raw[k] = 0.0  # Python code sets them later
+            out[k] = 0.0  # Python code sets them later
         return
-    t, edge_sum = at[N_ROUNDS] + 1, positions.edges[0]
-    call(rule.function, (rule.parameters, at[FIRST], t, edge_sum, positions.held, n, raw))
+    call(rule.function, (rule.parameters, first, t, edge_sum, masses, n, out))
+
+
+@inner_kernel
+def begin_move(rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes) -> None:
+    """Choose which rows of each class move: those that err, or the others if they are fewer."""
+    n_moved = np.int64(0)
+    for c in range(2):
+        positions.rise[c] = True
+        if positions.counters[0].tallied:
+            erring, others = _count_errors(c, rows, state, positions, nodes)
+            positions.rise[c] = erring <= others
+            n_moved += min(erring, others)
+    if positions.counters[0].tallied:
+        n_heavy = np.int64(0)
+        for c in range(2):
+            for level in range(positions.low[c], positions.high[c] + 1):
+                if positions.tables[c, level] > 0:
+                    n_heavy += positions.masses[c, level + positions.shift[c]]
+        _judge_tally(n_moved, n_heavy, positions)
+
+
+@inner_kernel
+def _count_errors(
+    c: int, rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes
+) -> tuple[Any, Any]:
+    """Return how many examples of a class err, and how many do not."""
+    sizes = np.int64(0), np.int64(0)
+    if not positions.counters[0].listed:
+        offsets = rows.bins.offsets
+        feature = nodes.feature[0]
+        for b in range(offsets[feature + 1] - offsets[feature]):
+            side = 1 if state.goes_left[b] else 2
+            size = rows.counts[c, offsets[feature] + b]
+            errs = (nodes.votes[side, 0] > 0) != (c == 1)
+            sizes = sizes[0] + (size if errs else 0), sizes[1] + (0 if errs else size)
+        return sizes
+    for node in range(nodes.counters[0].n_nodes):
+        if nodes.left[node] == 0:
+            errs = (nodes.votes[node, 0] > 0) != (c == 1)
+            for p in range(state.begins.shape[0]):
+                size = np.int64(0)
+                for g in (c, c + 2):
+                    size += state.ends[p, node, g] - state.begins[p, node, g]
+                sizes = sizes[0] + (size if errs else 0), sizes[1] + (0 if errs else size)
+    return sizes
+
+
+@inner_kernel
+def _judge_tally(n_moved: Any, n_heavy: Any, positions: Positions) -> None:
+    """Give the tally up if it has been costlier than sums over the rows in too many rounds."""
+    n_levels = positions.high[0] - positions.low[0] + positions.high[1] - positions.low[1] + 2
+    n_counts = float(n_levels * positions.tally.shape[3])
+    counters, per_row = positions.counters[0], positions.counters[0].codes_per_row
+    costly = _MOVE * n_moved * per_row + _COUNT * n_counts > n_heavy * per_row
+    counters.n_costly = max(counters.n_costly + (1 if costly else -1), 0)
+
+
+@inner_kernel
+def clear_moved(p: int, positions: Positions) -> None:
+    """Write zeros to what a share has moved."""
+    first, width = positions.counters[0].first, positions.counters[0].width
+    for c in range(2):
+        for k in range(first, first + width):
+            if k >= positions.shift[c]:
+                positions.moved[p, c, k - positions.shift[c]] = 0
+
+
+@inner_kernel
+def shift_rows(p: int, c: int, listed: Array, state: RowState, positions: Positions) -> None:
+    """Move rows of one class by a level, and add their sample weights to ``moved``."""
+    step = np.int64(1) if positions.rise[c] else np.int64(-1)
+    moved = positions.moved[p, c]
+    for q in range(np.uint64(listed.size)):
+        i = np.uint64(listed[q])
+        level = np.int64(state.levels[i])
+        moved[np.uint64(level)] += state.sample_weights[i]
+        state.levels[i] = level + step
+
+
+@inner_kernel
+def find_counts(c: int, i: Any, state: RowState, positions: Positions) -> tuple[Any, Any]:
+    """Return the level whose counts change for a row that has moved, and by how much."""
+    level = np.int64(state.levels[i]) - positions.base[c]
+    count = np.int32(state.sample_weights[i])
+    if positions.rise[c]:
+        return np.uint64(level), count
+    return np.uint64(level + 1), -count

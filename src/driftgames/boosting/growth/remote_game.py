@@ -8,35 +8,22 @@ depth are then divided by one request.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from driftgames._kernels.jit import kernel, specialise
 from driftgames._kernels.sums import dot
+from driftgames._kernels.templates import instantiate
 from driftgames.boosting.data.bins import Array, FeatureBins
 from driftgames.boosting.data.cuts import Cuts
-from driftgames.boosting.growth import class_sides, pair_sides, rounds
+from driftgames.boosting.growth import rounds, several_classes, two_classes
 from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.engine import Numbers
 from driftgames.boosting.growth.game import CountedGame, MistakeRule, Round, trees_to_values
 from driftgames.boosting.growth.mistake_engine import scale_raw
-from driftgames.boosting.growth.nodes import (
-    FULL,
-    GROWN,
-    N_ASKED,
-    N_FREE,
-    N_FRESH,
-    N_NUMBERS,
-    N_STORED,
-    Nodes,
-    compile_growth,
-    make_nodes,
-    widen,
-)
+from driftgames.boosting.growth.nodes import FULL, GROWN, make_nodes, widen_nodes
 from driftgames.boosting.growth.positions import SUM_BITS
+from driftgames.boosting.growth.record import make_record
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.shares import Command, Question
 from driftgames.boosting.model.stumps import Stumps
@@ -54,39 +41,6 @@ class Exchange(Protocol):
 
     def ask_each(self, *questions: Command) -> list[Any]:
         """Return the answers to several questions that are asked at once."""
-
-
-plant: Callable[..., Any] = NotImplemented  # names for `specialise` to bind
-find: Callable[..., Any] = NotImplemented
-choose: Callable[..., Any] = NotImplemented
-measure: Callable[..., Any] = NotImplemented
-
-
-def _take_step(
-    begins: bool,
-    most: int,
-    bins: FeatureBins,
-    nodes: Nodes,
-    keeper: Numbers,
-    record: rounds.Record,
-) -> Any:
-    """Look at the sums of fresh leaves, and choose the leaves that are divided next."""
-    if begins:
-        plant(nodes)
-    find(np.int64(0), bins, nodes)
-    step = choose(bins, nodes, most)
-    if step == GROWN:
-        value, norm = measure(nodes)
-        record.sums[0] = value
-        record.sums[1] = norm
-        rounds.store_tree(norm, keeper, nodes, record)
-    return step
-
-
-@cache
-def _compile_step(pairs: bool) -> Callable[..., int]:
-    growth = compile_growth(pair_sides if pairs else class_sides)
-    return specialise(_take_step, kernel, **growth._asdict())
 
 
 class RemoteGame(CountedGame):
@@ -218,14 +172,9 @@ class _RemoteGrower:
         everywhere = np.full(n_features, -1)  # no bin is left out of the sums
         directions = free if monotonic is None else monotonic
         self._bins = FeatureBins(cuts.offsets, everywhere, cuts.missing, directions)
-        pairs = n_classes > 2
-        n_labels, lanes = (n_classes, pair_sides.LANES) if pairs else (1, class_sides.LANES)
-        n_parts = 2 * -(-n_labels // lanes) + shape.has_least_size
-        numbers = tuple(shape.numbers(sum(masses)))
-        n_codes = int(cuts.offsets[-1])
-        self._nodes = make_nodes(numbers, n_parts, n_labels, lanes, n_codes, 1, _LEAVES)
-        self._record = rounds.make_record(1, 2 * _LEAVES - 1, n_labels)
-        self._keeper = Numbers(np.zeros(N_NUMBERS, dtype=np.int64))
+        mass, n_codes = sum(masses), int(cuts.offsets[-1])
+        self._nodes = make_nodes(shape, mass, n_classes, n_codes, 1, _LEAVES)
+        self._make_record()
         self._most = 1 if shape.most_leaves is not None else np.iinfo(np.int64).max
 
     def grow(self, sums: IntArray) -> tuple[int, int, BinnedTree]:
@@ -234,32 +183,36 @@ class _RemoteGrower:
         nodes.sums[0, 0] = sums.reshape(nodes.sums.shape[2:])
         # every row has a bin of each feature
         nodes.totals[0] = sums[:, : self._bins.offsets[1]].sum(axis=1)
-        self._keeper.at[N_STORED] = 0
+        self._record.counters[0].n_nodes = 0
         places = {0: 1}
         step = self._advance(begins=True)
         while step != GROWN:
             if step == FULL:
-                self._nodes = widen(self._nodes)
-                self._record = rounds.make_record(
-                    1, self._nodes.gains.size, self._nodes.votes.shape[1]
-                )
+                self._nodes = widen_nodes(self._nodes)
+                self._make_record()
             else:
                 self._divide(places)
             step = self._advance(begins=False)
-        value, norm = self._record.sums.tolist()
-        return value, norm, BinnedTree.of(self._record, 0, int(self._record.n_nodes[0]))
+        progress = self._record.counters[0]
+        tree = self._record.trees(0, int(progress.n_nodes))
+        return int(progress.value), int(progress.norm), tree
 
-    def _advance(self, *, begins: bool) -> int:
-        given = self._bins, self._nodes, self._keeper, self._record
-        return _compile_step(self._n_classes > 2)(begins, self._most, *given)
+    def _make_record(self) -> None:
+        self._record = make_record(1, self._nodes.gains.size, self._nodes.votes.shape[1])
+
+    def _advance(self, *, begins: bool) -> Any:
+        sides = several_classes if self._n_classes > 2 else two_classes
+        step = instantiate(rounds.grow_remotely, sides=sides)
+        return step(begins, self._most, self._bins, self._nodes, self._record)
 
     def _divide(self, places: dict[int, int]) -> None:
         """Ask the shares to divide the leaves that are chosen; write the sums of their sides."""
-        nodes = self._nodes
-        fresh = set(nodes.fresh[: nodes.at[N_FRESH]].tolist())
+        nodes, counters = self._nodes, self._nodes.counters[0]
+        fresh = set(nodes.fresh[: counters.n_fresh].tolist())
         asked, questions = [], []
-        for node in nodes.asked[: nodes.at[N_ASKED]].tolist():
-            feature, cut, missing_left, left = nodes.questions[node].tolist()
+        for node in nodes.asked[: counters.n_asked].tolist():
+            columns = nodes.feature, nodes.cut, nodes.missing_left, nodes.left
+            feature, cut, missing_left, left = (int(column[node]) for column in columns)
             places[left], places[left + 1] = 2 * places[node], 2 * places[node] + 1
             if left in fresh or left + 1 in fresh:
                 asked.append(left)
@@ -270,8 +223,8 @@ class _RemoteGrower:
             nodes.sums[0, nodes.slots[left]] = mine
             nodes.sums[0, nodes.slots[left + 1]] -= mine  # it held the sums of the node
         if self._most > 1:
-            for node in nodes.asked[: nodes.at[N_ASKED]].tolist():
-                left = int(nodes.questions[node, 3])
+            for node in nodes.asked[: counters.n_asked].tolist():
+                left = int(nodes.left[node])
                 for side in {left, left + 1} - fresh:
-                    nodes.free[nodes.at[N_FREE]] = nodes.slots[side]
-                    nodes.at[N_FREE] += 1
+                    nodes.free[counters.n_free] = nodes.slots[side]
+                    counters.n_free += 1

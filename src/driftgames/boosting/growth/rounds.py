@@ -3,197 +3,186 @@
 Every thread plays all rounds on its own rows and meets the others where it needs their sums. Thread
 0 alone changes what all share: nodes, positions and the record.
 
-A call ends after the rounds asked for, or where a tree has no edge, or where an array is too small;
-`engine` then makes it larger and calls again. The next call goes on where the last one ended, in
-the middle of a tree if need be.
+A call of `play` ends after the rounds asked for, or where a tree has no edge, or where an array is
+too small; `mistake_engine` then makes it larger and calls again. The next call goes on where the
+last one ended, in the middle of a tree if need be.
+
+The other kernels take a single step of a round, for trees that grow elsewhere: `begin_share`,
+`divide_share` and `total_share` on the rows of one share, and `grow_remotely` without any rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from driftgames._kernels.barrier import meet
-from driftgames._kernels.jit import inner_kernel
-from driftgames._kernels.structs import Struct
-from driftgames.boosting.data.bins import Array
-from driftgames.boosting.growth.nodes import (
-    ASKS,
-    FULL,
-    GROWING,
-    LISTED,
-    MOVES,
-    N_NODES,
-    N_ROUNDS,
-    N_STORED,
-    STATUS,
-    STEP,
-    Nodes,
-    number_nodes,
+from driftgames._kernels.jit import kernel
+from driftgames._kernels.templates import Part
+from driftgames.boosting.data.bins import Array, FeatureBins
+from driftgames.boosting.growth.nodes import ASKS, FULL, GROWN, Nodes, choose, find, measure, plant
+from driftgames.boosting.growth.positions import (
+    Positions,
+    Rule,
+    begin_move,
+    end_round,
+    keep_edge,
+    sum_counts,
+    tally_is_full,
 )
-from driftgames.boosting.growth.rows import BinnedRows, RowState, join_totals, needs_sums
+from driftgames.boosting.growth.record import Record, store_tree
+from driftgames.boosting.growth.rows import (
+    BinnedRows,
+    RowState,
+    ask,
+    divide,
+    join_totals,
+    list_rows,
+    needs_sums,
+    sum_node,
+    sum_sides,
+    total_node,
+)
+
+sides = Part("sides")
 
 PLAYED, NO_EDGE, NODES_FULL, TALLY_FULL, RECORD_FULL = range(5)
 """How a call ends: all rounds are played, no tree has an edge, or an array is too small."""
 
-
-@dataclass(frozen=True, eq=False)
-class Record(Struct):
-    """What is kept of the rounds: trees, one behind the other, and four numbers of each round."""
-
-    n_nodes: Array
-    questions: Array
-    votes: Array
-    gains: Array
-    edges: Array
-    vote_weights: Array
-    zeros: Array
-    """After each round, the mass that weighs zero in the next one."""
-    wrong: Array
-    """After each round, the mass that the vote gets wrong."""
-    sums: Array
-    """``sum_i w_i y_i h(x_i)`` and ``sum_i w_i`` of the last tree."""
-    order: Array
-    place: Array
-    """Scratch buffers, one number for each node of a tree."""
+_ROOT: Any = np.int64(0)  # the first node, slot and share; typed, for one signature
+_ONE: Any = np.int64(1)
 
 
-# names for `specialise` to bind
-plant: Callable[..., Any] = NotImplemented
-find: Callable[..., Any] = NotImplemented
-choose: Callable[..., Any] = NotImplemented
-measure: Callable[..., Any] = NotImplemented
-list_rows: Callable[..., Any] = NotImplemented
-sum_root: Callable[..., Any] = NotImplemented
-total_node: Callable[..., Any] = NotImplemented
-ask: Callable[..., Any] = NotImplemented
-divide: Callable[..., Any] = NotImplemented
-sum_sides: Callable[..., Any] = NotImplemented
-is_full: Callable[..., Any] = NotImplemented
-sum_counts: Callable[..., Any] = NotImplemented
-keep_edge: Callable[..., Any] = NotImplemented
-begin_move: Callable[..., Any] = NotImplemented
-move: Callable[..., Any] = NotImplemented
-end_round: Callable[..., Any] = NotImplemented
-
-
+@kernel
 def play(
     p: int,
     n_threads: int,
     until: int,
     rows: BinnedRows,
     state: RowState,
-    keeper: Any,
+    positions: Positions,
     nodes: Nodes,
     record: Record,
-    rule: Any,
+    rule: Rule,
     barrier: Array,
 ) -> int:
     """Play rounds until there are ``until`` of them; return how the call ended."""
-    at = keeper.at
-    while at[N_ROUNDS] < until:
-        if not at[GROWING]:
-            if is_full(keeper):
+    progress, where = record.counters[0], positions.counters[0]
+    while progress.n_rounds < until:
+        if not progress.growing:
+            if tally_is_full(positions):
                 return TALLY_FULL
-            if at[N_STORED] + nodes.gains.size > record.gains.size:
+            if progress.n_nodes + nodes.gains.size > record.gains.size:
                 return RECORD_FULL
-            if at[LISTED]:
-                list_rows(p, n_threads, rows, state, keeper)
-            if not sum_counts(p, state, keeper, nodes):
-                sum_root(p, rows, state, nodes)
-                total_node(p, np.int64(0), rows, state)
+            if where.listed:
+                list_rows(p, n_threads, True, rows, state, positions)
+            if not sum_counts(p, state, positions, nodes):
+                sum_node(p, _ROOT, _ROOT, rows, state, nodes)
+                total_node(p, _ROOT, rows, state)
             meet(barrier, n_threads)
             if p == 0:
                 join_totals(state, nodes)
                 plant(nodes)
-                at[STEP] = ASKS
-                at[GROWING] = 1
+                progress.step = ASKS
+                progress.growing = 1
             meet(barrier, n_threads)
         while True:
-            if at[STEP] != FULL:
+            if progress.step != FULL:
                 find(p, rows.bins, nodes)
             meet(barrier, n_threads)
             if p == 0:
-                at[STEP] = choose(rows.bins, nodes, 1)
-                if at[STEP] == ASKS:
+                progress.step = choose(rows.bins, nodes, 1)
+                if progress.step == ASKS:
                     ask(nodes.asked[0], rows, state, nodes)
             meet(barrier, n_threads)
-            if at[STEP] != ASKS:
+            if progress.step != ASKS:
                 break
-            if at[LISTED]:
+            if where.listed:
                 divide(p, nodes.asked[0], rows, state, nodes)
                 if needs_sums(nodes.asked[0], nodes):
                     sum_sides(p, nodes.asked[0], rows, state, nodes)
             meet(barrier, n_threads)
-        if at[STEP] == FULL:
+        if progress.step == FULL:
             return NODES_FULL
         meet(barrier, n_threads)
         if p == 0:
-            at[GROWING] = 0
+            progress.growing = 0
             value, norm = measure(nodes)
-            at[STATUS] = NO_EDGE
-            record.sums[0] = value
-            record.sums[1] = norm
+            progress.value = value
+            progress.norm = norm
+            progress.status = NO_EDGE
             if value > 0:
-                at[STATUS] = PLAYED
-                store_tree(norm, keeper, nodes, record)
-                if at[MOVES]:
-                    keep_edge(value, norm, keeper, record)
-                    begin_move(rows, state, keeper, nodes)
+                progress.status = PLAYED
+                store_tree(norm, nodes, record)
+                if positions.moves:
+                    keep_edge(value, norm, positions, record)
+                    begin_move(rows, state, positions, nodes)
         meet(barrier, n_threads)
-        if at[STATUS] == NO_EDGE or not at[MOVES]:
-            return int(at[STATUS])
-        move(p, rows, state, keeper, nodes)
+        if progress.status == NO_EDGE or not positions.moves:
+            return int(progress.status)
+        sides.move(p, progress.n_rounds + 1, rows, state, positions, nodes)
         meet(barrier, n_threads)
         if p == 0:
-            end_round(rule, keeper, record)
+            end_round(rule, positions, record)
         meet(barrier, n_threads)
     return PLAYED
 
 
-@inner_kernel
-def store_tree(norm: int, keeper: Any, nodes: Nodes, record: Record) -> None:
-    """Append the tree to the record, its nodes in the order of best-first growing."""
-    at = keeper.at
-    number_nodes(nodes, record.order, record.place)
-    n_nodes = nodes.at[N_NODES]
-    for n in range(n_nodes):
-        node = record.order[n]
-        to = at[N_STORED] + n
-        left = nodes.questions[node, 3]
-        if left > 0:
-            for k in range(3):
-                record.questions[to, k] = nodes.questions[node, k]
-            record.questions[to, 3] = record.place[left]
-            record.gains[to] = nodes.gains[node] / float(norm)
-        else:
-            record.questions[to, 0] = -1
-            record.questions[to, 1] = 0
-            record.questions[to, 2] = 0
-            record.questions[to, 3] = 0
-            record.gains[to] = 0.0
-        for label in range(nodes.votes.shape[1]):
-            record.votes[to, label] = 0 if left > 0 else nodes.votes[node, label]
-    record.n_nodes[at[N_ROUNDS]] = n_nodes
-    at[N_STORED] += n_nodes
+@kernel
+def move_all(
+    rows: BinnedRows,
+    state: RowState,
+    positions: Positions,
+    nodes: Nodes,
+    record: Record,
+    rule: Rule,
+) -> None:
+    """Count the mistakes of a tree whose leaves hold the rows; weights are set later."""
+    if not positions.counters[0].listed:
+        ask(_ROOT, rows, state, nodes)
+    begin_move(rows, state, positions, nodes)
+    for p in range(positions.moved.shape[0]):
+        sides.move(p, record.counters[0].n_rounds + 1, rows, state, positions, nodes)
+    end_round(rule, positions, record)
 
 
-def make_record(n_rounds: int, n_nodes: int, n_labels: int) -> Record:
-    """Return a record with room for ``n_rounds`` rounds, and ``n_nodes`` nodes of all trees."""
-    integers = np.int64
-    return Record(
-        n_nodes=np.zeros(n_rounds, integers),
-        questions=np.zeros((n_nodes, 4), np.int32),
-        votes=np.zeros((n_nodes, n_labels), np.int8),
-        gains=np.zeros(n_nodes),
-        edges=np.zeros(n_rounds),
-        vote_weights=np.ones(n_rounds),
-        zeros=np.zeros(n_rounds, integers),
-        wrong=np.zeros(n_rounds, integers),
-        sums=np.zeros(2, integers),
-        order=np.zeros(n_nodes, integers),
-        place=np.zeros(n_nodes, integers),
-    )
+@kernel
+def begin_share(rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes) -> None:
+    """List the rows of a single share, and sum its root."""
+    if positions.counters[0].listed:
+        list_rows(_ROOT, _ONE, True, rows, state, positions)
+    if not sum_counts(_ROOT, state, positions, nodes):
+        sum_node(_ROOT, _ROOT, _ROOT, rows, state, nodes)
+
+
+@kernel
+def divide_share(
+    node: int, sums: bool, rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes
+) -> None:
+    """Divide the rows of a single share at a node; sum both sides if asked to."""
+    ask(node, rows, state, nodes)
+    divide(_ROOT, node, rows, state, nodes)
+    if sums:
+        sum_sides(_ROOT, node, rows, state, nodes)
+
+
+@kernel
+def total_share(node: int, rows: BinnedRows, state: RowState) -> None:
+    """Write the totals of a node over the rows of a single share."""
+    total_node(_ROOT, node, rows, state)
+
+
+@kernel
+def grow_remotely(begins: bool, most: int, bins: FeatureBins, nodes: Nodes, record: Record) -> Any:
+    """Look at the sums of fresh leaves, and choose the leaves that are divided next."""
+    if begins:
+        plant(nodes)
+    find(_ROOT, bins, nodes)
+    step = choose(bins, nodes, most)
+    if step == GROWN:
+        value, norm = measure(nodes)
+        record.counters[0].value = value
+        record.counters[0].norm = norm
+        store_tree(norm, nodes, record)
+    return step

@@ -13,18 +13,16 @@ from numpy.ctypeslib import as_ctypes
 
 from driftgames._kernels.callbacks import compile_callback
 from driftgames._kernels.elementary import exp_all, log_all
-from driftgames._kernels.jit import specialise
 from driftgames._kernels.normal_hedge import weigh_normal_hedge
 from driftgames._kernels.sums import total
+from driftgames._kernels.templates import Part, instantiate
 from driftgames.boosting.growth.game import MistakeRule
 from driftgames.boosting.growth.positions import RULE_ARGUMENTS, Rule
 from driftgames.core.typing import FloatArray, IntArray
 from driftgames.potentials import Potential
-from driftgames.potentials.compiled import CompiledPotential, Exponent, Kernels, Weight
+from driftgames.potentials.compiled import CompiledPotential, Kernels
 
-weight: Weight = NotImplemented  # names for `specialise` to bind
-exponent: Exponent = NotImplemented
-N_PARAMETERS: int = NotImplemented
+potential, n_parameters = Part("potential"), Part("n_parameters")
 
 
 @dataclass(frozen=True)
@@ -57,19 +55,19 @@ class PotentialRule(MistakeRule):
 @cache
 def _compile_potential(kernels: Kernels, n_parameters: int) -> Any:
     """Return the loop over numbers of mistakes for a potential."""
-    bound = {"weight": kernels.weight, "exponent": kernels.exponent, "N_PARAMETERS": n_parameters}
-    return specialise(_weigh_by_potential, compile_callback(*RULE_ARGUMENTS), **bound)
+    callback = compile_callback(*RULE_ARGUMENTS)
+    return instantiate(_weigh_by_potential, callback, potential=kernels, n_parameters=n_parameters)
 
 
 def _weigh_by_potential(
     parameters: Any, first: int, t: int, edge_sum: float, masses: Any, n: int, out: Any
 ) -> None:
     """Write the weights of numbers of mistakes, relative to the scale of the last one."""
-    theta = to_fixed_tuple(carray(parameters, N_PARAMETERS), N_PARAMETERS)
+    theta = to_fixed_tuple(carray(parameters, n_parameters), n_parameters)
     origin = (t - 1) / 2 - edge_sum
-    log_scale = exponent(origin - float(first + n - 1), float(t), theta)
+    log_scale = potential.exponent(origin - float(first + n - 1), float(t), theta)
     for k in range(n):
-        out[k] = weight(origin - float(first + k), float(t), log_scale, theta)
+        out[k] = potential.weight(origin - float(first + k), float(t), log_scale, theta)
 
 
 @dataclass(frozen=True)

@@ -8,22 +8,17 @@ does not depend on how the rows were cut. `combine` joins the answers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftgames._kernels.jit import kernel, specialise
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.growth import rows as row_steps
+from driftgames.boosting.growth import rounds
 from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.compiled_steps import Kind, row_kernels
 from driftgames.boosting.growth.engine import Engine
 from driftgames.boosting.growth.game import TreeLearner
 from driftgames.boosting.growth.mistake_engine import MistakeEngine
-from driftgames.boosting.growth.nodes import LISTED, N_NODES
-from driftgames.boosting.growth.positions import sum_counts
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.core.typing import IntArray
 
@@ -66,11 +61,10 @@ class _Dividing:
     def begin(self) -> IntArray:
         """Begin a tree on the weights of the engine; return the sums of its root in all bins."""
         engine = self._engine
-        _beginning(engine.kind)(*engine.arrays())
+        engine.compile(rounds.begin_share)(*engine.arrays())
         self._nodes, self._n_slots = {1: 0}, 1
-        engine.nodes.at[N_NODES] = 1
-        engine.nodes.slots[0] = 0
-        engine.nodes.questions[0, 3] = 0
+        engine.nodes.counters[0].n_nodes = 1
+        engine.nodes.slots[0] = engine.nodes.left[0] = 0
         return self._sums(1)
 
     def divide(self, questions: Sequence[Question]) -> list[IntArray]:
@@ -79,23 +73,22 @@ class _Dividing:
 
     def _divide(self, question: Question, *, sums: bool) -> Any:
         engine, place = self._engine, question.place
-        while (left := int(engine.nodes.at[N_NODES])) + 2 > engine.nodes.gains.size or (
-            self._n_slots == engine.nodes.free.size
-        ):
-            engine.widen_nodes()
+        left = engine.nodes.n_nodes
+        engine.make_room(left + 2, self._n_slots + 1)
         nodes, node = engine.nodes, self._nodes[place]
-        nodes.questions[node] = *question[1:], left
-        nodes.questions[left : left + 2, 3] = 0
-        nodes.at[N_NODES] = left + 2
+        nodes.feature[node], nodes.cut[node] = question.feature, question.cut
+        nodes.missing_left[node], nodes.left[node] = question.missing_left, left
+        nodes.left[left : left + 2] = 0
+        nodes.counters[0].n_nodes = left + 2
         self._nodes |= {2 * place: left, 2 * place + 1: left + 1}
         nodes.slots[left], nodes.slots[left + 1] = self._n_slots, nodes.slots[node]
         self._n_slots += sums
-        _dividing(engine.kind)(node, sums, *engine.arrays())
+        engine.compile(rounds.divide_share)(node, sums, *engine.arrays())
         return self._sums(2 * place) if sums else None
 
     def finish(self, tree: BinnedTree) -> None:
         """Divide the rows further, to the leaves of the tree that has grown, or of another one."""
-        if not self._nodes or not self._engine.keeper.at[LISTED]:
+        if not self._nodes or not self._engine.is_listed:
             self._engine.place(tree)
             return
         for place, question, votes in zip(
@@ -103,7 +96,7 @@ class _Dividing:
         ):
             node = self._nodes[place]
             if question[3]:
-                if not self._engine.nodes.questions[node, 3]:
+                if not self._engine.nodes.left[node]:
                     self._divide(Question(place, *question[:3]), sums=False)
             else:
                 self._engine.nodes.votes[node] = votes
@@ -114,38 +107,20 @@ class _Dividing:
         engine = self._engine
         node, data = self._nodes[place], engine.data
         listed = engine.nodes.sums[0, engine.nodes.slots[node]]
-        n_parts, lanes = engine.state.parts.shape[1:]
+        n_parts, lanes = engine.state.share_totals.shape[1:]
         sums = listed.reshape(n_parts, -1, lanes)
         if data.n_codes == data.offsets[-1]:
             return np.array(sums)
-        if engine.keeper.at[LISTED]:  # else the counts have the totals
-            _totalling(engine.kind)(0, node, engine.rows, engine.state)
+        if engine.is_listed:  # else the counts have the totals
+            engine.compile(rounds.total_share)(node, engine.rows, engine.state)
         implicit = data.offsets[:-1] + data.implicit
         full = np.zeros((n_parts, data.offsets[-1], lanes), dtype=np.int64)
         is_listed = np.ones(full.shape[1], dtype=bool)
         is_listed[implicit] = False
         full[:, is_listed] = sums
         rest = np.add.reduceat(full, data.offsets[:-1], axis=1)
-        full[:, implicit] = engine.state.parts[0][:, None] - rest
+        full[:, implicit] = engine.state.share_totals[0][:, None] - rest
         return full
-
-
-@cache
-def _beginning(kind: Kind) -> Callable[..., None]:
-    own = {name: row_kernels(kind)[name] for name in ("list_rows", "sum_root")}
-    return specialise(row_steps.begin, kernel, sum_counts=sum_counts, **own)
-
-
-@cache
-def _dividing(kind: Kind) -> Callable[..., None]:
-    steps = row_kernels(kind)
-    own = {name: steps[name] for name in ("ask", "divide", "sum_sides")}
-    return specialise(row_steps.divide_node, kernel, **own)
-
-
-@cache
-def _totalling(kind: Kind) -> Callable[..., None]:
-    return specialise(row_steps.total_node, kernel, add_totals=row_kernels(kind)["add_totals"])
 
 
 class Share:

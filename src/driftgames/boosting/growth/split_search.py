@@ -1,4 +1,4 @@
-"""The search for the best question of a node: written once, compiled for two classes and for pairs.
+"""The search for the best question of a node: written once, compiled for two classes and several.
 
 All sums are integers. Scores are floats that are computed from exact sums in one order of
 operations, so that every machine and every number of threads chooses the same question. The scores
@@ -7,102 +7,74 @@ of all cuts of a feature are written first and compared afterwards: so the compi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from driftgames._kernels.jit import inner_kernel, specialise
+from driftgames._kernels.jit import inner_kernel
+from driftgames._kernels.templates import Part
 from driftgames.boosting.data.bins import Array, FeatureBins
 from driftgames.boosting.growth.shape import EXHAUSTIVE
+
+sides = Part("sides")
 
 MOST_BINS = 256
 """The most bins that a feature has."""
 
-LANES: int = NotImplemented  # names for `specialise` to bind
-bin_weight: Callable[..., Any] = NotImplemented
-score_cuts: Callable[..., Any] = NotImplemented
-edge_cuts: Callable[..., Any] = NotImplemented
-node_weight: Callable[..., Any] = NotImplemented
-gather: Callable[..., Any] = NotImplemented
-write_left: Callable[..., Any] = NotImplemented
 
+@inner_kernel
+def find_question(p: int, f: int, bins: FeatureBins, nodes: Any) -> None:
+    """Write the best question of fresh leaf ``f`` on the features of share ``p`` to ``found``.
 
-def compile_search(sides: ModuleType) -> Callable[..., Any]:
-    """Return `find_split` for the sides of two classes, or of several."""
-    names = ("bin_weight", "score_cuts", "edge_cuts", "node_weight")
-    return specialise(
-        _find_split,
-        inner_kernel,
-        **{name: getattr(sides, name) for name in names},
-        gather=specialise(_gather, inner_kernel, LANES=sides.LANES),
-        write_left=specialise(_write_left, inner_kernel, LANES=sides.LANES),
-    )
-
-
-def _find_split(
-    sums: Array,
-    slot: int,
-    totals: Array,
-    bins: FeatureBins,
-    first_feature: int,
-    last_feature: int,
-    least: int,
-    criterion: int,
-    of_feature: Array,
-    running: Array,
-    scores: Array,
-    edges: Array,
-    found: Array,
-    found_left: Array,
-) -> float:
-    """Return the best score of a question of one node, and write the question to ``found``.
-
-    ``sums[p, slot]`` holds the sums of the node over the rows of share ``p`` in each bin that rows
-    list, and ``totals`` those over all bins. ``found`` becomes (feature, cut, whether missing
-    values go left), and ``found_left`` the totals of the left side. The feature is -1 if there is
-    no question. Only features from ``first_feature`` to ``last_feature`` are asked about. Both
-    sides have a positive weight and, if leaves have a least size, the size ``least``. Where
-    ``monotonic[j]`` is not 0, no cut has votes that step the other way. The others are scratch
-    buffers: the sums of one feature, sums up to a cut, and scores or edges of all cuts, first with
-    missing values on the left, then on the right.
+    ``sums[q, slot]`` holds the sums of the node over the rows of share ``q`` in each bin that rows
+    list, and ``totals`` those over all bins. The feature is -1 if there is no question. Both sides
+    have a positive weight and, if leaves have a least size, that size. Where ``monotonic[j]`` is
+    not 0, no cut has votes that step the other way.
 
     Ties go to the lowest feature, then to the lowest cut, then to missing values on the left. If
     no missing value has weight, they go to the side of more weight (left if equal).
 
     An exhaustive stump may have all the weight on one side: it then votes for one class.
     """
+    node = nodes.fresh[f]
+    sums, slot, totals = nodes.sums, nodes.slots[node], nodes.totals[node]
+    criterion, running = nodes.criterion, nodes.running[p]
+    scores, edges = nodes.cut_scores[p], nodes.cut_edges[p]  # missing values go left, then right
+    found, found_left = nodes.found[p, f], nodes.found_lefts[p, f]
     offsets, implicit = bins.offsets, bins.implicit
     missing, monotonic = bins.missing, bins.monotonic
-    best = -1.0
+    n_features, n_shares = implicit.size, nodes.found.shape[0]
+    first_feature = n_features * p // n_shares
+    found.score = -1.0
+    found.feature = -1
     best_edge = np.int64(-1)
-    found[0] = -1
-    at = offsets[first_feature]  # where the sums of the feature begin
+    begin = offsets[first_feature]  # where the sums of the feature begin
     for j in range(first_feature):
-        at -= implicit[j] >= 0
-    for j in range(first_feature, last_feature):
+        begin -= implicit[j] >= 0
+    for j in range(first_feature, n_features * (p + 1) // n_shares):
         n_bins = offsets[j + 1] - offsets[j]
-        table, first = sums[0, slot], at
-        if sums.shape[0] > 1 or implicit[j] >= 0:
-            table, first = of_feature, np.int64(0)
-            gather(sums, slot, totals, at, n_bins, implicit[j], of_feature)
-        at += n_bins - (implicit[j] >= 0)
+        table, first = sums[0, slot], begin
+        if n_shares > 1 or implicit[j] >= 0:
+            table, first = nodes.feature_sums[p], np.int64(0)
+            _gather(sums, slot, totals, begin, n_bins, implicit[j], table)
+        begin += n_bins - (implicit[j] >= 0)
         n_known = n_bins - missing[j]
-        gone = missing[j] and bin_weight(table, first + n_known) > 0
-        begin = 0 if gone else 1  # missing values go left, then right
-        for side in range(begin, 2):
+        any_missing = missing[j] and sides.bin_weight(table, first + n_known) > 0
+        first_side = 0 if any_missing else 1
+        for side in range(first_side, 2):
             lost = first + n_known if side == 0 else np.int64(-1)
             if criterion == EXHAUSTIVE:
-                edge_cuts(table, first, n_known, lost, totals, monotonic[j], running, edges[side])
+                sides.edge_cuts(
+                    table, first, n_known, lost, totals, monotonic[j], running, edges[side]
+                )
             else:
-                score_cuts(
+                sides.score_cuts(
                     table,
                     first,
                     n_known,
                     lost,
                     totals,
-                    least,
+                    nodes.least_size,
                     monotonic[j],
                     criterion,
                     running,
@@ -112,30 +84,29 @@ def _find_split(
             edges[0, n_known - 1] = -1  # all values on one side
             if not missing[j]:
                 edges[1, n_known - 1] = -1
-            cut = _find_largest(edges, begin, n_known, best_edge)
+            cut = _find_largest(edges, first_side, n_known, best_edge)
         else:
-            cut = _find_largest(scores, begin, n_known, best)
+            cut = _find_largest(scores, first_side, n_known, found.score)
         if cut >= 0:
             b, side = cut >> 1, cut & 1
             if criterion == EXHAUSTIVE:
                 best_edge = edges[side, b]
-                best = float(best_edge)
+                found.score = float(best_edge)
             else:
-                best = scores[side, b]
-            write_left(table, first, b, n_known if side == 0 else -1, found_left)
-            found[0] = j
-            found[1] = b
-            found[2] = side == 0
-            if not gone and b < n_known - 1:
-                found[2] = 2 * node_weight(found_left) >= node_weight(totals)
-    return best
+                found.score = scores[side, b]
+            _write_left(table, first, b, n_known if side == 0 else -1, found_left)
+            found.feature = j
+            found.cut = b
+            found.missing_left = side == 0
+            if not any_missing and b < n_known - 1:
+                found.missing_left = 2 * sides.node_weight(found_left) >= sides.node_weight(totals)
 
 
 @inner_kernel
-def _find_largest(scores: Array, begin: int, n_cuts: int, best: Any) -> Any:
+def _find_largest(scores: Array, first_side: int, n_cuts: int, best: Any) -> Any:
     """Return ``2 * cut + side`` of the first score above ``best`` and all others, or -1."""
     found = -1
-    if begin == 1:
+    if first_side == 1:
         for b in range(n_cuts):
             if scores[1, b] > best:
                 best = scores[1, b]
@@ -149,38 +120,42 @@ def _find_largest(scores: Array, begin: int, n_cuts: int, best: Any) -> Any:
     return found
 
 
+@inner_kernel
 def _write_left(table: Array, first: int, cut: int, lost: int, out: Array) -> None:
     """Write the totals of the bins up to a cut; those of bin ``lost`` too, if it is not -1."""
+    lanes = sides.LANES
     for k in range(out.shape[0]):
         row = table[k]
-        for lane in range(LANES):
-            total = row[LANES * (first + lost) + lane] if lost >= 0 else np.int64(0)
+        for lane in range(lanes):
+            total = row[lanes * (first + lost) + lane] if lost >= 0 else np.int64(0)
             for b in range(cut + 1):
-                total += row[LANES * (first + b) + lane]
+                total += row[lanes * (first + b) + lane]
             out[k, lane] = total
 
 
+@inner_kernel
 def _gather(
-    sums: Array, slot: int, totals: Array, at: int, n_bins: int, hidden: int, out: Array
+    sums: Array, slot: int, totals: Array, begin: int, n_bins: int, implicit: int, out: Array
 ) -> None:
-    """Write the sums of one feature over all shares; bin ``hidden`` has what the others leave."""
-    n_before = LANES * (n_bins if hidden < 0 else hidden)
-    n_after = LANES * (n_bins - 1) - n_before if hidden >= 0 else 0
+    """Write the sums of one feature over all shares; bin ``implicit`` has what the others leave."""
+    lanes = sides.LANES
+    n_before = lanes * (n_bins if implicit < 0 else implicit)
+    n_after = lanes * (n_bins - 1) - n_before if implicit >= 0 else 0
     for k in range(totals.shape[0]):
-        own = out[k]
-        for b in range(LANES * n_bins):
-            own[b] = 0
+        gathered = out[k]
+        for b in range(lanes * n_bins):
+            gathered[b] = 0
         for p in range(sums.shape[0]):
             listed = sums[p, slot, k]
-            begin = LANES * at
+            start = lanes * begin
             for b in range(n_before):
-                own[b] += listed[begin + b]
-            begin += n_before
+                gathered[b] += listed[start + b]
+            start += n_before
             for b in range(n_after):
-                own[n_before + LANES + b] += listed[begin + b]
-        if hidden >= 0:
-            for lane in range(LANES):
+                gathered[n_before + lanes + b] += listed[start + b]
+        if implicit >= 0:
+            for lane in range(lanes):
                 rest = totals[k, lane]
                 for b in range(n_bins):
-                    rest -= own[LANES * b + lane]
-                own[LANES * hidden + lane] = rest
+                    rest -= gathered[lanes * b + lane]
+                gathered[lanes * implicit + lane] = rest

@@ -173,7 +173,7 @@ def _buffers(paths: TreePaths, n_rows: int) -> tuple[FloatArray, Any]:
 
 @kernel
 def _score_dense(
-    rows: Array, paths: TreePaths, columns: FloatArray, at: Array, out: Array, flat: Array
+    rows: Array, paths: TreePaths, columns: FloatArray, node: Array, out: Array, flat: Array
 ) -> bool:
     """Copy the columns of each block and go through the trees."""
     infinite, width, block = False, rows.shape[1], columns.shape[1]
@@ -189,7 +189,7 @@ def _score_dense(
                 for i in range(size):
                     x = columns[s, i]
                     columns[s, i] = x if x == x else -np.inf  # NaN differs
-        _add_votes(columns, paths, at, size, out[start : start + size])
+        _add_votes(columns, paths, node, size, out[start : start + size])
     return not infinite
 
 
@@ -201,7 +201,7 @@ def _score_sparse(
     slots: IntArray,
     paths: TreePaths,
     columns: FloatArray,
-    at: Array,
+    node: Array,
     out: Array,
 ) -> None:
     """Write the stored entries of each block into columns of zeros, and take them out again."""
@@ -218,15 +218,15 @@ def _score_sparse(
                     if lowered >= 0:
                         columns[lowered, i] = x if x == x else -np.inf
             if not clean:
-                _add_votes(columns, paths, at, size, out[start : start + size])
+                _add_votes(columns, paths, node, size, out[start : start + size])
 
 
 @inner_kernel
-def _add_votes(columns: FloatArray, paths: TreePaths, at: Array, size: int, out: Array) -> None:
+def _add_votes(columns: FloatArray, paths: TreePaths, node: Array, size: int, out: Array) -> None:
     """Add the votes of all trees on the first ``size`` rows of the columns."""
     if size < 8:
         for i in range(size):
-            _add_to_row(columns, paths, at, i, out[i])
+            _add_to_row(columns, paths, node, i, out[i])
         return
     slot, threshold, below = paths.slot, paths.threshold, paths.below
     width = np.uint64(out.shape[1])
@@ -234,36 +234,36 @@ def _add_votes(columns: FloatArray, paths: TreePaths, at: Array, size: int, out:
         n = paths.roots[t]
         column, cut, left = columns[np.uint64(slot[n])], threshold[n], below[n]
         for i in range(size):  # all rows are at the root
-            at[i] = left + np.uint32(not column[i] <= cut)
+            node[i] = left + np.uint32(not column[i] <= cut)
         for _ in range(1, paths.depths[t]):
             for i in range(size):
-                n = np.uint64(at[i])
+                n = np.uint64(node[i])
                 x = columns[np.uint64(slot[n]), np.uint64(i)]
-                at[i] = below[n] + np.uint32(not x <= threshold[n])
+                node[i] = below[n] + np.uint32(not x <= threshold[n])
         if width == 1:
             for i in range(size):
-                out[i, 0] += paths.votes[np.uint64(at[i])]
+                out[i, 0] += paths.votes[np.uint64(node[i])]
         else:
             for i in range(size):
-                first = np.uint64(at[i]) * width
+                first = np.uint64(node[i]) * width
                 for k in range(width):
                     out[i, k] += paths.votes[first + k]
 
 
 @inner_kernel
-def _add_to_row(columns: FloatArray, paths: TreePaths, at: Array, i: int, out: Array) -> None:
+def _add_to_row(columns: FloatArray, paths: TreePaths, node: Array, i: int, out: Array) -> None:
     """Add the votes of all trees on row ``i``, a block of trees at a time."""
     width = np.uint64(out.size)
     for begin in range(0, paths.roots.size, BLOCK):
         size = min(BLOCK, paths.roots.size - begin)
         for t in range(size):
-            at[t] = paths.roots[begin + t]
+            node[t] = paths.roots[begin + t]
         for _ in range(paths.depths[begin + size - 1]):  # the deepest of the block
             for t in range(size):
-                n = np.uint64(at[t])
+                n = np.uint64(node[t])
                 x = columns[np.uint64(paths.slot[n]), np.uint64(i)]
-                at[t] = paths.below[n] + np.uint32(not x <= paths.threshold[n])
+                node[t] = paths.below[n] + np.uint32(not x <= paths.threshold[n])
         for t in range(size):
-            first = np.uint64(at[t]) * width
+            first = np.uint64(node[t]) * width
             for k in range(width):
                 out[k] += paths.votes[first + k]

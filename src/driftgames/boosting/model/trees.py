@@ -193,14 +193,14 @@ class Trees(Displayed):
         rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
         answer = np.empty((rows.shape[0], len(self)), dtype=np.int64)
         for t, (begin, _) in enumerate(self.ends()):
-            at = np.full(rows.shape[0], begin)
-            while (asks := self.left[at] > 0).any():
-                x = rows[asks, self.feature[at[asks]]]
+            node = np.full(rows.shape[0], begin)
+            while (asks := self.left[node] > 0).any():
+                x = rows[asks, self.feature[node[asks]]]
                 left = np.where(
-                    np.isnan(x), self.missing_left[at[asks]] == 1, x <= self.threshold[at[asks]]
+                    np.isnan(x), self.missing_left[node[asks]] == 1, x <= self.threshold[node[asks]]
                 )
-                at[asks] = begin + self.left[at[asks]] + np.where(left, 0, 1)
-            answer[:, t] = at - begin
+                node[asks] = begin + self.left[node[asks]] + np.where(left, 0, 1)
+            answer[:, t] = node - begin
         return answer
 
     def ends(self) -> list[tuple[int, int]]:

@@ -1,8 +1,7 @@
 """Algorithm 3 as one loop over a matrix of losses, compiled for each potential.
 
-The loop calls ``weight`` and ``exponent`` of `driftgames.potentials.compiled` by name;
-`specialise` binds these names to the functions of a potential. `driftgames.hedge.plain` is the same
-in ten lines of NumPy: read it first. [LS14, Alg. 3]
+The loop is a template of a potential: the functions of `driftgames.potentials.compiled.Kernels`.
+`driftgames.hedge.plain` is the same in ten lines of NumPy: read it first. [LS14, Alg. 3]
 """
 
 from __future__ import annotations
@@ -16,18 +15,19 @@ import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import choose, fma, lesser
 from driftgames._kernels.distribution import draw, normalise, times_prior
-from driftgames._kernels.jit import inner_kernel, kernel, specialise
+from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames._kernels.lanes import LANES, any_of, first, fold, fold_lesser, load, spread, store
+from driftgames._kernels.templates import Part, instantiate
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.rounds.totals import CLOCK, LEARNER, LOWEST, close_round
-from driftgames.potentials.compiled import Exponent, Kernels, Theta, Weight
+from driftgames.potentials.compiled import Kernels, Theta
 
 Replay = Callable[..., int]
 
-weight: Weight = NotImplemented  # names for `specialise` to bind
-exponent: Exponent = NotImplemented
+potential = Part("potential")
 
 
+@kernel
 def _replay(
     cumulative: FloatArray,
     spare: FloatArray,
@@ -58,7 +58,7 @@ def _replay(
     for r in range(max(rounds, 1)):
         row = losses[r]
         t, lead = totals[CLOCK] + 1.0, totals[LEARNER]
-        log_scale = exponent(totals[LOWEST] - lead, t, theta)
+        log_scale = potential.exponent(totals[LOWEST] - lead, t, theta)
         total, taken, lowest = spread(0.0), spread(0.0), spread(np.inf)
         inside = first(LANES)
         for i in range(0, n, LANES):
@@ -67,7 +67,7 @@ def _replay(
             loss = (entry - offset) * factor
             after = before + loss
             store(there, i, after)
-            w = weight(before - lead, t, log_scale, theta)
+            w = potential.game_weight(before - lead, t, log_scale, theta)
             w = times_prior(w, prior, i, before < np.inf)
             if prior is not None:
                 after = choose(load(prior, i, 0.0) > 0.0, after, np.inf)
@@ -106,5 +106,4 @@ def _mean(row: npt.NDArray[Any], offset: float, factor: float, prior: FloatArray
 @cache
 def compile_replay(kernels: Kernels) -> Replay:
     """Return the loop for a potential with these compiled functions."""
-    weight, exponent = kernels.game_weight, kernels.exponent
-    return specialise(_replay, kernel, weight=weight, exponent=exponent)
+    return instantiate(_replay, potential=kernels)

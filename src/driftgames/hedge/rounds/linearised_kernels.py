@@ -1,7 +1,6 @@
 """Rounds of forecasts as one loop, compiled for each learner; losses are linearised or not.
 
-The loop calls ``weigh`` and ``advance`` of `driftgames.hedge.rounds.two_pass` by name; `specialise`
-binds these names to the functions of a learner.
+The loop is a template of a learner, as that of `driftgames.hedge.rounds.two_pass`.
 """
 
 from __future__ import annotations
@@ -12,22 +11,23 @@ import numpy as np
 
 from driftgames._kernels.arithmetic import choose, fma, greater, lesser
 from driftgames._kernels.distribution import settle_weights
-from driftgames._kernels.jit import inner_kernel, kernel, specialise
+from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames._kernels.lanes import LANES, fold, fold_lesser, load, load_mask, spread, store
 from driftgames._kernels.sums import dot_of
+from driftgames._kernels.templates import Part, as_part, instantiate
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.hedge.losses.loss_base import Slope, loss_at, slope_at
-from driftgames.hedge.rounds.two_pass import Advance, Learn, Weigh, compile_advance
+from driftgames.hedge.rounds.two_pass import Learn, Weigh, advance
 
 MixRounds = Callable[..., int]
 
 LARGEST = 1e290
 """The largest loss that the loop takes: totals of many rounds stay finite below it."""
 
-weigh: Weigh = NotImplemented  # names for `specialise` to bind
-advance: Advance = NotImplemented
+learner = Part("learner")
 
 
+@kernel
 def _mix_rounds(
     cumulative: FloatArray,
     totals: FloatArray,
@@ -58,7 +58,7 @@ def _mix_rounds(
     n = cumulative.size
     p, losses, state = buffers[0], buffers[1], (cumulative, totals, memory)
     for r in range(len(outcomes)):
-        whole = weigh(state, prior, p)
+        whole = learner.weigh(state, prior, p)
         total = settle_weights(p, whole, prior, awake, r)
         row, own = forecasts[r], 0.0
         if not linearised:
@@ -152,4 +152,4 @@ def _add_up(
 
 def compile_mixing(weigh: Weigh, learn: Learn) -> MixRounds:
     """Return the loop over rows of forecasts for a learner's two functions."""
-    return specialise(_mix_rounds, kernel, weigh=weigh, advance=compile_advance(learn))
+    return instantiate(_mix_rounds, learner=as_part("learner", weigh=weigh, learn=learn))

@@ -1,12 +1,11 @@
 """Learners with statistics beside their totals: a round is one pass to weigh and one to learn.
 
-The loop calls ``weigh(state, prior, out)``, which writes weights and returns their sum, and
-``learn(...)``, which updates the memory once the losses are known. `specialise` binds these names
-to a learner's functions. The ``state`` is the cumulative losses, the totals, and the memory, which
-holds the statistics.
+The loop is a template of a learner: ``learner.weigh(state, prior, out)`` writes weights and returns
+their sum, and ``learner.learn(...)`` updates the memory once the losses are known. The ``state`` is
+the cumulative losses, the totals, and the memory, which holds the statistics.
 
 The weight of an action may need its regret and one statistic of that action alone. Then
-``weigh_chip(regret, statistic)`` is its weight before its prior, and ``learn_chip(regret,
+``chip.weigh(regret, statistic)`` is its weight before its prior, and ``chip.learn(regret,
 statistic)`` the statistic after a round with this regret. Both are scalar functions.
 """
 
@@ -20,7 +19,7 @@ import numpy.typing as npt
 
 from driftgames._kernels.arithmetic import choose, fma, lesser
 from driftgames._kernels.distribution import settle_weights, times_prior
-from driftgames._kernels.jit import inner_kernel, kernel, specialise
+from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames._kernels.lanes import (
     LANES,
     first,
@@ -32,6 +31,7 @@ from driftgames._kernels.lanes import (
     store,
 )
 from driftgames._kernels.ranges import all_inside
+from driftgames._kernels.templates import Part, as_part, instantiate
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.rounds.base import ExpertLearner, Rows
 from driftgames.hedge.rounds.totals import LEARNER, close_round
@@ -41,15 +41,10 @@ State = tuple[FloatArray, FloatArray, FloatArray]
 
 Weigh = Callable[[State, FloatArray | None, FloatArray], float]
 Learn = Callable[[State, FloatArray | None, FloatArray, float, float], None]
-Advance = Callable[[State, FloatArray | None, FloatArray, float, float], float]
 PlayRounds = Callable[..., int]
 ChipFunction = Callable[[float, float], float]
 
-weigh: Weigh = NotImplemented  # names for `specialise` to bind
-learn: Learn = NotImplemented
-advance: Advance = NotImplemented
-weigh_chip: ChipFunction = NotImplemented
-learn_chip: ChipFunction = NotImplemented
+learner, chip = Part("learner"), Part("chip")
 
 
 class TwoPassLearner(ExpertLearner):
@@ -82,6 +77,7 @@ class ChipwiseLearner(TwoPassLearner):
         return self._n_actions
 
 
+@kernel
 def _play_rounds(
     cumulative: FloatArray,
     totals: FloatArray,
@@ -107,7 +103,7 @@ def _play_rounds(
     for r in range(max(rounds, 1)):
         if rounds > 0 and not all_inside(losses[r], low, high):
             return r
-        whole = weigh(state, prior, p)
+        whole = learner.weigh(state, prior, p)
         total = settle_weights(p, whole, prior, awake, r)
         if len(played):
             for i in range(n):
@@ -130,14 +126,15 @@ def _play_rounds(
     return rounds
 
 
-def _advance(
+@inner_kernel
+def advance(
     state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
 ) -> float:
     """Learn the losses of a round, add them to the totals, and return the regret.
 
     ``total`` is the sum of all weights, those of sleeping actions included.
     """
-    learn(state, prior, losses, total, learner_loss)
+    learner.learn(state, prior, losses, total, learner_loss)
     cumulative, totals, _ = state
     least = spread(np.inf)
     for i in range(0, cumulative.size, LANES):
@@ -156,42 +153,37 @@ def learn_nothing(
     """Do nothing, for a learner that keeps only totals."""
 
 
-def compile_advance(learn: Learn) -> Advance:
-    """Return the end of a round for a learner's ``learn``."""
-    return specialise(_advance, inner_kernel, learn=learn)
-
-
 def compile_rounds(weigh: Weigh, learn: Learn) -> PlayRounds:
     """Return the loop over the rows of a loss matrix for these two functions."""
-    return specialise(_play_rounds, kernel, weigh=weigh, advance=compile_advance(learn))
+    return instantiate(_play_rounds, learner=as_part("learner", weigh=weigh, learn=learn))
 
 
+@inner_kernel
 def _weigh_chips(state: State, prior: FloatArray | None, out: FloatArray) -> float:
     cumulative, totals, memory = state
     lead, total = totals[LEARNER], spread(0.0)
     for i in range(0, out.size, LANES):
-        w = weigh_chip(lead - load(cumulative, i, lead), load(memory, i, 1.0))
+        w = chip.weigh(lead - load(cumulative, i, lead), load(memory, i, 1.0))
         w = times_prior(w, prior, i, first(out.size - i))
         store(out, i, w)
         total += w
     return fold(total)
 
 
+@inner_kernel
 def _learn_chips(
     state: State, prior: FloatArray | None, losses: FloatArray, total: float, learner_loss: float
 ) -> None:
     memory = state[2]
     for i in range(0, losses.size, LANES):
         regret = learner_loss - load(losses, i, 0.0)
-        store(memory, i, learn_chip(regret, load(memory, i, 0.0)))
+        store(memory, i, chip.learn(regret, load(memory, i, 0.0)))
 
 
 def chipwise(weigh: ChipFunction, learn: ChipFunction) -> tuple[Weigh, Learn]:
     """Return both passes of a learner whose weights need one statistic of each action."""
-    return (
-        specialise(_weigh_chips, inner_kernel, weigh_chip=weigh),
-        specialise(_learn_chips, inner_kernel, learn_chip=learn),
-    )
+    functions = as_part("chip", weigh=weigh, learn=learn)
+    return instantiate(_weigh_chips, chip=functions), instantiate(_learn_chips, chip=functions)
 
 
 def compile_chipwise(weigh: ChipFunction, learn: ChipFunction) -> PlayRounds:

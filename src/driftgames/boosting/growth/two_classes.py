@@ -1,8 +1,9 @@
-"""The two sides of a question for two classes: three integers each, which stay in registers.
+"""Two classes: the sides of a question, what rows weigh, and how they move.
 
-A side is (weight of class 0, weight of class 1, size). The size counts only if leaves have a least
-size. `pair_sides` has the same functions for several classes; `split_search` and `nodes` are
-compiled with either.
+A side is (weight of class 0, weight of class 1, size): three integers, which stay in registers. The
+size counts only if leaves have a least size. Rows are sorted by class, class 0 first.
+
+`several_classes` has the same functions; the loops of the engine are compiled with either.
 """
 
 from __future__ import annotations
@@ -13,9 +14,21 @@ import numpy as np
 
 from driftgames._kernels.arithmetic import root
 from driftgames._kernels.integers import same_products
-from driftgames._kernels.jit import inner_kernel, inner_scalar
+from driftgames._kernels.jit import inner_kernel, inner_scalar, kernel
+from driftgames._kernels.templates import Part
 from driftgames.boosting.data.bins import Array
+from driftgames.boosting.growth.nodes import Nodes
+from driftgames.boosting.growth.positions import (
+    BY_FLOATS,
+    BY_INTEGERS,
+    Positions,
+    clear_moved,
+    shift_rows,
+)
+from driftgames.boosting.growth.rows import BinnedRows, RowState
 from driftgames.boosting.growth.shape import EXHAUSTIVE, KEARNS_MANSOUR
+
+layout = Part("layout")
 
 Side = tuple[Any, Any, Any]
 
@@ -150,7 +163,7 @@ def may_gain(totals: Array, criterion: int) -> bool:
 
 
 @inner_kernel
-def write_votes(totals: Array, above: Array, out: Array) -> None:
+def choose_votes(totals: Array, above: Array, out: Array) -> None:
     """Write the vote of a leaf: for the class of more weight; if equal, that of the node above."""
     out[0] = 1 if totals[1, 0] > totals[0, 0] else -1 if totals[1, 0] < totals[0, 0] else above[0]
 
@@ -179,3 +192,72 @@ def node_weight(totals: Array) -> Any:
 def needs_question() -> bool:
     """Return whether an exhaustive stump without a question has no edge."""
     return True
+
+
+@inner_kernel
+def weigh_block(
+    c: int, start: int, stop: int, rows: BinnedRows, state: RowState, positions: Positions
+) -> None:
+    """Write the weights of a block: the weight of each level times the sample weight."""
+    if positions.weighing == BY_INTEGERS:
+        table = positions.tables[c]
+        for i in range(np.uint64(start), np.uint64(stop)):
+            state.weights[i] = table[np.uint64(state.levels[i])] * state.sample_weights[i]
+    elif positions.weighing == BY_FLOATS:
+        floats = positions.float_tables[c]
+        for i in range(np.uint64(start), np.uint64(stop)):
+            product = floats[np.uint64(state.levels[i])] * float(state.sample_weights[i])
+            state.weights[i] = np.int64(np.rint(product))
+
+
+@inner_kernel
+def add_totals(c: int, listed: Array, rows: BinnedRows, state: RowState, totals: Array) -> None:
+    """Add the weights of rows of one class to the totals of a node."""
+    total = np.int64(0)
+    for q in range(np.uint64(listed.size)):
+        total += state.weights[np.uint64(listed[q])]
+    totals[c, 0] += total
+    if state.sizes.size > 0:
+        for q in range(np.uint64(listed.size)):
+            totals[2, 0] += state.sizes[np.uint64(listed[q])]
+
+
+@inner_kernel
+def add_rows(c: int, listed: Array, rows: BinnedRows, state: RowState, sums: Array) -> None:
+    """Add the weights of rows of one class to their bins."""
+    layout.add_weights(listed, state.weights, rows, sums[c])
+    if state.sizes.size > 0:
+        layout.add_weights(listed, state.sizes, rows, sums[2])
+
+
+@inner_kernel
+def move(
+    p: int, n_rounds: int, rows: BinnedRows, state: RowState, positions: Positions, nodes: Nodes
+) -> None:
+    """Count the mistakes of the tree of round ``n_rounds`` on the rows of a share."""
+    clear_moved(p, positions)
+    if not positions.counters[0].listed:
+        layout.move_column(p, rows, state, positions, nodes)
+        return
+    for node in range(nodes.counters[0].n_nodes):
+        if nodes.left[node] == 0:
+            for g in range(4):
+                c = g % 2
+                errs = (nodes.votes[node, 0] > 0) != (c == 1)
+                if errs == positions.rise[c]:
+                    begin, end = state.begins[p, node, g], state.ends[p, node, g]
+                    listed = state.lists[p, g // 2, begin:end]
+                    shift_rows(p, c, listed, state, positions)
+                    if positions.counters[0].tallied:
+                        layout.count_moved(p, c, listed, rows, state, positions)
+
+
+@kernel
+def write_votes(state: RowState, nodes: Nodes, out: Array) -> None:
+    """Write the vote of the leaf of every row: 1 for +1 and 0 for -1."""
+    for p in range(state.begins.shape[0]):
+        for node in range(nodes.counters[0].n_nodes):
+            if nodes.left[node] == 0:
+                for g in range(4):
+                    for q in range(state.begins[p, node, g], state.ends[p, node, g]):
+                        out[np.uint64(state.lists[p, g // 2, q])] = nodes.votes[node, 0] > 0
