@@ -1,5 +1,8 @@
+from io import StringIO
+
 import numpy as np
 import pytest
+from rich.console import Console
 
 from driftgames.paper import hedge
 from driftgames.paper.hedge import (
@@ -13,6 +16,7 @@ from driftgames.paper.hedge import (
     time_per_round,
     timing_figure,
 )
+from driftgames.tables import draw_table
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +95,13 @@ def test_time_is_measured_for_every_learner():
 
     assert all(s > 0 for curve in seconds.values() for s in curve)
     assert timing_figure(seconds, (2, 4)).panels[0].x == [2.0, 4.0]
+
+
+def test_table_1_has_its_bounds_at_80_columns():
+    console = Console(width=80, file=StringIO())
+    console.print(draw_table(hedge.table_1(50, 1000)))
+    shown = console.file.getvalue()
+    for name in ("NormalHedge.DT", "NormalHedge ", "adaptive", "ε = 0.02", "ε = 0.1", "ε = 0.5"):
+        assert name in shown
+    assert "√(T ln(1/ε)) + ln² N (E6)" in shown
+    assert "699.4" in shown

@@ -194,8 +194,8 @@ def table_1(n_actions: int, horizon: int) -> Table:
         ),
         "NormalHedge": ("none", "-[s]₋ e^([s]₋²/c)", "√(T ln(1/ε)) + ln² N (E6)", "yes"),
     }
-    columns = [Column("algorithm"), Column("Φ_T(s)"), Column("weight"), Column("order of ε-regret")]
-    columns.append(Column("adaptive"))
+    columns = [Column("algorithm"), *(Column(x, on_terminal=False) for x in ("Φ_T(s)", "weight"))]
+    columns += [Column("order of ε-regret"), Column("adaptive")]
     group = f"our bound, T = {horizon:,}"
     epsilons = (1 / n_actions, *_SHOWN)
     columns += [Column(f"ε = {epsilon:.2g}", ",.1f", group) for epsilon in epsilons]
