@@ -42,6 +42,6 @@ def test_the_three_files_of_stocks_agree(tmp_path):
 
 
 def test_an_unknown_set_is_named(tmp_path):
-    with pytest.raises(ValueError, match=r"set must be one of a9a, .*stocks; got 'iris'"):
+    with pytest.raises(ValueError, match=r"set must be one of a9a, .*visits; got 'iris'"):
         export("iris", tmp_path)
     assert not list(tmp_path.iterdir())

@@ -63,8 +63,22 @@ def _best_rows(state: MixState, played: Played | None, has_own: bool) -> list[Ro
 def show(state: MixState, table: Table, console: Console) -> None:
     """Print the table and the regrets with their bound."""
     console.print(draw_table(table))
+    console.print(_outcome(state))
     for line in _regrets(state):
         console.print(line)
+
+
+def _outcome(state: MixState) -> str:
+    """Return a sentence on the mixture beside the experts that forecast every round."""
+    scores = state.scores
+    means = scores.sums[2] / np.maximum(scores.rounds, 1.0)
+    names = ("the mixture", "the mean of the experts", *state.experts)
+    whole = [at for at in range(1, means.size) if scores.rounds[at] == scores.rounds[0]]
+    best = min(whole, key=means.__getitem__, default=0)
+    if means[0] <= means[best]:
+        return "The mixture has the lowest mean loss."
+    lower = 100.0 * (1.0 - float(means[best] / means[0]))
+    return f"The mixture did not win: the mean loss of {names[best]} is {lower:.1f} % lower."
 
 
 def _regrets(state: MixState) -> list[str]:
