@@ -121,17 +121,6 @@ def plot_weights(
     return figure
 
 
-def frame_of(
-    curves: Mapping[str, FloatArray], bounds: Mapping[str, FloatArray]
-) -> tuple[float, float]:
-    """Return the range in which all curves and the lowest bound are visible."""
-    highest = max(float(np.max(curve)) for curve in curves.values())
-    lowest = min(float(np.min(curve)) for curve in curves.values())
-    least = min((float(np.max(bound)) for bound in bounds.values()), default=highest)
-    reach = 1.5 * max(highest, least)
-    return lowest - 0.05 * reach, reach
-
-
 def _from_the_left(values: FloatArray) -> FloatArray:
     """Return values with the first one twice, so that its step has a width."""
     return np.concatenate([values[:1], values])
