@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from driftgames.plots import ExplanationPage, FeatureShape, Reasons
+from driftgames.plots.shape_drawing import draw_shape
 
 RNG = np.random.default_rng(0)
 FEATURES = [
@@ -99,3 +100,17 @@ def test_a_feature_without_a_shape_says_so():
     assert "age votes together with other features" in text
     with pytest.raises(ValueError, match="age must have 1 values; got 0"):
         FeatureShape("age", (), ())
+
+
+@pytest.mark.parametrize("reach", [0.08333, 1 / 3, 1234.5, 1e-7])
+def test_no_text_of_a_drawing_leaves_it(reach):
+    svg = draw_shape("age", np.array([-4e5, 3e5]), np.array([-reach, 0.0, reach]), reach)
+    width = float(re.search(r"viewBox=.0 0 ([0-9.]+)", svg)[1])
+    found = re.findall(r"<text x=.([0-9.]+). .*?text-anchor=.(\w+).>(.*?)</text>", svg)
+    assert len(found) >= 6
+    for x, anchor, words in found:
+        length = 7.5 * len(words)
+        left = float(x) - {"end": length, "middle": length / 2, "start": 0}[anchor]
+        assert left >= 0
+        assert left + length <= width
+    assert f">{-reach:.3g}</text>" in svg

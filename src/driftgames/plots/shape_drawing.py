@@ -12,7 +12,7 @@ import numpy.typing as npt
 from driftgames.core.display import text_of
 from driftgames.core.typing import FloatArray
 
-_WIDTH, _HEIGHT, _LEFT, _BASE = 560, 260, 54, 226
+_WIDTH, _HEIGHT, _LEFT, _BASE = 560, 260, 74, 226
 _TOP, _ZERO, _FLOOR = 12.0, 90.0, 168.0  # of the votes; the density is drawn below
 _BINS = 30
 _MOST_LABELS = 12
@@ -36,8 +36,8 @@ def draw_shape(
     parts = [
         f'<path d="M{_LEFT} {_ZERO}H{_WIDTH}" stroke="var(--soft)" stroke-dasharray="4 3"/>',
         _text(_LEFT - 6, _ZERO + 4, "0", "end"),
-        _text(_LEFT - 6, _TOP + 4, text_of(reach), "end"),
-        _text(_LEFT - 6, _FLOOR, text_of(-reach), "end"),
+        _text(_LEFT - 6, _TOP + 4, f"{reach:.3g}", "end"),
+        _text(_LEFT - 6, _FLOOR, f"{-reach:.3g}", "end"),
     ]
     right = _WIDTH - (60.0 if missing is not None else 8.0)
     if categories is None:
@@ -73,9 +73,21 @@ def _steps(
     ]
     line = "".join([*path, f"H{right:.1f}"])
     parts.append(f'<path d="{line}" fill="none" stroke="var(--for)" stroke-width="2"/>')
-    parts.append(_text(_LEFT, _BASE + 16, f"{low:,.6g}", "start"))
-    parts.append(_text(right, _BASE + 16, f"{high:,.6g}", "end"))
+    parts += [_text(x(tick), _BASE + 16, f"{tick:,.6g}", "middle") for tick in _ticks(low, high)]
     return parts
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return some four round numbers within a range, none at its very ends.
+
+    >>> _ticks(0.3, 9.9), _ticks(-0.013, 0.021)
+    ([2.0, 4.0, 6.0, 8.0], [-0.01, 0.0, 0.01, 0.02])
+    """
+    rough = (high - low) / 5
+    unit = 10.0 ** np.floor(np.log10(rough))
+    step = next(unit * each for each in (1, 2, 5, 10) if unit * each >= rough)
+    first, last = np.ceil((low + 0.02 * rough) / step), np.floor((high - 0.02 * rough) / step)
+    return [float(f"{step * k:.6g}") + 0.0 for k in range(int(first), int(last) + 1)]
 
 
 def _bars(
@@ -91,7 +103,8 @@ def _bars(
     counts = np.bincount(numbers.astype(np.int64), minlength=len(categories))[: len(categories)]
     parts = _density(counts, edges)
     for k, (label, vote) in enumerate(zip(categories, votes.tolist(), strict=True)):
-        parts.append(_bar(edges[k] + 0.15 * step, 0.7 * step, vote / reach))
+        hint = f"<title>{escape(label)}: {vote:.3g}</title>"
+        parts.append(f"<g>{hint}{_bar(edges[k] + 0.15 * step, 0.7 * step, vote / reach)}</g>")
         if len(categories) <= _MOST_LABELS:
             shown = label if len(label) <= 10 else f"{label[:9]}…"
             parts.append(_text(edges[k] + step / 2, _BASE + 16, shown, "middle"))
