@@ -278,7 +278,7 @@ def race(
 
     The log is a table with the columns arm and loss (or gain, with --gains).
     The answer holds at all times at once: look as often as you like, and stop
-    when one arm is left. With --every it is told while pulls come.
+    when one arm is left. --every prints it while pulls come.
 
     Example: driftgames bandit race visits.pulls.csv
 

@@ -43,7 +43,7 @@ def list_sets(
         sizes = (
             (None, None, None) if entry is None else (entry.n_train, entry.n_test, entry.n_features)
         )
-        likewise = ", made likewise" * (entry is not None and not state.published)
+        likewise = ", made in the same way" * (entry is not None and not state.published)
         where = "not here yet" if state.where is None else f"{state.where}{likewise}"
         rows.append((state.name, *sizes, where))
     columns = tuple(map(Column, ("set", "train", "test", "features", "where")))
