@@ -1,7 +1,6 @@
 """The README and the pages: snippets print what stands there, and links lead somewhere."""
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -99,8 +98,3 @@ def test_the_site_shows_every_page_tutorial_and_public_package():
     root = {"changelog.md", "contributing.md", "security.md", "cited_tests.md"}
     api = packages | {"api/index.md"}
     assert shown == {page.name for page in PAGES} | tutorials | api | root
-
-
-def test_the_metadata_of_the_package_point_to_the_site():
-    urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
-    assert f"site_url: {urls['Documentation']}\n" in SITE
