@@ -1,4 +1,4 @@
-"""Draw the picture of confidence.md: ``python -m docs.confidence_picture``."""
+"""Draw the picture of benchmark_tables.md: ``python -m docs.confidence_picture``."""
 
 from pathlib import Path
 
