@@ -85,11 +85,20 @@ def _regrets(state: MixState) -> list[str]:
     mixture, certificate = state.mixture, state.mixture.certificate()
     best = state.experts[int(np.argmin(mixture.expert_losses_))]
     first = certificate.at(mixture.learner_.smallest_epsilon)
-    lines = [f"regret to {best}: {mixture.regret_:.6g} (total loss)"]
+    lines = [f"regret to {best}: {_number(mixture.regret_)} (total loss)"]
     if mixture.linearised_:
-        lines.append(f"regret to every convex combination: at most {first.realised:.6g}")
-    lines.append(f"bound: {first.promised:.6g}; {certificate.verdict}")
+        lines.append(f"regret to every convex combination: at most {_number(first.realised)}")
+    lines.append(f"bound: {_number(first.promised)}; {certificate.verdict}")
     return lines
+
+
+def _number(value: float) -> str:
+    """Return a number without an exponent.
+
+    >>> _number(3059180.4), _number(20.7281)
+    ('3,059,180', '20.7281')
+    """
+    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e12 else f"{value:,.6g}"
 
 
 def as_json(state: MixState, table: Table, waiting: list[tuple[str, float]]) -> dict[str, Any]:

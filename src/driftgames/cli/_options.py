@@ -60,7 +60,7 @@ class GroupedCommand(TyperCommand):
             if option.param_type_name == "option" and (record := option.get_help_record(ctx)):
                 heading = getattr(option, "rich_help_panel", None) or "Options"
                 groups.setdefault(heading, []).append(record)
-        if "Options" in groups:  # --help among them: last
+        if len(groups.get("Options", ())) == 1:  # --help alone
             groups["Options"] = groups.pop("Options")
         for heading, records in groups.items():
             with formatter.section(heading):

@@ -31,15 +31,16 @@ INDEX = "^GSPC"  # the S&P 500
 def export(name: str, folder: str | os.PathLike[str] = ".", **loading: Any) -> list[Path]:
     """Write a set as CSV files to ``folder`` and return their paths.
 
-    A set of examples becomes NAME.train.csv and NAME.test.csv, the class last. ``stocks`` becomes
-    stocks.csv (prices), stocks.relatives.csv (each price over the one before) and
-    stocks.forecasts.csv (three forecasts of the S&P 500, and its value). ``visits`` becomes
+    A set of examples becomes NAME.train.csv and NAME.test.csv, the class last; breast_cancer has
+    its 30 measurements there, which `load` binarises. ``stocks`` becomes stocks.csv (prices),
+    stocks.relatives.csv (each price over the one before) and stocks.forecasts.csv (three forecasts
+    of the S&P 500, and its value). ``visits`` becomes
     visits.csv (features of a visitor and the loss of each page), visits.advice.csv (the losses,
     and the page that a rule and a model advise) and visits.pulls.csv (a log of the pages shown).
     ``loading`` goes to `load`.
     """
     choose("set", name, dict.fromkeys((*CATALOGUE, *BUNDLED, STOCKS, VISITS)))
-    made = {STOCKS: _stocks, VISITS: _visits}
+    made = {STOCKS: _stocks, VISITS: _visits, "breast_cancer": _breast_cancer}
     tables = made[name]() if name in made else _examples(load(name, **loading))
     paths = []
     for ending, rows in tables.items():
@@ -60,6 +61,19 @@ def _examples(data: Dataset) -> dict[str, Iterable[Sequence[Any]]]:
             yield [*(f"{value:g}" for value in row), data.classes[int(label > 0)]]
 
     return {".train": rows(data.train), ".test": rows(data.test)}
+
+
+def _breast_cancer() -> dict[str, Iterable[Sequence[Any]]]:
+    """Return even rows to train on and odd rows to test on, as `load` does."""
+    from sklearn.datasets import load_breast_cancer
+
+    table = load_breast_cancer()
+    header = [*map(str, table.feature_names), "class"]
+    rows = [
+        [*(f"{value:g}" for value in row), str(table.target_names[label])]
+        for row, label in zip(table.data, table.target, strict=True)
+    ]
+    return {".train": [header, *rows[0::2]], ".test": [header, *rows[1::2]]}
 
 
 def _stocks() -> dict[str, Iterable[Sequence[Any]]]:
