@@ -1,5 +1,6 @@
 """``driftgames --help``: every command, in one order, each with its whole summary."""
 
+import io
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from driftgames import __version__
 from driftgames.boosting import BOOSTERS
 from driftgames.cli import reproduce
 from driftgames.cli._options import SETS
+from driftgames.cli._output import say
 from driftgames.cli.app import SUMMARIES, app
 from driftgames.cli.help import TOPICS
 from driftgames.datasets import CATALOGUE
@@ -218,3 +220,16 @@ def test_a_mistyped_file_is_named_before_anything_is_imported(command, tmp_path)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "set()\n"
     assert f"did you mean {tmp_path / 'prices.csv'}?" in done.stderr
+
+
+def test_a_long_line_wraps_at_spaces_on_a_terminal_and_not_in_a_pipe(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    for at_terminal, lines in ((True, 3), (False, 1)):
+        stream = io.StringIO()
+        stream.isatty = lambda answer=at_terminal: answer
+        monkeypatch.setattr(sys, "stderr", stream)
+        say("words " * 15 + "a-name-of-a-file.csv", err=True)
+        assert stream.getvalue().count("\n") == lines
+        assert all(
+            "a-name" not in line or "file.csv" in line for line in stream.getvalue().split("\n")
+        )

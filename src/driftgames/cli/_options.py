@@ -132,7 +132,7 @@ def check_source(source: str | None) -> None:
         beside = [each.name for each in path.parent.iterdir()]
     except OSError:
         beside = []
-    near = difflib.get_close_matches(path.name, beside, n=1)
+    near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.75)
     hint = f"; did you mean {path.with_name(near[0])}?" if near else ""
     fail(f"{source}: No such file or directory{hint}")
 
