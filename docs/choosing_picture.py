@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from matplotlib.figure import Figure
 from sklearn.datasets import load_digits
 
 from driftgames import NHBoostDTClassifier
@@ -11,8 +10,4 @@ from driftgames.plots import save_figure
 X, y = load_digits(return_X_y=True)
 model = NHBoostDTClassifier().fit(X[:700], y[:700] % 2)  # odd or even, as on the page
 
-figure = Figure(figsize=(7.0, 3.8), layout="constrained")
-axes = figure.subplots()
-model.chosen_.plot(ax=axes)
-axes.set_title("Digits, odd or even: which size?", fontsize="medium")
-save_figure(figure, Path(__file__).parent / "images" / "race.svg")
+save_figure(model.chosen_.plot(), Path(__file__).parent / "images" / "race.svg")

@@ -1,4 +1,4 @@
-"""Draw the picture of confidence.md: ``python -m docs.confidence_picture``."""
+"""Draw the picture of benchmark_tables.md: ``python -m docs.confidence_picture``."""
 
 from pathlib import Path
 
@@ -24,6 +24,9 @@ for n in SIZES:
 for _, curve, style in with_styles((name, widths[name]) for name in FIXED if name != "normal"):
     left.plot(SIZES, curve, **style)
 left.set(xscale="log", yscale="log", xlabel="number of coins", ylabel="mean width")
+left.set_xticks(SIZES, [str(n) for n in SIZES])
+left.set_yticks([0.05, 0.1, 0.2, 0.5], ["0.05", "0.1", "0.2", "0.5"])
+left.minorticks_off()
 left.set_title("95 % intervals for the chance 1/10 of a coin", fontsize="medium")
 left.legend(frameon=False)
 

@@ -1,4 +1,4 @@
-"""Draw the picture of published_table.md: ``python docs/picture.py``."""
+"""Draw the picture of reproducibility.md: ``python docs/picture.py``."""
 
 from pathlib import Path
 

@@ -1,6 +1,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -57,6 +58,28 @@ def test_the_changelog_has_the_usual_form():
     assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", each) for each in versions[1:])
     kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
     assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= kinds
+
+
+def test_one_version_stands_in_metadata_citation_and_changelog():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    released = re.search(
+        r"^## \[(\d.*)\] - (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE
+    )
+    assert project["version"] == citation["version"] == released[1]
+    assert str(citation["date-released"]) == released[2]
+
+
+def test_the_classifiers_are_what_the_public_checks_run():
+    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
+    jobs = yaml.safe_load((ROOT / ".github/workflows/checks.yml").read_text())["jobs"]
+    runs = jobs["test"]["strategy"]["matrix"]["include"]
+    pythons = {each.rpartition(" ")[2] for each in classifiers if ":: Python :: 3." in each}
+    assert pythons == {each["python"] for each in runs}
+    systems = {"ubuntu": "Linux", "macos": "MacOS", "windows": "Windows"}
+    run = {each["os"] for each in runs} | {jobs["windows"]["runs-on"]}
+    named = {each.rpartition(" ")[2] for each in classifiers if each.startswith("Operating System")}
+    assert named == {systems[each.partition("-")[0]] for each in run}
 
 
 def test_the_citation_names_the_software_and_the_paper():

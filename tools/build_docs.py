@@ -26,8 +26,18 @@ OF_THE_ROOT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 CITING = ("errata.md", "paper_map.md")
 """Pages whose symbols and tests are links."""
 
-WIDE = ("classes.md", "errata.md", "paper_map.md")
+WIDE = ("classes.md", "errata.md", "paper_map.md", "which_class.md")
 """Pages whose tables take the room of the table of contents."""
+
+REFERENCE = (
+    "accuracy.md",
+    "benchmarks.md",
+    "changelog.md",
+    "model_format.md",
+    "state_format.md",
+    PAGE,
+)
+"""Pages that a search lists after those that explain."""
 
 
 def main() -> None:
@@ -36,7 +46,7 @@ def main() -> None:
     shutil.copytree(ROOT / "docs", TARGET, ignore=shutil.ignore_patterns("*picture*.py", "__*"))
     for path in TARGET.glob("*.md"):
         text = re.sub(r"<!-- python\n.*?-->\n\n?", "", path.read_text(), flags=re.S)
-        path.write_text("---\nhide: [toc]\n---\n\n" + text if path.name in WIDE else text)
+        path.write_text(_with_cards(text) if path.name in CITING else text)
     (TARGET / PAGE).write_text(cited_page([(TARGET / name).read_text() for name in CITING]))
     for name in CITING:
         (TARGET / name).write_text(linked((TARGET / name).read_text()))
@@ -48,8 +58,29 @@ def main() -> None:
         (folder / f"{script.stem}.md").write_text(page(script, folder))
     (TARGET / "api").mkdir()
     for name, text in api_pages().items():
-        (TARGET / "api" / name).write_text(text)
+        (TARGET / "api" / name).write_text("---\nsearch: {boost: 0.3}\n---\n\n" + text)
+    for path in TARGET.glob("*.md"):
+        settings = ["hide: [toc]"] * (path.name in WIDE)
+        settings += ["search: {boost: 0.5}"] * (path.name in REFERENCE)
+        if settings:
+            path.write_text("\n".join(["---", *settings, "---", "", path.read_text()]))
     write_page(TARGET / "play_page.html", documentation="play.html")  # of this site
+
+
+def _with_cards(text: str) -> str:
+    """Return a page whose tables are cards on a phone: every row with the names of its columns."""
+
+    def cards(table: re.Match[str]) -> str:
+        names = [name.strip() for name in table[0].splitlines()[0].strip("| ").split("|")]
+        kind = f"cards-{'-'.join(re.sub(r'[^a-z]', '', name) for name in names)}"
+        labels = "".join(
+            f'.{kind} td:nth-child({k})::before {{ content: "{name}" }}'
+            for k, name in enumerate(names, start=1)
+        )
+        style = f"<style>@media (max-width: 44.9em) {{ {labels} }}</style>"
+        return f'{style}\n\n<div class="cards {kind}" markdown>\n\n{table[0]}\n</div>\n'
+
+    return re.sub(r"^\| .*\n\| ---.*\n(?:\| .*\n)+", cards, text, flags=re.M)
 
 
 def _links_from_docs(text: str) -> str:

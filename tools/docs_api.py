@@ -1,4 +1,4 @@
-"""The pages of the API: one for each public package, with every name that it exports."""
+"""The pages of the API: one for each public package, and one for each public class."""
 
 from __future__ import annotations
 
@@ -80,15 +80,70 @@ def _pairs() -> list[tuple[str, str]]:
 
 
 def api_pages() -> dict[str, str]:
-    """Return the Markdown of every page by its file name, the overview first."""
+    """Return the Markdown of every page by its file name, the overview first.
+
+    The page of a package has its idea, a table of its classes, and its functions. The page of a
+    class has its sentence, parameters, example and methods, and last what it inherits.
+    """
     pages = {"index.md": _overview()}
     for package, names in public_names().items():
+        short = package.removeprefix("driftgames.")
         heading = package.replace(".", ".<wbr>")  # a long name may break there
+        found = {name: _class(package, name) for name in sorted(names, key=str.lower)}
+        classes = {name: of for name, of in found.items() if of is not None}
         parts = [f"# {heading}\n", ast.get_docstring(_source(package)) or "", ""]
-        for name in sorted(names, key=lambda each: (each.isupper(), each.lower())):
-            parts += [f"::: {_path(package, name)}", *_options(package, name), ""]
-        pages[f"{package.removeprefix('driftgames.')}.md"] = "\n".join(parts)
+        if classes:
+            rows = [
+                _row(f"[`{name}`]({short}.{name}.md)", inspect.getdoc(of))
+                for name, of in classes.items()
+            ]
+            parts += ["## Classes\n", "| class | what it is |\n|---|---|", *rows, ""]
+        for name in sorted(
+            set(names) - set(classes), key=lambda each: (each.isupper(), each.lower())
+        ):
+            parts += [f"::: {_path(package, name)}", ""]
+        pages[f"{short}.md"] = "\n".join(parts)
+        for name, of in classes.items():
+            pages[f"{short}.{name}.md"] = _class_page(package, name, of)
     return pages
+
+
+def _class(package: str, name: str) -> type | None:
+    """Return a public class; None if the name is another object, or its library is missing."""
+    try:
+        found = getattr(import_module(package), name)
+    except ImportError:
+        return None
+    return found if inspect.isclass(found) else None
+
+
+def _class_page(package: str, name: str, of: type) -> str:
+    short = package.removeprefix("driftgames.")
+    owners = members(of)
+    beside = sorted(each for each, owner in owners.items() if owner is not of)
+    options = ["    options:", "      heading_level: 1"]
+    options += [f"      inherited_members: [{', '.join(beside)}]"] if beside else []
+    bases = inherited(of) if name in homes() else []
+    more = ["## Inherited\n", *(f"{each}\n" for each in bases)] if bases else []
+    where = f"[{package}]({short}.md)"
+    return "\n".join([where, "", f"::: {_path(package, name)}", *options, "", *more])
+
+
+def inherited(of: type) -> list[str]:
+    """Return a sentence for each public base: its methods and attributes, linked.
+
+    >>> from driftgames.hedge import Hedge
+    >>> inherited(Hedge)[0][:53]
+    'From `ExpertLearner`: [`action_losses`][driftgames.he'
+    """
+    found, seen = [], set(vars(of))
+    for base in public_bases(of):
+        home = homes()[base.__name__]
+        names = sorted(set(members(base)) - seen)
+        links = [f"[`{name}`][{home}.{name}]" for name in names]
+        found += [f"From `{base.__name__}`: {', '.join(links)}."] if links else []
+        seen |= set(names)
+    return found
 
 
 def _path(package: str, name: str) -> str:
@@ -125,16 +180,3 @@ def _overview() -> str:
 def _row(name: str, docstring: str | None) -> str:
     first = (docstring or "").partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
     return f"| {name} | {first} |"
-
-
-def _options(package: str, name: str) -> list[str]:
-    """Show the methods that a class has from bases that have no entry of their own."""
-    try:
-        of = getattr(import_module(package), name)
-    except ImportError:  # of a library that is not installed
-        return []
-    owners = members(of) if inspect.isclass(of) else {}
-    inherited = sorted(name for name, owner in owners.items() if owner is not of)
-    if not inherited:
-        return []
-    return ["    options:", f"      inherited_members: [{', '.join(inherited)}]"]

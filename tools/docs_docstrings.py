@@ -1,7 +1,7 @@
 """An extension of griffe: what mkdocstrings says of classes beyond their source.
 
 A class has the docstring that it has when it runs, because boosters complete theirs by the
-parameters that all of them share. A sentence links to what it has from public base classes.
+parameters that all of them share. Pages that a docstring names are linked.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from importlib import import_module
 from typing import Any
 
 from griffe import Class, Extension, Object
-
-from tools.docs_api import homes, members, public_bases
 
 
 class RuntimeDocstrings(Extension):
@@ -32,32 +30,14 @@ class RuntimeDocstrings(Extension):
             return
         if cls.docstring is None or not inspect.isclass(found):
             return
-        first, gap, rest = (inspect.getdoc(found) or "").partition("\n\n")
-        sentences = [first, *inherited(found)] if cls.name in homes() else [first]
-        cls.docstring.value = linked("\n\n".join(sentences) + gap + rest)
+        cls.docstring.value = linked(inspect.getdoc(found) or "")
 
 
 def linked(text: str) -> str:
     """Link the pages that a text names, as seen from a page of the API.
 
-    >>> linked("trees (docs/trees.md)")
-    'trees ([trees](../trees.html))'
+    >>> linked("categories (docs/categories.md)")
+    'categories ([categories](../categories.html))'
     """
+    text = text.replace("docs/trees.md", "docs/boosters.md")  # where it went
     return re.sub(r"`*docs/(\w+)\.md`*", r"[\1](../\1.html)", text)
-
-
-def inherited(of: type) -> list[str]:
-    """Return a sentence for each public base: its methods and attributes, linked.
-
-    >>> from driftgames.hedge import Hedge
-    >>> inherited(Hedge)[0][:53]
-    'From `ExpertLearner`: [`action_losses`][driftgames.he'
-    """
-    found, seen = [], set(vars(of))
-    for base in public_bases(of):
-        home = homes()[base.__name__]
-        names = sorted(set(members(base)) - seen)
-        links = [f"[`{name}`][{home}.{name}]" for name in names]
-        found += [f"From `{base.__name__}`: {', '.join(links)}."] if links else []
-        seen |= set(names)
-    return found

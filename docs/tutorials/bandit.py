@@ -49,4 +49,4 @@ save_figure(run.plot(), "bandit_regret.svg")
 print(run.certificate())
 
 # The state of a policy is saved with `bandit.save("bandit.json")`, and losses may come late: see
-# the [API](../api/bandit.md). `driftgames bandit clicks.csv --gains` replays a table.
+# the [API](../api/bandit.md). `driftgames bandit replay clicks.csv --gains` replays a table.

@@ -16,8 +16,8 @@ print(X_train.shape, X_test.shape)
 
 # ## Fit
 #
-# There is nothing to tune. The booster chooses the leaves of its trees and its number of rounds on
-# examples that it holds out, five parts in turn, and its model is the mean of these five fits.
+# There is nothing to tune. The booster chooses the leaves of its trees and its number of rounds by
+# cross-validation with five folds, and its model is the mean of the boosters of the folds.
 
 from driftgames import NHBoostDTClassifier
 
@@ -28,14 +28,14 @@ print(f"error on new examples: {1 - model.score(X_test, y_test):.3f}")
 print(model.predict(X_test.head(3)))
 print(model.predict_proba(X_test.head(3)).round(3))
 
-# [Choosing](../choosing.md) has the rule. The picture shows the log-loss of each size on the
-# examples held out; a ring marks the chosen one.
+# [How a fit works](../choosing.md) has the rule. The picture shows the held-out log-loss of each
+# size; a ring marks the chosen one.
 
 from driftgames.plots import save_figure
 
 save_figure(chosen.plot(), "boosting_race.svg")
 
-# The probabilities are calibrated on examples that were held out, so 0.9 means nine out of ten.
+# The probabilities are calibrated on held-out examples, so 0.9 means nine out of ten.
 # [Probabilities](../probabilities.md) shows how to check that.
 #
 # ## The booster of the paper

@@ -75,5 +75,6 @@ again = ExpertMixture.load("mixture.json")
 print(again.partial_fit(tomorrow, [61.0]).predict(tomorrow).round(2))
 
 # `driftgames mix forecasts.csv --target load` does the same from the command line.
-# [Mixing forecasts](../mixing.md) says more, [tracking](../tracking.md) treats experts that take
-# turns, and [intervals](../intervals.md) puts a range around any forecast.
+# [Mixing forecasts](../mixing.md) says more, [tracking](../experts.md#when-the-best-action-changes)
+# treats experts that take turns, and [intervals](../mixing.md#prediction-intervals) puts a range
+# around any forecast.

@@ -20,7 +20,7 @@ def __getattr__(name: str) -> object:
 
 
 def _installed_version() -> str:
-    """Return the version that was installed, which comes from the tags of the repository."""
+    """Return the version that was installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -42,7 +42,7 @@ def test_portfolios_show_costs_where_there_are_some():
 def test_the_pages_say_what_the_benchmarks_say():
     page = (DOCS / "online_boosting.md").read_text()
     assert f"{100 * OnlineBBM(11, 0.1).game_value:.1f} % for N = 11" in page
-    page = (DOCS / "bandits.md").read_text().replace("*", "")
+    page = (DOCS / "benchmark_tables.md").read_text().replace("*", "")
     found = off_policy.compare("tsallis-inf", 300, 200)
     _, width, _, told, _, before, _, normal, wide, worth = found
     row = f"| 300 | {width:.3f} | {told:.3f} | | {before:.3f} | {normal:.1%} | {wide:.3f} |"
@@ -51,7 +51,6 @@ def test_the_pages_say_what_the_benchmarks_say():
         relatives = load_market("djia", allow_download=False).relatives
     except MissingDataError as error:
         pytest.skip(str(error))
-    page = (DOCS / "portfolios.md").read_text().replace("*", "")
     free, paid = (trade(relatives, cost=cost, holds="relatives").runs for cost in (0.0, 0.001))
     for name, run in free.items():
         shown = f"| {run.final_wealth:.3f} | {paid[name].final_wealth:.3f} |"

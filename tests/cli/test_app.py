@@ -1,5 +1,6 @@
 """``driftgames --help``: every command, in one order, each with its whole summary."""
 
+import io
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from driftgames import __version__
 from driftgames.boosting import BOOSTERS
 from driftgames.cli import reproduce
 from driftgames.cli._options import SETS
+from driftgames.cli._output import say
 from driftgames.cli.app import SUMMARIES, app
 from driftgames.cli.help import TOPICS
 from driftgames.datasets import CATALOGUE
@@ -36,7 +38,7 @@ def test_names_that_are_written_out_are_those_of_the_registries():
     assert tuple(CATALOGUE) == SETS
     assert tuple(experiment.EXPERIMENTS) == reproduce.EXPERIMENTS
     assert all(experiment.EXPERIMENTS[each].extra for each in reproduce.EXPERIMENTS[5:])
-    assert f"Sets, with commas: {', '.join(KNOWN)}." in " ".join(
+    assert f"--sets NAME,NAME {', '.join(KNOWN)}." in " ".join(
         run("reproduce", "--help").output.split()
     )
     assert {"exp", "2-norm", "normalhedge.dt", "backward-heat"} <= set(POTENTIALS)
@@ -46,13 +48,13 @@ def test_names_of_boosters_are_read_from_their_registry():
     first, *others, _ = BOOSTERS
     shown = "".join(run("boost", "fit", "--help").output.split())
     assert f"Thebooster:{','.join([first, *others])},or" in shown
-    assert f"defines.Default:{first}.--import" in shown
+    assert f"defines.Default:{first}." in shown
 
 
 def test_every_option_of_every_command_is_described():
     top = typer.main.get_command(app).commands
-    groups = [top[name].commands for name in ("boost", "datasets")]
-    commands = [*top.values(), *groups[0].values(), *groups[1].values()]
+    groups = [top[name].commands for name in ("boost", "bandit", "datasets")]
+    commands = [*top.values(), *(each for group in groups for each in group.values())]
     options = [each for command in commands for each in command.params]
     assert [each.name for each in options if not each.help or "{" in each.help] == []
     opposites = {opposite for each in options for opposite in each.secondary_opts}
@@ -65,7 +67,7 @@ def test_every_option_of_every_command_is_described():
     }
 
 
-@pytest.mark.parametrize("group", ["boost", "datasets"])
+@pytest.mark.parametrize("group", ["boost", "bandit", "datasets"])
 def test_no_summary_is_cut_short(group):
     assert "..." not in run(group, "--help").output.partition("Commands:")[2]
 
@@ -88,14 +90,18 @@ def test_the_version_is_printed():
 
 
 RUNNABLE = [
-    "datasets export breast_cancer stocks",
+    "datasets export breast_cancer stocks visits",
     "boost fit breast_cancer.train.csv --label class --model m",
     "boost cv breast_cancer.train.csv --label class --folds 3",
     "boost predict breast_cancer.test.csv --model m",
     "boost inspect m --plot-race race.svg --html page.html",
     "hedge stocks.relatives.csv --gains --loss-range 0,2",
     "mix stocks.forecasts.csv --target 'S&P 500' --plot w.svg",
-    "bandit stocks.relatives.csv --gains --loss-range 0,2",
+    "hedge visits.csv --leave-out age,hour --plot regret.svg",
+    "bandit simulate --games 5",
+    "bandit replay visits.csv --contexts age,hour",
+    "bandit replay visits.advice.csv --advice rule,model",
+    "bandit race visits.pulls.csv",
     "portfolio stocks.csv --cost 0.001 --plot wealth.svg",
     "game --potential 2-norm --adversary stochastic",
     "play --output game.html --no-open",
@@ -110,7 +116,7 @@ def test_the_examples_with_real_data_run_without_a_network(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     for example in RUNNABLE:
         words = shlex.split(example)
-        group = 2 if words[0] in ("boost", "datasets") else 1
+        group = 2 if words[0] in ("boost", "bandit", "datasets") else 1
         shown = " ".join(run(*words[:group], "--help").output.split())
         assert f"Example: driftgames {example} " in f"{shown} "
         result = run(*words)
@@ -149,8 +155,9 @@ def test_a_shell_completes_commands_and_names(typed, found):
 
 @pytest.mark.parametrize(
     "command",
-    [[each] for each in SUMMARIES if each not in ("boost", "datasets")]
-    + [["boost", each] for each in ("fit", "cv", "predict", "inspect")],
+    [[each] for each in SUMMARIES if each not in ("boost", "bandit", "datasets")]
+    + [["boost", each] for each in ("fit", "cv", "predict", "inspect")]
+    + [["bandit", each] for each in ("simulate", "replay", "race")],
     ids=" ".join,
 )
 def test_every_example_fits_on_a_line_of_80_columns(command):
@@ -158,6 +165,71 @@ def test_every_example_fits_on_a_line_of_80_columns(command):
     examples = [i for i, line in enumerate(lines) if line.strip().startswith("Example:")]
     assert examples
     assert all(not lines[i + 1].strip() for i in examples)
-    assert ("docs/tables.md has all rules" in " ".join(lines)) == (
-        command[0] in {"boost", "hedge", "mix", "bandit", "portfolio"}
+    assert ("docs/command_line.md has all rules" in " ".join(" ".join(lines).split())) == (
+        command[0] in {"boost", "hedge", "mix", "bandit", "portfolio"} and command[-1] != "simulate"
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "headings"),
+    [
+        ("hedge", ["Arguments", "Learner", "Table", "Output", "State", "Files", "Options"]),
+        ("mix", ["Arguments", "Mixture", "Table", "Output", "State", "Files", "Options"]),
+        ("bandit replay", ["Arguments", "Losses", "Games", "Files", "Table", "Options"]),
+        ("portfolio", ["Arguments", "Strategies", "Table", "Files", "Options"]),
+        ("reproduce", ["Experiments", "Files", "Options"]),
+    ],
+)
+def test_options_are_shown_in_groups_and_arguments_by_their_names(command, headings):
+    lines = run(*command.split(), "--help").output.splitlines()
+    shown = [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert sorted(shown) == sorted(headings)
+    assert shown[-1] == "Options"
+    assert "<" not in "".join(lines)
+    assert "{" not in lines[0]
+
+
+def test_what_is_written_is_called_output():
+    top = typer.main.get_command(app).commands
+    written = [top["play"], top["reproduce"], top["datasets"].commands["export"]]
+    assert all(
+        "--output" in {o for each in command.params for o in each.opts} for command in written
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "topic"),
+    [("regret", "hedge"), ("potentails", "potentials"), ("arms", "bandit")],
+)
+def test_help_suggests_topics_for_another_word(typed, topic):
+    result = run("help", typed)
+    assert result.exit_code == 2
+    assert f"there is no topic '{typed}'; see driftgames help" in result.stderr
+    assert topic in result.stderr
+
+
+@pytest.mark.parametrize("command", ["boost fit", "hedge", "mix", "portfolio", "bandit replay"])
+def test_a_mistyped_file_is_named_before_anything_is_imported(command, tmp_path):
+    (tmp_path / "prices.csv").write_text("a,b\n1,2\n")
+    needed = {"boost fit": ["--model", "m"], "mix": ["--target", "a"]}.get(command, [])
+    words = ["driftgames", *command.split(), str(tmp_path / "price.csv"), *needed]
+    code = f"import sys; sys.argv = {words!r}; from driftgames.cli import main\n"
+    code += (
+        "try:\n    main()\nfinally:\n    print({'numba', 'sklearn', 'numpy'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "set()\n"
+    assert f"did you mean {tmp_path / 'prices.csv'}?" in done.stderr
+
+
+def test_a_long_line_wraps_at_spaces_on_a_terminal_and_not_in_a_pipe(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    for at_terminal, lines in ((True, 3), (False, 1)):
+        stream = io.StringIO()
+        stream.isatty = lambda answer=at_terminal: answer
+        monkeypatch.setattr(sys, "stderr", stream)
+        say("words " * 15 + "a-name-of-a-file.csv", err=True)
+        assert stream.getvalue().count("\n") == lines
+        assert all(
+            "a-name" not in line or "file.csv" in line for line in stream.getvalue().split("\n")
+        )

@@ -8,15 +8,11 @@ import threading
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from driftgames.bandit import ENVIRONMENTS, POLICIES, Adaptive, ArmRace
 from driftgames.bandit.registry import REACTING
-from driftgames.cli import bandit as module
-
-APP = typer.Typer()
-APP.command()(module.bandit)
+from driftgames.cli.bandit import app
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +21,7 @@ def narrow(monkeypatch):
 
 
 def call(*arguments, **options):
-    return CliRunner().invoke(APP, [str(each) for each in arguments], **options)
+    return CliRunner().invoke(app, [str(each) for each in arguments], **options)
 
 
 @pytest.fixture
@@ -39,7 +35,9 @@ def losses(tmp_path):
 def test_the_help_names_all_policies_and_adversaries_without_loading_numba():
     code = "import sys, driftgames.cli.bandit; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-    text = "".join(each for each in call("--help").output if each.isalnum() or each in "-,.")
+    text = "".join(
+        each for each in call("simulate", "--help").output if each.isalnum() or each in "-,."
+    )
     assert ",".join(POLICIES) in text
     assert ",".join(ENVIRONMENTS) in text
 
@@ -50,14 +48,14 @@ def test_the_adversaries_that_react_are_named():
 
 
 def test_one_of_a_kind_is_written_in_the_singular():
-    result = call("--arms", 1, "--horizon", 1, "--games", 1, "--policies", "exp3")
+    result = call("simulate", "--arms", 1, "--horizon", 1, "--games", 1, "--policies", "exp3")
     assert result.exit_code == 0, result.output
     assert "stochastic: 1 arm, 1 round, 1 game\n" in result.output
 
 
 @pytest.mark.parametrize("adversary", ENVIRONMENTS)
 def test_every_adversary_is_played_by_every_policy_in_80_columns(adversary):
-    result = call("--adversary", adversary, "--horizon", 200, "--games", 2, "--arms", 4)
+    result = call("simulate", "--adversary", adversary, "--horizon", 200, "--games", 2, "--arms", 4)
     assert result.exit_code == 0, result.output
     assert f"{adversary}: 4 arms, 200 rounds, 2 games" in result.output
     for policy in POLICIES:
@@ -69,13 +67,14 @@ def test_every_adversary_is_played_by_every_policy_in_80_columns(adversary):
 
 def test_the_same_seed_gives_the_same_output():
     first, second, other = (
-        call("--horizon", 100, "--games", 2, "--seed", seed).output for seed in (1, 1, 2)
+        call("simulate", "--horizon", 100, "--games", 2, "--seed", seed).output
+        for seed in (1, 1, 2)
     )
     assert first == second != other
 
 
 def test_late_losses_change_the_bounds_and_some_promise_nothing(tmp_path):
-    arguments = ("--horizon", 2000, "--games", 2, "--arms", 3, "--delay", 5)
+    arguments = ("simulate", "--horizon", 2000, "--games", 2, "--arms", 3, "--delay", 5)
     result = call(*arguments, "--plot", tmp_path / "regret.svg")
     assert result.exit_code == 0, result.output
     lines = {line.split()[0]: line.split() for line in result.output.splitlines() if line.strip()}
@@ -91,7 +90,7 @@ def test_late_losses_change_the_bounds_and_some_promise_nothing(tmp_path):
 
 
 def test_a_bound_of_at_least_the_number_of_rounds_is_not_shown():
-    arguments = ("--horizon", 200, "--games", 2, "--arms", 3, "--delay", 100)
+    arguments = ("simulate", "--horizon", 200, "--games", 2, "--arms", 3, "--delay", 100)
     result = call(*arguments, "--policies", "exp3,tsallis-inf")
     assert result.exit_code == 0, result.output
     lines = {line.split()[0]: line.split() for line in result.output.splitlines() if line.strip()}
@@ -102,7 +101,9 @@ def test_a_bound_of_at_least_the_number_of_rounds_is_not_shown():
 
 
 def test_a_file_is_replayed(losses):
-    result = call(losses, "--policies", "exp3,tsallis-inf", "--games", 3, "--epsilon", "0.3,0.7")
+    result = call(
+        "replay", losses, "--policies", "exp3,tsallis-inf", "--games", 3, "--epsilon", "0.3,0.7"
+    )
     assert result.exit_code == 0, result.output
     assert "3 arms, 200 rounds, 3 games" in result.output
     assert "epsilon 0.3" in result.output
@@ -111,32 +112,32 @@ def test_a_file_is_replayed(losses):
 
 def test_gains_of_a_range_come_from_standard_input():
     lines = "up,down\n" + "100,0\n" * 300
-    result = call("-", "--gains", "--loss-range", "0,100", "--policies", "tsallis-inf", input=lines)
+    result = call(
+        "replay", "-", "--gains", "--loss-range", "0,100", "--policies", "tsallis-inf", input=lines
+    )
     assert result.exit_code == 0, result.output
     assert "standard input: 2 arms, 300 rounds" in result.output
 
 
 def test_a_figure_is_written(tmp_path):
     path = tmp_path / "regret.svg"
-    assert call("--horizon", 100, "--games", 2, "--plot", path).exit_code == 0
+    assert call("simulate", "--horizon", 100, "--games", 2, "--plot", path).exit_code == 0
     assert path.read_text().startswith("<?xml")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--adversary", "nobody"], "--adversary must be one of stochastic, moody"),
-        (["--policies", "exp3,ucb"], "--policies must be one of exp3, exp3-anytime"),
-        (["--plot", "regret.jpg"], "must end in .svg, .pdf or .png"),
-        (["--gains"], "are for LOSSES"),
-        (["--adversary", "lure", "--delay", "3"], "lure reacts"),
-        (["--epsilon", "few"], "--epsilon must be numbers"),
-        (["--epsilon", "2"], "--epsilon must lie in (0, 1]; got 2.0"),
-        (["--plot", "no/such/b.png"], "--plot: there is no directory no/such"),
-        (["no-such-file.csv"], "no-such-file.csv: No such file"),
-        (["LOSSES", "--arms", "3"], "--arms is for games without LOSSES"),
-        (["LOSSES", "--loss-range", "0.4,0.6"], "losses must lie in [0.4, 0.6]"),
-        (["LOSSES", "--loss-range", "0"], "--loss-range must be two numbers"),
+        (["simulate", "--adversary", "nobody"], "--adversary must be one of stochastic, moody"),
+        (["simulate", "--policies", "exp3,ucb"], "--policies must be one of exp3, exp3-anytime"),
+        (["simulate", "--plot", "regret.jpg"], "must end in .svg, .pdf or .png"),
+        (["simulate", "--adversary", "lure", "--delay", "3"], "lure reacts"),
+        (["simulate", "--epsilon", "few"], "--epsilon must be numbers"),
+        (["simulate", "--epsilon", "2"], "--epsilon must lie in (0, 1]; got 2.0"),
+        (["simulate", "--plot", "no/such/b.png"], "--plot: there is no directory no/such"),
+        (["replay", "no-such-file.csv"], "no-such-file.csv: No such file"),
+        (["replay", "LOSSES", "--loss-range", "0.4,0.6"], "losses must lie in [0.4, 0.6]"),
+        (["replay", "LOSSES", "--loss-range", "0"], "--loss-range must be two numbers"),
     ],
 )
 def test_bad_input_is_one_clear_line_before_any_game(arguments, message, losses, monkeypatch):
@@ -150,7 +151,7 @@ def test_bad_input_is_one_clear_line_before_any_game(arguments, message, losses,
 def test_a_file_that_is_cut_short_is_named(tmp_path):
     path = tmp_path / "cut.csv.gz"
     path.write_bytes(gzip.compress(b"0.5,0.5\n" * 100)[:-12])
-    result = call(path)
+    result = call("replay", path)
     assert result.exit_code == 2
     assert f"{path}: cannot be read" in result.stderr
 
@@ -158,7 +159,7 @@ def test_a_file_that_is_cut_short_is_named(tmp_path):
 def test_a_header_without_rounds_is_named(tmp_path):
     path = tmp_path / "empty.csv"
     path.write_text("a,b\n")
-    assert "a header and no rounds" in call(path).stderr
+    assert "a header and no rounds" in call("replay", path).stderr
 
 
 def test_a_log_of_pulls_says_which_arms_may_still_be_the_best(tmp_path):
@@ -168,17 +169,16 @@ def test_a_log_of_pulls_says_which_arms_may_still_be_the_best(tmp_path):
         f"{arm},{int(rng.random() < p)}" for _ in range(600) for arm, p in (("a", 0.3), ("b", 0.6))
     ]
     path.write_text("arm,loss\n" + "\n".join(rows) + "\n")
-    result = call("--log", path, "--json", out)
+    result = call("race", path, "--json", out)
     assert result.exit_code == 0, result.output
     assert "a is the best arm, with confidence 0.95" in result.output
     assert json.loads(out.read_text())["within_reach"] == ["a"]
     path.write_text("arm,loss\n" + "\n".join(rows[:10]) + "\n")
-    assert "the best arm is one of a, b" in call("--log", path).output
+    assert "the best arm is one of a, b" in call("race", path).output
     path.write_text("arm,loss\na,7\n")
-    bad = call("--log", path)
+    bad = call("race", path)
     assert bad.exit_code == 2
     assert "a loss must lie in [0, 1]" in " ".join(bad.output.split())
-    assert call("--log", path, "--arms", 3).exit_code == 2
 
 
 def test_policies_learn_from_a_log_before_they_play(tmp_path):
@@ -187,7 +187,7 @@ def test_policies_learn_from_a_log_before_they_play(tmp_path):
     np.savetxt(losses, rows, delimiter=",", header="red,green,blue", comments="")
     pulls = [("red", 0.2), ("green", 0.8), ("blue", 0.7)] * 20
     log.write_text("arm,propensity,loss\n" + "".join(f"{a},0.3333,{x}\n" for a, x in pulls))
-    options = (losses, "--policies", "thompson,exp3", "--games", 3, "--json", out)
+    options = ("replay", losses, "--policies", "thompson,exp3", "--games", 3, "--json", out)
     regrets = []
     for more in ((), ("--warm-start", log)):
         result = call(*options, *more)
@@ -203,17 +203,18 @@ def test_policies_learn_from_a_log_before_they_play(tmp_path):
     ):
         (bad := tmp_path / "bad.csv").write_text(log.read_text().replace(*change, 1))
         assert wanted in " ".join(call(*options, "--warm-start", bad).output.split())
-    assert call("--log", log, "--warm-start", log).exit_code == 2
-    assert call("--warm-start", log, "--arms", 3, "--horizon", 9).exit_code == 2  # no such numbers
+    assert (
+        call("simulate", "--warm-start", log, "--arms", 3, "--horizon", 9).exit_code == 2
+    )  # no such numbers
     numbered = log.read_text().replace("red", "0").replace("green", "1").replace("blue", "2")
     log.write_text(numbered)
-    found = call("--warm-start", log, "--arms", 3, "--horizon", 9, "--games", 1)
+    found = call("simulate", "--warm-start", log, "--arms", 3, "--horizon", 9, "--games", 1)
     assert found.exit_code == 0, found.output
 
 
 def test_live_pulls_are_judged_while_they_come():
     """The answer to a pull comes before the next one is sent."""
-    command = ["bandit", "--log", "-", "--names", "a,b", "--every", "50"]
+    command = ["bandit", "race", "-", "--names", "a,b", "--every", "50"]
     asked = [sys.executable, "-m", "driftgames", *command]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(asked, **pipes) as process:
@@ -241,8 +242,7 @@ def test_live_pulls_are_judged_while_they_come():
 def test_live_pulls_need_the_names_of_all_arms(tmp_path):
     path = tmp_path / "pulls.csv"
     path.write_text("arm,loss\na,0\nc,1\n")
-    assert "name them with --names" in call("--log", path, "--every", 1).stderr
-    assert "there is no arm 'c'" in call("--log", path, "--names", "a,b", "--every", 1).stderr
-    assert "--names and --every go with --log" in call("--every", 5).stderr
+    assert "name them with --names" in call("race", path, "--every", 1).stderr
+    assert "there is no arm 'c'" in call("race", path, "--names", "a,b", "--every", 1).stderr
     # an arm that was never pulled is still within reach
-    assert "one of a, b, c" in call("--log", path, "--names", "a,b,c").output
+    assert "one of a, b, c" in call("race", path, "--names", "a,b,c").output

@@ -1,22 +1,19 @@
-"""``driftgames bandit LOSSES --advice``: EXP4 over columns that name arms."""
+"""``driftgames bandit replay LOSSES --advice``: EXP4 over columns that name arms."""
 
 import json
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from driftgames.bandit import Exp4
-from driftgames.cli import bandit as module
+from driftgames.cli.bandit import app
 
-APP = typer.Typer()
-APP.command()(module.bandit)
 ARMS = ["red", "green", "blue"]
 
 
 def call(*arguments, **options):
-    return CliRunner().invoke(APP, [str(each) for each in arguments], **options)
+    return CliRunner().invoke(app, ["replay", *(str(each) for each in arguments)], **options)
 
 
 def write(path, ages, losses, experts):
@@ -141,7 +138,5 @@ def test_wrong_advice_is_named(visits, options, message):
 
 
 def test_advice_needs_a_table_with_a_header():
-    assert "--advice are columns of LOSSES" in call("--advice", "seer").stderr
     result = call("-", "--advice", "seer", input="0,1\n1,0\n")
     assert "--advice names columns, and the input has no header" in result.stderr
-    assert "--advice does not go with --log" in call("--log", "x", "--advice", "seer").stderr

@@ -1,21 +1,17 @@
-"""``driftgames bandit LOSSES --contexts``."""
+"""``driftgames bandit replay LOSSES --contexts``."""
 
 import json
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from driftgames.bandit import SquareCB
-from driftgames.cli import bandit as module
-
-APP = typer.Typer()
-APP.command()(module.bandit)
+from driftgames.cli.bandit import app
 
 
 def call(*arguments):
-    return CliRunner().invoke(APP, [str(each) for each in arguments])
+    return CliRunner().invoke(app, ["replay", *(str(each) for each in arguments)])
 
 
 @pytest.fixture
@@ -62,8 +58,3 @@ def test_wrong_contexts_are_named(visits, options, message):
     result = call(visits[0], *options)
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
-
-
-def test_contexts_need_a_table():
-    result = call("--contexts", "age")
-    assert "--contexts are columns of LOSSES" in result.stderr

@@ -257,3 +257,21 @@ def test_a_bad_file_is_named_with_the_place_and_the_reason(write, name, text, op
     with pytest.raises(DataError, match=message) as caught:
         read_examples(path, **options)
     assert str(caught.value).startswith(path)
+
+
+def test_text_in_another_encoding_advises_the_option_that_reads_it(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("city,class\nK\u00f6ln,1\nBonn,-1\n".encode("latin-1"))
+    with pytest.raises(DataError, match=r"line 2: is not UTF-8 text .* try --encoding cp1252"):
+        read_examples(str(path))
+    assert read_examples(str(path), encoding="latin-1").X[0, 0] == "K\u00f6ln"
+    with pytest.raises(ValueError, match=r"--encoding must be .* got 'utf-16'"):
+        read_examples(str(path), encoding="utf-16")
+
+
+@pytest.mark.parametrize("cell", ["1.234,5", "1 234,5", "1234,5"])
+def test_numbers_with_marks_for_thousands_are_no_categories(write, cell):
+    path = write("a.csv", f'pay,class\n"{cell}",1\n"2.500,0",-1\n')
+    with pytest.raises(DataError, match=f"holds numbers such as '{cell}'; write them with a"):
+        read_examples(path)
+    assert read_examples(path, as_strings="pay").categories == [0]

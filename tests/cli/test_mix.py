@@ -301,3 +301,12 @@ def test_killed_streams_lose_nothing_and_count_nothing_twice(tmp_path, fork_serv
     wanted = ExpertMixture()
     wanted.predict_then_fit(X, rows[:, -1])
     np.testing.assert_array_equal(MixState.load(state).mixture.weights_, wanted.weights_)
+
+
+def test_a_sentence_says_whether_the_mixture_won(tmp_path):
+    X, y = make_rounds()
+    won = run(write(tmp_path / "a.csv", X, y), "--target", "load").output
+    assert "The mixture has the lowest mean loss.\n" in won
+    X[:, 0] = y
+    lost = run(write(tmp_path / "b.csv", X, y), "--target", "load").output
+    assert "The mixture did not win: the mean loss of sun is 100.0 % lower.\n" in lost

@@ -64,7 +64,7 @@ def cells(output, name):
 
 def test_the_table_shows_wealth_and_regret(prices):
     path, table = prices
-    shown = run(path, "-a", "universal", "-a", "eg")
+    shown = run(path, "-a", "universal,eg")
     assert shown.exit_code == 0
     relatives = price_relatives(table)
     best = best_constant_rebalanced(relatives)
@@ -85,7 +85,7 @@ def test_todays_weights_are_those_of_the_first_strategy(prices):
     path, table = prices
     strategy = ExponentiatedGradient(3)
     strategy.run(price_relatives(table))
-    shown = run(path, "-a", "eg", "-a", "hold")
+    shown = run(path, "-a", "eg,hold")
     assert "To hold now, by exponentiated gradient" in shown.output
     for name, share in zip(["ant", "bee", "cow"], strategy.predict(), strict=True):
         assert cells(shown.output, name)[1] == f"{100 * share:.2f} %"
@@ -470,7 +470,8 @@ def test_dates_out_of_order_are_refused(tmp_path, dates):
     assert "dates must rise or fall from line to line; got '2020-01-0" in shown.stderr
 
 
-def test_costs_are_paid_and_promised_for(prices):
+def test_costs_are_paid_and_promised_for(prices, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     path, table = prices
     free, paid = run(path, "-a", "universal"), run(path, "-a", "universal", "--cost", "0.01")
     row = cells(paid.output, "universal")
@@ -479,7 +480,7 @@ def test_costs_are_paid_and_promised_for(prices):
     assert row[4] == f"{100 * universal.run(price_relatives(table)).cost_of_all:.2f} %"
     best = best_constant_rebalanced(price_relatives(table))
     assert float(row[-1]) == pytest.approx(universal.regret_bound(best), abs=5e-3)
-    shown = run(path, "-a", "normalhedge.dt", "-a", "eg", "--cost", "0.01", "--span", "0.9")
+    shown = run(path, "-a", "normalhedge.dt,eg", "--cost", "0.01", "--span", "0.9")
     assert cells(shown.output, "NormalHedge")[-1] == "-"
     assert cells(shown.output, "exponentiated")[-1] == "-"
 
@@ -541,18 +542,18 @@ def test_bad_tables_end_in_one_clear_line(tmp_path, name):
     ("arguments", "message"),
     [
         ([], "give either a table of prices or --demo"),
-        (["--demo", "nowhere.csv"], "give either a table of prices or --demo"),
+        (["--demo", "-"], "give either a table of prices or --demo"),
         (["nowhere.csv"], "nowhere.csv: No such file"),
         (["--demo", "--cost", "2"], "cost must lie in [0, 0.5]"),
         (["--demo", "--plot", "no/such/wealth.svg"], "--plot: there is no directory no/such"),
         (["--demo", "--save", "no/such/s.json"], "--save: there is no directory no/such"),
         (["--demo", "--plot", "wealth.bmp"], "must end in .svg, .pdf or .png"),
-        (["--demo", "-a", "eg", "-a", "ons", "--resume", "x"], "--resume goes on with one"),
+        (["--demo", "-a", "eg,ons", "--resume", "x"], "--resume goes on with one"),
         (["--demo", "-a", "normalhedge.dt", "--span", "0.01"], "for span=0.01"),
         (["--demo", "-a", "eg", "--span", "0.7"], "--span is for normalhedge.dt; got eg"),
         (["--demo", "--span", "0.7"], "--span is for normalhedge.dt; got universal, uniform"),
         (["--demo", "--from-one"], "--from-one is for a table of prices; it does not go with --de"),
-        (["p.csv", "--relatives", "--from-one"], "prices; it does not go with --relatives"),
+        (["-", "--relatives", "--from-one"], "prices; it does not go with --relatives"),
     ],
 )
 def test_bad_arguments_end_in_one_clear_line(arguments, message):
@@ -672,3 +673,10 @@ def test_limits_and_mixtures_have_options_and_go_on_from_their_state(prices, tmp
     assert "at most 0.693: the bound holds" in " ".join(mixed.output.split())
     for bad in ("ant:2", "ant,bee", ":0.5", "ant,zebra:0.5"):
         assert run(path, "-a", "hold", "--group", bad).exit_code == 2
+
+
+def test_a_sentence_says_whether_the_mixture_won(prices):
+    path, _ = prices
+    lines = run(path).output.splitlines()
+    assert any(line.startswith("The mixture did not win: ") for line in lines)
+    assert not any(line.startswith("The mixture") for line in run(path, "-a", "eg").output)

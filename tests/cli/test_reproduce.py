@@ -31,7 +31,7 @@ def numbers(folder):
 
 
 def test_table_3_on_one_set_and_its_files(run, tmp_path):
-    arguments = ("--only", "table3", "--sets", "digits49", "--rounds", "5", "--out", "mine")
+    arguments = ("--only", "table3", "--sets", "digits49", "--rounds", "5", "--output", "mine")
 
     first = run(*arguments)
 

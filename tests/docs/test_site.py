@@ -9,6 +9,7 @@ import pytest
 from markdown import Markdown
 
 from tools import check_site, docs_markdown, docs_snippets
+from tools.build_docs import _with_cards
 from tools.docs_api import api_pages, public_names
 from tools.docs_cited import cited_page, linked
 from tools.docs_markdown import DIRECTIVE, DISPLAY, mathml
@@ -67,13 +68,26 @@ def test_doctests_literal_blocks_and_citations_are_read():
     assert html("[OP16]_ and\n\n.. [OP16] A paper.") == "<p>[OP16] and</p>\n<p>[OP16] A paper.</p>"
 
 
-def test_the_pages_of_the_api_have_every_public_name():
+def test_the_pages_of_the_api_have_every_public_name_and_a_page_for_each_class():
     made = api_pages()
-    assert len(made) == len(public_names()) + 1
     for package, names in public_names().items():
-        text = made[f"{package.removeprefix('driftgames.')}.md"]
+        short = package.removeprefix("driftgames.")
         for name in names:
+            own = f"{short}.{name}.md"
+            text = made.get(own, made[f"{short}.md"])
             assert re.search(rf"^::: {package}\.(?:{name}\.)?{name}$", text, re.MULTILINE), name
+            assert (own in made) == (f"[`{name}`]({own})" in made[f"{short}.md"])
+    booster = made["boosting.NHBoostDTClassifier.md"]
+    assert booster.startswith("[driftgames.boosting](boosting.md)\n\n::: ")
+    hedge = made["hedge.Hedge.md"]
+    assert hedge.index("\n::: ") < hedge.index("## Inherited\n\nFrom `ExpertLearner`: ")
+
+
+def test_tables_that_are_cards_have_the_names_of_their_columns():
+    made = _with_cards("Before.\n\n| id | where |\n| --- | --- |\n| E1 | Thm. 3 |\n\nAfter.\n")
+    assert '.cards-id-where td:nth-child(2)::before { content: "where" }' in made
+    assert '<div class="cards cards-id-where" markdown>\n\n| id | where |' in made
+    assert made.endswith("</div>\n\nAfter.\n")
 
 
 def test_no_page_of_the_api_begins_with_aligned_columns():

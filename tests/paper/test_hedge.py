@@ -1,5 +1,8 @@
+from io import StringIO
+
 import numpy as np
 import pytest
+from rich.console import Console
 
 from driftgames.paper import hedge
 from driftgames.paper.hedge import (
@@ -13,6 +16,7 @@ from driftgames.paper.hedge import (
     time_per_round,
     timing_figure,
 )
+from driftgames.tables import draw_table
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +69,7 @@ def test_table_has_regret_beside_bound(runs):
     assert len(table.rows) == len(KINDS) * len(LEARNERS)
     assert table.column("regret", "ε = 0.12")[0] == runs[0].epsilon_regret[0]
     assert table.column("regret", "ε = 0.5")[0] == runs[0].epsilon_regret[3]
-    assert set(table.column("kept")) <= {"yes", "no bound"}
+    assert set(table.column("kept")) <= {"1/1", "no bound"}
 
 
 def test_the_table_says_which_losses_the_greedy_adversary_tries():
@@ -76,14 +80,32 @@ def test_the_table_says_which_losses_the_greedy_adversary_tries():
 def test_a_broken_promise_would_be_said(runs):
     broken = hedge.HedgeRun(**{**vars(runs[0]), "bound": [-1e9] * 8})
 
-    assert hedge_table([broken], 8, 60).column("kept") == ["NO"]
+    assert hedge_table([broken], 8, 60).column("kept") == ["0/1"]
 
 
-def test_figures_have_a_panel_per_kind(runs):
-    for figure in (regret_figure(runs), epsilon_figure(runs)):
-        assert [panel.title for panel in figure.panels] == list(KINDS)
-        assert all(list(panel.curves) == list(LEARNERS) for panel in figure.panels)
-    assert "NormalHedge.DT" in epsilon_figure(runs).panels[0].bounds
+def test_regret_has_a_panel_per_kind_and_epsilon_regret_one_per_algorithm(runs):
+    over_time, at_end = regret_figure(runs), epsilon_figure(runs)
+    assert [panel.title for panel in over_time.panels] == list(KINDS)
+    assert all(list(panel.curves) == list(LEARNERS) for panel in over_time.panels)
+    assert [panel.title for panel in at_end.panels] == list(LEARNERS)
+    assert all(list(panel.curves) == list(KINDS) for panel in at_end.panels)
+    for panel in at_end.panels:  # one bound stands for all kinds
+        bounds = [run.bound for run in runs if run.learner == panel.title]
+        assert all(each == bounds[0] for each in bounds)
+        assert list(panel.bounds.values()) == ([] if bounds[0] is None else bounds[:1])
+
+
+def test_seeds_become_a_mean_a_band_and_a_count():
+    runs = [hedge_run("stochastic", "2-norm", 8, 60, seed=seed) for seed in range(3)]
+    table = hedge_table(runs, 8, 60)
+    first = np.mean([run.epsilon_regret[0] for run in runs])
+    assert table.column("regret", "ε = 0.12") == [pytest.approx(first)]
+    assert table.column("kept") == ["3/3"]
+    assert hedge.kept_runs(table) == (3, 3)
+    (panel,) = regret_figure(runs).panels
+    low, high = panel.bands["2-norm"]
+    assert low[-1] == min(run.regret[-1] for run in runs)
+    assert high[-1] == max(run.regret[-1] for run in runs)
 
 
 def test_time_is_measured_for_every_learner():
@@ -91,3 +113,13 @@ def test_time_is_measured_for_every_learner():
 
     assert all(s > 0 for curve in seconds.values() for s in curve)
     assert timing_figure(seconds, (2, 4)).panels[0].x == [2.0, 4.0]
+
+
+def test_table_1_has_its_bounds_at_80_columns():
+    console = Console(width=80, file=StringIO())
+    console.print(draw_table(hedge.table_1(50, 1000)))
+    shown = console.file.getvalue()
+    for name in ("NormalHedge.DT", "NormalHedge ", "adaptive", "ε = 0.02", "ε = 0.1", "ε = 0.5"):
+        assert name in shown
+    assert "√(T ln(1/ε)) + ln² N (E6)" in shown
+    assert "699.4" in shown

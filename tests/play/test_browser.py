@@ -385,7 +385,7 @@ def test_the_first_view_has_a_shape_and_the_bound_in_sight(open_page):
     assert fact(browser, "Round") == "10 of 20"
     assert len({round(s, 6) for s in positions_of(browser)}) > 1
     label = browser.execute_script("return document.querySelector('#line .alarm').textContent")
-    assert label.endswith(": the bound")  # and no arrow towards it
+    assert label.endswith(": the bound at round 20")  # and no arrow towards it
     assert float(fact(browser, "ε-regret")) > 0.5
 
 
@@ -445,7 +445,7 @@ def test_theorem_2_shows_its_bound_and_not_an_arrow_towards_it(open_page):
     browser = open_page()
     choose(browser, "presets", "theorem2")
     label = browser.execute_script("return document.querySelector('#line .alarm').textContent")
-    assert label.endswith(": the bound")
+    assert label.endswith(": the bound at round 60")
 
 
 def test_a_set_without_an_edge_says_why_nothing_happens(open_page):
@@ -641,6 +641,13 @@ def test_a_run_that_ended_early_is_left_by_a_step_back(open_page):
     assert state(browser)["round"] == 3
     open_page("#view=boost&points=1010p1010n")
     assert fact(browser, "Stump of this round") == "none has an edge"
+
+
+def test_boosting_opens_at_round_30_and_its_axes_have_names(open_page):
+    browser = open_page("#view=boost")
+    assert state(browser)["round"] == 30
+    for chart in ("weight-chart", "margin-chart", "zero-chart"):
+        assert count(browser, f"#{chart} .axis-name") == 2
 
 
 def test_ignored_points_are_outlines(open_page):

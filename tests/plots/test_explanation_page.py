@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from driftgames.plots import ExplanationPage, FeatureShape, Reasons
+from driftgames.plots.shape_drawing import draw_shape
 
 RNG = np.random.default_rng(0)
 FEATURES = [
@@ -99,3 +100,37 @@ def test_a_feature_without_a_shape_says_so():
     assert "age votes together with other features" in text
     with pytest.raises(ValueError, match="age must have 1 values; got 0"):
         FeatureShape("age", (), ())
+
+
+@pytest.mark.parametrize("reach", [0.08333, 1 / 3, 1234.5, 1e-7])
+def test_no_text_of_a_drawing_leaves_it(reach):
+    svg = draw_shape("age", np.array([-4e5, 3e5]), np.array([-reach, 0.0, reach]), reach)
+    width = float(re.search(r"viewBox=.0 0 ([0-9.]+)", svg)[1])
+    found = re.findall(r"<text x=.([0-9.]+). .*?text-anchor=.(\w+).>(.*?)</text>", svg)
+    assert len(found) >= 6
+    for x, anchor, words in found:
+        length = 7.5 * len(words)
+        left = float(x) - {"end": length, "middle": length / 2, "start": 0}[anchor]
+        assert left >= 0
+        assert left + length <= width
+    assert f">{-reach:.3g}</text>" in svg
+
+
+def test_values_are_shown_on_hover_and_missing_rows_are_counted():
+    sample = np.array([20.0, 40.0, np.nan, 60.0, np.nan])
+    svg = draw_shape(
+        "age", np.array([30.0]), np.array([-0.1, 0.2]), 0.2, missing=0.05, sample=sample
+    )
+    for hint in ("up to 30: -0.1", "above 30: 0.2", "missing: 0.05, 2 examples"):
+        assert f"<title>{hint}</title>" in svg
+
+
+def test_ten_categories_have_bars_and_the_others_share_one():
+    names = [f"town {k}" for k in range(30)]
+    sample = np.repeat(np.arange(30.0), np.arange(30, 0, -1))
+    svg = draw_shape(
+        "town", np.array([]), np.linspace(-1, 1, 30), 1.0, categories=names, sample=sample
+    )
+    assert "<title>town 0: -1</title>" in svg
+    assert "<title>town 10:" not in svg
+    assert "<title>20 others: " in svg

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from driftgames.plots import plot_epsilon_regret, plot_regret_over_time, plot_weights
-from driftgames.plots.regret import frame_of
 
 
 def drawn(figure):
@@ -61,14 +60,6 @@ def test_curves_that_are_drawn_as_one_are_named_or_counted():
         assert list(lines)[-1] == last
         assert sum(line.get_ydata()[0] for line in lines.values()) == pytest.approx(1.0)
     assert ax.get_ylim()[1] < 0.5  # small weights fill the axes
-
-
-def test_the_frame_holds_every_curve_and_the_lowest_bound():
-    low, top = frame_of(
-        {"a": np.array([5.0, -1.0])}, {"a": np.array([9.0, 2.0]), "b": np.array([900.0, 800.0])}
-    )
-    assert low < -1.0
-    assert 9.0 < top < 800.0
 
 
 def test_a_bound_that_is_known_at_the_end_alone_is_a_point():

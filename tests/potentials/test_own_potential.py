@@ -167,7 +167,7 @@ def test_the_command_line_boosts_with_it_and_lets_it_play_bandits(path, tmp_path
     booster = load_model(model)
     assert booster.n_iter_ == 8
     assert type(booster.potential).__name__ == "ShiftedTwoNorm"
-    play = ["bandit", "--policies", "shifted", "--games", "1", "--horizon", "20"]
+    play = ["bandit", "simulate", "--policies", "shifted", "--games", "1", "--horizon", "20"]
     refused = CliRunner().invoke(app, [*play, "--import", str(path)])
     assert refused.exit_code == 2  # it does not meet Theorem 4
     assert "ShiftedTwoNorm(shift=1.0) does not meet Theorem 4" in refused.output

@@ -103,3 +103,15 @@ def test_a_table_comes_back_from_its_json_and_csv_names_the_group(tmp_path):
     assert table.without({"ours"}) == Table(
         "Boosting", (Column("set"),), (("a9a",),), ("A note.",), name="table3"
     )
+
+
+def test_words_are_cut_at_no_place_where_the_screen_is_narrow():
+    columns = (Column("policy"), *(Column(f"long heading {k}") for k in range(4)))
+    table = Table("t", columns, (("tsallis-inf-forget", *(1234.5,) * 4),))
+    assert "tsallis-inf-forget" in printed(table)
+
+
+def test_a_cell_of_a_grouped_table_that_is_cut_says_so():
+    columns = (Column("algorithm"), *(Column(f"column {k}", group=f"g{k}") for k in range(6)))
+    table = Table("t", columns, (("a long name of an algorithm", *(1234567.5,) * 6),))
+    assert "…" in printed(table, width=24)

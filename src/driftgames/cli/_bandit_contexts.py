@@ -1,4 +1,4 @@
-"""Contexts of ``driftgames bandit``: columns of the table that a policy sees before each pull."""
+"""``driftgames bandit replay``: contexts and advice, which a policy sees before each pull."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from driftgames.bandit import Exp4, SquareCB
+from driftgames.certificates import Certificate
 from driftgames.cli._cells import is_missing
 from driftgames.cli._numbers import NumberBlock, NumberFile, open_numbers
 from driftgames.cli._options import Reading
@@ -15,7 +17,7 @@ from driftgames.core.checks import first_index
 from driftgames.core.text import listed, shown
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError
-from driftgames.tables import Row
+from driftgames.tables import Column, Row, Table, counted
 
 MODELS = ("ridge", "logistic")
 """The regressions that play."""
@@ -34,10 +36,14 @@ class ContextTable(NamedTuple):
 
 
 def read_contexts(
-    source: str, contexts: str | None, advice: str | None, ends: tuple[float, float]
+    source: str,
+    reading: Reading,
+    contexts: str | None,
+    advice: str | None,
+    ends: tuple[float, float],
 ) -> ContextTable:
     """Return the columns that are named as contexts and as advice, and the others as losses."""
-    with open_numbers(source, Reading(), "a context or a loss") as file:
+    with open_numbers(source, reading, "a context or a loss") as file:
         experts = _named("--advice", advice, file, file.table.kept)
         file.read_as_text(experts)
         features = _named("--contexts", contexts, file, file.columns)
@@ -78,8 +84,6 @@ def context_rows(
     table: ContextTable, ends: tuple[float, float], gains: bool, games: int, seed: int
 ) -> list[Row]:
     """Return the regret of SquareCB to the best arm, a row for each regression."""
-    from driftgames.bandit import SquareCB
-
     rows: list[Row] = []
     for model in MODELS if table.contexts.size else ():
         regrets, promises = np.empty(games), np.empty(games)
@@ -97,8 +101,52 @@ def context_rows(
         finite = bool(np.isfinite(promises).all())
         bound = float(promises.mean()) if finite else None
         kept = f"{int((regrets <= promises).sum())}/{games}" if finite else None
-        rows.append((f"squarecb, {model}", *mean_and_error(regrets), None, bound, kept))
+        rows.append((f"squarecb, {model}", *mean_and_error(regrets), bound, kept))
     return rows
+
+
+class AdvisedGames(NamedTuple):
+    """Games of EXP4: its regret to the best arm as a row, and to its experts with the bound."""
+
+    row: Row
+    experts: Table
+    certificate: Certificate
+
+
+def play_advised(
+    table: ContextTable, ends: tuple[float, float], gains: bool, games: int, seed: int
+) -> AdvisedGames:
+    """Let EXP4 play all games of a table with advice."""
+    rounds, n_arms = table.losses.shape
+    sign = -1.0 if gains else 1.0
+    best_arm = float((sign * table.losses).sum(axis=0).min())
+    own = np.empty(games)  # the total loss of EXP4
+    to_arm = np.empty(games)
+    for game in range(games):
+        policy = Exp4(
+            n_arms,
+            experts=table.experts,
+            loss_range=ends,
+            gains=gains,
+            random_state=np.random.default_rng([seed, game]),
+        )
+        run = policy.run(table.advice, table.losses)
+        own[game] = run.learner_loss
+        to_arm[game] = sign * table.losses[np.arange(rounds), run.drawn].sum() - best_arm
+    losses, caveat = run.rival_losses, f"{run.caveat}; mean of {counted(games, 'game')}"
+    certificate = Certificate.of_run(
+        run.title, rounds, losses, float(own.mean()), run.bound, caveat=caveat
+    )
+    bound = float(np.asarray(run.bound(rounds, 1.0 / losses.size)))
+    rows: list[Row] = []
+    for k in np.argsort(losses, kind="stable").tolist():
+        regrets = own - losses[k]
+        within = f"{int((regrets <= bound).sum())}/{games}"
+        rows.append((table.experts[k], *mean_and_error(regrets), bound, within))
+    names = ("regret", "std error", "bound", "games within")
+    columns = (Column("expert"), *(Column(name, ",.1f", flush_right=True) for name in names))
+    experts = Table("regret of exp4 to each expert, the best first", columns, tuple(rows))
+    return AdvisedGames(("exp4", *mean_and_error(to_arm), None, None), experts, certificate)
 
 
 def mean_and_error(regrets: FloatArray) -> tuple[float, float | None]:

@@ -1,4 +1,4 @@
-"""``driftgames bandit --log``: which arms of a table of pulls may still be the best."""
+"""``driftgames bandit race``: which arms of a table of pulls may still be the best."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from driftgames.tables import as_records, counted, draw_table, write_json
 
 def show_race(
     source: str,
+    reading: Reading,
     ends: tuple[float, float],
     gains: bool,
     delta: float,
@@ -31,7 +32,7 @@ def show_race(
     """
     if every is not None and names is None:
         raise ValueError("--every needs the arms before the first pull: name them with --names")
-    pulls = _pulls(source, ends, "gain" if gains else "loss", live=every is not None)
+    pulls = _pulls(source, reading, ends, "gain" if gains else "loss", live=every is not None)
     if names is None:
         seen = list(pulls)
         names, pulls = sorted(dict.fromkeys(name for name, _ in seen)), iter(seen)
@@ -55,13 +56,12 @@ def show_race(
 
 
 def _pulls(
-    source: str, ends: tuple[float, float], wanted: str, *, live: bool
+    source: str, reading: Reading, ends: tuple[float, float], wanted: str, *, live: bool
 ) -> Iterator[tuple[str, float]]:
     """Yield arm and number of each pull; ``live``: each as soon as its line has come."""
     rows = 1 if live else None
-    reading = Reading()._asdict()
-    with open_table(source, **reading, rows=rows, whole=not live) as table:
-        arm, number = (table.column("--log", name) for name in ("arm", wanted))
+    with open_table(source, **reading._asdict(), rows=rows, whole=not live) as table:
+        arm, number = (table.column("PULLS", name) for name in ("arm", wanted))
         for columns, places in table.blocks:
             cells = zip(columns[arm], columns[number], places, strict=True)
             for name, cell, place in cells:

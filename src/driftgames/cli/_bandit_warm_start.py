@@ -1,4 +1,4 @@
-"""``driftgames bandit --warm-start``: policies that learn from a log before they play."""
+"""``--warm-start`` of ``driftgames bandit``: policies that learn from a log before they play."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -61,6 +62,24 @@ def is_number(cell: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+_MARKED = re.compile(r"\s*[-+]?(\d{1,3}([.,' \u00a0]\d{3})+|\d+)([.,]\d+)?\s*")
+
+
+def marked_number(cells: Any) -> str | None:
+    """Return a cell such as ``1.234,5`` of a column of numbers; None if the column is no such one.
+
+    Its numbers have marks for thousands or a decimal comma, which Python does not read.
+
+    >>> marked_number(["1.234,5", "7"]), marked_number(["3,5", ""]), marked_number(["3,5", "red"])
+    ('1.234,5', '3,5', None)
+    """
+    known = [cell for cell in cells if not is_missing(cell)]
+    odd = [cell for cell in known if not is_number(cell)]
+    if odd and all(isinstance(cell, str) and _MARKED.fullmatch(cell) for cell in odd):
+        return str(odd[0]).strip()
+    return None
 
 
 def as_numbers(cells: Any) -> FloatArray | None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.cli._cells import as_days, as_numbers, is_missing, is_number
+from driftgames.cli._cells import as_days, as_numbers, is_missing, is_number, marked_number
 from driftgames.cli._tables import TableFile, open_table, read_content
 from driftgames.cli._text_tables import LOOK, guess_separator
 from driftgames.core.text import shown
@@ -95,6 +95,7 @@ def read_examples(
                 found = _days(table, j, cells)
                 dates += [k] if found is not None else []
             if found is None and categories is None:
+                _refuse_marked_numbers(table, j, cells)
                 _refuse_late_strings(table, j, cells, places)
         if found is None and categories is not None and k not in categories:
             bad = (i for i, x in enumerate(cells) if not (is_missing(x) or is_number(x)))
@@ -176,6 +177,18 @@ def _named_columns(table: TableFile, names: str | None, columns: Sequence[int]) 
         if j not in columns:
             raise DataError(f"{table.name}: --categories: {table.title(j)} is no feature")
     return found
+
+
+def _refuse_marked_numbers(table: TableFile, j: int, cells: Any) -> None:
+    """Name a cell of a column of numbers with a decimal comma or marks for thousands."""
+    cell = marked_number(cells)
+    if cell is not None:
+        option = shlex.quote(table.title(j) if table.titles else str(j + 1))
+        raise DataError(
+            f"{table.name}: column {j + 1} ({table.title(j)}) holds numbers such as {shown(cell)}; "
+            "write them with a decimal point and without marks for thousands, as in 1234.5, or "
+            f"read the column as strings (--categories {option})"
+        )
 
 
 def _refuse_late_strings(table: TableFile, j: int, cells: Any, places: Sequence[str]) -> None:

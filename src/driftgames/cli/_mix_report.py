@@ -63,19 +63,42 @@ def _best_rows(state: MixState, played: Played | None, has_own: bool) -> list[Ro
 def show(state: MixState, table: Table, console: Console) -> None:
     """Print the table and the regrets with their bound."""
     console.print(draw_table(table))
+    console.print(_outcome(state))
     for line in _regrets(state):
         console.print(line)
+
+
+def _outcome(state: MixState) -> str:
+    """Return a sentence on the mixture beside the experts that forecast every round."""
+    scores = state.scores
+    means = scores.sums[2] / np.maximum(scores.rounds, 1.0)
+    names = ("the mixture", "the mean of the experts", *state.experts)
+    whole = [at for at in range(1, means.size) if scores.rounds[at] == scores.rounds[0]]
+    best = min(whole, key=means.__getitem__, default=0)
+    if means[0] <= means[best]:
+        return "The mixture has the lowest mean loss."
+    lower = 100.0 * (1.0 - float(means[best] / means[0]))
+    return f"The mixture did not win: the mean loss of {names[best]} is {lower:.1f} % lower."
 
 
 def _regrets(state: MixState) -> list[str]:
     mixture, certificate = state.mixture, state.mixture.certificate()
     best = state.experts[int(np.argmin(mixture.expert_losses_))]
     first = certificate.at(mixture.learner_.smallest_epsilon)
-    lines = [f"regret to {best}: {mixture.regret_:.6g} (total loss)"]
+    lines = [f"regret to {best}: {_number(mixture.regret_)} (total loss)"]
     if mixture.linearised_:
-        lines.append(f"regret to every convex combination: at most {first.realised:.6g}")
-    lines.append(f"bound: {first.promised:.6g}; {certificate.verdict}")
+        lines.append(f"regret to every convex combination: at most {_number(first.realised)}")
+    lines.append(f"bound: {_number(first.promised)}; {certificate.verdict}")
     return lines
+
+
+def _number(value: float) -> str:
+    """Return a number without an exponent.
+
+    >>> _number(3059180.4), _number(20.7281)
+    ('3,059,180', '20.7281')
+    """
+    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e12 else f"{value:,.6g}"
 
 
 def as_json(state: MixState, table: Table, waiting: list[tuple[str, float]]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftgames.cli._cells import as_numbers, is_missing, is_number
+from driftgames.cli._cells import as_numbers, is_missing, is_number, marked_number
 from driftgames.cli._options import Reading
 from driftgames.cli._output import say
 from driftgames.cli._tables import Block, TableFile, open_table
@@ -104,7 +104,7 @@ class NumberFile:
                 continue
             text = shown(cell.strip() if isinstance(cell, str) else cell)
             if not is_number(cell):
-                wanted = "a number"
+                wanted = "a number" + " such as 1234.5" * (marked_number([cell]) is not None)
             elif not np.isfinite(float(cell)):
                 wanted, text = "finite", shorten(str(cell).strip())
             else:

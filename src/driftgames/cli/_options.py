@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import difflib
 import functools
+import glob
 import importlib.util
 import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import typer
+from typer.core import TyperCommand
+from typer.models import ArgumentInfo
 
-from driftgames.cli._output import clear_errors
+from driftgames.cli._output import clear_errors, fail
 
 SETS = ("a9a", "census", "ocr49", "splice", "w8a")
 """The names of `CATALOGUE`, written out to keep --help quick."""
@@ -40,12 +44,46 @@ def one_of(names: Iterable[str], *flags: str) -> Any:
     return typer.Option(*flags, autocompletion=completes(*names), help=", ".join(names))
 
 
+class GroupedCommand(TyperCommand):
+    """A command whose help shows its options in groups, and its arguments by their names alone."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return ["[OPTIONS]", *map(_argument_name, self._arguments(ctx))]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for argument in self._arguments(ctx):
+            groups.setdefault("Arguments", []).append(
+                (_argument_name(argument).strip("[].").upper(), argument.help or "")
+            )
+        for option in self.get_params(ctx):
+            if option.param_type_name == "option" and (record := option.get_help_record(ctx)):
+                heading = getattr(option, "rich_help_panel", None) or "Options"
+                groups.setdefault(heading, []).append(record)
+        if len(groups.get("Options", ())) == 1:  # --help alone
+            groups["Options"] = groups.pop("Options")
+        for heading, records in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+    def _arguments(self, ctx: Any) -> list[Any]:
+        return [each for each in self.get_params(ctx) if each.param_type_name == "argument"]
+
+
+def _argument_name(argument: Any) -> str:
+    """Return how a usage line shows an argument: ``NAME``, ``[NAME]`` or ``NAME...``."""
+    name = argument.name.upper() + "..." * (argument.nargs == -1)
+    return name if argument.required else f"[{name}]"
+
+
 def described(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command whose options typer shows as the docstring describes them.
 
-    Below ``Options:`` stands ``name (METAVAR): help`` for each. In the help of `one_of`, ``{0}``
-    stands for all names and ``{1}`` for the first. A parameter that is a `NamedTuple` is one option
-    for each of its fields, which its own docstring describes.
+    After the text come sections: a heading such as ``Table:``, and below it ``name (METAVAR):
+    help`` for each option. Help shows each section as a group; ``Options:`` are those of no group.
+    In the help of `one_of`, ``{0}`` stands for all names and ``{1}`` for the first. A parameter
+    that is a `NamedTuple` is one option for each of its fields, which its own docstring describes.
+    An argument of one text names a table: it is looked for before the command imports anything.
 
     >>> class Size(NamedTuple):
     ...     rows: int = 3
@@ -56,16 +94,47 @@ def described(command: Callable[..., None]) -> Callable[..., None]:
     >>> draw(name="box", rows=1, columns=2)
     box Size(rows=1, columns=2)
     """
+    options = list(_options_of(command))
+    tables = [option.name for option in options if _is_table(option.annotation)]
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
+        for name in tables:
+            check_source(given[name])
         _call(command, given)
 
-    options = list(_options_of(command))
     run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     run.__annotations__ = {option.name: option.annotation for option in options}
-    run.__doc__ = inspect.cleandoc(command.__doc__ or "").partition("\n\nOptions:\n")[0]
+    run.__doc__ = _SECTION.split(inspect.cleandoc(command.__doc__ or ""), maxsplit=1)[0]
     return run
+
+
+_SECTION = re.compile(r"\n\n([A-Z][\w ]*):\n(?= {4}\w)")
+
+
+def _is_table(hint: Any) -> bool:
+    """Whether a parameter is an argument of one text."""
+    kind, info = (
+        [*get_args(hint), None, None][:2] if get_origin(hint) is Annotated else (hint, None)
+    )
+    return isinstance(info, ArgumentInfo) and kind in (str, str | None)
+
+
+def check_source(source: str | None) -> None:
+    """End with one clear line if a table, or a pattern of tables, is not there.
+
+    A name that is almost that of a file is a slip: the line says so.
+    """
+    if source in (None, "-") or Path(source).exists() or glob.glob(source):
+        return
+    path = Path(source)
+    try:
+        beside = [each.name for each in path.parent.iterdir()]
+    except OSError:
+        beside = []
+    near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.75)
+    hint = f"; did you mean {path.with_name(near[0])}?" if near else ""
+    fail(f"{source}: No such file or directory{hint}")
 
 
 def _call(thing: Callable[..., Any], given: dict[str, Any]) -> Any:
@@ -80,11 +149,29 @@ def _call(thing: Callable[..., Any], given: dict[str, Any]) -> Any:
     )
 
 
+class _Described(NamedTuple):
+    """What a docstring says of an option."""
+
+    heading: str | None
+    metavar: str | None
+    text: str
+
+
+def _descriptions(docstring: str) -> dict[str, _Described]:
+    """Return what the sections of a docstring say of each option."""
+    _, *parts = _SECTION.split(inspect.cleandoc(docstring))
+    found = {}
+    for heading, section in zip(parts[::2], parts[1::2], strict=True):
+        entries = re.findall(r"^ {4}(\w+)(?: \((\S+)\))?: (.*(?:\n {8}.*)*)", section, re.MULTILINE)
+        for name, metavar, text in entries:
+            group = None if heading == "Options" else heading
+            found[name] = _Described(group, metavar or None, " ".join(text.split()))
+    return found
+
+
 def _options_of(thing: Callable[..., Any]) -> Iterator[inspect.Parameter]:
     """Yield the options of a command or of a group."""
-    section = inspect.cleandoc(thing.__doc__ or "").partition("\n\nOptions:\n")[2]
-    entries = re.findall(r"^ {4}(\w+)(?: \((\S+)\))?: (.*(?:\n {8}.*)*)", section, re.MULTILINE)
-    texts = {name: (metavar or None, " ".join(text.split())) for name, metavar, text in entries}
+    texts = _descriptions(thing.__doc__ or "")
     hints = get_type_hints(thing, include_extras=True)
     for name, parameter in inspect.signature(thing).parameters.items():
         hint = hints[name]
@@ -95,7 +182,8 @@ def _options_of(thing: Callable[..., Any]) -> Iterator[inspect.Parameter]:
             kind, info = hint, typer.Option()
             if get_origin(hint) is Annotated:
                 kind, info = hint.__origin__, copy.copy(hint.__metadata__[0])
-            names, (info.metavar, text) = info.help or "", texts[name]
+            names, (info.rich_help_panel, metavar, text) = info.help or "", texts[name]
+            info.metavar = metavar or _METAVARS.get(kind)
             info.help = text.format(names, names.partition(",")[0])
             if hint is bool:  # a flag, which nothing turns off
                 info.param_decls = (f"--{name.replace('_', '-')}",)
@@ -103,12 +191,16 @@ def _options_of(thing: Callable[..., Any]) -> Iterator[inspect.Parameter]:
         yield parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=hint)
 
 
+_METAVARS: dict[Any, str] = {int: "N", int | None: "N", float: "X", float | None: "X"}
+_METAVARS |= {Path: "FILE", Path | None: "FILE"}
+
+
 READING = (
     "Tables are CSV, TSV or text with semicolons (.gz, .xz and .bz2 too), .parquet, .arrow, "
     ".npy, a pattern such as 'data/*.csv', or - for standard input. A column without a title is an "
     "index and is left out. Empty cells, ?, NA, N/A, NaN and null are missing values. Dates are "
-    "left out, or order the rows, or are days to boost. docs/tables.md has all rules. "
-    "'driftgames datasets export breast_cancer stocks' writes the files of the examples."
+    "left out, or order the rows, or are days to boost. docs/command_line.md has all rules. "
+    "'driftgames datasets export breast_cancer stocks visits' writes the files of the examples."
 )
 """How every command reads a table, in short."""
 
@@ -117,23 +209,30 @@ OptionalCount = Annotated[int | None, typer.Option(min=1)]
 Natural = Annotated[int, typer.Option(min=0)]
 JsonFile = Annotated[
     Path | None,
-    typer.Option("--json", metavar="FILE", help="Write the raw numbers to this file as JSON."),
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write the raw numbers to this file as JSON.",
+        rich_help_panel="Files",
+    ),
 ]
 
 
 class Reading(NamedTuple):
     """How a table is read; the settings of `open_table`.
 
-    Options:
-        sep (CHAR): What stands between cells: a character, or tab. Default: seen from the first
+    Table:
+        sep (CHAR): The separator of cells: a character, or tab. Default: guessed from the first
             line.
         header: Whether the first line names the columns. Default: it does if it has no number.
         leave_out (NAME,NAME): Columns that are not read: names, or numbers from 1.
+        encoding (NAME): The encoding of text, such as latin-1. Default: utf-8.
     """
 
     sep: str | None = None
     header: bool | None = None
     leave_out: str | None = None
+    encoding: str | None = None
 
 
 def numbers(option: str, text: str) -> list[float]:
@@ -209,6 +308,7 @@ ImportedFile = Annotated[
         "--import",
         metavar="FILE",
         help="A Python file that is run first, such as one that defines your own potential.",
+        rich_help_panel="Files",
     ),
 ]
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import shutil
+import sys
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -32,8 +35,13 @@ def console() -> Console:
 
 
 def say(line: str, *, err: bool = False) -> None:
-    """Print one line with control characters as escapes."""
-    typer.echo(visible(line), err=err)
+    """Print one line with control characters as escapes; a terminal wraps it at spaces."""
+    stream = sys.stderr if err else sys.stdout
+    text = visible(line)
+    if stream is not None and not stream.closed and stream.isatty():
+        width = shutil.get_terminal_size().columns
+        text = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+    typer.echo(text, err=err)
 
 
 def fail(message: str) -> NoReturn:

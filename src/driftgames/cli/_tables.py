@@ -1,6 +1,6 @@
 """Tables from files and streams: the one reader of all commands.
 
-The rules are in docs/tables.md. A table is CSV text (commas, tabs or semicolons; plain or
+The rules are in docs/command_line.md. A table is CSV text (commas, tabs or semicolons; plain or
 compressed), Parquet, Arrow or ``.npy``, or text from standard input. Its first line is a header if
 it holds no number. A column without a title is an index, and columns of dates are known by their
 titles and cells.
@@ -23,7 +23,14 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.cli._cells import holds_dates
-from driftgames.cli._text_tables import LOOK, Record, complete_lines, read_lines, read_text
+from driftgames.cli._text_tables import (
+    LOOK,
+    Record,
+    check_encoding,
+    complete_lines,
+    read_lines,
+    read_text,
+)
 from driftgames.core.text import listed, shorten, shown
 from driftgames.datasets.files import (
     LIMIT_VARIABLE,
@@ -94,6 +101,7 @@ def open_table(
     sep: str | None = None,
     header: bool | None = None,
     leave_out: str | None = None,
+    encoding: str | None = None,
     rows: int | None = None,
     whole: bool = False,
     content: bytes | None = None,
@@ -104,7 +112,7 @@ def open_table(
     ``rows`` is the size of a block. Default: as many as `CELLS` allows. ``whole`` says that all
     rows will be held at once: then compressed data has a limit. ``content`` is what `read_content`
     has read. With ``whole_lines`` a last line of standard input without an end of line is left
-    out. ``leave_out`` names columns.
+    out. ``leave_out`` names columns. ``encoding`` is that of text. Default: UTF-8.
     """
     paths = _find(source)
     kind = ARROW.get(PurePath(paths[0]).suffix.lower())
@@ -112,6 +120,7 @@ def open_table(
         sep = _SEPARATORS.get(sep, sep)
         if len(sep) != 1:
             raise ValueError(f"--sep must be one character, or tab; got {shown(sep)}")
+    check_encoding(encoding)
     with contextlib.ExitStack() as held:
         if kind is not None:
             table = _open_arrow(source, paths, kind, rows, whole)
@@ -124,9 +133,9 @@ def open_table(
             if whole_lines and source == "-":
                 first = complete_lines(first)
             name = "standard input" if source == "-" else paths[0]
-            table = _open_text(first, name, sep, header, rows)
+            table = _open_text(first, name, sep, header, encoding, rows)
             others = zip(lines, paths[1:], strict=True)
-            table.blocks = chain(table.blocks, _more(others, table, sep, header, rows))
+            table.blocks = chain(table.blocks, _more(others, table, sep, header, encoding, rows))
         yield _choose_columns(table, leave_out)
 
 
@@ -193,9 +202,14 @@ def _open_stream(
 
 
 def _open_text(
-    lines: Iterator[bytes], name: str, sep: str | None, header: bool | None, rows: int | None
+    lines: Iterator[bytes],
+    name: str,
+    sep: str | None,
+    header: bool | None,
+    encoding: str | None,
+    rows: int | None,
 ) -> TableFile:
-    titles, width, records = read_text(lines, name, sep, header, rows)
+    titles, width, records = read_text(lines, name, sep, header, encoding, rows)
     return TableFile(name, titles, width, [], [], _text_blocks(records, _size(rows, width)))
 
 

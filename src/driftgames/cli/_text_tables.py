@@ -58,13 +58,18 @@ def complete_lines(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def read_text(
-    raw_lines: Iterator[bytes], name: str, sep: str | None, header: bool | None, rows: int | None
+    raw_lines: Iterator[bytes],
+    name: str,
+    sep: str | None,
+    header: bool | None,
+    encoding: str | None,
+    rows: int | None,
 ) -> tuple[tuple[str, ...] | None, int, Iterator[Record]]:
     """Return the titles, or None without a header, the number of columns, and the rows.
 
     ``rows`` is how many of them are looked at. Default: `LOOK`.
     """
-    lines = _text_lines(raw_lines, name)
+    lines = _text_lines(raw_lines, name, encoding)
     opening = []
     for line in lines:
         opening.append(line)
@@ -108,12 +113,31 @@ def guess_separator(line: str) -> str:
     return max(",\t;", key=plain.count)
 
 
-def _text_lines(raw_lines: Iterator[bytes], name: str) -> Iterator[str]:
+def check_encoding(encoding: str | None) -> None:
+    """Raise ValueError unless lines of this encoding end in the byte of a line's end."""
+    if encoding is None:
+        return
+    try:
+        end = "\n".encode(encoding)
+    except (LookupError, UnicodeError, ValueError):
+        end = b""
+    if end != b"\n":
+        raise ValueError(
+            "--encoding must be the name of an encoding that extends ASCII, such as utf-8, "
+            f"latin-1 or cp1252; got {shown(encoding)}"
+        )
+
+
+def _text_lines(raw_lines: Iterator[bytes], name: str, encoding: str | None) -> Iterator[str]:
     for number, raw in enumerate(raw_lines, start=1):
         try:
-            yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            yield raw.decode(encoding or ("utf-8-sig" if number == 1 else "utf-8"))
         except UnicodeDecodeError as error:
-            raise DataError(f"{name}: line {number}: is not UTF-8 text ({error.reason})") from error
+            word = encoding or "UTF-8"
+            advice = "" if encoding else "; if Excel or Windows wrote it, try --encoding cp1252"
+            raise DataError(
+                f"{name}: line {number}: is not {word} text ({error.reason}){advice}"
+            ) from error
 
 
 def _records(lines: Iterator[str], name: str, sep: str) -> Iterator[Record]:

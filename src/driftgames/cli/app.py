@@ -7,9 +7,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from driftgames.cli import boost, datasets
-from driftgames.cli._options import READING
-from driftgames.cli.bandit import bandit
+from driftgames.cli import bandit, boost, datasets
+from driftgames.cli._options import READING, GroupedCommand
 from driftgames.cli.game import game
 from driftgames.cli.hedge import hedge
 from driftgames.cli.help import help_on
@@ -19,10 +18,10 @@ from driftgames.cli.portfolio import portfolio
 from driftgames.cli.reproduce import reproduce
 
 SUMMARIES = {
-    "boost": "Fit, predict and inspect boosted decision stumps.",
+    "boost": "Fit, predict and inspect boosted decision trees.",
     "hedge": "Learn from expert advice, with its regret bound.",
     "mix": "Mix forecasts online, and compare with the best of them.",
-    "bandit": "Let bandit policies play, and compare their regrets.",
+    "bandit": "Simulate bandits, replay a table, or name the best arm.",
     "portfolio": "Run portfolio strategies over a table of prices.",
     "game": "Play a drifting game of chips.",
     "play": "Open a page on which you are the adversary.",
@@ -33,8 +32,8 @@ SUMMARIES = {
 """Learners come first, by how many people use them; then the theory, the paper and its data."""
 
 START = (
-    "To begin with real data: driftgames datasets export breast_cancer stocks. The examples of "
-    "all commands run on these files. For completion by the Tab key: driftgames "
+    "To begin with real data: driftgames datasets export breast_cancer stocks visits. Most "
+    "examples run on these files. For completion by the Tab key: driftgames "
     "--install-completion, then a new shell."
 )
 
@@ -55,12 +54,15 @@ app = typer.Typer(
     help="Online learning and boosting from drifting games, each run with its guarantee.",
     epilog=START,
 )
-for _command in (hedge, mix, bandit, portfolio, game, play, reproduce):
-    _epilog = READING if _command in (hedge, mix, bandit, portfolio) else None
-    app.command(short_help=SUMMARIES[_command.__name__], epilog=_epilog)(_command)
-app.command("help", short_help=SUMMARIES["help"])(help_on)
-for _group, _name in ((boost.app, "boost"), (datasets.app, "datasets")):
+for _command in (hedge, mix, portfolio, game, play, reproduce):
+    _epilog = READING if _command in (hedge, mix, portfolio) else None
+    _summary = SUMMARIES[_command.__name__]
+    app.command(short_help=_summary, epilog=_epilog, cls=GroupedCommand)(_command)
+app.command("help", short_help=SUMMARIES["help"], cls=GroupedCommand)(help_on)
+for _group, _name in ((boost.app, "boost"), (bandit.app, "bandit"), (datasets.app, "datasets")):
     app.add_typer(_group, name=_name, short_help=SUMMARIES[_name])
+    for _registered in _group.registered_commands:
+        _registered.cls = GroupedCommand
 
 
 def _print_version(asked: bool) -> None:

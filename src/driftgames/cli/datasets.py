@@ -16,7 +16,7 @@ app = typer.Typer(
     help="The sets of the paper's experiments: where each one is, and how to bring it here.\n\n"
     "They are looked for in the folder that DRIFTGAMES_DATA names, and in your cache, which "
     "DRIFTGAMES_CACHE moves.\n\n"
-    "Example: driftgames datasets export breast_cancer stocks",
+    "Example: driftgames datasets export breast_cancer stocks visits",
 )
 
 
@@ -43,7 +43,7 @@ def list_sets(
         sizes = (
             (None, None, None) if entry is None else (entry.n_train, entry.n_test, entry.n_features)
         )
-        likewise = ", made likewise" * (entry is not None and not state.published)
+        likewise = ", made in the same way" * (entry is not None and not state.published)
         where = "not here yet" if state.where is None else f"{state.where}{likewise}"
         rows.append((state.name, *sizes, where))
     columns = tuple(map(Column, ("set", "train", "test", "features", "where")))
@@ -61,29 +61,31 @@ def list_sets(
 def export_sets(
     names: Annotated[
         list[str],
-        typer.Argument(autocompletion=completes(*SETS, "breast_cancer", "digits49", "stocks")),
+        typer.Argument(
+            autocompletion=completes(*SETS, "breast_cancer", "digits49", "stocks", "visits")
+        ),
     ],
-    folder: Path = Path(),
+    output: Path = Path(),
 ) -> None:
     """Write sets as CSV files that the other commands read.
 
-    breast_cancer, digits49 and stocks are installed with the library, so the
-    examples of all commands run on them without a network: stocks are the
-    monthly prices of five companies and two indexes from 1990 to 2022.
+    breast_cancer, digits49, stocks and visits need no network. stocks are
+    the monthly prices of five companies and two indexes from 1990 to 2022.
+    visits are simulated visits of a web page, and a log of pulls.
 
-    Example: driftgames datasets export breast_cancer stocks
+    Example: driftgames datasets export breast_cancer stocks visits
 
     Options:
-        names: Sets of the paper, breast_cancer, digits49, or stocks.
-        folder (DIR): Where the files are written.
+        names: Sets of the paper, breast_cancer, digits49, stocks, or visits.
+        output (DIR): The folder of the files.
     """
     from driftgames.datasets import export
 
     with clear_errors():
-        if not folder.is_dir():
-            raise ValueError(f"--folder: there is no directory {folder}")
+        if not output.is_dir():
+            raise ValueError(f"--output: there is no directory {output}")
         for name in names:
-            for path in export(name, folder):
+            for path in export(name, output):
                 console().print(str(path), soft_wrap=True)
 
 

@@ -40,12 +40,14 @@ def game(
 
     Example: driftgames game --potential 2-norm --adversary stochastic
 
-    Options:
-        potential: Who weighs them: {0}.
-        adversary: Who moves them.
-        chips: How many chips.
-        rounds: How many rounds.
-        seed: Same seed, same game.
+    Game:
+        potential (NAME): What weighs the chips: {0}.
+        adversary (NAME): What moves the chips: random, stochastic, greedy.
+        chips (N): The number of chips.
+        rounds (T): The number of rounds.
+        seed (N): The same seed gives the same game.
+
+    Files:
         plot (FILE): Draw regret over the rounds to this .svg, .pdf or .png.
     """
     import numpy as np

@@ -36,7 +36,7 @@ DEFAULT = next(iter(LEARNERS))
 class _Asked(NamedTuple):
     """The learner that the options ask for; None where they leave it open.
 
-    Options:
+    Learner:
         algorithm (NAME): Which learner plays: {0}, or the name of a potential that --import
             defines. Default: {1}.
         horizon (T): For exp: the number of rounds it is tuned to.
@@ -121,16 +121,22 @@ def hedge(
 
     Example: driftgames hedge stocks.relatives.csv --gains --loss-range 0,2
 
-    Example: driftgames hedge losses.csv --epsilon 0.01,0.1 --plot regret.svg
+    Example: driftgames hedge visits.csv --leave-out age,hour --plot regret.svg
 
     Example: tail -n +1 -f losses.csv | driftgames hedge - --state s.json
 
     Options:
-        losses (LOSSES): A table, with a row per round and a column per action; or - for lines from
+        losses: A table, with a row per round and a column per action; or - for lines from
             standard input.
+
+    Output:
         epsilon (E,E): The lines of the regret table, as in 0.01,0.1.
         top (N): How many actions are shown.
+
+    Files:
         plot (FILE): Draw regret and weights over time to this .svg, .pdf or .png.
+
+    State:
         state (FILE): Keep the learner in this file, and go on from it when it exists.
         first_round (ROUND): With --state: the number of the round that the input begins with. 1:
             the input is the whole one; counted rounds are skipped and must be the same. next: the

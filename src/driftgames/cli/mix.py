@@ -65,17 +65,25 @@ def mix(
     Example: driftgames mix new.csv --target y --state s.json --first-round next
 
     Options:
-        forecasts (FORECASTS): A table, with a row per round, a column per expert, and one of
-            outcomes; or - for lines from standard input.
-        target (COLUMN): The column of the outcomes: name, or number.
+        forecasts: A table, with a row per round, a column per expert, and one of outcomes; or -
+            for lines from standard input.
+
+    Mixture:
+        target (NAME): The column of the outcomes: name, or number.
         loss (NAME): {0}. Default: square.
         quantile (Q): For pinball: which quantile. Default: 0.5.
         linearise: Compete with the best convex combination (the default), or with the best expert.
         combiners: Let combiners of the forecasts, such as ridge regression, join them (the
             default), or not.
         tracking: Follow experts that change: compete with the best sequence of experts.
+
+    Output:
         top (N): How many experts are shown.
+
+    Files:
         plot (FILE): Draw the weights over time to this .svg, .pdf or .png.
+
+    State:
         state (FILE): Keep the mixture in this file, and go on from it when it exists.
         first_round (ROUND): With --state: the number of the round that the input begins with, or
             next. Rounds that are counted are skipped.

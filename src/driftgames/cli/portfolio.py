@@ -36,17 +36,17 @@ SPANNED = "normalhedge.dt"
 class _Wanted(NamedTuple):
     """The settings of a strategy; None if an option is absent.
 
-    Options:
-        cost: What trading costs, as a share of the value traded. Default: 0.
+    Strategies:
+        cost (SHARE): The cost of trading, as a share of the value traded. Default: 0.
         mix (NAME,NAME): The strategies of the algorithm mix, which is then run too. Default: all
             that need nothing known of the market.
         max_share (SHARE): The largest share of every asset, for all strategies.
         group (NAME,NAME:SHARE): The largest share of these assets together; may be given several
             times, and an asset may be in one group.
         max_turnover (SHARE): The value traded per period, as a share of wealth, at most.
-        span: For normalhedge.dt: in no period is the best asset's relative more than exp(SPAN)
+        span (X): For normalhedge.dt: in no period is the best asset's relative more than exp(SPAN)
             times the worst's. Default: 0.7.
-        seed: Of the points and of the demo market. Default: 0.
+        seed (N): The seed of the drawn points and of the demo market. Default: 0.
     """
 
     cost: float | None = None
@@ -115,12 +115,12 @@ def _group(text: str) -> tuple[list[str], float]:
 def portfolio(
     prices: Annotated[str | None, typer.Argument()] = None,
     *,
-    reading: Reading,
-    algorithm: Annotated[list[str] | None, one_of(STRATEGIES, "--algorithm", "-a")] = None,
+    algorithm: Annotated[str | None, one_of(STRATEGIES, "--algorithm", "-a")] = None,
+    wanted: _Wanted,
     demo: bool = False,
     from_one: bool = False,
     relatives: bool = False,
-    wanted: _Wanted,
+    reading: Reading,
     resume: Path | None = None,
     save: Path | None = None,
     plot: Path | None = None,
@@ -139,16 +139,21 @@ def portfolio(
     Options:
         prices: A table, with a row per period (a day, a month) and a column per asset; or - for
             standard input. A column of dates tells the order.
-        algorithm (NAME): Which strategy: {0}; may be given several times. Default: all but
-            normalhedge.dt; with --resume, that of the state. Today's weights are those of the
-            first.
+
+    Strategies:
+        algorithm (NAME,NAME): The strategies: {0}. Default: all but normalhedge.dt; with --resume,
+            that of the state. Today's weights are those of the first.
+
+    Table:
         demo: Trade on a market that the command makes up itself.
         from_one: Prices began at 1 before the first line (as in NYSE(O)), so that line is a period
             of trading too.
         relatives: The table holds price relatives rather than prices.
-        resume: Go on from this state, saved by --save, with the table that follows; its first line
-            may be the last line before or the next one. Its columns are matched by name.
-        save: Write the first strategy's state here, for --resume.
+
+    Files:
+        resume (FILE): Go on from this state, saved by --save, with the table that follows; its
+            first line may be the last line before or the next one. Its columns are matched by name.
+        save (FILE): Write the first strategy's state here, for --resume.
         plot (FILE): Draw wealth over time to this .svg, .pdf or .png.
     """
     from driftgames.cli._prices import read_prices
@@ -163,14 +168,15 @@ def portfolio(
             raise ValueError(f"--from-one is for a table of prices; it does not go with {other}")
         table = _demo(wanted.seed or 0) if prices is None else read_prices(prices, reading)
         n_assets = len(table.assets)
-        chosen = list(dict.fromkeys(algorithm or (name for name in STRATEGIES if name != SPANNED)))
+        asked = [] if algorithm is None else [name.strip() for name in algorithm.split(",")]
+        chosen = list(dict.fromkeys(asked or (name for name in STRATEGIES if name != SPANNED)))
         if wanted.mix is not None and resume is None and "mix" not in chosen:
             chosen.append("mix")
         strategy = None
         if resume is not None:
-            if algorithm and len(chosen) > 1:
+            if len(asked) > 1:
                 raise ValueError("--resume goes on with one --algorithm")
-            strategy = wanted.go_on(resume, chosen[0] if algorithm else None)
+            strategy = wanted.go_on(resume, chosen[0] if asked else None)
             table = table.ordered_as(strategy)
         elif wanted.span is not None and SPANNED not in chosen:
             raise ValueError(f"--span is for {SPANNED}; got {', '.join(chosen)}")
@@ -209,6 +215,8 @@ def portfolio(
     for note in market.notes:
         out.print(note)
     out.print(draw_table(results))
+    if sentence := _outcome(runs):
+        out.print(sentence)
     for warning in warnings_of(runs):
         out.print(warning)
     out.print(draw_table(_weights_table(strategies[0], table.assets)))
@@ -255,6 +263,21 @@ def _results(heading: str, runs: list[PortfolioRun], best: BestConstantRebalance
     columns = (Column("strategy"), *(Column(name, form) for name, form in forms.items()))
     table = Table(heading, columns, tuple(rows))
     return table if runs[0].strategy.cost else table.without({"costs"})
+
+
+def _outcome(runs: list[PortfolioRun]) -> str:
+    """Return a sentence on the mixture and the best strategy; empty without a mixture."""
+    from driftgames.portfolio.mixture import StrategyMixture
+
+    wealth = {run.title: float(run.log_wealth[-1]) for run in runs}
+    mixtures = [run.title for run in runs if isinstance(run.strategy, StrategyMixture)]
+    if len(mixtures) != 1 or len(wealth) < 2:
+        return ""
+    best = max(wealth, key=wealth.__getitem__)
+    if best == mixtures[0]:
+        return "The mixture earned more than each strategy alone."
+    more = 100.0 * math.expm1(wealth[best] - wealth[mixtures[0]])
+    return f"The mixture did not win: {best} earned {more:.0f} % more."
 
 
 def _money(log_wealth: float, periods: int) -> tuple[float, float]:

@@ -26,27 +26,28 @@ def reproduce(
     seed: Natural = 0,
     data: Path | None = None,
     offline: bool = False,
-    out: Path = Path("report"),
+    output: Path = Path("report"),
     fresh: bool = False,
 ) -> None:
     """Run the paper's experiments and write a report that opens in any browser.
 
-    OUT/index.html is the report, OUT/results.json and OUT/csv hold its numbers. A run that was
+    DIR/index.html is the report, DIR/results.json and DIR/csv hold its numbers. A run that was
     stopped goes on where it was when the same command is given again.
 
     Example: driftgames reproduce --only table3 --sets breast_cancer
 
-    Options:
-        only (NAMES): Experiments, with commas: table2, table3, figure1, figure2, hedge, and beyond
-            the paper long, noise, peers. Default: those of the paper.
+    Experiments:
+        only (NAME,NAME): table2, table3, figure1, figure2, hedge, and beyond the paper long, noise,
+            peers. Default: those of the paper.
         full: Run long, noise and peers too.
-        sets (NAMES): Sets, with commas: {0}. Default: all sets of the paper that are here or can be
-            downloaded.
-        rounds: Rounds of boosting.
-        seed: The seed of all random numbers.
+        sets (NAME,NAME): {0}. Default: all sets of the paper that are here or can be downloaded.
+        rounds (T): The number of boosting rounds.
+        seed (N): The seed of all random numbers.
+
+    Files:
         data (DIR): A folder with data sets. It is searched first.
         offline: Download nothing.
-        out: The folder of the report and of finished tasks.
+        output (DIR): The folder of the report and of finished tasks.
         fresh: Do finished tasks again.
     """
     from driftgames.paper import reproduce as runner
@@ -67,19 +68,21 @@ def reproduce(
         if chosen.reason:
             say(f"could not get {', '.join(chosen.missing)}: {chosen.reason}", err=True)
         setting = Setting(chosen, rounds=rounds, seed=seed)
-        out.mkdir(parents=True, exist_ok=True)
+        output.mkdir(parents=True, exist_ok=True)
         try:
-            report, went = runner.reproduce(experiments, setting, Store(out / "tasks"), fresh=fresh)
+            report, went = runner.reproduce(
+                experiments, setting, Store(output / "tasks"), fresh=fresh
+            )
         except KeyboardInterrupt:
             typer.echo("stopped; the same command goes on from here", err=True)
             raise typer.Exit(INTERRUPTED) from None
-        write_json(asdict(report), out / "results.json")
-        write_csv(report, out / "csv")
-        write_page(report, out / "index.html")
+        write_json(asdict(report), output / "results.json")
+        write_csv(report, output / "csv")
+        write_page(report, output / "index.html")
     print_report(report, screen)
     again = f", {went.found} of them done before" if went.found else ""
     screen.print(
-        f"\n{went.tasks} tasks{again}, {went.seconds:.1f} s. Report: {out / 'index.html'}",
+        f"\n{went.tasks} tasks{again}, {went.seconds:.1f} s. Report: {output / 'index.html'}",
         soft_wrap=True,
     )
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from driftgames.paper.boosting import AS_PROVED, AS_PUBLISHED
 from driftgames.paper.figures import RIVALS, share_above, share_below_where_different
+from driftgames.paper.hedge import kept_runs
 from driftgames.paper.results import OURS, PUBLISHED, Figure, Section, listed
 from driftgames.paper.tables import TEST, TIME, TRAIN, ZEROS, Comparison, compared
-from driftgames.tables import Column, Row, Table
+from driftgames.tables import Column, Row, Table, counted
 
 CONFIRMED, PARTLY, NOT = "confirmed", "partly", "not confirmed"
 UNEXPLAINED = "differs, unexplained"
@@ -49,11 +50,35 @@ def claims_table(sections: Sequence[Section]) -> Table | None:
         return None
     columns = tuple(Column(name) for name in ("claim", "published", "ours", "verdict", "erratum"))
     notes = (
+        "Confirmed: the claim holds in everything compared (numbers, sets, runs). Partly: in some. "
+        "Not confirmed: in none. A claim on curves holds on a set if it holds at more than half of "
+        "the rounds or margins; “consistently” asks for all.",
         "A number agrees if ours, rounded to the printed decimals, is the printed number. "
         "NH-Boost.DT is judged with the constants that its numbers were made with (E12). "
         "Bold marks what differs, here and in Table 3.",
     )
     return Table("The claims of the paper", columns, tuple(rows), notes, name="claims")
+
+
+def verdict_sentence(claims: Table | None) -> str:
+    """Return the sentence that a report begins with; empty if no claim was judged.
+
+    >>> row = ("Theorem 2", "always", "18 of 18 runs", CONFIRMED, "E6")
+    >>> verdict_sentence(Table("", tuple(map(Column, ("claim", "", "", "verdict", ""))), (row,)))
+    'Of the 1 claim of the paper judged here, 1 is confirmed.'
+    """
+    if claims is None:
+        return ""
+    verdicts = [str(verdict) for verdict in claims.column("verdict")]
+    counts = {each: verdicts.count(each) for each in (CONFIRMED, PARTLY, NOT)}
+    words = {CONFIRMED: "confirmed", PARTLY: "confirmed in part", NOT: "not confirmed"}
+    parts = [f"{n} {'is' if n == 1 else 'are'} {words[each]}" for each, n in counts.items() if n]
+    said = f"Of the {counted(sum(counts.values()), 'claim')} of the paper judged here, "
+    unexplained = verdicts.count(UNEXPLAINED)
+    if unexplained:
+        numbers = counted(unexplained, "published number")
+        return f"{said}{listed(parts)}; {numbers} differ{'s' * (unexplained == 1)} unexplained."
+    return f"{said}{listed(parts)}."
 
 
 def _sizes(table: Table) -> list[Row]:
@@ -157,11 +182,10 @@ def _margins(figure: Figure) -> list[Row]:
 
 
 def _bounds(table: Table) -> list[Row]:
-    verdicts = [verdict for verdict in table.column("kept") if verdict != "no bound"]
-    kept = sum(verdict == "yes" for verdict in verdicts)
-    ours = f"{kept} of {len(verdicts)} runs, at every ε"
+    kept, promised = kept_runs(table)
+    ours = f"{kept} of {promised} runs, at every ε"
     claim = "Theorem 2: the ε-regret is below its bound"
-    return [(claim, "always", ours, _verdict(kept, len(verdicts)), "E6")]
+    return [(claim, "always", ours, _verdict(kept, promised), "E6")]
 
 
 def _verdict(holds: int, of: int) -> str:

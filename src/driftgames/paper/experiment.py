@@ -139,9 +139,10 @@ def _noisy(setting: Setting) -> tuple[Dataset, ...]:
 def _hedge_tasks(setting: Setting) -> Tasks:
     n_actions, horizon, seed = setting.n_actions, setting.horizon, setting.seed
     played: Tasks = {
-        (kind, name): Task.of(hedge.hedge_run, kind, name, n_actions, horizon, seed)
+        (kind, name, draw): Task.of(hedge.hedge_run, kind, name, n_actions, horizon, seed + draw)
         for kind in hedge.KINDS
         for name in hedge.LEARNERS
+        for draw in range(1 if kind == "greedy" else hedge.SEEDS)
     }
     timed: Tasks = {
         (name, n): Task.of(hedge.timing, name, n, seed) for name in _TIMED for n in setting.sizes
@@ -174,7 +175,7 @@ def _build_table_3(rounds: int, name: str, setting: Setting, done: Results) -> B
 
 
 def _build_hedge(setting: Setting, done: Results) -> Built:
-    runs = [hedge.HedgeRun(**done[kind, name]) for kind in hedge.KINDS for name in hedge.LEARNERS]
+    runs = [hedge.HedgeRun(**each) for key, each in done.items() if key[0] in hedge.KINDS]
     seconds = {name: [float(done[name, n]["seconds"]) for n in setting.sizes] for name in _TIMED}
     drawn = (
         hedge.regret_figure(runs),

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from driftgames.core.progress import progress
 from driftgames.core.registry import choose
 from driftgames.core.typing import Content
-from driftgames.paper.claims import claims_table
+from driftgames.paper.claims import claims_table, verdict_sentence
 from driftgames.paper.environment import environment
 from driftgames.paper.experiment import EXPERIMENTS, Experiment, Setting
 from driftgames.paper.published import ROUNDS
@@ -41,6 +41,11 @@ class Report:
     environment: dict[str, str] = field(default_factory=environment)
     kept: tuple[str, ...] = ()
     claims: Table | None = None
+
+    @property
+    def verdict(self) -> str:
+        """How many claims are confirmed, in a sentence; empty if none was judged."""
+        return verdict_sentence(self.claims)
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ def reproduce(
         stored = {key: store.get(task) for key, task in tasks.items()}
         done = {key: result for key, result in stored.items() if result is not None}
     found = len(done)
-    with progress("experiments", len(tasks), show=show_progress) as advance:
+    with progress("tasks", len(tasks), show=show_progress) as advance:
         advance(found)
         for key, task in tasks.items():
             if key not in done:

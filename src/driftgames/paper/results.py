@@ -19,12 +19,13 @@ def compared_columns(group: str, form: str = "", printed: str = "") -> list[Colu
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes: curves over a common ``x``, some with a bound."""
+    """One pair of axes: curves over a common ``x``, some with a bound, or a band (low, high)."""
 
     title: str
     x: Sequence[float]
     curves: Mapping[str, Sequence[float]]
     bounds: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    bands: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from driftgames.paper.boosting import ALGORITHMS, AS_PROVED
+from driftgames.paper.hedge import kept_runs
 from driftgames.paper.results import OURS, Section, listed
 from driftgames.paper.sets import HONEST
 from driftgames.paper.tables import (
@@ -180,10 +181,8 @@ def _time(table: Table) -> list[str]:
 
 
 def _hedge(table: Table) -> list[str]:
-    verdicts = table.column("kept")
-    promised = [verdict for verdict in verdicts if verdict != "no bound"]
-    kept = sum(verdict == "yes" for verdict in promised)
-    return [f"Of {len(promised)} Hedge runs with a promised ε-regret, {kept} keep it at every ε."]
+    kept, promised = kept_runs(table)
+    return [f"Of {promised} Hedge runs with a promised ε-regret, {kept} keep it at every ε."]
 
 
 def _peers(table: Table) -> list[str]:

@@ -42,28 +42,28 @@ SCRIPTS = (
 )
 """The scripts of the page, in the order in which they run."""
 
-DOCUMENTATION = "https://driftgames.readthedocs.io/play.html"
-"""Where the link at the end of the page leads."""
 
-
-def page(*, documentation: str = DOCUMENTATION) -> str:
+def page(*, documentation: str | None = None) -> str:
     """Return the page: HTML, style, scripts and the records of the library in one text."""
     from driftgames.play.fixtures import fixtures
 
+    link = ""
+    if documentation is not None:
+        link = f'<a href="{escape(documentation)}">Documentation and lessons</a>.'
     script = "\n".join(read_part(name) for name in SCRIPTS)
     # "</" would end the script element
     records = json.dumps(fixtures(), separators=(",", ":"), allow_nan=False).replace("</", r"<\/")
     return (
         read_part("page.html")
         .replace("{{style}}", read_part("page.css"))
-        .replace("{{documentation}}", escape(documentation))
+        .replace("{{documentation}}", link)
         .replace("{{fixtures}}", records)
         .replace("{{script}}", script)
     )
 
 
-def write_page(path: str | os.PathLike[str], *, documentation: str = DOCUMENTATION) -> None:
-    """Write the page in one step. Its last link leads to ``documentation``."""
+def write_page(path: str | os.PathLike[str], *, documentation: str | None = None) -> None:
+    """Write the page in one step. Its last link leads to ``documentation``, if that is given."""
     with atomic_write(path) as stream:
         stream.write(page(documentation=documentation).encode())
 

@@ -14,15 +14,23 @@ from driftgames.plots.style import as_curves, new_axes, new_figure, shown_name, 
 
 
 def plot_zero_fractions(
-    rounds: FloatArray, zero_fractions: Mapping[str, FloatArray], *, ax: Axes | None = None
+    rounds: FloatArray,
+    zero_fractions: Mapping[str, FloatArray],
+    *,
+    window: int = 1,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the share of examples of weight zero over the rounds. [LS14, Fig. 1]
 
-    A spike in the first rounds that would squeeze the rest leaves the frame, and the title names
-    its height.
+    A curve is the mean of the last ``window`` rounds, or of as many as there are. A spike in the
+    first rounds that would squeeze the rest leaves the frame, and the title names its height.
     """
     rounds = check_vector("rounds", rounds)
-    zero_fractions = as_curves("zero_fractions", zero_fractions, rounds.size)
+    check_integer("window", window, least=1)
+    zero_fractions = {
+        name: _running_mean(curve, window)
+        for name, curve in as_curves("zero_fractions", zero_fractions, rounds.size).items()
+    }
     figure, ax = new_axes(ax)
     for _, curve, style in with_styles(zero_fractions.items()):
         ax.plot(rounds, 100 * curve, **style)
@@ -45,6 +53,13 @@ def plot_zero_fractions(
     ax.set_ylim(bottom=-2.0)  # a curve at zero is visible
     ax.legend(frameon=False)
     return figure
+
+
+def _running_mean(curve: FloatArray, window: int) -> FloatArray:
+    sums = np.concatenate([[0.0], np.cumsum(curve)])
+    ends = np.arange(1, curve.size + 1)
+    starts = np.maximum(ends - window, 0)
+    return np.asarray((sums[ends] - sums[starts]) / (ends - starts))
 
 
 def plot_cumulative_margins(

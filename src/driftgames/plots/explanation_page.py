@@ -221,7 +221,11 @@ class ExplanationPage:
         left = len(ranked) - len(kept)
         more = f"<p class='note'>{left:,} features of less weight are left out.</p>" if left else ""
         picker = f"<div class='pick'>{rows}<div class='shapes'>{shapes}</div></div>"
-        return f"<h2>Importance and shape</h2>{picker}{more}"
+        what = "how far its largest vote is from its smallest"
+        if all(each.importance is not None for each in ranked):
+            what = "its share of the edges of all trees, 1 in all"
+        note = f"<p class='note'>The number beside a name is its importance: {what}.</p>"
+        return f"<h2>Importance and shape</h2>{note}{picker}{more}"
 
     def _shape(self, feature: FeatureShape, reach: float) -> str:
         name = escape(feature.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from driftgames.core.typing import Axes, Figure
-from driftgames.plots.style import new_axes, with_styles
+from driftgames.plots.style import Style, caption, legend_beside, new_axes, with_styles
 
 Trials = Sequence[tuple[int, int, float, float, str]]
 
@@ -14,14 +14,17 @@ def plot_race(trials: Trials, *, ax: Axes | None = None) -> Figure:
     """Draw the held-out log-loss of each size over the number of rounds.
 
     ``trials`` hold leaves, rounds, log-loss, the standard error of its difference from the chosen
-    trial, and the outcome. Bars are one standard error; a ring marks the chosen trial.
+    trial, and the outcome. Bars are that standard error; a ring marks the chosen trial.
     """
-    figure, ax = new_axes(ax)
+    from matplotlib.ticker import LogLocator
+
+    figure, ax = new_axes(ax, size=(7.5, 3.8))
     sizes: dict[int, list[tuple[int, float, float]]] = {}
     for leaves, n_rounds, loss, error, outcome in trials:
         sizes.setdefault(leaves, []).append((n_rounds, loss, error))
         if outcome == "chosen":
-            ax.plot(n_rounds, loss, "o", markersize=12, fillstyle="none", color="0.3")
+            ring: Style = {"markersize": 12, "markeredgewidth": 1.5, "color": "#1b1b1b"}
+            ax.plot(n_rounds, loss, "o", fillstyle="none", label="chosen", linestyle="", **ring)
     named = [(f"{leaves} leaves", curve) for leaves, curve in sizes.items()]
     for _, curve, style in with_styles(named):
         rounds, losses, errors = zip(*curve, strict=True)
@@ -29,7 +32,11 @@ def plot_race(trials: Trials, *, ax: Axes | None = None) -> Figure:
     ticks = sorted({trial[1] for trial in trials})
     ax.set_xscale("log")
     ax.set_xticks(ticks, [str(tick) for tick in ticks])
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter("{x:g}")
     ax.minorticks_off()
-    ax.set(xlabel="rounds", ylabel="log-loss on examples held out")
-    ax.legend(frameon=False)
+    ax.set(xlabel="rounds", ylabel="held-out log-loss")
+    caption(ax, "Bars: one standard error of the difference from the chosen size")
+    legend_beside(ax)
     return figure

@@ -72,7 +72,7 @@ def plot_regret_over_time(
     rounds = check_vector("rounds", rounds)
     regret = as_curves("regret", regret, rounds.size)
     bounds = as_bounds("bounds", bounds)
-    figure, ax = new_axes(ax)
+    figure, ax = new_axes(ax, size=(7.5, 3.8))
     for name, curve, style in with_styles(regret.items()):
         ax.plot(rounds, curve, **style)
         bound = bounds.get(name)
@@ -81,7 +81,7 @@ def plot_regret_over_time(
             mark: Style = {"marker": "o", "markersize": 4, "linestyle": ""} if known == 1 else {}
             ax.plot(rounds, bound, **bound_style(name, style, what), **mark)
     ax.set(xlabel="round", ylabel="regret to the best action (loss)")
-    ax.legend(frameon=False)
+    legend_beside(ax)
     return figure
 
 
@@ -119,17 +119,6 @@ def plot_weights(
     ax.set(xlabel="round", ylabel="probability")
     legend_beside(ax)
     return figure
-
-
-def frame_of(
-    curves: Mapping[str, FloatArray], bounds: Mapping[str, FloatArray]
-) -> tuple[float, float]:
-    """Return the range in which all curves and the lowest bound are visible."""
-    highest = max(float(np.max(curve)) for curve in curves.values())
-    lowest = min(float(np.min(curve)) for curve in curves.values())
-    least = min((float(np.max(bound)) for bound in bounds.values()), default=highest)
-    reach = 1.5 * max(highest, least)
-    return lowest - 0.05 * reach, reach
 
 
 def _from_the_left(values: FloatArray) -> FloatArray:

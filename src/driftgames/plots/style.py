@@ -23,11 +23,17 @@ Style = dict[str, Any]
 
 Curve = TypeVar("Curve")
 
-_COLOURS = ("#1b1b1b", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7a5c00")
+_COLOURS = (
+    *("#1b1b1b", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7a5c00"),
+    *("#6a3d9a", "#a6341b", "#4d7c0f", "#0e7490", "#9d174d", "#57534e"),
+)
 _DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)))
 _WIDTH = 1.5
 
-_ON_DARK = ("#e8e8e8", "#56b4e9", "#f0924a", "#3cc79b", "#e3a3c5", "#d6b656")
+_ON_DARK = (
+    *("#e8e8e8", "#56b4e9", "#f0924a", "#3cc79b", "#e3a3c5", "#d6b656"),
+    *("#b79ae6", "#ff8a70", "#a3d65c", "#4fd1e0", "#ff7aa8", "#b8b2ab"),
+)
 
 DARK = {
     **dict(zip(_COLOURS, _ON_DARK, strict=True)),
@@ -99,7 +105,7 @@ def as_bounds(name: str, bounds: Any) -> dict[str, FloatArray]:
 def with_styles(curves: Iterable[tuple[str, Curve]]) -> Iterator[tuple[str, Curve, Style]]:
     """Yield each curve with its name, and the label, colour and dash that it is drawn with.
 
-    Thirty-six look different: those after the sixth have the colours again, with other dashes.
+    Twelve differ in colour. The next have the same colours with other dashes.
     """
     for at, (name, curve) in enumerate(curves):
         again, place = divmod(at, len(_COLOURS))

@@ -9,7 +9,7 @@ from driftgames.tables.cells import MISSING, cell_text, visible
 from driftgames.tables.table import Column, Row, Table
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 
 class DrawnColumn(NamedTuple):
@@ -22,28 +22,50 @@ class DrawnColumn(NamedTuple):
 
 def draw_table(table: Table) -> RenderableType:
     """Return what a console prints: the title, the columns and the notes."""
-    from rich import box
     from rich.console import Group
-    from rich.table import Table as Grid
     from rich.text import Text
 
-    # groups make a table wide: it needs the room between its columns
-    grouped = any(column.group for column in table.columns)
-    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=0 if grouped else (0, 1))
-    columns = drawn_columns(table)
-    for column in columns:
-        grid.add_column(
-            Text(visible(column.header)),
-            justify="right" if column.flush_right else "left",
-            no_wrap=grouped and not column.flush_right,
-            overflow="fold",
-        )
-    for row in zip(*(column.cells for column in columns), strict=True):
-        grid.add_row(*(Text(visible(cell)) for cell in row))
     group = _only_group(table)
     title = f"{table.title}: {group}" if group else table.title
     notes = [Text(visible(note), style="dim") for note in table.notes]
-    return Group(Text(visible(title), style="bold"), grid, *notes)
+    return Group(Text(visible(title), style="bold"), _Grid(table), *notes)
+
+
+class _Grid:
+    """The columns; where the screen is narrow, without the room between them."""
+
+    def __init__(self, table: Table) -> None:
+        self._columns = drawn_columns(table)
+        self._grouped = any(column.group for column in table.columns)  # which make a table wide
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.measure import Measurement
+
+        grid = self._draw(tight=self._grouped)
+        if (
+            Measurement.get(console, options.update(max_width=10_000), grid).maximum
+            > options.max_width
+        ):
+            grid = self._draw(tight=True)
+        yield grid
+
+    def _draw(self, *, tight: bool) -> RenderableType:
+        from rich import box
+        from rich.table import Table as Grid
+        from rich.text import Text
+
+        grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=0 if tight else (0, 1))
+        for column in self._columns:
+            no_wrap = self._grouped and not column.flush_right
+            grid.add_column(
+                Text(visible(column.header)),
+                justify="right" if column.flush_right else "left",
+                no_wrap=no_wrap,
+                overflow="ellipsis" if no_wrap else "fold",
+            )
+        for row in zip(*(column.cells for column in self._columns), strict=True):
+            grid.add_row(*(Text(visible(cell)) for cell in row))
+        return grid
 
 
 def drawn_columns(table: Table) -> list[DrawnColumn]:

@@ -8,11 +8,11 @@ from html import escape
 
 import numpy as np
 
-from driftgames.core.typing import Axes, FloatArray
+from driftgames.core.typing import FloatArray
+from driftgames.paper.figures import RUNNING
 from driftgames.paper.results import Figure, Panel
 from driftgames.plots.boosting import plot_cumulative_margins, plot_zero_fractions
 from driftgames.plots.regret import (
-    frame_of,
     plot_epsilon_regret,
     plot_regret_over_time,
     plot_time_per_round,
@@ -48,6 +48,10 @@ def _draw(figure: Figure, panel: Panel, place: int) -> str:
     ax = drawing.add_subplot()
     x = np.asarray(panel.x, dtype=np.float64)
     _DRAW[figure.kind](x, _arrays(panel.curves), _arrays(panel.bounds), ax=ax)
+    for name, _, style in with_styles(panel.curves.items()):
+        if name in panel.bands:
+            low, high = panel.bands[name]
+            ax.fill_between(x, low, high, color=style["color"], alpha=0.12, linewidth=0)
     ax.set_title(panel.title, fontsize="medium")
     if (legend := ax.get_legend()) is not None:
         legend.remove()
@@ -71,20 +75,13 @@ def _arrays(curves: Mapping[str, Sequence[float]]) -> Curves:
     return {name: np.asarray(curve, dtype=np.float64) for name, curve in curves.items()}
 
 
-def _epsilon_regret(x: FloatArray, curves: Curves, bounds: Curves, ax: Axes) -> None:
-    plot_epsilon_regret(x, curves, bounds, ax=ax)
-    drawn = {line.get_label(): line for line in ax.get_lines()}
-    for name in bounds:
-        # in black and white only the dashes say to which curve a bound belongs
-        drawn[f"{name}, bound"].set_linestyle(drawn[name].get_linestyle())
-    ax.set_ylim(*frame_of(curves, bounds))
-
-
 _DRAW: dict[str, Callable[..., object]] = {
-    "zero_fractions": lambda x, curves, bounds, ax: plot_zero_fractions(x, curves, ax=ax),
+    "zero_fractions": lambda x, curves, bounds, ax: plot_zero_fractions(
+        x, curves, window=RUNNING, ax=ax
+    ),
     "cumulative_margins": lambda x, curves, bounds, ax: plot_cumulative_margins(x, curves, ax=ax),
     "regret_over_time": plot_regret_over_time,
-    "epsilon_regret": _epsilon_regret,
+    "epsilon_regret": plot_epsilon_regret,
     "time_per_round": lambda x, curves, bounds, ax: plot_time_per_round(x, curves, ax=ax),
 }
 """How each kind of figure is drawn on ``ax``, from ``x``, the curves and their bounds."""

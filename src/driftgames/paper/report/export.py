@@ -48,7 +48,10 @@ def _csv(report: Report, command: str, rows: Iterable[Sequence[Cell]]) -> str:
 
 
 def print_report(report: Report, console: Console) -> None:
-    """Print the tables of this run and the summary."""
+    """Print the verdict, the tables of this run and the summary."""
+    if report.verdict:
+        console.print(report.verdict)
+        console.print()
     if report.claims is not None:
         console.print(draw_table(report.claims))
         console.print()

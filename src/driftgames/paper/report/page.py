@@ -52,7 +52,7 @@ def render_page(report: Report) -> str:
 <h1>{TITLE}</h1>
 <p class="lead">The experiments of Luo and Schapire, “A Drifting-Games Analysis for Online
 Learning and Applications to Boosting” (2014), ours beside the published numbers.</p>
-{_claims(report)}
+{_verdict(report)}{_claims(report)}
 <nav>{links}</nav>
 <ul class="summary">{findings}</ul>
 {sections}
@@ -61,6 +61,10 @@ Learning and Applications to Boosting” (2014), ours beside the published numbe
 </body>
 </html>
 """
+
+
+def _verdict(report: Report) -> str:
+    return f'<p class="verdict">{escape(report.verdict)}</p>\n' if report.verdict else ""
 
 
 def _claims(report: Report) -> str:

@@ -2,6 +2,7 @@
 
 const LOSS_DIGITS = "012"; // a digit is twice the loss
 const ROUNDS_AT_MOST = 100; // of boosting
+const ROUND_SHOWN = 30; // where boosting opens
 const SIDE = 100; // coordinates of points are 0, ..., 99
 
 /** Return the fragment of a state of the page. */
@@ -72,7 +73,7 @@ function readBoost(fields, page) {
   }));
   return {
     points: fields.has("points") ? points : page.points,
-    round: whole(fields.get("round"), 0, ROUNDS_AT_MOST, 0),
+    round: whole(fields.get("round"), 0, ROUNDS_AT_MOST, page.round),
   };
 }
 

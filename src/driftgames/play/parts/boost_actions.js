@@ -113,7 +113,8 @@ function listenToBoost() {
     byId("examples").append(element("option", { value: name }, title));
   }
   byId("examples").addEventListener("change", (event) => {
-    if (event.target.value) change({ points: EXAMPLES[event.target.value].points(), round: 0 });
+    const example = EXAMPLES[event.target.value];
+    if (example) change({ points: example.points(), round: ROUND_SHOWN });
     event.target.value = "";
   });
   for (const button of document.querySelectorAll("[data-tool]")) {

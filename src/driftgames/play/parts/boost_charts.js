@@ -7,7 +7,13 @@ function drawWeights(svg, points, state) {
   const piles = pileUp(points, state);
   const most = Math.max(1, ...piles.map((pile) => pile.plus + pile.minus));
   const label = `Examples by position, ${percent(state.zeroShare)} of them ignored`;
-  const chart = drawAxes(svg, { label, xs: [low, high], ys: [0, 1.15 * most], height: 140 });
+  const chart = drawAxes(svg, {
+    label,
+    names: ["position s", "examples"],
+    xs: [low, high],
+    ys: [0, 1.15 * most],
+    height: 152,
+  });
   shade(chart, 1, high, "ignored");
   for (const pile of piles) drawPile(chart, pile);
   const potential = normalHedgeDT(state.t + 1, 1);
@@ -63,7 +69,13 @@ function drawMargins(svg, page, run, t) {
   const label = margins.length
     ? `Margins from ${short(margins[0])} to ${short(margins.at(-1))}`
     : "No margins yet";
-  const chart = drawAxes(svg, { label, xs: [-1, 1], ys: [0, 1], format: percent });
+  const chart = drawAxes(svg, {
+    label,
+    names: ["margin θ", "examples with margin ≤ θ"],
+    xs: [-1, 1],
+    ys: [0, 1],
+    format: percent,
+  });
   shade(chart, -1, 0, "wrong");
   if (margins.length === 0) return;
   const promised = [[-1, 0]];
@@ -90,6 +102,7 @@ function drawHistory(svg, page, run, t) {
   const played = run.states.slice(0, t + 1);
   const chart = drawAxes(svg, {
     label: `Ignored ${percent(run.states[t].zeroShare)} after round ${t}`,
+    names: ["round", "examples"],
     xs: [0, Math.max(t, 10)],
     ys: [0, Math.max(0.2, ...played.slice(1).flatMap((s) => [s.zeroShare, s.error]))],
     format: percent,

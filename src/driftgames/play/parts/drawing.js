@@ -58,10 +58,10 @@ function clearDrawing(svg, height) {
   return width;
 }
 
-/** Draw axes for a chart and return its scales: { x, y, svg }. */
-function drawAxes(svg, { label, xs, ys, height = 120, format = tickText }) {
+/** Draw axes with the names [x, y] for a chart and return its scales: { x, y, svg }. */
+function drawAxes(svg, { label, names, xs, ys, height = 132, format = tickText }) {
   const width = clearDrawing(svg, height);
-  const [left, right, top, bottom] = [44, width - 14, 8, height - 20];
+  const [left, right, top, bottom] = [44, width - 14, 20, height - 20];
   const x = scale(...xs, left, right);
   const y = scale(...ys, bottom, top);
   svg.setAttribute("class", "chart");
@@ -74,6 +74,9 @@ function drawAxes(svg, { label, xs, ys, height = 120, format = tickText }) {
     const place = { x: x(tick), y: height - 5, "text-anchor": "middle" };
     svg.append(shape("text", place, tickText(tick)));
   }
+  svg.append(shape("text", { class: "axis-name", x: 2, y: 11 }, names[1]));
+  const place = { class: "axis-name", x: right, y: 11, "text-anchor": "end" };
+  svg.append(shape("text", place, `${names[0]} →`));
   return { svg, x, y, left, right, top, bottom };
 }
 

@@ -151,6 +151,7 @@ function showGameCharts({ setup }, states) {
   const label = `Sum of potentials, from ${short(states[0].sum)} to ${short(states.at(-1).sum)}`;
   const above = drawAxes(byId("sum-chart"), {
     label,
+    names: ["round", "sum of potentials"],
     xs: [0, setup.horizon],
     ys: [0, 1.08 * states[0].sum],
   });
@@ -165,6 +166,7 @@ function showGameCharts({ setup }, states) {
   const low = Math.min(0, ...regrets.map(([, regret]) => regret));
   const chart = drawAxes(byId("regret-chart"), {
     label: `Regret ${short(states.at(-1).regret)} and its bound ${short(states.at(-1).bound)}`,
+    names: ["round", "loss"],
     xs: [0, setup.horizon],
     ys: [1.1 * low, 1.1 * Math.max(...bounds.map(([, bound]) => bound))],
   });

@@ -15,7 +15,7 @@ function drawLineOfChips(svg, setup, state, after, press) {
   const width = clearDrawing(svg, ground + 26 + discs.height);
   const x = scale(...window_, 14, width - 14);
   const y = scale(0, highest(potential, state), ground, 22);
-  drawPromise(svg, potential.bound(setup.horizon), x, svg.viewBox.baseVal.height);
+  drawPromise(svg, potential.bound(setup.horizon), setup.horizon, x);
   drawGround(svg, x, window_, ground, width);
   drawCurves(svg, potential, state, window_, x, y, ground, width);
   state.positions.forEach((s) => {
@@ -65,15 +65,17 @@ function highest(potential, state) {
 }
 
 /** Draw the bound, or an arrow towards it if it is far to the left. */
-function drawPromise(svg, bound, x, height) {
+function drawPromise(svg, bound, horizon, x) {
+  const height = svg.viewBox.baseVal.height;
+  const name = `the bound at round ${horizon}`;
   if (x(-bound) < 0) {
-    svg.append(shape("text", { class: "alarm", x: 2, y: 12 }, `← the bound: −${short(bound, 1)}`));
+    svg.append(shape("text", { class: "alarm", x: 2, y: 12 }, `← ${name}: −${short(bound, 1)}`));
     return;
   }
   svg.append(shape("rect", { class: "beyond", x: 0, y: 0, width: x(-bound), height }));
   svg.append(shape("line", { class: "promise", x1: x(-bound), x2: x(-bound), y1: 0, y2: height }));
   svg.append(
-    shape("text", { class: "alarm", x: x(-bound) + 5, y: 12 }, `−${short(bound, 1)}: the bound`),
+    shape("text", { class: "alarm", x: x(-bound) + 5, y: 12 }, `−${short(bound, 1)}: ${name}`),
   );
 }
 

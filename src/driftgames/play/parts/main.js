@@ -10,7 +10,7 @@ let page = {
   rounds: [],
   marks: [1, 0, 0, 0, 0, 0],
   points: [],
-  round: 0,
+  round: ROUND_SHOWN,
   tool: 1,
   cursor: { x: 50, y: 50 },
 };

@@ -36,6 +36,7 @@ function showRace(page) {
   const all = runs.flatMap((run) => run.regrets.map(([, regret]) => regret));
   const chart = drawAxes(byId("race-chart"), {
     label: `Regret of four players: ${runs.map((run) => `${run.title} ${short(run.regrets.at(-1)[1])}`).join(", ")}`,
+    names: ["round", "ε-regret"],
     xs: [0, page.setup.horizon],
     ys: [Math.min(0, ...all), Math.max(1, 1.1 * Math.max(...all))],
     height: 170,
