@@ -191,6 +191,8 @@ class ConfidenceSequence(Stateful):
                 )
         with self._lock:
             self._ends = self._in_units(wider)
+            if not self.t:  # later the first value's range is known to hold a constant mean
+                self._numbers[[LOWEST, HIGHEST]] = self._ends
 
     def _check(
         self, values: npt.ArrayLike, weights: npt.ArrayLike | None
