@@ -38,6 +38,7 @@ from driftgames.core.checks import (
     check_interval,
     check_range,
     check_vector,
+    first_index,
     shown,
 )
 from driftgames.core.display import Displayed, Sketch
@@ -201,25 +202,28 @@ def _largest_weights(
 ) -> FloatArray:
     """Return the largest weight that each pull could have had; infinity if it is not known."""
     largest = np.full(p.size, np.inf)
-    if least is not None:
-        largest = np.minimum(largest, chances.max(axis=1) / _check_least(least, chances, slots, p))
+    drawn = np.full(chances.shape, np.nan)  # the probabilities that are known
+    drawn[np.arange(p.size), slots] = p
     if "distribution" in columns:
-        whole = _check_distributions(columns["distribution"], known, slots, p)
+        drawn = _check_distributions(columns["distribution"], known, slots, p)
         ratios = np.full(chances.shape, np.inf)
-        np.divide(chances, whole, out=ratios, where=whole > 0)
+        np.divide(chances, drawn, out=ratios, where=drawn > 0)
         ratios[chances == 0] = 0.0
         largest = np.minimum(largest, ratios.max(axis=1))
+    if least is not None:
+        largest = np.minimum(largest, chances.max(axis=1) / _check_least(least, chances, drawn))
     return largest
 
 
-def _check_least(least: float, chances: FloatArray, slots: Sequence[int], p: FloatArray) -> float:
-    """Return the least propensity, or name a pull that had less."""
+def _check_least(least: float, chances: FloatArray, drawn: FloatArray) -> float:
+    """Return the least propensity, or name an arm of the target that had less in a round."""
     share = check_fraction("least_propensity", least)
-    below = (chances[np.arange(p.size), slots] > 0) & (p < share)
+    below = (chances > 0) & (drawn < share)
     if below.any():
+        where = first_index(below)
         raise ValueError(
-            f"least_propensity is {share:g}, and the log has a pull of the target with "
-            f"propensity {p[below][0]:g}"
+            f"least_propensity is {share:g}, and row {where[0]} of the log gives an arm of the "
+            f"target the probability {drawn[where]:g}"
         )
     return share
 

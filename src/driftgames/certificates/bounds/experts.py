@@ -103,8 +103,10 @@ def ada_normal_hedge_scaled(
     """
     epsilons, mean = check_fractions("epsilon", epsilon), as_floats("spread", spread)
     log_b = math.log1p(3 * log_growth)
-    clipped = scale - first_scale
-    return np.asarray(clipped + np.sqrt(3 * scale * mean * (log_b + np.log(1 / epsilons))))
+    # a product of two sizes under the root would leave the range of floats
+    ratio = mean / scale if scale > 0 else np.zeros_like(mean)
+    root = scale * np.sqrt(3 * ratio * (log_b + np.log(1 / epsilons)))
+    return np.asarray(scale - first_scale + root)
 
 
 def ada_hedge(

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import as_floats, check_integer, check_range, shown, unmask
+from driftgames.core.checks import as_floats, check_flag, check_integer, check_range, shown, unmask
 from driftgames.core.data_frames import column_names
 from driftgames.core.generators import check_generator
 from driftgames.core.progress import progress as progress_bar
@@ -92,7 +92,9 @@ class ExpertLearner(Stateful):
                 f"loss_range must be (low, high), because the theory of {type(self).__name__} "
                 "needs it; AdaHedge's does not; got None"
             )
-        units = self._units = check_units(loss_range or (0.0, 1.0), gains, self._dtype)
+        # without a range 0 is the best number, so that a gain x is the loss -x to the bit
+        any_range = (-1.0, 0.0) if check_flag("gains", gains) else (0.0, 1.0)
+        units = self._units = check_units(loss_range or any_range, gains, self._dtype)
         self._width, self._least = units.width, units.least
         self._is_bounded = loss_range is not None
         most = largest_loss(self._dtype)
