@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -9,11 +10,13 @@ import numpy as np
 
 from driftgames.bandit.contexts.context_policy import ContextPolicy
 from driftgames.bandit.contexts.square_engine import (
+    BONUSES,
+    DETERMINANT,
     GAMMA,
     INVERSE,
     MODELS,
+    START,
     SquareEngine,
-    squared_errors,
 )
 from driftgames.bandit.types import Arm, Rounds
 from driftgames.certificates.bounds import square_cb
@@ -168,11 +171,21 @@ class SquareCB(ContextPolicy):
     def _bound(self, horizon: Rounds, epsilon: FloatArray) -> FloatArray:
         if self.model != "ridge":
             raise NoBoundError("SquareCB has a bound with ridge regression alone")
-        numbers = self._engine.numbers
-        regret = squared_errors(numbers)
-        found = square_cb(self._n_arms, float(numbers[INVERSE]), float(numbers[GAMMA]), regret)
-        # gamma follows from the contexts, which are known until now
-        return np.where(horizon == self.t, float(found), np.inf)
+        found = np.inf
+        if self.t:
+            numbers = self._engine.numbers
+            start, grown, bonuses = numbers[[START, DETERMINANT, BONUSES]].tolist()
+            found = square_cb(
+                self.t,
+                self._n_arms,
+                total_inverse=float(numbers[INVERSE]),
+                last_gamma=float(numbers[GAMMA]),
+                largest_gamma=self.greed * math.sqrt(8.0 * self._n_arms * self.t / start),
+                regression=start + 0.25 * grown,
+                bonuses=bonuses,
+            ).item()
+        # gamma follows from contexts and draws, which are known until now
+        return np.where(horizon == self.t, found, np.inf)
 
     @classmethod
     def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
