@@ -198,7 +198,8 @@ class CoverageCertificate(Displayed, Comparable):
     names : tuple of str
         What each line is about: a step size, or a step size that is drawn in every round.
     realised, promised : array
-        The distance of the line's share of misses from its target, and the bound on it.
+        The distance of the line's share of misses from its target, and the bound on it. That of
+        played intervals has a sign: only too many misses break a promise.
     """
 
     title: str

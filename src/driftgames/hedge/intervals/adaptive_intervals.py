@@ -95,11 +95,12 @@ class AdaptiveIntervals(IntervalPlayer):
 
     While :math:`|E| \le H_t/2` nothing is corrected. Where :math:`E \ge H_t` the level is 0, the
     interval infinite and no outcome missed; where :math:`E \le -H_t` it is 1 and all are. So
-    :math:`|E| \le H_T + 1` on any outcomes, and the share of misses of the played intervals is
-    within :math:`(H_T + 1)/T` of :math:`\alpha`: it is the error integration of A. N. Angelopoulos,
+    :math:`|E| \le H_T + 1` on any outcomes: it is the error integration of A. N. Angelopoulos,
     E. J. Candès and R. J. Tibshirani, "Conformal PID control for time series prediction", NeurIPS
-    2023, Theorem 1. At a level of 1 the interval is the forecast alone, and it counts as a miss
-    even if the forecast is exact.
+    2023, Theorem 1. At a level of 1 the interval is the forecast alone, and E counts a miss even
+    if the forecast is exact. So the intervals miss a share of at most
+    :math:`\alpha + (H_T + 1)/T` on any outcomes, and of at least :math:`\alpha - (H_T + 1)/T` if
+    no forecast is exact.
     """
 
     VERSION = 2
@@ -173,7 +174,9 @@ class AdaptiveIntervals(IntervalPlayer):
         rank = self._errors.rank(score)
         missed = np.where(rank >= (1.0 - self._record.levels) * (n + 1), 1.0, 0.0)
         if self._method == "dtaci":
-            self._record.add_played(n > 0 and rank >= (1.0 - self._level()) * (n + 1))
+            # a level of 1 counts as a miss of an exact forecast, and so does a bound that rounds
+            beyond = n > 0 and rank >= (1.0 - self._level()) * (n + 1)
+            self._record.add_played(beyond or not low <= outcome <= high)
             self._learn_levels(1.0 - rank / (n + 1), missed)
         elif n:
             self._learn_bounds(forecast, outcome)
@@ -257,8 +260,9 @@ class AdaptiveIntervals(IntervalPlayer):
     def certificate(self) -> CoverageCertificate:
         r"""Return the distance of the shares of misses from their target beside its bounds.
 
-        The line "played" of "dtaci" is that of the intervals themselves, within
-        :math:`(H_T + 1)/T` as the class describes.
+        The line "played" of "dtaci" is the share of outcomes outside of their intervals less its
+        target, which is at most :math:`(H_T + 1)/T` as the class describes. The other lines are
+        distances to both sides, of levels: a level of 1 or more counts as a miss.
 
         The line "drawn" of "dtaci" is the mean share of misses if each round draws a step size
         from the learner's distribution. With :math:`a_{t,i} = \alpha_{t,i} - \alpha`, its sum
@@ -273,7 +277,7 @@ class AdaptiveIntervals(IntervalPlayer):
             if self._method == "dtaci":
                 names = ["played", *names, "drawn"]
                 drawn, moved = self._record.drawn_distance()
-                played = abs(self._record.share_played - self._alpha)
+                played = self._coverage - self.coverage
                 safe = (self._budget(float(self.t)) + 1.0) / self.t
                 realised = np.concatenate([[played], realised, [drawn]])
                 promised = np.concatenate([[safe], promised, [moved]])

@@ -50,13 +50,8 @@ class LevelRecord:
 
     @property
     def excess(self) -> float:
-        """The misses of the played levels less their target."""
+        """The misses of the played levels less their target; a level of 1 misses always."""
         return float(self.numbers[_PLAYED]) - self._alpha * float(self.numbers[_T])
-
-    @property
-    def share_played(self) -> float:
-        """The share of misses of the played levels."""
-        return float(self.numbers[_PLAYED]) / self.t
 
     def add_losses(self, own: float, losses: FloatArray) -> None:
         """Add the loss of what was played, and that of each step size."""
