@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
+from driftgames.core.checks import check_choice
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -156,6 +158,7 @@ def frame_of_columns(columns: Fields, backend: str = "pandas") -> Any:
     0    a    0.25
     1    b    0.75
     """
+    check_choice("backend", backend, ("pandas", "polars", "pyarrow"))
     import narwhals.stable.v2 as nw
 
     plain = {

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from driftgames._kernels.sums import dot
 from driftgames.certificates import CoverageCertificate
 from driftgames.core.checks import (
+    check_choice,
     check_fraction,
     check_integer,
     check_vector,
@@ -125,8 +126,7 @@ class AdaptiveIntervals(IntervalPlayer):
         self._coverage = check_fraction("coverage", coverage)
         if self._coverage == 1.0:
             raise ValueError("coverage must be below 1; got 1")
-        if method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(METHODS)}; got {shown(method)}")
+        check_choice("method", method, METHODS)
         if method == "agaci" and learner is not None:
             raise ValueError(f"learner is for the method 'dtaci' alone; got {shown(learner)}")
         self._method, self._learner = method, learner

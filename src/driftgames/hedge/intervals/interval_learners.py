@@ -22,8 +22,8 @@ def make_learners(
     alpha = 1.0 - coverage
     most = max(alpha, 1.0 - alpha) * (1.0 + largest_step)
     settings: dict[str, Any] = {"loss_range": (0.0, most)}
-    if name == "fixed-share":
+    if isinstance(name, str) and name == "fixed-share":
         spread = coverage * coverage * alpha**3 + alpha * alpha * coverage**3
         rate = math.sqrt(3 / _WINDOW * (log(float(n * _WINDOW)) + 2) / spread)
         settings |= {"rate": rate * most, "share": 0.5 / _WINDOW}
-    return [make_learner(name or "adanormalhedge.tv", n, **settings)]
+    return [make_learner("adanormalhedge.tv" if name is None else name, n, **settings)]

@@ -45,7 +45,7 @@ def new_game(
         names = [*named, *(f"combiner: {name}" for name in COMBINERS)]
         settings["prior"] = combined_prior(n)
     player = make_learner(
-        learner or default_learner(linearised and not tracking),
+        default_learner(linearised and not tracking) if learner is None else learner,
         n + (len(COMBINERS) if combined else 0),
         loss_range=None if learner is None else charged_range(loss, linearised),
         names=names,

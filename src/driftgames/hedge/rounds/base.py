@@ -94,7 +94,9 @@ class ExpertLearner(Stateful):
             )
         # without a range 0 is the best number, so that a gain x is the loss -x to the bit
         any_range = (-1.0, 0.0) if check_flag("gains", gains) else (0.0, 1.0)
-        units = self._units = check_units(loss_range or any_range, gains, self._dtype)
+        units = self._units = check_units(
+            any_range if loss_range is None else loss_range, gains, self._dtype
+        )
         self._width, self._least = units.width, units.least
         self._is_bounded = loss_range is not None
         most = largest_loss(self._dtype)
@@ -201,7 +203,8 @@ class ExpertLearner(Stateful):
         mask = None if awake is None else self._check_awake(awake, matrix.shape)
         rounds = matrix.shape[0]
         learner_losses, regret = np.empty(rounds), np.empty(rounds)
-        played = np.empty((rounds if distributions else 0, self._n_actions), self._dtype)
+        kept_rounds = rounds if check_flag("distributions", distributions) else 0
+        played = np.empty((kept_rounds, self._n_actions), self._dtype)
         step = max(1, _CHUNK // self._n_actions)
         with self._all_or_nothing(), progress_bar("rounds", rounds, show=progress) as advance:
             first = self.t + 1

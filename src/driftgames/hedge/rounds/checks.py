@@ -20,7 +20,7 @@ _LARGEST_LOSS = {np.dtype(np.float64): 1e290, np.dtype(np.float32): 1e30}
 
 def check_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     """Return a dtype, or say that it is neither float64 nor float32."""
-    with contextlib.suppress(TypeError):  # not a type
+    with contextlib.suppress(TypeError, RecursionError):  # not a type
         if (kind := np.dtype(dtype)) in _LARGEST_LOSS:
             return kind
     raise ValueError(f"dtype must be float64 or float32; got {shown(dtype)}")
