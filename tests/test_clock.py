@@ -115,6 +115,7 @@ def test_policies(policy):
 
 def test_strategies_and_convex_sets():
     for strategy in (BuyAndHold(2), UniversalPortfolio(2, n_points=64)):
+        strategy.update([1.0, 1.5])
         late(strategy)
         assert_small(lambda each=strategy: (each.update([1.0, 2.0]), each.content()))
         assert strategy.t == LATE + 1

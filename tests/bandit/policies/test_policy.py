@@ -9,6 +9,7 @@ import pytest
 
 from driftgames._kernels.jit import scalar
 from driftgames.bandit import (
+    POLICIES,
     Adaptive,
     BernoulliArms,
     Exp3IX,
@@ -727,3 +728,16 @@ def test_what_cannot_be_an_arm_or_a_number_is_a_value_error_and_changes_nothing(
         with pytest.raises(ValueError, match=r"got|there is no arm|no pull"):
             call()
     assert policy == before
+
+
+@pytest.mark.parametrize("name", list(POLICIES))
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_simulation_with_the_seed_of_the_policy_is_independent_of_it(name, seed):
+    policy = POLICIES[name](2, 3000, seed, gains=True)
+    rng = np.random.default_rng(seed)
+    pulls = [0, 0]
+    for _ in range(3000):
+        arm, prob = policy.pull()
+        policy.update(arm, float(rng.random() < (0.3, 0.7)[arm]), prob)
+        pulls[arm] += 1
+    assert pulls[1] > 1.5 * pulls[0]

@@ -86,7 +86,7 @@ class SquareCB(ContextPolicy):
     >>> losses = (rng.random(means.shape) < means).astype(float)
     >>> run = SquareCB(3, n_features=2, random_state=0).run(contexts, losses)
     >>> round(run.learner_loss), round(run.rival_losses.min())
-    (866, 1410)
+    (878, 1410)
     """
 
     _engine: SquareEngine

@@ -49,9 +49,9 @@ class PullLog(Displayed, LoggedPulls):
     ...     log.update(arm, 1.0 if arm == "red" else 0.0, prob)
     >>> log.to_frame().round(3)
        round    arm  propensity  loss
-    0      1  green       0.500   0.0
-    1      2    red       0.500   1.0
-    2      3    red       0.194   1.0
+    0      1    red       0.500   1.0
+    1      2  green       0.841   0.0
+    2      3  green       0.806   0.0
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class PullLog(Displayed, LoggedPulls):
         >>> log = PullLog(TsallisINF(2, random_state=0))
         >>> run = log.run([[0.0, 1.0]] * 200)
         >>> run.regret, len(log)
-        (6.0, 200)
+        (8.0, 200)
         """
         policy = self.policy
         if isinstance(policy, ContextPolicy):

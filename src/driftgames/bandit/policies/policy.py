@@ -53,6 +53,8 @@ class BanditPolicy(ArmPuller):
         Whether the numbers are gains; a loss is then minus a gain.
     random_state : int or np.random.Generator, optional
         The generator that draws the arms if `pull` is not given one. It is a part of the state.
+        A seed gives other numbers than ``np.random.default_rng`` of it, so that a simulation may
+        draw its losses with the same seed.
 
     Notes
     -----

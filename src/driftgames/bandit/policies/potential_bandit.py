@@ -96,7 +96,7 @@ class PotentialBandit(BanditPolicy):
     >>> policy = PotentialBandit(10, horizon=10_000, random_state=0)
     >>> arm, prob = policy.pull()
     >>> arm, prob
-    (6, 0.1)
+    (3, 0.1)
     >>> policy.update(arm, 1.0, prob)
     >>> bool(policy.distribution()[arm] < prob)
     True

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from driftgames._kernels.distribution import draw
 from driftgames.certificates.bounds import theorem_2
 from driftgames.core.checks import check_fraction, check_fractions
-from driftgames.core.generators import RandomState, seed_of
+from driftgames.core.generators import RandomState, own_sequence, seed_of
 from driftgames.core.schema import NUMBER, Schema, integer
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.learners.hedge import Hedge
@@ -128,6 +128,6 @@ class RandomizedHedge(Hedge):
 
     def _uniforms(self, count: int) -> FloatArray:
         """Return the next numbers in [0, 1); they follow from the seed and the clock."""
-        stream = np.random.PCG64(self._random_state)
+        stream = np.random.PCG64(own_sequence(self._random_state))
         stream.advance(self.t)
         return np.random.Generator(stream).random(count)
