@@ -34,8 +34,8 @@ class Hedge(ExpertLearner):
 
     Parameters
     ----------
-    n_actions : int
-        N, at least 1.
+    n_actions : int, optional
+        N, at least 1. Default: the number of ``names``.
     potential : Potential, optional
         `Exponential`, `TwoNorm`, or your own. Default: `NormalHedgeDT()`.
     prior, loss_range, gains, dtype, names
@@ -66,7 +66,7 @@ class Hedge(ExpertLearner):
 
     def __init__(
         self,
-        n_actions: int,
+        n_actions: int | None = None,
         potential: Potential | None = None,
         *,
         prior: npt.ArrayLike | None = None,

@@ -31,8 +31,8 @@ class RandomizedHedge(Hedge):
 
     Parameters
     ----------
-    n_actions : int
-        N, at least 1.
+    n_actions : int, optional
+        N, at least 1. Default: the number of ``names``.
     potential : Potential, optional
         Default: `NormalHedgeDT()`.
     delta : float
@@ -61,7 +61,7 @@ class RandomizedHedge(Hedge):
 
     def __init__(
         self,
-        n_actions: int,
+        n_actions: int | None = None,
         potential: Potential | None = None,
         *,
         delta: float = 0.05,

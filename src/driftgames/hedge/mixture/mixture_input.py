@@ -7,6 +7,8 @@ from typing import TypeGuard
 
 import numpy as np
 
+from driftgames.core.checks import shown
+from driftgames.core.data_frames import as_frame
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.losses.loss_base import Loss
 
@@ -25,6 +27,23 @@ def is_plain(X: object, width: int | None) -> TypeGuard[FloatArray]:
 def is_outcomes(y: object, n: int) -> TypeGuard[FloatArray]:
     """Whether these are ``n`` floats."""
     return type(y) is np.ndarray and y.dtype == np.float64 and y.shape == (n,)
+
+
+def check_no_text(X: object) -> None:
+    """Raise ValueError for texts, dates and records, which scikit-learn would read as numbers."""
+    frame = as_frame(X)
+    if frame is not None:
+        for name, kind in frame.schema.items():
+            if kind.is_temporal() or str(kind).startswith(("String", "Binary", "Categor", "Enum")):
+                raise ValueError(f"X must be numbers; the column {shown(name)} is of type {kind}")
+        return
+    try:
+        array = np.asarray(X)
+    except ValueError:  # ragged rows, of which scikit-learn says what is wrong
+        return
+    texts = array.dtype.kind == "O" and any(isinstance(each, str | bytes) for each in array.flat)
+    if texts or array.dtype.kind in "mMSUV":
+        raise ValueError(f"X must be numbers; got {shown(X)}")
 
 
 def check_experts(

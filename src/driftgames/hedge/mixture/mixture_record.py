@@ -92,7 +92,7 @@ class MixtureRecord:
 
     def report(self, most: int = 10) -> str:
         """Return a table of the best experts and combiners, and the regret with its bound."""
-        game = self._game()
+        game, certificate = self._game(), self.certificate()
         totals, rounds, names = game.sums[1:], self.learner_.t, self.learner_.names
         order = np.argsort(totals, kind="stable")
         weights = self.learner_.distribution()
@@ -107,7 +107,6 @@ class MixtureRecord:
             lines.append(f"and {totals.size - most} others")
         regret = self.total_loss_ - totals[order[0]]
         lines.append(f"regret to {names[order[0]]}: {regret:.6g} in {rounds:,} rounds")
-        certificate = self.certificate()
         if self.linearised_:
             first = certificate.at(self.learner_.smallest_epsilon)
             lines.append(f"regret to every convex combination: at most {first.realised:.6g}")
