@@ -77,6 +77,7 @@ class GameSeries(Displayed):
             float(self.learner_losses.mean()),
             self.bound,
             caveat=f"{self.caveat}; mean of {counted(games, 'game')}",
+            rival="the best arm",
         )
 
     @property

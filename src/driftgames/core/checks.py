@@ -123,6 +123,13 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     return value
 
 
+def check_text(name: str, value: object) -> str:
+    """Return ``value``, or say that it is no text."""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be a text; got {shown(value)}")
+    return value
+
+
 def check_fraction(name: str, value: float) -> float:
     """Return ``value`` as a float, or say that it lies outside ``(0, 1]``.
 

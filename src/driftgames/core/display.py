@@ -14,8 +14,6 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from driftgames.core.checks import check_choice
-
 if TYPE_CHECKING:
     import numpy as np
 
@@ -158,8 +156,11 @@ def frame_of_columns(columns: Fields, backend: str = "pandas") -> Any:
     0    a    0.25
     1    b    0.75
     """
-    check_choice("backend", backend, ("pandas", "polars", "pyarrow"))
     import narwhals.stable.v2 as nw
+
+    from driftgames.core.checks import check_choice
+
+    check_choice("backend", backend, ("pandas", "polars", "pyarrow"))
 
     plain = {
         str(name): values.copy() if hasattr(values, "dtype") else list(values)

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from html import escape
 from typing import Any, Protocol
 
-from driftgames.core.checks import check_flag
-
 PATIENCE = 1.0
 """Seconds of work before a bar appears; shorter work stays silent."""
 
@@ -41,6 +39,8 @@ def progress(
     ...     for _ in range(3):
     ...         advance(1)
     """
+    from driftgames.core.checks import check_flag  # it needs NumPy
+
     bar = _bar(description, total) if check_flag("progress", show) else None
     if bar is None:
         yield lambda steps: None

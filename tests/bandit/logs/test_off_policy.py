@@ -9,6 +9,7 @@ from bench.off_policy import KINDS, bernstein, missing
 from driftgames.bandit import POLICIES, PullLog, ThompsonSampling, TsallisINF, off_policy_value
 from driftgames.bandit.logs.weighted_bets import best_sale, settle
 from driftgames.certificates import ConfidenceSequence
+from driftgames.core.display import frame_of_columns
 
 
 def play(policy, losses):
@@ -140,6 +141,9 @@ def test_a_frame_says_the_same_as_its_log(backend):
     frame = log.to_frame(backend)
     assert off_policy_value(frame, {"b": 1.0}) == off_policy_value(log, {"b": 1.0})
     assert off_policy_value(log, {"a": 1.0}) != off_policy_value(log, {"b": 1.0})
+    without = {name: column for name, column in log.columns.items() if name != "round"}
+    rows = frame_of_columns(without, backend)
+    assert off_policy_value(rows, {"b": 1.0}) == off_policy_value(log, {"b": 1.0})
 
 
 def test_gains_in_a_range_are_estimated_in_their_own_units():

@@ -148,6 +148,12 @@ class Exp4(ContextPolicy):
         """The experts."""
         return self.experts
 
+    _best_rival = "the best expert"
+
+    @property
+    def _row_names(self) -> tuple[Any, ...]:
+        return self.experts
+
     @property
     def caveat(self) -> str:
         """The sense in which the bound holds."""

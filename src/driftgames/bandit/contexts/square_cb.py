@@ -25,10 +25,11 @@ from driftgames.core.checks import (
     check_flag,
     check_integer,
     check_positive,
+    shown,
 )
 from driftgames.core.generators import RandomState
 from driftgames.core.registry import choose
-from driftgames.core.schema import FLAG, POSITIVE, Schema, array_of, between, integer, one_of
+from driftgames.core.schema import FLAG, LIST, POSITIVE, Schema, array_of, between, integer, one_of
 from driftgames.core.typing import Content, FloatArray
 from driftgames.potentials import NoBoundError
 
@@ -52,8 +53,10 @@ class SquareCB(ContextPolicy):
     ----------
     n_arms, names, loss_range, gains, random_state
         As for `BanditPolicy`.
-    n_features : int
-        The length of a context.
+    n_features : int, optional
+        The length of a context. Default: the number of ``feature_names``.
+    feature_names : sequence of str, optional
+        The names in contexts that are mappings or Series.
     model : {"ridge", "logistic"}
         The regression. The logistic one is for losses that are mostly 0 or 1; nothing is promised
         of it.
@@ -92,6 +95,7 @@ class SquareCB(ContextPolicy):
     _engine: SquareEngine
     _named_arguments: ClassVar[Schema] = {
         "n_features": integer(1),
+        "feature_names": LIST.or_null,
         "model": one_of(*MODELS),
         "greed": POSITIVE,
         "optimism": between(0.0, 1e6),
@@ -104,7 +108,8 @@ class SquareCB(ContextPolicy):
         self,
         n_arms: int | None = None,
         *,
-        n_features: int,
+        n_features: int | None = None,
+        feature_names: Sequence[str] | None = None,
         model: str = "ridge",
         greed: float = 100.0,
         optimism: float = 1.0,
@@ -119,7 +124,9 @@ class SquareCB(ContextPolicy):
         super().__init__(
             n_arms, names=names, loss_range=loss_range, gains=gains, random_state=random_state
         )
-        self.n_features = check_integer("n_features", n_features, least=1)
+        self.feature_names = _check_feature_names(feature_names, n_features)
+        count = n_features if self.feature_names is None else len(self.feature_names)
+        self.n_features = check_integer("n_features", count, least=1)
         self.model = model
         self.greed, self.ridge = check_positive("greed", greed), check_positive("ridge", ridge)
         self.optimism = check_between("optimism", optimism, 0.0, 1e6)
@@ -152,6 +159,12 @@ class SquareCB(ContextPolicy):
         """The arms: the best policy is at least as good as each of them."""
         return self.arms
 
+    _best_rival = "the best arm"
+
+    @property
+    def _row_names(self) -> tuple[str, ...] | None:
+        return self.feature_names
+
     @property
     def caveat(self) -> str:
         """The sense in which the bound holds."""
@@ -162,7 +175,7 @@ class SquareCB(ContextPolicy):
 
     def expected(self, context: Any) -> FloatArray:
         """Return the loss (or gain) that the regression expects of each arm."""
-        seen = self._seen(context)
+        seen = self.read_context(context)
         with self._lock:
             self._engine.look(seen)
             found = self._engine.expected()
@@ -195,3 +208,19 @@ class SquareCB(ContextPolicy):
             return ours, state
         d = n_features + bool(arguments.get("intercept"))
         return ours, {**state, "memory": array_of(arms * (d + d * d))}
+
+
+def _check_feature_names(names: object, count: int | None) -> tuple[str, ...] | None:
+    """Return the names of the features, or say that they are no different strings."""
+    if names is None:
+        return None
+    given = list(names) if isinstance(names, list | tuple | np.ndarray) else []
+    if (
+        not given
+        or not all(isinstance(name, str) for name in given)
+        or len(set(given)) < len(given)
+        or (count is not None and len(given) != count)
+    ):
+        wanted = "" if count is None else f"{shown(count)} "
+        raise ValueError(f"feature_names must be {wanted}different strings; got {shown(names)}")
+    return tuple(map(str, given))

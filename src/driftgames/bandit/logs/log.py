@@ -90,7 +90,7 @@ class PullLog(Displayed, LoggedPulls):
         whole = self._distribution(context) if "distribution" in self.columns else None
         if isinstance(self.policy, ContextPolicy):
             arm, prob = self.policy.pull(context, rng)
-            self.columns["context"].append(np.asarray(context, dtype=np.float64).tolist())
+            self.columns["context"].append(self.policy.read_context(context).tolist())
         else:
             arm, prob = self.policy.pull(rng)
         put(self._waiting, (arm, prob), len(self))

@@ -118,7 +118,7 @@ def off_policy_value(
 
     Parameters
     ----------
-    log : PullLog, or data frame with the columns round, arm, propensity and loss
+    log : PullLog, or data frame with the columns arm, propensity and loss
         All rounds must have their losses. The logging policy may have learnt: propensities may
         depend on the past in any way. A column ``distribution`` holds the probabilities of all
         arms, in the order of the log's policy or of ``arms``. It makes the interval narrower.

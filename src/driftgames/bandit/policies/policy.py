@@ -233,22 +233,44 @@ class BanditPolicy(ArmPuller):
         """
         return np.asarray(self._promised_at(horizon, epsilon) * self.width)
 
-    def certificate(self, arm_losses: npt.ArrayLike, learner_loss: float) -> Certificate:
+    def certificate(
+        self, arm_losses: npt.ArrayLike | None = None, learner_loss: float | None = None
+    ) -> Certificate:
         """Return the epsilon-regret of all rounds so far beside the bound.
 
         It is for a stream; the result of `run` has a certificate of its own. The bound counts
-        the delays that happened, or the certificate says that nothing is promised.
+        the delays that happened, or the certificate says that nothing is promised. Without the
+        totals it has the bound alone: a policy sees the losses of drawn arms only.
 
         Parameters
         ----------
-        arm_losses : array of shape (K,)
+        arm_losses : array of shape (K,), optional
             The total loss of each arm in all rounds, in units of loss.
-        learner_loss : float
+        learner_loss : float, optional
             The total loss of the drawn arms in all rounds, with or without feedback.
         """
+        if arm_losses is None and learner_loss is None:
+            return Certificate.of_promise(
+                self.title,
+                self.t,
+                self._n_arms,
+                self.bound,
+                caveat=self.caveat,
+                rival="the best arm",
+            )
+        if arm_losses is None or learner_loss is None:
+            raise ValueError("arm_losses and learner_loss must be given together; got one")
         totals = check_vector("arm_losses", arm_losses, self._n_arms)
         own = check_number("learner_loss", learner_loss)
-        return Certificate.of_run(self.title, self.t, totals, own, self.bound, caveat=self.caveat)
+        return Certificate.of_run(
+            self.title,
+            self.t,
+            totals,
+            own,
+            self.bound,
+            caveat=self.caveat,
+            rival="the best arm",
+        )
 
     def _promised_at(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return the bound for losses in [0, 1]."""

@@ -345,6 +345,10 @@ class ArmPuller(Stateful):
         )
 
 
+for _method in (ArmPuller.pull, ArmPuller.update, ArmPuller.discard, ArmPuller.watch):
+    _method.__qualname__ = f"BanditPolicy.{_method.__name__}"  # what Python's errors name
+
+
 def _real(word: str, value: Any) -> float:
     """Return a number or a truth value as a float; a complex number is neither."""
     if isinstance(value, complex | np.complexfloating):

@@ -76,19 +76,20 @@ class MixtureRecord:
         check_is_fitted(self)
         return float(self.total_loss_ - np.min(self.expert_losses_))
 
-    def certificate(self) -> Certificate:
+    def certificate(self, *, unit: str = "") -> Certificate:
         """Return the learner's epsilon-regret beside its bound, for every epsilon.
 
-        Both are in units of the loss. With linearised losses, the mixture's regret to **every**
-        convex combination of the experts is at most the realised regret of the first line, and
-        so at most its bound. Otherwise the mixture's regret to the best experts is at most the
-        realised one if the loss is convex.
+        Both are in units of the loss, whose name ``unit`` may be. With linearised losses, the
+        mixture's regret to **every** convex combination of the experts is at most the realised
+        regret of the first line, and so at most its bound. Otherwise the mixture's regret to the
+        best experts is at most the realised one if the loss is convex.
         """
         check_is_fitted(self)
-        found = self.learner_.certificate()
-        if self.linearised_:
-            found = replace(found, title=f"{found.title} on linearised losses")
-        return found
+        found = self.learner_.certificate(unit=unit)
+        if not self.linearised_:
+            return replace(found, rival="the best expert")
+        title = f"{found.title} on linearised losses"
+        return replace(found, title=title, rival="the best fixed combination", is_upper=True)
 
     def report(self, most: int = 10) -> str:
         """Return a table of the best experts and combiners, and the regret with its bound."""

@@ -11,7 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import as_floats, check_flag, check_integer, check_range, shown, unmask
+from driftgames.core.checks import (
+    as_floats,
+    check_flag,
+    check_integer,
+    check_range,
+    check_text,
+    shown,
+    unmask,
+)
 from driftgames.core.data_frames import by_name, column_names, labels_of
 from driftgames.core.generators import check_generator
 from driftgames.core.progress import progress as progress_bar
@@ -251,10 +259,10 @@ class ExpertLearner(Stateful):
 
     # ---------------------------------------------------------------- what has happened
 
-    def certificate(self) -> Certificate:
+    def certificate(self, *, unit: str = "") -> Certificate:
         """Return the realised epsilon-regret beside the bound, for every epsilon.
 
-        Both are in units of loss. [LS14, Thm. 2]
+        Both are in units of loss, whose name ``unit`` may be. [LS14, Thm. 2]
         """
         with self._lock:
             return Certificate.of_run(
@@ -265,6 +273,7 @@ class ExpertLearner(Stateful):
                 self._promise,
                 prior=self._prior,
                 caveat=self._caveat,
+                unit=check_text("unit", unit),
             )
 
     @property
