@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.elementary import log
 from driftgames._kernels.sums import dot
 from driftgames.certificates import CoverageCertificate
 from driftgames.core.checks import (
@@ -20,11 +21,11 @@ from driftgames.core.checks import (
 from driftgames.core.schema import LIST, SHARE, STRING, Schema, array_of, integer, one_of
 from driftgames.core.state import check_arrays, nested, restore_nested, same
 from driftgames.core.typing import Content, FloatArray
-from driftgames.hedge.intervals.error_window import ErrorWindow
-from driftgames.hedge.intervals.interval_learners import make_learners
 from driftgames.hedge.intervals.interval_player import IntervalPlayer
-from driftgames.hedge.intervals.level_record import ARRAYS, NUMBERS, LevelRecord
+from driftgames.hedge.intervals.level_record import ARRAYS, NUMBERS, ErrorWindow, LevelRecord
+from driftgames.hedge.learners.ada_hedge import AdaHedge
 from driftgames.hedge.losses.interval_losses import PinballLoss
+from driftgames.hedge.registry import make_learner
 from driftgames.hedge.rounds.base import ExpertLearner
 from driftgames.hedge.rounds.linearised import distribution_of_awake, mix, play_linearised
 
@@ -139,7 +140,7 @@ class AdaptiveIntervals(IntervalPlayer):
         self._record = LevelRecord(steps, alpha)
         self._errors = ErrorWindow(self._window)
         most = float(steps.max())
-        self._learners = make_learners(method, learner, n, self._coverage, most)
+        self._learners = _make_learners(method, learner, n, self._coverage, most)
 
     # ---------------------------------------------------------------- playing
 
@@ -318,3 +319,24 @@ class AdaptiveIntervals(IntervalPlayer):
         self._record.restore(state)
         self._learners = learners
         self._errors = ErrorWindow(self._window, scores.tolist())
+
+
+_FIXED_SHARE_ROUNDS = 500  # which the published parameters are tuned to
+
+
+def _make_learners(
+    method: str, name: str | None, n: int, coverage: float, largest_step: float
+) -> list[ExpertLearner]:
+    """Return one learner of the levels ("dtaci"), or two of the bounds ("agaci")."""
+    if method == "agaci":
+        return [AdaHedge(n, loss_range=None) for _ in range(2)]
+    alpha = 1.0 - coverage
+    most = max(alpha, 1.0 - alpha) * (1.0 + largest_step)
+    settings: dict[str, Any] = {"loss_range": (0.0, most)}
+    if isinstance(name, str) and name == "fixed-share":
+        spread = coverage * coverage * alpha**3 + alpha * alpha * coverage**3
+        rate = math.sqrt(
+            3 / _FIXED_SHARE_ROUNDS * (log(float(n * _FIXED_SHARE_ROUNDS)) + 2) / spread
+        )
+        settings |= {"rate": rate * most, "share": 0.5 / _FIXED_SHARE_ROUNDS}
+    return [make_learner("adanormalhedge.tv" if name is None else name, n, **settings)]
