@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import threading
 import warnings
@@ -13,23 +14,15 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from driftgames.core.checks import as_floats, float_errors, unmask
-from driftgames.core.data_frames import by_name, labels_of
+from driftgames.core.checks import as_floats, float_errors, shown, unmask
+from driftgames.core.data_frames import as_frame, by_name, labels_of
 from driftgames.core.text import listed
 from driftgames.core.typing import BoolArray, Content, FloatArray
 from driftgames.hedge.losses.loss_base import Loss, LossFunction, Range
 from driftgames.hedge.losses.make_loss import make_loss
 from driftgames.hedge.mixture.hindsight import CombinationCertificate, best_combination
-from driftgames.hedge.mixture.mixture_files import SavedMixture, check_outside
-from driftgames.hedge.mixture.mixture_game import MixtureGame
-from driftgames.hedge.mixture.mixture_input import (
-    check_experts,
-    check_no_text,
-    digest,
-    is_outcomes,
-    is_plain,
-)
-from driftgames.hedge.mixture.mixture_setup import new_game
+from driftgames.hedge.mixture.mixture_game import MixtureGame, new_game
+from driftgames.hedge.mixture.mixture_state import SavedMixture, check_outside
 from driftgames.hedge.registry import LearnerChoice
 
 __all__ = ["ExpertMixture", "LookAheadWarning"]
@@ -164,7 +157,7 @@ class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignor
         """
         X = unmask("X", X, missing=True)
         self._play(X, y, fresh=True)
-        self._fitted_rows = digest(np.asarray(X, dtype=np.float64))
+        self._fitted_rows = _digest(np.asarray(X, dtype=np.float64))
         return self
 
     def partial_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> ExpertMixture:
@@ -225,7 +218,7 @@ class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignor
                 if one is not None:
                     return np.array([one])
         else:
-            check_no_text(X)
+            _check_no_text(X)
             with float_errors("X", X):
                 rows = validate_data(
                     self,
@@ -234,7 +227,7 @@ class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignor
                     dtype=np.float64,
                     ensure_all_finite="allow-nan",
                 )
-        if len(rows) > 1 and digest(rows) == vars(self).get("_fitted_rows"):
+        if len(rows) > 1 and _digest(rows) == vars(self).get("_fitted_rows"):
             warnings.warn(
                 "predict looks ahead: fit has seen the outcomes of these rows; predict_then_fit "
                 "gives predictions that were made before",
@@ -290,9 +283,9 @@ class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignor
                 if gaps and np.isnan(column := as_floats("y", y)).any():
                     known = ~np.isnan(column)
                     y = np.where(known, column, 0.0)
-                if not fresh and self._is_plain(X) and is_outcomes(y, len(X)):
+                if not fresh and self._is_plain(X) and _is_outcomes(y, len(X)):
                     return self._play_arrays(X, y, known=known)
-                check_no_text(X)
+                _check_no_text(X)
                 with float_errors("X and y", X):
                     rows, column = validate_data(
                         self,
@@ -315,8 +308,15 @@ class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignor
         return {name: value for name, value in state.items() if name != "_lock"}
 
     def _is_plain(self, X: object) -> TypeGuard[FloatArray]:
-        width = vars(self).get("n_features_in_")
-        return "feature_names_in_" not in vars(self) and is_plain(X, width)
+        """Whether these are rows of floats that need none of scikit-learn's checks."""
+        return (
+            "feature_names_in_" not in vars(self)
+            and type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.shape[0] > 0
+            and X.shape[1] == vars(self).get("n_features_in_")
+        )
 
     def _play_arrays(
         self,
@@ -357,7 +357,7 @@ class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignor
         )
 
     def _experts(self, loss: Loss, X: FloatArray) -> tuple[FloatArray, BoolArray | None]:
-        return check_experts(loss, X, to_nearest=self.outside == "nearest")
+        return _check_experts(loss, X, to_nearest=self.outside == "nearest")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -384,3 +384,49 @@ def _play_known(
         else:
             predictions[first:end] = game.predict(rows, mask)
     return predictions
+
+
+def _is_outcomes(y: object, n: int) -> TypeGuard[FloatArray]:
+    """Whether these are ``n`` floats."""
+    return type(y) is np.ndarray and y.dtype == np.float64 and y.shape == (n,)
+
+
+def _check_no_text(X: object) -> None:
+    """Raise ValueError for texts, dates and records, which scikit-learn would read as numbers."""
+    frame = as_frame(X)
+    if frame is not None:
+        for name, kind in frame.schema.items():
+            if kind.is_temporal() or str(kind).startswith(("String", "Binary", "Categor", "Enum")):
+                raise ValueError(f"X must be numbers; the column {shown(name)} is of type {kind}")
+        return
+    try:
+        array = np.asarray(X)
+    except ValueError:  # ragged rows, of which scikit-learn says what is wrong
+        return
+    texts = array.dtype.kind == "O" and any(isinstance(each, str | bytes) for each in array.flat)
+    if texts or array.dtype.kind in "mMSUV":
+        raise ValueError(f"X must be numbers; got {shown(X)}")
+
+
+def _check_experts(
+    loss: Loss, X: FloatArray, *, to_nearest: bool
+) -> tuple[FloatArray, BoolArray | None]:
+    """Return checked predictions, and which experts are awake if any sleeps.
+
+    In the place of a missing prediction stands the lowest one of its row, without weight.
+    """
+    awake = ~np.isnan(X)
+    if awake.all():
+        filled, mask = X, None
+    else:
+        if not awake.any(axis=1).all():
+            row = int(np.argmin(awake.any(axis=1)))
+            raise ValueError(f"a round needs at least one prediction; row {row} has only NaN")
+        filled, mask = np.where(awake, X, np.nanmin(X, axis=1)[:, None]), awake
+    checked = loss.nearest if to_nearest else loss.check_predictions
+    return checked(filled), mask
+
+
+def _digest(rows: FloatArray) -> bytes:
+    """Return what tells rows from others."""
+    return hashlib.sha256(repr(rows.shape).encode() + np.ascontiguousarray(rows).tobytes()).digest()
