@@ -29,7 +29,7 @@ from driftgames.hedge import (
     SeriesMixture,
     SignedIntervals,
 )
-from driftgames.hedge.registry import all_learners
+from driftgames.hedge.named_learners import all_learners
 from driftgames.oco import Ball, Box, CoinBetting, ContinuousHedge, LinearLoss, Polytope, Simplex
 from driftgames.online_boosting import AdaBoostOL, OnlineBBM
 from driftgames.portfolio import STRATEGIES, LimitedPortfolio

@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from driftgames.bandit import ENVIRONMENTS, POLICIES, Adaptive, ArmRace
-from driftgames.bandit.registry import REACTING
+from driftgames.bandit.named_policies import REACTING
 from driftgames.cli import bandit as module
 
 APP = typer.Typer()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.bandit.registry import POLICIES, PolicyFactory
+from driftgames.bandit.named_policies import POLICIES, PolicyFactory
 from driftgames.bandit.runs.environments import Environment
 from driftgames.bandit.runs.run import BanditRun
 from driftgames.certificates import Certificate

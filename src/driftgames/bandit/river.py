@@ -9,9 +9,9 @@ from collections import defaultdict, deque
 from typing import Any
 
 from driftgames.bandit.logs.log import PullLog
+from driftgames.bandit.named_policies import POLICIES
 from driftgames.bandit.policies.policy import BanditPolicy
 from driftgames.bandit.policies.potential_bandit import PotentialBandit
-from driftgames.bandit.registry import POLICIES
 from driftgames.core.checks import check_flag, needs_extra, shown
 from driftgames.core.registry import choose
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from driftgames.bandit.registry import ENVIRONMENTS, POLICIES, REACTING
+from driftgames.bandit.named_policies import ENVIRONMENTS, POLICIES, REACTING
 from driftgames.cli._options import (
     Count,
     ImportedFile,
@@ -29,7 +29,7 @@ from driftgames.tables import Column, Row, Table, as_records, counted, draw_tabl
 
 if TYPE_CHECKING:
     from driftgames.bandit import GameSeries
-    from driftgames.bandit.registry import PolicyFactory
+    from driftgames.bandit.named_policies import PolicyFactory
     from driftgames.core.typing import FloatArray
 
 

@@ -110,7 +110,7 @@ class LimitedPortfolio(PortfolioStrategy):
         random_state: int = 0,
     ) -> None:
         super().__init__(n_assets, cost=cost)
-        from driftgames.portfolio.registry import STRATEGIES
+        from driftgames.portfolio.named_strategies import STRATEGIES
 
         self._of = of
         self._random_state = check_integer("random_state", random_state, least=0)

@@ -24,7 +24,7 @@ from driftgames.hedge.losses.interval_losses import PinballLoss, SquareLoss
 from driftgames.hedge.losses.label_losses import LogLoss
 from driftgames.hedge.losses.make_loss import CustomLoss
 from driftgames.hedge.mixture.expert_mixture import ExpertMixture
-from driftgames.hedge.registry import make_learner
+from driftgames.hedge.named_learners import make_learner
 from driftgames.potentials import NormalHedgeDT, TwoNorm
 
 PARAMETER_FREE = sorted(set(LEARNERS) - {"exp"})  # which must know its horizon

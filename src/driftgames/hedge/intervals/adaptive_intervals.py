@@ -25,7 +25,7 @@ from driftgames.hedge.intervals.interval_player import IntervalPlayer
 from driftgames.hedge.intervals.level_record import ARRAYS, NUMBERS, ErrorWindow, LevelRecord
 from driftgames.hedge.learners.ada_hedge import AdaHedge
 from driftgames.hedge.losses.interval_losses import PinballLoss
-from driftgames.hedge.registry import make_learner
+from driftgames.hedge.named_learners import make_learner
 from driftgames.hedge.rounds.base import ExpertLearner
 from driftgames.hedge.rounds.linearised import distribution_of_awake, mix, play_linearised
 

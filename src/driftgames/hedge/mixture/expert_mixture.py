@@ -23,7 +23,7 @@ from driftgames.hedge.losses.make_loss import make_loss
 from driftgames.hedge.mixture.hindsight import CombinationCertificate, best_combination
 from driftgames.hedge.mixture.mixture_game import MixtureGame, new_game
 from driftgames.hedge.mixture.mixture_state import SavedMixture, check_outside
-from driftgames.hedge.registry import LearnerChoice
+from driftgames.hedge.named_learners import LearnerChoice
 
 __all__ = ["ExpertMixture", "LookAheadWarning"]
 

@@ -14,7 +14,7 @@ from driftgames.core.checks import as_read_only, check_flag, shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.hedge.losses.loss_base import LOG, Loss, Slope
 from driftgames.hedge.mixture.combiners import COMBINERS, Combiners
-from driftgames.hedge.registry import LearnerChoice, make_learner
+from driftgames.hedge.named_learners import LearnerChoice, make_learner
 from driftgames.hedge.rounds.base import ExpertLearner
 from driftgames.hedge.rounds.linearised import (
     charged_range,
