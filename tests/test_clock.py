@@ -10,7 +10,7 @@ import pytest
 
 from driftgames.bandit import Exp3IX, PotentialBandit, TsallisINF
 from driftgames.bandit.engines.exponential_engine import set_rate
-from driftgames.bandit.policies.conditions import check_bandit_potential
+from driftgames.bandit.policies.potential_check import check_bandit_potential
 from driftgames.certificates import bounds
 from driftgames.hedge import LEARNERS, RandomizedHedge
 from driftgames.oco import Box, CoinBetting, ContinuousHedge, Grid, Interval

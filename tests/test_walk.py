@@ -18,7 +18,7 @@ def _walk():
 @pytest.mark.parametrize(
     ("name", "first", "most"),
     [
-        ("hedge_update", "hedge/rounds/base.py", 4),
+        ("hedge_update", "hedge/rounds/expert_learner.py", 4),
         ("boosting_fit", "boosting/fit/memory_fit.py", 52),
         ("batch_fit", "boosting/fit/batch_fit.py", 60),
         ("dask_fit", "dask/booster.py", 60),

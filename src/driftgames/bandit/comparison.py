@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.bandit.named_policies import POLICIES, PolicyFactory
+from driftgames.bandit.runs.bandit_run import BanditRun
 from driftgames.bandit.runs.environments import Environment
-from driftgames.bandit.runs.run import BanditRun
 from driftgames.certificates import Certificate
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.regret_run import promised_at

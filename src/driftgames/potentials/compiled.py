@@ -20,7 +20,7 @@ from driftgames._kernels.jit import kernel, specialise
 from driftgames._kernels.lanes import LANES, load, store
 from driftgames.core.checks import check_integer, check_vector
 from driftgames.core.typing import FloatArray
-from driftgames.potentials.base import Potential
+from driftgames.potentials.potential import Potential
 
 Theta = tuple[float, ...]
 Weight = Callable[[float, float, float, Theta], float]

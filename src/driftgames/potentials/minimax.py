@@ -22,8 +22,8 @@ from driftgames.core.checks import (
     shown,
 )
 from driftgames.core.typing import FloatArray
-from driftgames.potentials.base import NoBoundError, Potential
 from driftgames.potentials.envelope import envelope
+from driftgames.potentials.potential import NoBoundError, Potential
 
 ChipLoss = Callable[[FloatArray], npt.ArrayLike]
 """The loss of chips at these final positions."""

@@ -455,8 +455,10 @@ def test_a_run_that_is_interrupted_leaves_the_state_unchanged(name, monkeypatch)
     learner = LEARNERS[name](3, 100)
     learner.run(_losses(21, 3))
     before = copy.deepcopy(learner)
-    monkeypatch.setattr("driftgames.hedge.rounds.base._CHUNK", 30)  # entries: ten rounds in a part
-    monkeypatch.setattr("driftgames.hedge.rounds.base.progress_bar", impatient)
+    monkeypatch.setattr(
+        "driftgames.hedge.rounds.expert_learner._CHUNK", 30
+    )  # entries: ten rounds in a part
+    monkeypatch.setattr("driftgames.hedge.rounds.expert_learner.progress_bar", impatient)
     with pytest.raises(KeyboardInterrupt):
         learner.run(_losses(40, 3))
     assert learner == before

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from driftgames.bandit.contexts.context_run import ContextRun
 from driftgames.bandit.engines.engine import Engine
 from driftgames.bandit.pulls.pulling import ArmPuller
+from driftgames.bandit.runs.bandit_run import Recorder, nothing_promised
 from driftgames.bandit.runs.replay import check_matrix, losses_in
-from driftgames.bandit.runs.run import Recorder, nothing_promised
 from driftgames.bandit.types import Arm, Rounds
 from driftgames.certificates import Certificate
 from driftgames.core.checks import (

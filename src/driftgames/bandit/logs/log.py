@@ -12,8 +12,8 @@ from driftgames.bandit.contexts.context_policy import ContextPolicy
 from driftgames.bandit.policies.policy import BanditPolicy
 from driftgames.bandit.pulls.logged import LoggedPulls
 from driftgames.bandit.pulls.pending import Queues, put, take
+from driftgames.bandit.runs.bandit_run import BanditRun, Recorder
 from driftgames.bandit.runs.replay import check_matrix, losses_in
-from driftgames.bandit.runs.run import BanditRun, Recorder
 from driftgames.bandit.types import Arm
 from driftgames.core.checks import check_flag, shown
 from driftgames.core.display import Displayed, Fields, Sketch

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from driftgames.bandit.pulls.logged import columns_of
 from driftgames.bandit.pulls.pulling import ArmPuller
+from driftgames.bandit.runs.bandit_run import BanditRun, Recorder, nothing_promised
 from driftgames.bandit.runs.environments import Adaptive, Environment
 from driftgames.bandit.runs.replay import (
     DelayedReplay,
@@ -23,7 +24,6 @@ from driftgames.bandit.runs.replay import (
     losses_in,
     play,
 )
-from driftgames.bandit.runs.run import BanditRun, Recorder, nothing_promised
 from driftgames.bandit.types import Rounds
 from driftgames.certificates import Certificate
 from driftgames.core.checks import check_fractions, check_horizons, check_number, check_vector

@@ -26,7 +26,7 @@ from driftgames.hedge.intervals.level_record import ARRAYS, NUMBERS, ErrorWindow
 from driftgames.hedge.learners.ada_hedge import AdaHedge
 from driftgames.hedge.losses.interval_losses import PinballLoss
 from driftgames.hedge.named_learners import make_learner
-from driftgames.hedge.rounds.base import ExpertLearner
+from driftgames.hedge.rounds.expert_learner import ExpertLearner
 from driftgames.hedge.rounds.linearised import distribution_of_awake, mix, play_linearised
 
 STEP_SIZES = tuple(0.001 * 2.0**k for k in range(8))

@@ -15,7 +15,7 @@ from driftgames.core.checks import shown
 from driftgames.core.schema import Schema, made_as
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.learners.potential_kernels import compile_replay
-from driftgames.hedge.rounds.base import ExpertLearner, Floats
+from driftgames.hedge.rounds.expert_learner import ExpertLearner, Floats
 from driftgames.hedge.rounds.totals import close_round
 from driftgames.potentials import NormalHedgeDT, Potential, require_potential
 from driftgames.potentials.compiled import CompiledPotential, Theta

@@ -15,7 +15,7 @@ from driftgames.core.generators import RandomState, own_sequence, seed_of
 from driftgames.core.schema import NUMBER, Schema, integer
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.learners.hedge import Hedge
-from driftgames.hedge.rounds.base import Floats
+from driftgames.hedge.rounds.expert_learner import Floats
 from driftgames.potentials import Potential
 
 

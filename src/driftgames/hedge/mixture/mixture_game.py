@@ -15,7 +15,7 @@ from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.hedge.losses.loss_base import LOG, Loss, Slope
 from driftgames.hedge.mixture.combiners import COMBINERS, Combiners
 from driftgames.hedge.named_learners import LearnerChoice, make_learner
-from driftgames.hedge.rounds.base import ExpertLearner
+from driftgames.hedge.rounds.expert_learner import ExpertLearner
 from driftgames.hedge.rounds.linearised import (
     charged_range,
     choose_linearised,

@@ -37,8 +37,8 @@ from driftgames.hedge.losses.make_loss import make_loss
 from driftgames.hedge.mixture.combiners import COMBINERS, Combiners, check_state
 from driftgames.hedge.mixture.mixture_game import MixtureGame
 from driftgames.hedge.named_learners import LearnerChoice
-from driftgames.hedge.rounds.base import ExpertLearner
-from driftgames.hedge.rounds.checks import check_units
+from driftgames.hedge.rounds.expert_learner import ExpertLearner
+from driftgames.hedge.rounds.learner_checks import check_units
 from driftgames.hedge.rounds.linearised import charged_range
 
 

@@ -26,14 +26,14 @@ from driftgames.core.progress import progress as progress_bar
 from driftgames.core.schema import FLAG, PAIR, STRING, Schema, array_of, integer, list_of, one_of
 from driftgames.core.state import LAST_ROUND, Stateful, check_arrays
 from driftgames.core.typing import BoolArray, Content, FloatArray, read_only
-from driftgames.hedge.rounds.checks import (
+from driftgames.hedge.rounds.expert_run import ExpertRun
+from driftgames.hedge.rounds.learner_checks import (
     check_dtype,
     check_names,
     check_prior,
     check_units,
     largest_loss,
 )
-from driftgames.hedge.rounds.run import ExpertRun
 from driftgames.hedge.rounds.totals import CLOCK, FLOOR, LEARNER
 
 Floats = npt.NDArray[np.floating[Any]]
