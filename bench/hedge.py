@@ -12,7 +12,7 @@ import numpy as np
 from bench.harness import Contestant, Tell, race, side_by_side, silent
 from driftgames.core.typing import FloatArray
 from driftgames.hedge import LEARNERS
-from driftgames.hedge.rounds.base import ExpertLearner
+from driftgames.hedge.rounds.expert_learner import ExpertLearner
 from driftgames.tables import Column, Table
 
 SIZES = (10, 1_000, 100_000, 1_000_000)

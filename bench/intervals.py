@@ -13,7 +13,7 @@ from driftgames.core.typing import FloatArray
 from driftgames.datasets import MissingDataError
 from driftgames.hedge import AdaptiveIntervals, ExpertMixture, SignedIntervals
 from driftgames.hedge.intervals.adaptive_intervals import STEP_SIZES
-from driftgames.hedge.intervals.interval_run import IntervalRun
+from driftgames.hedge.intervals.interval_player import IntervalRun
 from driftgames.hedge.losses.interval_losses import PinballLoss
 from driftgames.tables import Column, Row, Table
 

@@ -10,7 +10,7 @@ import pytest
 
 from driftgames.bandit import Exp3IX, PotentialBandit, TsallisINF
 from driftgames.bandit.engines.exponential_engine import set_rate
-from driftgames.bandit.policies.conditions import check_bandit_potential
+from driftgames.bandit.policies.potential_check import check_bandit_potential
 from driftgames.certificates import bounds
 from driftgames.hedge import LEARNERS, RandomizedHedge
 from driftgames.oco import Box, CoinBetting, ContinuousHedge, Grid, Interval
@@ -115,6 +115,7 @@ def test_policies(policy):
 
 def test_strategies_and_convex_sets():
     for strategy in (BuyAndHold(2), UniversalPortfolio(2, n_points=64)):
+        strategy.update([1.0, 1.5])
         late(strategy)
         assert_small(lambda each=strategy: (each.update([1.0, 2.0]), each.content()))
         assert strategy.t == LATE + 1

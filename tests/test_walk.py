@@ -18,7 +18,7 @@ def _walk():
 @pytest.mark.parametrize(
     ("name", "first", "most"),
     [
-        ("hedge_update", "hedge/rounds/base.py", 4),
+        ("hedge_update", "hedge/rounds/expert_learner.py", 4),
         ("boosting_fit", "boosting/booster.py", 48),
         ("batch_fit", "boosting/booster.py", 52),
         ("dask_fit", "dask/booster.py", 53),

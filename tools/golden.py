@@ -28,7 +28,7 @@ import numpy as np
 from driftgames import certificates, games, hedge, oco, portfolio, potentials
 from driftgames.bandit import POLICIES, Exp4, SquareCB
 from driftgames.boosting import BOOSTERS, NoEdgeWarning
-from driftgames.hedge.registry import all_learners
+from driftgames.hedge.named_learners import all_learners
 from driftgames.online_boosting import ONLINE_BOOSTERS
 
 STORED = Path(__file__).parents[1] / "tests" / "golden.json"

@@ -1,4 +1,6 @@
 from driftgames.bandit import PotentialBandit as PotentialBandit
+from driftgames.bandit import ThompsonSampling as ThompsonSampling
+from driftgames.bandit import TsallisINF as TsallisINF
 from driftgames.boosting import AdaBoostClassifier as AdaBoostClassifier
 from driftgames.boosting import BoostByMajorityClassifier as BoostByMajorityClassifier
 from driftgames.boosting import NHBoostClassifier as NHBoostClassifier

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from driftgames import bandit
-from driftgames.bandit import registry
 
 
 @pytest.mark.parametrize("name", bandit.__all__)
@@ -13,12 +12,12 @@ def test_every_public_name_can_be_had(name):
     assert getattr(found, "__name__", name) == name
 
 
-@pytest.mark.parametrize("name", registry.POLICIES)
+@pytest.mark.parametrize("name", bandit.POLICIES)
 def test_every_policy_takes_arms_horizon_generator_names_and_units(name):
-    policy = registry.POLICIES[name](
+    policy = bandit.POLICIES[name](
         2, 10, np.random.default_rng(0), names=["a", "b"], loss_range=(0, 5), gains=True
     )
     assert policy.arms == ("a", "b")
     assert policy.width == 5
-    titles = [make(2, 10, None).title for make in registry.POLICIES.values()]
+    titles = [make(2, 10, None).title for make in bandit.POLICIES.values()]
     assert len(set(titles)) == len(titles)

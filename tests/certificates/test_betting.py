@@ -128,6 +128,36 @@ def test_the_range_may_grow_before_a_value():
         found.grow(-1.0, 1.5)
 
 
+@pytest.mark.parametrize("drifting", [False, True])
+def test_a_range_that_grows_before_the_first_value_is_the_range(drifting):
+    grown = ConfidenceSequence(drifting=drifting)
+    grown.grow(-1, 1)
+    assert (grown.low, grown.high) == (-1.0, 1.0)
+    grown.update([-0.5] * 50)
+    assert -1.0 < grown.low < -0.5 < grown.high < 0.0
+    grown.grow(-2, 1)  # the mean of values in [-1, 1] lies there, whatever comes later
+    assert -1.0 < grown.low < -0.5
+
+
+@pytest.mark.parametrize("side", ["lower", "upper"])
+def test_weights_of_a_grown_range_are_those_of_the_formula(side):
+    rng, sign = np.random.default_rng(0), 1.0 if side == "lower" else -1.0
+    x, w = rng.uniform(-1, 2, size=40), rng.uniform(0.1, 1, size=40)
+    x[:20] = rng.random(20)
+    found = ConfidenceSequence(0.1, side=side, drifting=True)
+    found.update(x[:20], w[:20])
+    found.grow(-1, 2)
+    found.update(x[20:], w[20:])
+    ends = np.repeat([0.0, -1.0] if side == "lower" else [1.0, 2.0], 20)
+    rates, prior = found._rates, np.exp(found._log_prior[0 if side == "lower" else 1])
+    bought = np.exp(w @ np.log1p(np.outer(sign * (x - ends), rates)))
+    for mean in (0.2, 0.5, 0.9):
+        paid = (1 + rates * sign * (mean - w @ ends / w.sum())) ** w.sum()
+        assert found.wealth(mean) == pytest.approx(prior @ (bought / paid), rel=1e-9)
+    bound = found.low if side == "lower" else found.high
+    assert found.wealth(bound) == pytest.approx(10, rel=1e-6)
+
+
 def test_growing_ranges_miss_no_more_than_delta():
     missed = expected = 0.0
     rows = coins(10)

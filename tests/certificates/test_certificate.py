@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -127,3 +128,19 @@ def test_relaxed_game_value_is_the_same_by_logarithms():
     assert bounds.relaxed_game_value(1002, 60) == pytest.approx(exact, rel=1e-9)
     with pytest.raises(ValueError, match="T - R must be even and nonnegative; got T=4, R=1"):
         bounds.relaxed_game_value(4, 1)
+
+
+def test_a_certificate_says_in_words_what_is_promised_and_what_happened():
+    made = Certificate.of_run("x", 10, [30.0, 50.0], 34.0, TwoNorm().bound, unit="MW")
+    promised = float(TwoNorm().bound(10, 0.5))
+    assert str(made).splitlines()[0] == (
+        f"at most {promised / 10:.3g} MW worse per round than the best action; in fact 0.4"
+    )
+    assert repr(made) == "<Certificate: x after 10 rounds: every bound holds>"
+    assert made.words in made._repr_html_()
+    better = Certificate.of_run("x", 10, [30.0, 50.0], 29.0, TwoNorm().bound, rival="all")
+    assert better.words.endswith("worse per round than all; in fact 0.1 better")
+    upper = replace(better, is_upper=True)
+    assert upper.words.endswith("in fact at least 0.1 better")
+    unknown = replace(made, promised=np.full(2, np.inf))
+    assert unknown.words == "0.4 MW worse per round than the best action"

@@ -163,6 +163,24 @@ def test_of_a_mean_the_rounds_are_those_of_each_booster():
     assert f"after {begin} rounds of each of the 2 boosters" in str(made)
 
 
+@pytest.mark.parametrize("held_share", [0.0, 0.2])
+def test_of_a_mean_the_promise_is_the_sum_of_those_of_its_boosters(held_share):
+    margins, bound = Margins.of_examples(np.linspace(-0.2, 1, 60)), NormalHedgeDT().bound
+    members = [MemberEdges(900, 0.25, 40), MemberEdges(700, 0.3, 50), MemberEdges(800, 0.35, 30)]
+    made = MarginCertificate.of_mean("x", margins, 0.1, members, held_share, bound)
+    wanted = []
+    for theta in made.thetas:
+        sum_of_shares = 0.0
+        for rounds, edge, mass in members:
+            floors = 2 * (edge - bound(rounds, np.arange(1, mass + 1) / mass) / rounds)
+            below = floors <= (theta + held_share) / (1 - held_share)
+            sum_of_shares += np.count_nonzero(below) / 60  # of all examples
+        wanted.append(min(sum_of_shares, 1.0))
+    np.testing.assert_allclose(made.promised, wanted)
+    inside = (made.promised > 0) & (made.promised < 1)
+    assert inside.sum() > 5
+
+
 def test_the_promise_about_new_examples_comes_first_everywhere():
     promise = NewExamples((100,), (7,))
     made = MarginCertificate.of_regret("x", 50, MARGINS, 0.2, 0.1, NormalHedgeDT().bound)

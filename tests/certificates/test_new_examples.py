@@ -146,7 +146,7 @@ def test_the_json_form_has_the_promise_first():
         (((10,), (1, 2)), "n_errors must have one count for each of 1 parts; got 2"),
         (((0,), (0,)), "n_examples must be"),
         (((10, 10), (1, 1)), 'model="own" is for one part; got 2'),
-        (((10,), (1,), "best"), "model must be own, mean, refit or folds; got 'best'"),
+        (((10,), (1,), "best"), "model must be one of own, mean, refit, folds; got 'best'"),
         (((10,), (1,), "own", 0), "n_candidates must be"),
         (((10,), (1,), "own", 1, 0.0), "delta must"),
         (((), ()), "caveat must say why"),

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from driftgames.bandit import ENVIRONMENTS, POLICIES, Adaptive, ArmRace
-from driftgames.bandit.registry import REACTING
+from driftgames.bandit.named_policies import REACTING
 from driftgames.cli.bandit import app
 
 

@@ -19,7 +19,7 @@ from driftgames.cli._hedge_report import MOST, History, draw
 from driftgames.cli._hedge_stream import StreamState, chain
 from driftgames.core.documents import DocumentError
 from driftgames.hedge import LEARNERS, AdaNormalHedge, Hedge
-from driftgames.hedge.registry import make_learner
+from driftgames.hedge.named_learners import make_learner
 
 APP = typer.Typer()
 APP.command()(module.hedge)

@@ -36,12 +36,9 @@ def test_an_unknown_name_is_an_attribute_error(of):
         package.Nothing  # noqa: B018
 
 
-BOOSTERS = "driftgames.boosting.by_name"
-
-
 def test_registries_load_nothing_heavy():
-    packages = [of for of in PACKAGES if of not in ("", ".plots", ".boosting")]
-    names = ", ".join([*(f"driftgames{of}.registry" for of in packages), BOOSTERS])
+    modules = ("hedge.named_learners", "bandit.named_policies", "portfolio.named_strategies")
+    names = ", ".join(f"driftgames.{each}" for each in (*modules, "boosting.by_name"))
     code = f"import sys, {names}; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

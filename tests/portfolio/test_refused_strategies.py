@@ -7,6 +7,7 @@ from driftgames.core.documents import DocumentError, encode_array
 from driftgames.portfolio import (
     STRATEGIES,
     BuyAndHold,
+    LimitedPortfolio,
     SoftBayes,
     StrategyMixture,
     UniformRebalancing,
@@ -32,6 +33,8 @@ ANY_STRATEGY = [
     ("state.quote", quote(None, assets=list("abca")), "must be 4 differ"),
     ("state.held", np.zeros(3), r"held must be float64\[4\]; got float64\[3\]"),
     ("state.held", np.full(4, np.nan), "held must be finite"),
+    ("state.held", np.full(4, 0.2), "held must sum to 1; got 0.8"),
+    ("state.held", np.array([0.6, 0.6, -0.2, 0.0]), "held must be nonnegative"),
 ]
 
 
@@ -64,6 +67,11 @@ def test_what_only_one_strategy_has_is_checked(tmp_path):
         ("state.members.0.state.t", 4, "has traded 4 days; expected 5"),
     ]
     check_files_of(mixture, path, table)
+    limited = LimitedPortfolio(3, of="pamr", max_turnover=0.2)
+    limited.run(market(5, 3))
+    check_files_of(
+        limited, path, [("state.held", np.full(3, 0.25), "held must sum to 1; got 0.75")]
+    )
 
 
 def test_a_state_is_not_taken_for_another_strategy(tmp_path):

@@ -83,6 +83,21 @@ def test_normal_hedge_dt_weights_equal_mpmath_at_extreme_positions(t, lowest):
     assert (np.abs(found - expected) <= tolerance).all()
 
 
+def test_backward_heat_bound_equals_mpmath_down_to_the_smallest_float():
+    # with mp.workdps(40):
+    #     G = lambda x: mp.nsum(lambda k: x**k / ((2 * k - 1) * mp.factorial(k)), [1, mp.inf])
+    #     mp.sqrt(2 * mp.findroot(lambda x: mp.log(G(x)) + mp.log(epsilon), -mp.log(epsilon) + 7))
+    wanted = {
+        0.5: 1.723695927582736,
+        1e-10: 7.342111646393749,
+        1e-300: 37.363478450592575,
+        1e-308: 37.853971566781846,
+        5e-324: 38.775085499573648,
+    }
+    for epsilon, root in wanted.items():
+        assert float(BackwardHeat().bound(1, epsilon)) == pytest.approx(root, rel=1e-12)
+
+
 @pytest.mark.parametrize("t", [1, 2, 1000, 10**6])
 @pytest.mark.parametrize("lowest", [-1.0, -0.999, -0.01])
 def test_backward_heat_weights_equal_mpmath_at_extreme_positions(t, lowest):

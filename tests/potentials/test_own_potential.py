@@ -15,7 +15,7 @@ from driftgames.cli.app import app
 from driftgames.core.description import Describable, describe, restore
 from driftgames.core.documents import DocumentError
 from driftgames.hedge import Hedge
-from driftgames.hedge.registry import make_learner
+from driftgames.hedge.named_learners import make_learner
 from driftgames.potentials import POTENTIALS
 
 SOURCE = '''

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from driftgames.certificates import epsilon_regret
-from driftgames.games import Chips, DriftingGame, PotentialPlayer, move
+from driftgames.games import Chips, DriftingGame, PotentialPlayer, minimax_player, move
 from driftgames.potentials import Exponential, MinimaxPotential, RecipePotential
 
 
@@ -127,6 +127,13 @@ def test_table_and_recomputation_agree():
         s = np.arange(-(t - 1), t - 0.5, 0.5)
         np.testing.assert_array_equal(kept.weights(s, t), lean.weights(s, t))
         np.testing.assert_array_equal(kept.value(s, t), lean.value(s, t))
+
+
+def test_a_table_that_would_fill_the_memory_is_refused():
+    with pytest.raises(
+        ValueError, match=r"would hold 2,000,000,000,000 numbers, and at most 200,0"
+    ):
+        minimax_player(DriftingGame(), at_most_zero, 10**6)
 
 
 def test_memory_is_linear_in_the_reachable_positions():

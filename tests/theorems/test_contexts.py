@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from driftgames.bandit import Exp4, SquareCB
-from driftgames.certificates.bounds import exp3_scheduled, square_cb
+from driftgames.certificates.bounds import exp3_scheduled
 
 
 @pytest.mark.parametrize("n_experts", [2, 64])
@@ -74,11 +74,33 @@ def test_square_cb_bound_is_that_of_its_gammas():
         gammas.append(policy._engine.numbers[10])
         policy.update(arm, row[arm], prob, each)
     assert (np.diff(gammas) >= 0).all()
-    regression = 2 * 0.25 + policy._engine.numbers[9] / 4
-    regression = (np.sqrt(regression) + np.sqrt(policy._engine.numbers[13])) ** 2
-    wanted = square_cb(2, float(np.sum(1 / np.array(gammas))), gammas[-1], regression)
-    assert float(policy.bound(500, 1.0)) == pytest.approx(float(wanted))
+    most = np.sqrt(8 * 2 * 500 / (2 * 0.25))
+    assert gammas[-1] <= most
+    errors = np.sqrt(2 * (2 * 0.25 + policy._engine.numbers[9] / 4) + 4 * np.log(500))
+    errors = (errors + np.sqrt(policy._engine.numbers[13])) ** 2
+    wanted = 4 * np.sum(1 / np.array(gammas)) + gammas[-1] / 4 * errors + most / 2000
+    assert float(policy.bound(500, 1.0)) == pytest.approx(wanted)
     assert np.isinf(policy.bound(499, 1.0))
+
+
+@pytest.mark.parametrize("optimism", [0.0, 1.0])
+def test_square_cb_expected_squared_errors_times_gamma_stay_below_their_bound(optimism):
+    """Gamma depends on the draws, so errors and gamma must be averaged together."""
+    rounds, sums, promised = 300, [], []
+    for seed in range(200):
+        x, means, losses = linear_world(rounds, seed)
+        settings = {"greed": 5.0, "norm": 0.5, "intercept": False, "optimism": optimism}
+        policy, spent = SquareCB(2, n_features=1, random_state=seed, **settings), 0.0
+        for row, mean, each in zip(losses, means, x, strict=True):
+            policy._engine.look(each)
+            forecast = policy._engine.expected(optimism)
+            arm, prob = policy.pull(each)
+            spent += policy._engine.numbers[10] * (forecast[arm] - mean[arm]) ** 2
+            policy.update(arm, row[arm], prob, each)
+        numbers = policy._engine.numbers
+        sums.append(spent / 4)
+        promised.append(float(policy.bound(rounds, 1.0)) - 4 * numbers[11])
+    assert np.mean(sums) < np.mean(promised)
 
 
 def test_the_lemma_of_inverse_gap_weighting_by_random_search():

@@ -136,3 +136,14 @@ def test_the_bound_of_soft_bayes_is_close_to_its_leading_term():
             2 * math.sqrt(2 * n * 1e5 * math.log(n)), rel=0.13
         )
     assert soft_bayes([1, 10], 3)[1] == soft_bayes(10, 3)
+
+
+def test_the_bound_of_soft_bayes_needs_no_array_of_all_rounds(monkeypatch):
+    horizons = [10, 1000, 1001, 10**6, 10**6 + 1, 2**62]
+    plain = soft_bayes(horizons, 3)
+    assert (np.diff(plain) > 0).all()
+    monkeypatch.setattr("driftgames.certificates.bounds.portfolios._MOST_SUMMED", 1000)
+    rough = soft_bayes(horizons, 3)
+    np.testing.assert_array_equal(rough[:2], plain[:2])
+    assert (rough >= plain).all()
+    np.testing.assert_allclose(rough, plain, rtol=0.01)

@@ -144,6 +144,31 @@ def test_the_unit_of_the_losses_changes_no_bit(kind):
         np.testing.assert_array_equal(scaled, plain)
 
 
+@pytest.mark.parametrize("kind", FREE)
+def test_the_unit_of_the_losses_is_the_unit_of_the_bound(kind):
+    L = np.random.default_rng(2).normal(size=(200, 4))
+    plain = kind(4, loss_range=None).run(L).certificate()
+    for power in (-900, -560, 520, 900):
+        scaled = kind(4, loss_range=None).run(L * 2.0**power).certificate()
+        assert scaled.holds
+        np.testing.assert_allclose(scaled.promised * 2.0**-power, plain.promised, rtol=1e-9)
+    nothing = kind(4, loss_range=None)
+    nothing.run(np.zeros((3, 4)))
+    assert nothing.certificate().holds
+
+
+@pytest.mark.parametrize("kind", FREE)
+def test_a_gain_without_a_range_is_minus_a_loss_to_the_bit(kind):
+    L = 1e-15 * np.random.default_rng(2).normal(size=(50, 4))
+    losses, gains = kind(4, loss_range=None), kind(4, loss_range=None, gains=True)
+    ran, other = losses.run(L, distributions=True), gains.run(-L, distributions=True)
+    np.testing.assert_array_equal(other.distributions, ran.distributions)
+    np.testing.assert_array_equal(other.learner_losses, ran.learner_losses)
+    np.testing.assert_array_equal(gains.action_losses, losses.action_losses)
+    assert gains.learner_loss == losses.learner_loss
+    assert gains.update([1e-15, 0.0, 0.0, 0.0]) == losses.update([-1e-15, 0.0, 0.0, 0.0])
+
+
 @tried(max_examples=40)
 @given(L=arrays(np.float64, st.tuples(st.integers(1, 24), st.integers(1, 4)), elements=numbers))
 def test_regret_of_tv_stays_below_its_bound_on_every_interval_without_a_range(L):

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.bandit.registry import POLICIES, PolicyFactory
+from driftgames.bandit.named_policies import POLICIES, PolicyFactory
+from driftgames.bandit.runs.bandit_run import BanditRun
 from driftgames.bandit.runs.environments import Environment
-from driftgames.bandit.runs.run import BanditRun
 from driftgames.certificates import Certificate
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.regret_run import promised_at
@@ -77,6 +77,7 @@ class GameSeries(Displayed):
             float(self.learner_losses.mean()),
             self.bound,
             caveat=f"{self.caveat}; mean of {counted(games, 'game')}",
+            rival="the best arm",
         )
 
     @property

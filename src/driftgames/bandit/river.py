@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import Any
 
-import numpy as np
-
 from driftgames.bandit.logs.log import PullLog
+from driftgames.bandit.named_policies import POLICIES
 from driftgames.bandit.policies.policy import BanditPolicy
 from driftgames.bandit.policies.potential_bandit import PotentialBandit
-from driftgames.bandit.registry import POLICIES
 from driftgames.core.checks import check_flag, needs_extra, shown
 from driftgames.core.registry import choose
 
@@ -143,9 +141,8 @@ class RiverBandit(Policy):  # type: ignore[misc]
         return arm
 
     def _make(self, arms: list[ArmID]) -> BanditPolicy:
-        rng = np.random.default_rng(self.seed)
         return POLICIES[self.algorithm](
-            len(arms), self.horizon, rng, names=arms, loss_range=self.reward_range, gains=True
+            len(arms), self.horizon, self.seed, names=arms, loss_range=self.reward_range, gains=True
         )
 
     def _adjust(self, policy: BanditPolicy, arms: list[ArmID]) -> None:

@@ -42,6 +42,7 @@ from driftgames.certificates.betting_kernels import (
 )
 from driftgames.core.checks import (
     as_floats,
+    check_choice,
     check_finite,
     check_flag,
     check_fraction,
@@ -147,7 +148,7 @@ class ConfidenceSequence(Stateful):
         tuned_for: int = 1000,
     ) -> None:
         self._delta = check_fraction("delta", delta)
-        self._side = check_side(side)
+        self._side = check_choice("side", side, SIDES)
         self._value_range = check_ends("value_range", value_range, side)
         self._drifting = check_flag("drifting", drifting)
         self._tuned_for = check_integer("tuned_for", tuned_for, least=1)
@@ -191,6 +192,8 @@ class ConfidenceSequence(Stateful):
                 )
         with self._lock:
             self._ends = self._in_units(wider)
+            if not self.t:  # later the first value's range is known to hold a constant mean
+                self._numbers[[LOWEST, HIGHEST]] = self._ends
 
     def _check(
         self, values: npt.ArrayLike, weights: npt.ArrayLike | None
@@ -447,13 +450,6 @@ def confidence_sequence(
 
 
 # -------------------------------------------------------------------- checks
-
-
-def check_side(side: str) -> str:
-    """Return which bounds are asked for, or say what may be."""
-    if side not in SIDES:
-        raise ValueError(f"side must be one of {', '.join(SIDES)}; got {shown(side)}")
-    return side
 
 
 def check_ends(name: str, value: object, side: str) -> Ends:

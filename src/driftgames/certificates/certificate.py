@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -70,9 +70,16 @@ class Certificate(Displayed, Comparable):
     horizon : int
         How many rounds it ran.
     epsilons, realised, promised : array
-        The curve; ``promised`` is infinite where nothing is promised.
+        The curve. ``realised`` is NaN if it is not known, and ``promised`` is infinite where
+        nothing is promised.
     caveat : str
         Under what condition the promise holds, or why there is none.
+    rival : str
+        Whom the first line of the table compares with, in words.
+    unit : str
+        The unit of the losses, for the words. Default: "", for none.
+    is_upper : bool
+        Whether the regret to ``rival`` is at most what is realised, rather than equal to it.
 
     Examples
     --------
@@ -81,6 +88,7 @@ class Certificate(Displayed, Comparable):
     >>> c.holds
     True
     >>> print(c)
+    at most 0.707 worse per round than the best action; in fact 0.375
     2-norm after 4 rounds: every bound holds
      epsilon  realised  promised     slack
          0.5     1.500     2.828     1.328
@@ -93,6 +101,18 @@ class Certificate(Displayed, Comparable):
     realised: FloatArray
     promised: FloatArray
     caveat: str = ""
+    rival: str = "the best action"
+    unit: str = ""
+    is_upper: bool = False
+
+    @classmethod
+    def of_promise(
+        cls, title: str, horizon: int, n_rivals: int, bound: Bound, *, caveat: str, rival: str
+    ) -> Certificate:
+        """Return the promise alone, where the losses of the rivals were not seen."""
+        unknown = cls.of_run(title, horizon, np.zeros(n_rivals), 0.0, bound, caveat=caveat)
+        realised = np.full(unknown.realised.size, math.nan)
+        return replace(unknown, realised=realised, rival=rival)
 
     @classmethod
     def of_run(
@@ -105,6 +125,8 @@ class Certificate(Displayed, Comparable):
         *,
         prior: npt.ArrayLike | None = None,
         caveat: str = "",
+        rival: str = "the best action",
+        unit: str = "",
     ) -> Certificate:
         """Return the certificate of a run from its totals; a missing bound becomes the caveat."""
         rounds = check_integer("horizon", horizon, least=0)
@@ -115,7 +137,7 @@ class Certificate(Displayed, Comparable):
             promised = np.asarray(bound(rounds, curve.epsilons), dtype=np.float64)
         except NoBoundError as error:
             promised, caveat = np.full(curve.regret.size, math.inf), str(error)
-        return cls(title, rounds, curve.epsilons, curve.regret, promised, caveat)
+        return cls(title, rounds, curve.epsilons, curve.regret, promised, caveat, rival, unit)
 
     @property
     def slack(self) -> FloatArray:
@@ -133,11 +155,11 @@ class Certificate(Displayed, Comparable):
 
     @property
     def holds(self) -> bool:
-        """Whether the realised regret keeps below the promise at every epsilon.
+        """Whether the realised regret, as far as it is known, is below the promise everywhere.
 
         `rounding` is allowed for.
         """
-        return bool(np.all(self.realised <= self.promised + self.rounding))
+        return not np.any(self.realised > self.promised + self.rounding)
 
     def at(self, epsilon: float) -> RegretRow:
         """Return the line for one epsilon in (0, 1]."""
@@ -164,12 +186,43 @@ class Certificate(Displayed, Comparable):
         """One sentence on whether the promise was kept."""
         if np.isinf(self.promised).all():
             return "nothing is promised"
+        if np.isnan(self.realised).all():
+            return "the regret is not known"
         return "every bound holds" if self.holds else "A BOUND IS BROKEN"
 
+    @property
+    def words(self) -> str:
+        """What is promised and what happened, per round, in a sentence about the first line."""
+        unit = f" {self.unit}" if self.unit else ""
+        realised, promised = (float(x[0]) / self.horizon for x in (self.realised, self.promised))
+        most = "at most " if self.is_upper else ""
+        if math.isinf(promised):
+            what = "better" if realised < 0 else "worse"
+            sentence = f"{most}{abs(realised):.3g}{unit} {what} per round than {self.rival}"
+            return "" if math.isnan(realised) else sentence
+        sense = "in expectation " if self.caveat.startswith("in expectation") else ""
+        sentence = f"{sense}at most {promised:.3g}{unit} worse per round than {self.rival}"
+        if math.isnan(realised):
+            return f"{sentence}; what it was is not known"
+        if realised < 0:
+            most = "at least " if self.is_upper else ""
+            return f"{sentence}; in fact {most}{-realised:.3g} better"
+        return f"{sentence}; in fact {most}{realised:.3g}"
+
     def __str__(self) -> str:
+        words = f"{self.words}\n" if self.words else ""
+        return f"{words}{self._headline()}\n{self.table()}"
+
+    def _headline(self) -> str:
         note = f" ({self.caveat})" if self.caveat else ""
-        rounds = counted(self.horizon, "round")
-        return f"{self.title} after {rounds}: {self.verdict}{note}\n{self.table()}"
+        return f"{self.title} after {counted(self.horizon, 'round')}: {self.verdict}{note}"
+
+    def _facts(self) -> Fields:
+        words = {"in words": self.words} if self.words else {}
+        plain = dict(super()._facts())
+        for name in ("rival", "unit", "is upper"):  # they are in the words
+            plain.pop(name, None)
+        return {**words, **plain}
 
     def _preview(self) -> Fields:
         return dict(zip(RegretRow._fields, zip(*self.rows(), strict=True), strict=True))
@@ -198,7 +251,8 @@ class CoverageCertificate(Displayed, Comparable):
     names : tuple of str
         What each line is about: a step size, or a step size that is drawn in every round.
     realised, promised : array
-        The distance of the line's share of misses from its target, and the bound on it.
+        The distance of the line's share of misses from its target, and the bound on it. That of
+        played intervals has a sign: only too many misses break a promise.
     """
 
     title: str

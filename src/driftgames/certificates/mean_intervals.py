@@ -22,8 +22,9 @@ import numpy.typing as npt
 
 from driftgames._kernels.sums import dot, total
 from driftgames.certificates import sample_kernels as kernels
-from driftgames.certificates.betting import ConfidenceSequence, check_side, check_weights
+from driftgames.certificates.betting import SIDES, ConfidenceSequence, check_weights
 from driftgames.core.checks import (
+    check_choice,
     check_flag,
     check_fraction,
     check_integer,
@@ -115,7 +116,9 @@ def mean_interval(
     mean 0.2568, in [0.2365, 0.2752] with confidence 0.95; 200 values
     """
     low, high = check_interval("value_range", value_range)
-    doubt = check_fraction("delta", delta) / (2.0 if check_side(side) == "both" else 1.0)
+    doubt = check_fraction("delta", delta) / (
+        2.0 if check_choice("side", side, SIDES) == "both" else 1.0
+    )
     x = check_vector("values", values)
     if not x.size:
         raise ValueError("values must hold at least one value; got none")
@@ -170,7 +173,9 @@ def coin_interval(
         raise ValueError(f"successes must be at most trials; got {shown(k)} of {shown(n)}")
     if n > 2**40:
         raise ValueError(f"trials must be at most 2**40; got {n}")
-    doubt = check_fraction("delta", delta) / (2.0 if check_side(side) == "both" else 1.0)
+    doubt = check_fraction("delta", delta) / (
+        2.0 if check_choice("side", side, SIDES) == "both" else 1.0
+    )
     doubt *= _ROUNDED
     low = 0.0 if side == "upper" else 1.0 - kernels.coin_upper_bound(n - k, n, doubt)
     high = 1.0 if side == "lower" else kernels.coin_upper_bound(k, n, doubt)

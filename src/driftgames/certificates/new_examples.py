@@ -22,7 +22,7 @@ from driftgames._kernels.elementary import log_all
 from driftgames.certificates import sample_kernels as kernels
 from driftgames.certificates.mean_intervals import coin_interval
 from driftgames.certificates.new_log_loss import NewLogLoss
-from driftgames.core.checks import check_fraction, check_integer, shown
+from driftgames.core.checks import check_choice, check_fraction, check_integer
 from driftgames.core.display import Displayed, Fields
 from driftgames.tables import counted
 
@@ -109,8 +109,7 @@ class NewExamples(Displayed):
     def __post_init__(self) -> None:
         check_fraction("delta", self.delta)
         check_integer("n_candidates", self.n_candidates, least=1)
-        if self.model not in (OWN, *_MODELS, FOLDS):
-            raise ValueError(f"model must be own, mean, refit or folds; got {shown(self.model)}")
+        check_choice("model", self.model, (OWN, *_MODELS, FOLDS))
         if len(self.n_examples) != len(self.n_errors):
             raise ValueError(
                 f"n_errors must have one count for each of {len(self.n_examples)} parts; got "

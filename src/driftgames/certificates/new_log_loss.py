@@ -16,7 +16,7 @@ from driftgames._kernels.elementary import exp_all, log_all
 from driftgames._kernels.sums import total
 from driftgames.certificates.mean_intervals import mean_interval
 from driftgames.core.caching import cached_property
-from driftgames.core.checks import check_fraction, check_integer, check_vector
+from driftgames.core.checks import check_fraction, check_integer, check_kind, check_vector
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import FloatArray
 
@@ -121,6 +121,7 @@ class NewLogLoss(Displayed):
         check_fraction("delta", self.delta)
         check_integer("n_candidates", self.n_candidates, least=1)
         check_integer("n_classes", self.n_classes, least=2)
+        check_kind("parts", self.parts, tuple)
         if not (self.parts or self.caveat):
             raise ValueError("caveat must say why no losses are known; got none")
 

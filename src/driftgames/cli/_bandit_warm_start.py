@@ -12,7 +12,7 @@ from driftgames.core.text import listed
 from driftgames.datasets.files import DataError
 
 if TYPE_CHECKING:
-    from driftgames.bandit.registry import PolicyFactory
+    from driftgames.bandit.named_policies import PolicyFactory
 
 
 class Pull(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from driftgames.core.typing import Console, FloatArray
-from driftgames.hedge.rounds.base import ExpertLearner
+from driftgames.hedge.rounds.expert_learner import ExpertLearner
 from driftgames.tables import Column, Row, Table, as_records, counted, draw_table
 
 MOST = 512

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from driftgames.bandit.registry import ENVIRONMENTS, POLICIES, REACTING
+from driftgames.bandit.named_policies import ENVIRONMENTS, POLICIES, REACTING
 from driftgames.cli._options import (
     READING,
     Count,
@@ -31,7 +31,7 @@ from driftgames.tables import Column, Row, Table, as_records, counted, draw_tabl
 
 if TYPE_CHECKING:
     from driftgames.bandit import GameSeries
-    from driftgames.bandit.registry import PolicyFactory
+    from driftgames.bandit.named_policies import PolicyFactory
     from driftgames.cli._bandit_contexts import ContextTable
     from driftgames.core.typing import FloatArray
 

@@ -23,7 +23,7 @@ from driftgames.cli._options import (
     running,
 )
 from driftgames.cli._output import console
-from driftgames.hedge.registry import LEARNERS, make_learner
+from driftgames.hedge.named_learners import LEARNERS, make_learner
 from driftgames.tables import write_json
 
 if TYPE_CHECKING:

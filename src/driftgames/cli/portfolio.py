@@ -18,7 +18,7 @@ from driftgames.cli._options import (
 )
 from driftgames.cli._output import console
 from driftgames.core.registry import choose
-from driftgames.portfolio.registry import STRATEGIES
+from driftgames.portfolio.named_strategies import STRATEGIES
 from driftgames.tables import Column, Row, Table, as_records, counted, draw_table, write_json
 
 if TYPE_CHECKING:

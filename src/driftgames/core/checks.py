@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import math
 import numbers
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from driftgames.core.text import shown as shown
 from driftgames.core.typing import FloatArray
 
 _FLOAT64 = np.dtype(np.float64)
+# integers to Python or NumPy
+_NO_NUMBERS: tuple[type, ...] = (bool, np.bool_, np.timedelta64)
 
 
 def check_integer(name: str, value: object, *, least: int, limited: bool = True) -> int:
@@ -35,7 +37,7 @@ def check_integer(name: str, value: object, *, least: int, limited: bool = True)
     """
     if type(value) is int and least <= value < 2**63:  # the usual case, for speed
         return value
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, _NO_NUMBERS)
     if not whole or int(value) < least:  # type: ignore[call-overload]
         raise ValueError(f"{name} must be an integer >= {least}; got {shown(value)}")
     if limited and int(value) >= 2**63:  # type: ignore[call-overload]
@@ -108,6 +110,26 @@ def check_flag(name: str, value: object) -> bool:
     return bool(value)
 
 
+def check_choice(name: str, value: object, choices: Collection[str]) -> str:
+    """Return ``value``, or say that it is none of these texts.
+
+    >>> check_choice("side", "left", ("both", "lower"))
+    Traceback (most recent call last):
+    ...
+    ValueError: side must be one of both, lower; got 'left'
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {shown(value)}")
+    return value
+
+
+def check_text(name: str, value: object) -> str:
+    """Return ``value``, or say that it is no text."""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be a text; got {shown(value)}")
+    return value
+
+
 def check_fraction(name: str, value: float) -> float:
     """Return ``value`` as a float, or say that it lies outside ``(0, 1]``.
 
@@ -133,7 +155,7 @@ def check_fractions(name: str, values: npt.ArrayLike) -> FloatArray:
 def check_horizons(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """Return horizons (of any shape) as integers, or name the first that is not one >= 1."""
     horizons = np.asarray(unmask("horizon", values))
-    whole = np.issubdtype(horizons.dtype, np.integer)
+    whole = horizons.dtype.kind in "iu"
     if not whole or (horizons.size and horizons.min() < 1):
         raise ValueError(f"horizon must be an integer >= 1; got {shown(values)}")
     if horizons.size and horizons.max() >= 2**63:
@@ -320,8 +342,7 @@ def is_real(value: object) -> bool:
     >>> is_real(3), is_real(True), is_real(10**400)
     (True, False, False)
     """
-    is_flag = isinstance(value, (bool, np.bool_))
-    if isinstance(value, numbers.Real) and not is_flag:
+    if isinstance(value, numbers.Real) and not isinstance(value, _NO_NUMBERS):
         with contextlib.suppress(OverflowError):
             float(value)
             return True

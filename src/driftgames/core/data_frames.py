@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from driftgames.core.text import shorten, shown
+from driftgames.core.text import listed, shorten, shown
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -44,3 +45,40 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     frame = as_frame(X)
     names = () if frame is None else tuple(frame.columns)
     return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def labels_of(row: Any) -> tuple[str, ...] | None:
+    """Return the names in a row of numbers, a mapping or a Series of pandas; None without names.
+
+    >>> labels_of({"red": 0.2, "blue": 0.1}), labels_of([0.2, 0.1])
+    (('red', 'blue'), None)
+    """
+    if isinstance(row, np.ndarray | list | tuple):  # the usual case, quickly
+        return None
+    labels = row if isinstance(row, Mapping) else getattr(row, "index", None)
+    if labels is None or callable(labels) or getattr(row, "ndim", 1) != 1:
+        return None
+    names = tuple(labels)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def by_name(what: str, row: Any, names: Sequence[Any] | None) -> Any:
+    """Return a row that has names in the order of ``names``, and any other row as it is.
+
+    Without ``names`` the order is that of the row.
+
+    >>> by_name("losses", {"red": 0.2, "blue": 0.1}, ["blue", "red"])
+    [0.1, 0.2]
+    >>> by_name("losses", {"red": 0.2, "blue": 0.1}, ["blue", "green"])
+    Traceback (most recent call last):
+    ...
+    ValueError: losses must have the names blue, green; got red, blue
+    """
+    labels = labels_of(row)
+    if labels is None:
+        return row
+    values = dict(zip(labels, row.values() if isinstance(row, Mapping) else row, strict=True))
+    order = labels if names is None else names
+    if values.keys() != set(order) or not len(values) == len(labels) == len(order):
+        raise ValueError(f"{what} must have the names {listed(order)}; got {listed(labels)}")
+    return [values[name] for name in order]

@@ -158,6 +158,10 @@ def frame_of_columns(columns: Fields, backend: str = "pandas") -> Any:
     """
     import narwhals.stable.v2 as nw
 
+    from driftgames.core.checks import check_choice
+
+    check_choice("backend", backend, ("pandas", "polars", "pyarrow"))
+
     plain = {
         str(name): values.copy() if hasattr(values, "dtype") else list(values)
         for name, values in columns.items()

@@ -15,6 +15,7 @@ from driftgames.core.typing import Content
 KNOWN = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 """The bit generators of NumPy, the only ones that a file may name."""
 
+_SALT = int.from_bytes(b"driftgames")
 
 RandomState = int | np.random.Generator | None
 """A seed; a generator; or None, which stands for a seed from the system."""
@@ -25,6 +26,25 @@ def generator_of(random_state: RandomState) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(seed_of(random_state))
+
+
+def own_generator(random_state: RandomState) -> np.random.Generator:
+    """Return the generator itself, or a learner's own one from the seed.
+
+    Its numbers are others than those of ``default_rng(seed)``, from which a simulation may draw
+    the losses.
+
+    >>> own_generator(0).random() == np.random.default_rng(0).random()
+    False
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(own_sequence(seed_of(random_state)))
+
+
+def own_sequence(seed: int) -> np.random.SeedSequence:
+    """Return the seed of a learner's own stream, as `own_generator` describes."""
+    return np.random.SeedSequence([seed, _SALT])
 
 
 def check_generator(name: str, rng: object) -> np.random.Generator:

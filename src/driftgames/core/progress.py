@@ -39,7 +39,9 @@ def progress(
     ...     for _ in range(3):
     ...         advance(1)
     """
-    bar = _bar(description, total) if show else None
+    from driftgames.core.checks import check_flag  # it needs NumPy
+
+    bar = _bar(description, total) if check_flag("progress", show) else None
     if bar is None:
         yield lambda steps: None
         return

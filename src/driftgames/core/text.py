@@ -16,7 +16,9 @@ MOST_CHARACTERS = 300
 MOST_OF_A_MESSAGE = 2_000
 """A longer message is cut."""
 
-_NUMPY_SCALAR = re.compile(r"\bnp\.(?:\w+\(([^()]*)\)|(True|False)_)")
+_NUMPY_SCALAR = re.compile(
+    r"\bnp\.(?:void\((\(.*?\)), dtype=\[.*?\]\)|\w+\(([^()]*)\)|(True|False)_)"
+)
 
 
 def shown(value: object) -> str:
@@ -35,7 +37,9 @@ def shown(value: object) -> str:
         unit = "characters" if isinstance(value, str) else "bytes"
         return f"{value[: MOST_CHARACTERS // 2]!r}... ({len(value):,} {unit})"
     try:
-        text = _NUMPY_SCALAR.sub(r"\1\2", repr(value))
+        text = _NUMPY_SCALAR.sub(r"\1\2\3", repr(value))
+    except RecursionError:
+        return f"a {type(value).__name__} nested too deep to show"
     except ValueError:
         return f"a {type(value).__name__} with more digits than Python shows"
     return shorten(visible(text))

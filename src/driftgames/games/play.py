@@ -11,7 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.core.checks import check_distribution, check_integer, check_kind, check_vector
+from driftgames.core.checks import (
+    check_distribution,
+    check_flag,
+    check_integer,
+    check_kind,
+    check_vector,
+)
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.generators import generator_of
 from driftgames.core.progress import progress
@@ -78,6 +84,7 @@ def play(
     game = _rules_of(adversary, rules)
     generator = generator_of(rng)
     rounds = check_integer("horizon", horizon, least=1)
+    check_flag("record", record)
     rows: list[tuple[FloatArray, FloatArray]] = []
     watching = {} if observers is None else observers
     check_kind("observers", watching, Mapping)

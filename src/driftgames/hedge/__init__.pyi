@@ -12,9 +12,9 @@ from driftgames.hedge.mixture.expert_mixture import ExpertMixture as ExpertMixtu
 from driftgames.hedge.mixture.hindsight import BestCombination as BestCombination
 from driftgames.hedge.mixture.hindsight import best_combination as best_combination
 from driftgames.hedge.mixture.series import SeriesMixture as SeriesMixture
-from driftgames.hedge.registry import LEARNERS as LEARNERS
-from driftgames.hedge.rounds.base import ExpertLearner as ExpertLearner
-from driftgames.hedge.rounds.run import ExpertRun as ExpertRun
+from driftgames.hedge.named_learners import LEARNERS as LEARNERS
+from driftgames.hedge.rounds.expert_learner import ExpertLearner as ExpertLearner
+from driftgames.hedge.rounds.expert_run import ExpertRun as ExpertRun
 from driftgames.hedge.tracking.ada_fixed_share import AdaFixedShare as AdaFixedShare
 from driftgames.hedge.tracking.ada_normal_hedge_tv import AdaNormalHedgeTV as AdaNormalHedgeTV
 from driftgames.hedge.tracking.fixed_share import FixedShare as FixedShare

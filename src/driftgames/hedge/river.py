@@ -16,8 +16,8 @@ from driftgames.core.checks import needs_extra
 from driftgames.core.typing import FloatArray
 from driftgames.hedge.losses.loss_base import Loss, LossFunction, Range
 from driftgames.hedge.losses.make_loss import make_loss
-from driftgames.hedge.registry import LearnerChoice, make_learner
-from driftgames.hedge.rounds.base import ExpertLearner
+from driftgames.hedge.named_learners import LearnerChoice, make_learner
+from driftgames.hedge.rounds.expert_learner import ExpertLearner
 from driftgames.hedge.rounds.linearised import (
     charged_range,
     choose_linearised,

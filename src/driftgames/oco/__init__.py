@@ -8,8 +8,8 @@ which `driftgames.portfolio` has.
 """
 
 from driftgames._kernels.moments import match_moments
-from driftgames.oco.certificate import ContinuousCertificate, best_epsilon
 from driftgames.oco.coin_betting import CoinBetting
+from driftgames.oco.continuous_certificate import ContinuousCertificate, best_epsilon
 from driftgames.oco.continuous_hedge import ContinuousHedge
 from driftgames.oco.convex_set import ConvexSet
 from driftgames.oco.hit_and_run import HitAndRun

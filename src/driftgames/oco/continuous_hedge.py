@@ -14,7 +14,7 @@ from driftgames.core.generators import RandomState, seed_of
 from driftgames.core.schema import PAIR, Requirement, Schema, integer, made_as
 from driftgames.core.typing import Content, FloatArray
 from driftgames.core.units import Units
-from driftgames.oco.certificate import ContinuousCertificate
+from driftgames.oco.continuous_certificate import ContinuousCertificate
 from driftgames.oco.convex_set import ConvexSet
 from driftgames.oco.hit_and_run import HitAndRun
 from driftgames.oco.integration import FixedPopulation, Grid, Integration, Points, Precision

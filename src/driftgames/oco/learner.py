@@ -15,7 +15,7 @@ from driftgames.core.display import Fields
 from driftgames.core.schema import NUMBER, Schema, made_as
 from driftgames.core.state import Stateful, check_clock
 from driftgames.core.typing import Content, FloatArray
-from driftgames.oco.certificate import ContinuousCertificate
+from driftgames.oco.continuous_certificate import ContinuousCertificate
 from driftgames.oco.convex_set import ConvexSet
 
 LossT = TypeVar("LossT")

@@ -16,7 +16,7 @@ leaves it to AdaHedge how many of them to use. Both are from A. Beygelzimer, S. 
 
 from driftgames.online_boosting.adaboost_ol import AdaBoostOL
 from driftgames.online_boosting.adapters import ONLINE_BOOSTERS, make_booster
-from driftgames.online_boosting.base import OnlineBooster, VoteRun
 from driftgames.online_boosting.bbm import OnlineBBM
+from driftgames.online_boosting.online_booster import OnlineBooster, VoteRun
 
 __all__ = ["ONLINE_BOOSTERS", "AdaBoostOL", "OnlineBBM", "OnlineBooster", "VoteRun", "make_booster"]

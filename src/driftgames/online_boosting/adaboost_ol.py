@@ -13,7 +13,7 @@ from driftgames.core.schema import OBJECT, Schema, array_of
 from driftgames.core.state import check_arrays, nested, restore_nested
 from driftgames.core.typing import Content, FloatArray
 from driftgames.hedge import AdaHedge
-from driftgames.online_boosting.base import OnlineBooster
+from driftgames.online_boosting.online_booster import OnlineBooster
 
 LARGEST_VOTE = 2.0
 """The votes of the weak learners lie in [-2, 2]."""

@@ -12,8 +12,8 @@ from driftgames.core.checks import shown
 from driftgames.core.registry import choose
 from driftgames.core.typing import FloatArray, IntArray
 from driftgames.online_boosting.adaboost_ol import AdaBoostOL
-from driftgames.online_boosting.base import OnlineBooster
 from driftgames.online_boosting.bbm import OnlineBBM
+from driftgames.online_boosting.online_booster import OnlineBooster
 
 ONLINE_BOOSTERS: Mapping[str, Callable[[int, float], OnlineBooster]] = {
     "bbm": OnlineBBM,

@@ -10,7 +10,7 @@ from driftgames._kernels.sums import total
 from driftgames.core.checks import is_real, shown
 from driftgames.core.schema import NUMBER, Schema
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
-from driftgames.online_boosting.base import MOVES, WEIGHTS, OnlineBooster
+from driftgames.online_boosting.online_booster import MOVES, WEIGHTS, OnlineBooster
 from driftgames.potentials import MinimaxPotential
 
 

@@ -15,7 +15,7 @@ from driftgames.core.checks import check_integer, shown, unmask
 from driftgames.core.generators import seed_of
 from driftgames.core.typing import FloatArray
 from driftgames.online_boosting.adapters import drawn_times, make_booster, takes_weights
-from driftgames.online_boosting.base import OnlineBooster
+from driftgames.online_boosting.online_booster import OnlineBooster
 
 __all__ = ["PartialFitBoostingClassifier"]
 

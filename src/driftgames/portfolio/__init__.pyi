@@ -13,8 +13,8 @@ from driftgames.portfolio.limits import LimitedPortfolio as LimitedPortfolio
 from driftgames.portfolio.mean_reversion import OLMAR as OLMAR
 from driftgames.portfolio.mean_reversion import PAMR as PAMR
 from driftgames.portfolio.mixture import StrategyMixture as StrategyMixture
+from driftgames.portfolio.named_strategies import STRATEGIES as STRATEGIES
 from driftgames.portfolio.portfolio_run import PortfolioRun as PortfolioRun
-from driftgames.portfolio.registry import STRATEGIES as STRATEGIES
 from driftgames.portfolio.relatives import price_relatives as price_relatives
 from driftgames.portfolio.report import PortfolioReport as PortfolioReport
 from driftgames.portfolio.report import run as run

@@ -13,6 +13,7 @@ from driftgames.core.checks import (
     check_integer,
     check_positive,
     check_vector,
+    is_real,
     shown,
 )
 from driftgames.core.registry import choose
@@ -109,7 +110,7 @@ class LimitedPortfolio(PortfolioStrategy):
         random_state: int = 0,
     ) -> None:
         super().__init__(n_assets, cost=cost)
-        from driftgames.portfolio.registry import STRATEGIES
+        from driftgames.portfolio.named_strategies import STRATEGIES
 
         self._of = of
         self._random_state = check_integer("random_state", random_state, least=0)
@@ -183,7 +184,7 @@ class LimitedPortfolio(PortfolioStrategy):
         n = self._n_assets
         if max_share is None:
             return np.ones(n)
-        if np.ndim(max_share) == 0:
+        if is_real(max_share):
             return np.full(n, check_fraction("max_share", max_share))  # type: ignore[arg-type]
         caps = check_vector("max_share", max_share, n).copy()
         if not ((caps >= 0) & (caps <= 1)).all():

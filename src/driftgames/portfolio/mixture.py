@@ -75,7 +75,7 @@ class StrategyMixture(PortfolioStrategy):
         random_state: int = 0,
     ) -> None:
         super().__init__(n_assets, cost=cost)
-        from driftgames.portfolio.registry import STRATEGIES
+        from driftgames.portfolio.named_strategies import STRATEGIES
 
         names = [mix] if isinstance(mix, str) else list(mix)
         if not names or len(set(names)) < len(names):

@@ -17,6 +17,10 @@ LEAST, MOST = 1e-75, 1e75
 this range they are floats."""
 
 
+_DOUBLED, _TENFOLD = 2.0, 10.0
+"""No market more than doubles all assets, or multiplies one by ten, on each of several days."""
+
+
 def price_relatives(prices: npt.ArrayLike, *, before: npt.ArrayLike | None = None) -> FloatArray:
     """Return each day's prices over those of the day before.
 
@@ -46,7 +50,23 @@ def check_relatives(relatives: npt.ArrayLike, n_assets: int | None = None) -> Fl
     if n_assets is not None and matrix.shape[1] != n_assets:
         raise ValueError(f"relatives must have {n_assets} columns; got {matrix.shape[1]}")
     check_range("relatives", matrix, LEAST, MOST)
+    _check_no_prices(matrix)
     return np.ascontiguousarray(matrix)
+
+
+def _check_no_prices(matrix: FloatArray) -> None:
+    """Raise ValueError for what must be prices: relatives are near 1."""
+    if not matrix.size:
+        return
+    lowest, several = matrix.min(axis=0), matrix.shape[0] > 1
+    every, one = lowest.min(), lowest.max()
+    if every >= _TENFOLD or (several and (every > _DOUBLED or one >= _TENFOLD)):
+        asset = int(np.argmax(lowest))
+        raise ValueError(
+            f"relatives must be prices over those of the day before; asset {asset} would be "
+            f"multiplied by {lowest[asset]:g} or more every day; for a table of prices use "
+            "run(price_relatives(prices))"
+        )
 
 
 def check_spread(relatives: FloatArray, span: float) -> None:

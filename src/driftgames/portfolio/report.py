@@ -22,8 +22,8 @@ from driftgames.core.typing import Axes, Figure, FloatArray
 from driftgames.portfolio.best_in_hindsight import BestConstantRebalanced, best_constant_rebalanced
 from driftgames.portfolio.limits import LimitedPortfolio
 from driftgames.portfolio.mixture import StrategyMixture
+from driftgames.portfolio.named_strategies import STRATEGIES
 from driftgames.portfolio.portfolio_run import PortfolioRun
-from driftgames.portfolio.registry import STRATEGIES
 from driftgames.portfolio.relatives import check_relatives, missing_prices, price_relatives
 from driftgames.portfolio.strategy import PortfolioStrategy
 from driftgames.tables import Column, Table, counted

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from driftgames.core.checks import needs_extra
 from driftgames.core.registry import choose
-from driftgames.portfolio.registry import STRATEGIES
+from driftgames.portfolio.named_strategies import STRATEGIES
 from driftgames.portfolio.strategy import PortfolioStrategy
 
 with needs_extra(__name__, "skfolio"):

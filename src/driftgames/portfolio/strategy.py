@@ -15,6 +15,7 @@ from driftgames.certificates import RegretCertificate
 from driftgames.core.checks import (
     as_floats,
     check_between,
+    check_distribution,
     check_integer,
     check_number,
     check_range,
@@ -242,13 +243,16 @@ class PortfolioStrategy(Stateful):
         t = check_clock("t", state["t"])
         log_wealth = check_number("log_wealth", state["log_wealth"])
         quote = _quote_from(state["quote"], self._n_assets)
-        check_range("held", state["held"], 0.0, 1.0 + 1e-9)
+        if t:
+            check_distribution("held", state["held"], self._n_assets)
+        elif state["held"].any():
+            raise ValueError("held must be zeros before the first day")
         twin = self.copy()
+        twin._held = state["held"].copy()
         for name in self._array_names:
             check_range(name, state[name], -_LARGEST, _LARGEST)
             setattr(twin, f"_{name}", state[name].copy())
-        if not np.isfinite(twin.predict()).all():
-            raise ValueError("no portfolio follows from this state")
+        check_distribution("the next portfolio", twin.predict(), self._n_assets)
         self._t, self._log_wealth, self._held, self.quote = t, log_wealth, state["held"], quote
         for name in self._array_names:
             setattr(self, f"_{name}", state[name])

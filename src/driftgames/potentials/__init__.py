@@ -7,11 +7,11 @@ it registers itself by name, and every learner, booster and theorem test can use
 """
 
 from driftgames.potentials.backward_heat import BackwardHeat
-from driftgames.potentials.base import POTENTIALS, NoBoundError, Potential, normalise
 from driftgames.potentials.conditions import PotentialCheck, check_potential, require_potential
 from driftgames.potentials.exponential import Exponential
 from driftgames.potentials.minimax import MinimaxPotential
 from driftgames.potentials.normal_hedge_dt import NormalHedgeDT
+from driftgames.potentials.potential import POTENTIALS, NoBoundError, Potential, normalise
 from driftgames.potentials.recipe import RecipePotential
 from driftgames.potentials.two_norm import TwoNorm
 

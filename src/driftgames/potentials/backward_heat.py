@@ -20,7 +20,7 @@ from driftgames.potentials.compiled import (
     compile_kernels,
 )
 
-_LARGEST_X = 720.0  # G is beyond every float there
+_LARGEST_X = 760.0  # G is beyond one over the smallest float there
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,8 @@ class BackwardHeat(CompiledPotential):
         low, high = np.zeros(epsilons.shape), np.full(epsilons.shape, _LARGEST_X)
         for _ in range(64):  # G rises
             x = 0.5 * (low + high)
-            enough = scaled_kummer_all(x) * epsilons >= exp_all(-x)
+            # in logarithms: the products have few digits where epsilon is near the smallest floats
+            enough = x + np.log(scaled_kummer_all(x)) >= -np.log(epsilons)
             low, high = np.where(enough, low, x), np.where(enough, x, high)
         return np.asarray(np.sqrt(2.0 * rounds * high))
 

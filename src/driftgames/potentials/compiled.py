@@ -21,7 +21,7 @@ from driftgames._kernels.lanes import LANES, load, store
 from driftgames._kernels.templates import Part, as_part, instantiate
 from driftgames.core.checks import check_integer, check_vector
 from driftgames.core.typing import FloatArray
-from driftgames.potentials.base import Potential
+from driftgames.potentials.potential import Potential
 
 Theta = tuple[float, ...]
 Weight = Callable[[float, float, float, Theta], float]

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from driftgames.core.checks import check_horizons, check_integer
 from driftgames.core.display import Displayed, Fields
 from driftgames.core.typing import FloatArray
-from driftgames.potentials.base import NoBoundError, Potential
+from driftgames.potentials.potential import NoBoundError, Potential
 
 _NEAR = 8.0  # up to here positions are 1/8 apart
 _STEP = 1.0 / 8

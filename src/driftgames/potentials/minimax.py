@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from driftgames.core.checks import (
     as_floats,
+    check_flag,
     check_fractions,
     check_horizons,
     check_integer,
@@ -21,8 +22,8 @@ from driftgames.core.checks import (
     shown,
 )
 from driftgames.core.typing import FloatArray
-from driftgames.potentials.base import NoBoundError, Potential
 from driftgames.potentials.envelope import envelope
+from driftgames.potentials.potential import NoBoundError, Potential
 
 ChipLoss = Callable[[FloatArray], npt.ArrayLike]
 """The loss of chips at these final positions."""
@@ -32,6 +33,10 @@ TOLERANCE = 1e-9
 
 LARGEST_LAYER = 50_000_000
 """The largest number of positions in one layer; above it the common step is too small."""
+
+
+LARGEST_TABLE = 200_000_000
+"""The largest number of potentials and weights that ``keep_table`` holds: 1.6 GB."""
 
 
 class Layer(NamedTuple):
@@ -114,6 +119,8 @@ class MinimaxPotential(Potential):
         if not callable(self.loss):
             raise ValueError(f"loss must be a function; got {shown(self.loss)}")
         check_integer("horizon", self.horizon, least=1)
+        check_flag("keep_table", self.keep_table)
+        check_flag("snap", self.snap)
         moves = np.unique(check_vector("moves", list(self.moves)))
         if moves.size < 2:
             raise ValueError(f"moves must hold at least two numbers; got {shown(self.moves)}")
@@ -131,6 +138,12 @@ class MinimaxPotential(Potential):
         object.__setattr__(self, "_lattice", lattice)
         self._check_loss()
         if self.keep_table:
+            size = self.horizon**2 * int(lattice[-1] - lattice[0])
+            if size > LARGEST_TABLE:
+                raise ValueError(
+                    f"the table of this game would hold {size:,} numbers, and at most "
+                    f"{LARGEST_TABLE:,} are kept; use keep_table=False or a shorter horizon"
+                )
             self._table.extend(reversed(list(self.layers())))
 
     @classmethod

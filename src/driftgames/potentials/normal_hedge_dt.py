@@ -23,13 +23,13 @@ from driftgames.core.checks import (
     count_rounds_left,
 )
 from driftgames.core.typing import FloatArray
-from driftgames.potentials.base import POTENTIALS, NoBoundError
 from driftgames.potentials.compiled import (
     CompiledPotential,
     Kernels,
     Theta,
     compile_kernels,
 )
+from driftgames.potentials.potential import POTENTIALS, NoBoundError
 
 _EXACT_D = 1e-6  # below it, the rounding error of an exponent may exceed 1
 _SMALLEST_D = 1e-60  # two squares of positions differ so much over d t that one has all the weight

@@ -14,7 +14,7 @@ from driftgames._kernels.elementary import exp_all
 from driftgames._kernels.sums import matvec
 from driftgames.core.checks import as_floats, check_integer, shown
 from driftgames.core.typing import FloatArray
-from driftgames.potentials.base import NoBoundError, Potential
+from driftgames.potentials.potential import NoBoundError, Potential
 
 _CELLS = 4_000_000  # how many values of phi_T are held at a time
 

@@ -1,6 +1,7 @@
 """Contexts and advice: SquareCB and EXP4, their regressions by hand, their bounds, their files."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from driftgames.bandit import Exp4, PullLog, SquareCB, off_policy_value
@@ -219,3 +220,47 @@ def test_a_broken_matrix_in_a_file_is_refused(tmp_path, rewrite):
     rewrite(path, break_it)
     with pytest.raises(DocumentError, match="symmetric"):
         SquareCB.load(path)
+
+
+@pytest.mark.parametrize("make", [dict, pd.Series])
+def test_a_named_context_is_read_by_the_names_of_the_features(make, tmp_path):
+    named = SquareCB(3, feature_names=["age", "hour"], random_state=0)
+    plain = SquareCB(3, n_features=2, random_state=0)
+    log = PullLog(named)
+    rng = np.random.default_rng(1)
+    for age, hour in rng.normal(size=(30, 2)).tolist():
+        context = make({"hour": hour, "age": age})
+        pull = log.pull(context=context)
+        assert pull == plain.pull([age, hour])
+        log.update(pull[0], 0.5, pull[1], context)
+        plain.update(pull[0], 0.5, pull[1], [age, hour])
+    assert log.columns["context"][-1] == [age, hour]
+    named.save(tmp_path / "s.json")
+    assert SquareCB.load(tmp_path / "s.json") == named
+    with pytest.raises(ValueError, match="context must have the names age, hour; got age, day"):
+        named.pull(make({"age": 1.0, "day": 2.0}))
+    frame = pd.DataFrame({"hour": [1.0], "age": [2.0]})
+    with pytest.raises(ValueError, match="columns of contexts must be age, hour, in this order"):
+        named.run(frame, [[0.1, 0.2, 0.3]])
+    for bad in ([], "ab", ["a", "a"], [1, 2], ["a"]):
+        with pytest.raises(ValueError, match="feature_names must be 2 different strings"):
+            SquareCB(3, n_features=2, feature_names=bad)
+
+
+def test_advice_is_read_by_the_names_of_the_experts():
+    policy = Exp4(2, experts=["blind", "seer"], random_state=0)
+    advice = {"seer": [1.0, 0.0], "blind": [0.5, 0.5]}
+    wanted = policy.distribution([[0.5, 0.5], [1.0, 0.0]])
+    np.testing.assert_array_equal(policy.distribution(advice), wanted)
+
+
+def test_a_policy_with_contexts_has_a_certificate_of_its_promise(case):
+    make, play = case
+    policy = make(random_state=0)
+    with pytest.raises(ValueError, match="no round was played"):
+        policy.certificate()
+    policy.run(*play(30))
+    certificate = policy.certificate()
+    assert np.isnan(certificate.realised).all()
+    assert certificate.verdict in ("the regret is not known", "nothing is promised")
+    assert certificate.holds

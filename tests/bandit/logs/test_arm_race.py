@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from driftgames.bandit import ArmRace, ThompsonSampling
+from driftgames.certificates import ConfidenceSequence
 
 
 def test_the_best_arm_leaves_the_reach_in_at_most_delta_of_all_races_although_one_peeks():
@@ -17,6 +18,28 @@ def test_the_best_arm_leaves_the_reach_in_at_most_delta_of_all_races_although_on
                 lost += 1
                 break
     assert lost <= 0.2 * 60
+
+
+@pytest.mark.parametrize("n_arms", [2, 7])
+def test_the_arms_share_delta_equally(n_arms):
+    race, alone = ArmRace(range(n_arms), delta=0.2), ConfidenceSequence(0.2 / n_arms)
+    for loss in np.random.default_rng(0).random(50).tolist():
+        race.update(1, loss)
+        alone.update(loss)
+    assert tuple(race.intervals[1]) == (alone.low, alone.high)
+
+
+def test_no_interval_of_many_arms_ever_misses_in_more_than_delta_of_all_races():
+    missed, means = 0, np.linspace(0.2, 0.8, 12)
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        race = ArmRace(range(12), delta=0.3)
+        for _ in range(40):
+            for arm, loss in enumerate((rng.random(12) < means).astype(float).tolist()):
+                race.update(arm, loss)
+        low, high = race.intervals.T
+        missed += bool(((means < low) | (means > high)).any())
+    assert missed <= 0.3 * 60
 
 
 def test_a_test_that_peeks_with_normal_intervals_is_wrong_far_more_often():

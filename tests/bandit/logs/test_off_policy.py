@@ -9,6 +9,7 @@ from bench.off_policy import KINDS, bernstein, missing
 from driftgames.bandit import POLICIES, PullLog, ThompsonSampling, TsallisINF, off_policy_value
 from driftgames.bandit.logs.weighted_bets import best_sale, settle
 from driftgames.certificates import ConfidenceSequence
+from driftgames.core.display import frame_of_columns
 
 
 def play(policy, losses):
@@ -140,6 +141,9 @@ def test_a_frame_says_the_same_as_its_log(backend):
     frame = log.to_frame(backend)
     assert off_policy_value(frame, {"b": 1.0}) == off_policy_value(log, {"b": 1.0})
     assert off_policy_value(log, {"a": 1.0}) != off_policy_value(log, {"b": 1.0})
+    without = {name: column for name, column in log.columns.items() if name != "round"}
+    rows = frame_of_columns(without, backend)
+    assert off_policy_value(rows, {"b": 1.0}) == off_policy_value(log, {"b": 1.0})
 
 
 def test_gains_in_a_range_are_estimated_in_their_own_units():
@@ -390,9 +394,10 @@ def test_to_know_the_least_propensity_narrows_the_interval_by_a_third_of_bernste
 
 def test_a_least_propensity_that_the_log_denies_is_refused():
     log = uniform_log(np.random.default_rng(0), np.zeros((50, 4)))
-    with pytest.raises(ValueError, match=r"least_propensity is 0.5, and the log has a pull"):
+    refused = r"least_propensity is 0.5, and row \d+ of the log gives an arm of the target the p"
+    with pytest.raises(ValueError, match=refused):
         off_policy_value(log, {0: 1.0}, least_propensity=0.5)
-    with pytest.raises(ValueError, match=r"least_propensity is 0.5, and the log has a pull"):
+    with pytest.raises(ValueError, match=refused):
         off_policy_value(log, lambda past: {0: 1.0}, least_propensity=0.5)
     with pytest.raises(ValueError, match=r"least_propensity must lie in \(0, 1\]"):
         off_policy_value(log, {0: 1.0}, least_propensity=0)
@@ -406,3 +411,15 @@ def test_an_arm_that_is_never_drawn_does_not_matter_to_a_target_without_it():
     assert off_policy_value(log, {0: 1.0}, arms=[0, 1, 2]) == known
     never = off_policy_value(log, {2: 1.0}, arms=[0, 1, 2])
     assert (never.low, never.high) == (0.0, 1.0)
+
+
+def test_an_arm_that_is_never_drawn_makes_weights_of_any_size_possible():
+    losses = (np.random.default_rng(0).random((400, 2)) < 0.4).astype(float)
+    log = uniform_log(np.random.default_rng(1), losses)
+    mixed, arms = {0: 0.8, 2: 0.2}, [0, 1, 2]
+    unknown = off_policy_value(log, mixed, arms=arms)
+    log.columns["distribution"] = [[0.5, 0.5, 0.0]] * 400
+    assert off_policy_value(log, mixed, arms=arms) == unknown
+    for target in (mixed, {2: 1.0}):
+        with pytest.raises(ValueError, match=r"row 0 of the log gives .* the probability 0$"):
+            off_policy_value(log, target, arms=arms, least_propensity=0.5)

@@ -291,9 +291,11 @@ def test_a_saved_policy_remembers_how_late_losses_were(make, tmp_path, two_rates
 
 def test_a_pull_that_waits_through_a_run_is_counted_in_each_of_its_rounds(make):
     losses = np.random.default_rng(0).random((50, 3))
-    a, b = make(3, random_state=1), make(3, random_state=1)
-    a.pull()
+    a, b = make(3, random_state=2), make(3, random_state=2)
+    waiting, _ = a.pull()
     b.pull()
+    # of two equal pulls, a loss belongs to the one that waits longer
+    assert waiting != a.copy().pull()[0]
     a.run(losses)
     stream(b, losses, np.zeros(50, dtype=int))
     assert a.total_delay == 50

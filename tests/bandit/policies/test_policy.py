@@ -9,6 +9,7 @@ import pytest
 
 from driftgames._kernels.jit import scalar
 from driftgames.bandit import (
+    POLICIES,
     Adaptive,
     BernoulliArms,
     Exp3IX,
@@ -727,3 +728,40 @@ def test_what_cannot_be_an_arm_or_a_number_is_a_value_error_and_changes_nothing(
         with pytest.raises(ValueError, match=r"got|there is no arm|no pull"):
             call()
     assert policy == before
+
+
+@pytest.mark.parametrize("name", list(POLICIES))
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_simulation_with_the_seed_of_the_policy_is_independent_of_it(name, seed):
+    policy = POLICIES[name](2, 3000, seed, gains=True)
+    rng = np.random.default_rng(seed)
+    pulls = [0, 0]
+    for _ in range(3000):
+        arm, prob = policy.pull()
+        policy.update(arm, float(rng.random() < (0.3, 0.7)[arm]), prob)
+        pulls[arm] += 1
+    assert pulls[1] > 1.5 * pulls[0]
+
+
+def test_a_stream_has_a_certificate_of_its_promise():
+    policy = TsallisINF(3, random_state=0)
+    with pytest.raises(ValueError, match="no round was played"):
+        policy.certificate()
+    for _ in range(100):
+        arm, prob = policy.pull()
+        policy.update(arm, 0.5, prob)
+    certificate = policy.certificate()
+    assert certificate.holds
+    np.testing.assert_array_equal(certificate.promised, policy.bound(100, np.arange(1, 4) / 3))
+    assert certificate.words == (
+        "in expectation at most 0.703 worse per round than the best arm; what it was is not known"
+    )
+    with pytest.raises(ValueError, match="arm_losses and learner_loss must be given together"):
+        policy.certificate([1.0, 2.0, 3.0])
+
+
+def test_errors_of_python_name_a_public_class():
+    policy = TsallisINF(2, random_state=0)
+    for call in (lambda: policy.update(0, reward=1.0), lambda: policy.pull(seed=1)):
+        with pytest.raises(TypeError, match=r"^BanditPolicy\.(update|pull)\(\)"):
+            call()

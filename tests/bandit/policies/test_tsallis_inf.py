@@ -131,7 +131,7 @@ def test_the_variance_of_the_estimates_is_a_quarter_where_losses_are_at_the_ends
         policy = TsallisINF(2, reduced_variance=reduced, random_state=0)
         policy.run((rng.random((2000, 2)) < 0.5).astype(float))
         changes = []
-        for _ in range(2000):
+        for _ in range(8000):
             twin = policy.copy()
             arm, prob = twin.pull(rng)
             twin.update(arm, 1.0, prob)

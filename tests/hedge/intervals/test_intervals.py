@@ -197,11 +197,30 @@ def test_the_played_intervals_keep_their_theorem_where_the_plain_mean_level_brea
     found = hostile(AdaptiveIntervals(coverage, step_sizes=[1e-4]), 1500, misses=misses)
     assert found.holds
     assert found.realised[0] <= found.promised[0]
+    assert found.realised[0] == pytest.approx(coverage - found.coverage)
     # without the correction, a step size this small is missed in most rounds, or never
     monkeypatch.setattr(AdaptiveIntervals, "_budget", lambda self, t: 1e9)
     plain = hostile(AdaptiveIntervals(coverage, step_sizes=[1e-4]), 1500, misses=misses)
     if coverage < 0.99:  # 1 % of 1,500 rounds is within the bound
-        assert plain.realised[0] > found.promised[0]
+        assert (plain.realised[0] if misses else -plain.realised[0]) > found.promised[0]
+
+
+def test_an_exact_forecast_is_no_miss_of_the_certificate():
+    outcomes = np.random.default_rng(0).poisson(0.05, size=2000).astype(float)
+    run = AdaptiveIntervals(0.9).run(np.zeros(2000), outcomes)
+    assert run.coverage > 0.94  # the forecast alone covers so many
+    found = run.certificate()
+    assert found.holds
+    assert found.realised[0] == pytest.approx(0.9 - run.coverage)
+
+
+def test_outcomes_beyond_bounds_that_are_rounded_are_misses():
+    forecast, outcome = 0.2, 0.9
+    assert forecast + (outcome - forecast) < outcome  # by one unit in the last place
+    intervals = AdaptiveIntervals(0.5)
+    run = intervals.run(np.full(500, forecast), np.full(500, outcome))
+    assert intervals.certificate().holds
+    assert run.coverage >= 0.5 - intervals.certificate().promised[0]
 
 
 @tried(max_examples=60)

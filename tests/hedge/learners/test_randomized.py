@@ -138,3 +138,13 @@ def test_delta_is_checked(delta):
 def test_the_seed_is_checked():
     with pytest.raises(ValueError, match="random_state must be an integer >= 0"):
         RandomizedHedge(3, random_state=-1)
+
+
+def test_losses_drawn_with_the_seed_of_the_learner_are_independent_of_its_actions():
+    rng, learner = np.random.default_rng(0), RandomizedHedge(2, random_state=0)
+    actions, coins = [], []
+    for _ in range(400):
+        coins.append(rng.random() < 0.5)
+        actions.append(learner.action)
+        learner.update([0.5, 0.5])
+    assert abs(np.corrcoef(actions, coins)[0, 1]) < 0.2

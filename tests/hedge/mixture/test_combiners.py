@@ -209,7 +209,7 @@ def test_steps_have_the_bits_of_a_batch(settings, asleep):
         ([np.nan] * 5, 0.0, "a round needs at least one prediction"),
         ([1.0, 2.0], 0.0, r"x must be of shape \(5,\); got shape \(2,\)"),
         ([1.0, 2.0, 3.0, 4.0, "five"], 0.0, "x must be numbers"),
-        ([1.0, 2.0, 3.0, 4.0, 5.0], np.nan, "outcomes must be finite; got nan"),
+        ([1.0, 2.0, 3.0, 4.0, 5.0], np.inf, "outcomes must be finite; got inf"),
         ([1e200, 2.0, 3.0, 4.0, 5.0], -1e200, "so large that their losses overflow"),
         ([1.0, 2.0, 3.0, 4.0, 5.0], "six", "y must be numbers"),
     ],

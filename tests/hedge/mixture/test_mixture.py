@@ -24,7 +24,7 @@ from driftgames.hedge.losses.interval_losses import PinballLoss, SquareLoss
 from driftgames.hedge.losses.label_losses import LogLoss
 from driftgames.hedge.losses.make_loss import CustomLoss
 from driftgames.hedge.mixture.expert_mixture import ExpertMixture
-from driftgames.hedge.registry import make_learner
+from driftgames.hedge.named_learners import make_learner
 from driftgames.potentials import NormalHedgeDT, TwoNorm
 
 PARAMETER_FREE = sorted(set(LEARNERS) - {"exp"})  # which must know its horizon
@@ -394,3 +394,75 @@ def test_numbers_that_no_float_holds_are_refused():
         mixture.partial_fit([[10**400, 1.0]], [0.5])
     with pytest.raises(ValueError, match="X must be numbers that fit in a float64"):
         mixture.predict([[10**400, 1.0]])
+
+
+ROWS = np.array([[1.0, 2.0, 3.0], [2.0, 3.0, 5.0], [0.5, 2.5, 1.0], [2.0, 2.0, 4.0]])
+
+
+@pytest.mark.parametrize("make", [dict, pd.Series])
+def test_a_named_row_is_read_by_the_names_of_the_experts(make):
+    frame, y = pd.DataFrame(ROWS, columns=list("abc")), [1.5, 2.0, 1.0, 2.5]
+    whole, named = ExpertMixture(), ExpertMixture()
+    wanted = whole.predict_then_fit(frame, y)
+    found = []
+    for row, outcome in zip(ROWS, y, strict=True):
+        order = "abc" if not found else "cab"
+        found.append(named.step(make({name: row["abc".index(name)] for name in order}), outcome))
+    np.testing.assert_array_equal(found, wanted)
+    assert named.learner_.names == whole.learner_.names
+    assert named.feature_names_in_.tolist() == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="x must have the names a, b, c; got a, b, d"):
+        named.step(make({"a": 1.0, "b": 1.0, "d": 1.0}), 1.0)
+    plain = ExpertMixture().fit(ROWS, y)
+    with pytest.raises(ValueError, match="x has the names a, b, c, and the mixture was given none"):
+        plain.step(make({"a": 1.0, "b": 1.0, "c": 1.0}), 1.0)
+
+
+@pytest.mark.parametrize("settings", [{}, {"learner": "squint", "outcome_range": (0, 6)}])
+@pytest.mark.parametrize("missing", [[0], [1, 2], [3], [0, 1, 2, 3]])
+def test_a_round_without_an_outcome_is_predicted_and_not_learnt(settings, missing):
+    y = np.array([1.5, 2.0, 1.0, 2.5])
+    y[missing] = np.nan
+    gaps, plain, steps = (ExpertMixture(**settings) for _ in range(3))
+    found = gaps.predict_then_fit(ROWS, y)
+    known = ~np.isnan(y)
+    if known.any():
+        np.testing.assert_array_equal(found[known], plain.predict_then_fit(ROWS[known], y[known]))
+        assert gaps.learner_ == plain.learner_
+        assert gaps.total_loss_ == plain.total_loss_
+    else:
+        assert gaps.learner_.t == 0
+        np.testing.assert_allclose(found, ROWS.mean(axis=1), rtol=0.2)
+        with pytest.raises(ValueError, match="no round was played"):
+            gaps.report()
+    each = [steps.step(row, outcome) for row, outcome in zip(ROWS, y, strict=True)]
+    np.testing.assert_allclose(each, found, rtol=1e-12)
+    with pytest.raises(ValueError, match="NaN"):
+        ExpertMixture(**settings).fit(ROWS, y)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.full((2, 3), np.datetime64("2020-01-01")),
+        np.full((2, 3), np.timedelta64(3, "D")),
+        np.full((2, 3), b"1.5"),
+        np.full((2, 3), "1.5"),
+        np.full((2, 3), "1.5", dtype=object),
+        np.zeros((2, 3), dtype=[("a", float)]),
+        pd.DataFrame({"a": ["1.5", "2"], "b": [1.0, 2.0], "c": [1.0, 2.0]}),
+        pd.DataFrame(np.full((2, 3), np.datetime64("2020-01-01", "ns")), columns=list("abc")),
+    ],
+    ids=["dates", "spans", "bytes", "texts", "objects", "records", "frame", "frame of dates"],
+)
+def test_what_is_no_number_is_no_forecast(X):
+    mixture = ExpertMixture().fit(ROWS, [1.5, 2.0, 1.0, 2.5])
+    calls = {
+        "fit": lambda: ExpertMixture().fit(X, [1.0, 2.0]),
+        "partial_fit": lambda: mixture.partial_fit(X, [1.0, 2.0]),
+        "predict_then_fit": lambda: mixture.predict_then_fit(X, [1.0, 2.0]),
+        "predict": lambda: mixture.predict(X),
+    }
+    for call in calls.values():
+        with pytest.raises(ValueError, match="X must be numbers"):
+            call()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from driftgames.core.documents import DocumentError
-from driftgames.hedge import LEARNERS, Hedge, NormalHedge
+from driftgames.hedge import LEARNERS, AdaNormalHedge, Hedge, NormalHedge
 
 NAMES = list(LEARNERS)
 WITH_PRIOR = [name for name in NAMES if name != "normalhedge"]
@@ -455,8 +455,10 @@ def test_a_run_that_is_interrupted_leaves_the_state_unchanged(name, monkeypatch)
     learner = LEARNERS[name](3, 100)
     learner.run(_losses(21, 3))
     before = copy.deepcopy(learner)
-    monkeypatch.setattr("driftgames.hedge.rounds.base._CHUNK", 30)  # entries: ten rounds in a part
-    monkeypatch.setattr("driftgames.hedge.rounds.base.progress_bar", impatient)
+    monkeypatch.setattr(
+        "driftgames.hedge.rounds.expert_learner._CHUNK", 30
+    )  # entries: ten rounds in a part
+    monkeypatch.setattr("driftgames.hedge.rounds.expert_learner.progress_bar", impatient)
     with pytest.raises(KeyboardInterrupt):
         learner.run(_losses(40, 3))
     assert learner == before
@@ -650,3 +652,35 @@ def test_a_million_rounds_against_an_adversary_that_punishes_the_leaders(name):
         size += 16 * learner.n_actions * learner.t.bit_length()
     assert abs(len(pickle.dumps(learner)) - size) < 100  # integers and floats, no history
     assert learner.certificate().holds
+
+
+@pytest.mark.parametrize("make", [dict, pd.Series])
+def test_named_losses_are_read_by_the_names_of_the_actions(make):
+    named, plain = (AdaNormalHedge(names=["good", "bad", "ugly"]) for _ in range(2))
+    assert named.n_actions == 3
+    for _ in range(3):
+        named.update(make({"bad": 1.0, "ugly": 0.5, "good": 0.0}))
+        plain.update([0.0, 1.0, 0.5])
+    asleep = make({"ugly": True, "bad": False, "good": True})
+    named.update(make({"bad": 1.0, "ugly": 0.5, "good": 0.0}), awake=asleep)
+    plain.update([0.0, 1.0, 0.5], awake=[True, False, True])
+    assert named == plain
+    for wrong in ({"good": 0.0, "bad": 1.0}, {"good": 0.0, "bad": 1.0, "odd": 0.0}):
+        with pytest.raises(ValueError, match="losses must have the names good, bad, ugly; got goo"):
+            named.update(make(wrong))
+    assert named == plain
+
+
+def test_a_learner_without_names_takes_those_of_the_first_losses():
+    learner = Hedge(2)
+    with pytest.raises(ValueError, match="losses must lie in"):
+        learner.update({"red": 0.0, "blue": 2.0})
+    assert learner.names == ("0", "1")
+    learner.update({"red": 0.0, "blue": 1.0})
+    assert learner.names == ("red", "blue")
+    learner.update(pd.Series({"blue": 1.0, "red": 0.0}))
+    np.testing.assert_array_equal(learner.action_losses, [0.0, 2.0])
+    learner.update(pd.Series([0.0, 1.0]))  # numbers are no names
+    np.testing.assert_array_equal(learner.action_losses, [0.0, 3.0])
+    with pytest.raises(ValueError, match="n_actions or names must be given; got neither"):
+        Hedge()

@@ -13,7 +13,7 @@ from driftgames.hedge import (
     FixedShare,
     TwoExperts,
 )
-from driftgames.hedge.registry import make_learner
+from driftgames.hedge.named_learners import make_learner
 
 
 def weigh(R, C):

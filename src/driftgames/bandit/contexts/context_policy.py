@@ -12,9 +12,10 @@ import numpy.typing as npt
 from driftgames.bandit.contexts.context_run import ContextRun
 from driftgames.bandit.engines.engine import Engine
 from driftgames.bandit.pulls.pulling import ArmPuller
+from driftgames.bandit.runs.bandit_run import Recorder, nothing_promised
 from driftgames.bandit.runs.replay import check_matrix, losses_in
-from driftgames.bandit.runs.run import Recorder, nothing_promised
 from driftgames.bandit.types import Arm, Rounds
+from driftgames.certificates import Certificate
 from driftgames.core.checks import (
     as_floats,
     check_finite,
@@ -22,6 +23,8 @@ from driftgames.core.checks import (
     check_horizons,
     shown,
 )
+from driftgames.core.data_frames import by_name, column_names
+from driftgames.core.text import listed
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
 
@@ -39,7 +42,8 @@ class ContextEngine(Engine):
 class ContextPolicy(ArmPuller):
     """A player who sees a context before each pull, and the loss of the drawn arm after it.
 
-    `pull` takes the context and returns an arm with its probability; `update` takes both back, with
+    A context is an array, or a mapping or a Series with the names of its entries. `pull` takes the
+    context and returns an arm with its probability; `update` takes both back, with
     the loss and the same context. Feedback may come late and in any order. Everything else is as in
     `BanditPolicy`.
     """
@@ -72,6 +76,16 @@ class ContextPolicy(ArmPuller):
     def _bound(self, horizon: Rounds, epsilon: FloatArray) -> FloatArray:
         """Return the bound for losses in [0, 1] that all came at once."""
 
+    @property
+    @abstractmethod
+    def _best_rival(self) -> str:
+        """What the regret is to, in words."""
+
+    @property
+    @abstractmethod
+    def _row_names(self) -> tuple[Any, ...] | None:
+        """The names of the entries of a context; None if it has none."""
+
     def _rival_losses(self, contexts: FloatArray, losses: FloatArray) -> FloatArray:
         """Return the losses of the rivals in every round. Default: those of the arms."""
         return losses
@@ -83,7 +97,7 @@ class ContextPolicy(ArmPuller):
 
     def distribution(self, context: Any = None) -> FloatArray:
         """Return the probabilities of the arms for this context; reading changes nothing."""
-        seen = self._seen(context)
+        seen = self.read_context(context)
         with self._lock:
             self._engine.look(seen)
             return self._engine.distribution()
@@ -92,21 +106,21 @@ class ContextPolicy(ArmPuller):
         self, context: Any = None, rng: np.random.Generator | None = None
     ) -> tuple[Any, float]:
         """Draw an arm for this context; return it and its probability, which `update` needs."""
-        seen = self._seen(context)
+        seen = self.read_context(context)
         with self._lock:
             self._engine.look(seen)
             return super().pull(rng)
 
     def update(self, arm: Arm, loss: float, prob: float, context: Any = None) -> None:
         """Take the loss (or the gain) of a pull, with the context that it was made for."""
-        seen = self._seen(context)
+        seen = self.read_context(context)
         with self._lock:
             self._engine.look(seen)
             super().update(arm, loss, prob)
 
     def watch(self, arm: Arm, loss: float, prob: float, context: Any = None) -> None:
         """Learn from a pull of another policy; from then on nothing is promised."""
-        seen = self._seen(context)
+        seen = self.read_context(context)
         with self._lock:
             self._engine.look(seen)
             super().watch(arm, loss, prob)
@@ -119,6 +133,12 @@ class ContextPolicy(ArmPuller):
         It equals one `pull` and one `update` per round. An error leaves the policy as it was.
         """
         rows = check_matrix(losses, self._n_arms, None, self._units)
+        columns = column_names(contexts)
+        if columns is not None and self._row_names not in (None, columns):
+            raise ValueError(
+                f"the columns of contexts must be {listed(self._row_names or ())}, in this order; "
+                f"got {listed(columns)}"
+            )
         seen = as_floats("contexts", contexts)
         wanted = (rows.shape[0], *self.context_shape)
         if seen.shape != wanted:
@@ -153,6 +173,7 @@ class ContextPolicy(ArmPuller):
             rivals=self.rivals,
             rival_totals=rival_totals,
             caveat=self.caveat,
+            best_rival=self._best_rival,
         )
 
     # ---------------------------------------------------------------- what is promised
@@ -175,14 +196,29 @@ class ContextPolicy(ArmPuller):
             )
         return np.asarray(self._bound(*both) * self.width)
 
+    def certificate(self) -> Certificate:
+        """Return the bound on the regret of all rounds so far, without the regret.
+
+        A policy does not see what its rivals lost; the result of `run` has both.
+        """
+        with self._lock:
+            return Certificate.of_promise(
+                self.title,
+                self.t,
+                len(self.rivals),
+                self.bound,
+                caveat=self.caveat,
+                rival=self._best_rival,
+            )
+
     def __repr__(self) -> str:
         return f"<{self.title}: {self._n_arms} arms, {self.t} pulls>"
 
-    def _seen(self, context: Any) -> FloatArray:
+    def read_context(self, context: Any) -> FloatArray:
         """Return a context as numbers, or say why it is none."""
         if context is None:
             raise ValueError(f"{self.title} needs a context; got None")
-        seen = as_floats("context", context)
+        seen = as_floats("context", by_name("context", context, self._row_names))
         if seen.shape != self.context_shape:
             raise ValueError(f"a context must be of shape {self.context_shape}; got {seen.shape}")
         if not np.isfinite(seen).all():

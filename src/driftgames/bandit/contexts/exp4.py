@@ -104,7 +104,7 @@ class Exp4(ContextPolicy):
     >>> advice = np.stack([np.full((500, 3), 1 / 3), np.eye(3)[good]], axis=1)
     >>> run = Exp4(3, experts=["blind", "seer"], random_state=0).run(advice, losses)
     >>> round(run.learner_loss), run.rivals, run.rival_losses.round()
-    (14, ('blind', 'seer'), array([333.,   0.]))
+    (16, ('blind', 'seer'), array([333.,   0.]))
     >>> run.certificate().holds
     True
     """
@@ -146,6 +146,12 @@ class Exp4(ContextPolicy):
     @property
     def rivals(self) -> tuple[Any, ...]:
         """The experts."""
+        return self.experts
+
+    _best_rival = "the best expert"
+
+    @property
+    def _row_names(self) -> tuple[Any, ...]:
         return self.experts
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -9,11 +10,13 @@ import numpy as np
 
 from driftgames.bandit.contexts.context_policy import ContextPolicy
 from driftgames.bandit.contexts.square_engine import (
+    BONUSES,
+    DETERMINANT,
     GAMMA,
     INVERSE,
     MODELS,
+    START,
     SquareEngine,
-    squared_errors,
 )
 from driftgames.bandit.types import Arm, Rounds
 from driftgames.certificates.bounds import square_cb
@@ -22,10 +25,11 @@ from driftgames.core.checks import (
     check_flag,
     check_integer,
     check_positive,
+    shown,
 )
 from driftgames.core.generators import RandomState
 from driftgames.core.registry import choose
-from driftgames.core.schema import FLAG, POSITIVE, Schema, array_of, between, integer, one_of
+from driftgames.core.schema import FLAG, LIST, POSITIVE, Schema, array_of, between, integer, one_of
 from driftgames.core.typing import Content, FloatArray
 from driftgames.potentials import NoBoundError
 
@@ -49,8 +53,10 @@ class SquareCB(ContextPolicy):
     ----------
     n_arms, names, loss_range, gains, random_state
         As for `BanditPolicy`.
-    n_features : int
-        The length of a context.
+    n_features : int, optional
+        The length of a context. Default: the number of ``feature_names``.
+    feature_names : sequence of str, optional
+        The names in contexts that are mappings or Series.
     model : {"ridge", "logistic"}
         The regression. The logistic one is for losses that are mostly 0 or 1; nothing is promised
         of it.
@@ -83,12 +89,13 @@ class SquareCB(ContextPolicy):
     >>> losses = (rng.random(means.shape) < means).astype(float)
     >>> run = SquareCB(3, n_features=2, random_state=0).run(contexts, losses)
     >>> round(run.learner_loss), round(run.rival_losses.min())
-    (866, 1410)
+    (878, 1410)
     """
 
     _engine: SquareEngine
     _named_arguments: ClassVar[Schema] = {
         "n_features": integer(1),
+        "feature_names": LIST.or_null,
         "model": one_of(*MODELS),
         "greed": POSITIVE,
         "optimism": between(0.0, 1e6),
@@ -101,7 +108,8 @@ class SquareCB(ContextPolicy):
         self,
         n_arms: int | None = None,
         *,
-        n_features: int,
+        n_features: int | None = None,
+        feature_names: Sequence[str] | None = None,
         model: str = "ridge",
         greed: float = 100.0,
         optimism: float = 1.0,
@@ -116,7 +124,9 @@ class SquareCB(ContextPolicy):
         super().__init__(
             n_arms, names=names, loss_range=loss_range, gains=gains, random_state=random_state
         )
-        self.n_features = check_integer("n_features", n_features, least=1)
+        self.feature_names = _check_feature_names(feature_names, n_features)
+        count = n_features if self.feature_names is None else len(self.feature_names)
+        self.n_features = check_integer("n_features", count, least=1)
         self.model = model
         self.greed, self.ridge = check_positive("greed", greed), check_positive("ridge", ridge)
         self.optimism = check_between("optimism", optimism, 0.0, 1e6)
@@ -149,6 +159,12 @@ class SquareCB(ContextPolicy):
         """The arms: the best policy is at least as good as each of them."""
         return self.arms
 
+    _best_rival = "the best arm"
+
+    @property
+    def _row_names(self) -> tuple[str, ...] | None:
+        return self.feature_names
+
     @property
     def caveat(self) -> str:
         """The sense in which the bound holds."""
@@ -159,7 +175,7 @@ class SquareCB(ContextPolicy):
 
     def expected(self, context: Any) -> FloatArray:
         """Return the loss (or gain) that the regression expects of each arm."""
-        seen = self._seen(context)
+        seen = self.read_context(context)
         with self._lock:
             self._engine.look(seen)
             found = self._engine.expected()
@@ -168,11 +184,21 @@ class SquareCB(ContextPolicy):
     def _bound(self, horizon: Rounds, epsilon: FloatArray) -> FloatArray:
         if self.model != "ridge":
             raise NoBoundError("SquareCB has a bound with ridge regression alone")
-        numbers = self._engine.numbers
-        regret = squared_errors(numbers)
-        found = square_cb(self._n_arms, float(numbers[INVERSE]), float(numbers[GAMMA]), regret)
-        # gamma follows from the contexts, which are known until now
-        return np.where(horizon == self.t, float(found), np.inf)
+        found = np.inf
+        if self.t:
+            numbers = self._engine.numbers
+            start, grown, bonuses = numbers[[START, DETERMINANT, BONUSES]].tolist()
+            found = square_cb(
+                self.t,
+                self._n_arms,
+                total_inverse=float(numbers[INVERSE]),
+                last_gamma=float(numbers[GAMMA]),
+                largest_gamma=self.greed * math.sqrt(8.0 * self._n_arms * self.t / start),
+                regression=start + 0.25 * grown,
+                bonuses=bonuses,
+            ).item()
+        # gamma follows from contexts and draws, which are known until now
+        return np.where(horizon == self.t, found, np.inf)
 
     @classmethod
     def _schema(cls, arguments: Content) -> tuple[Schema, Schema]:
@@ -182,3 +208,19 @@ class SquareCB(ContextPolicy):
             return ours, state
         d = n_features + bool(arguments.get("intercept"))
         return ours, {**state, "memory": array_of(arms * (d + d * d))}
+
+
+def _check_feature_names(names: object, count: int | None) -> tuple[str, ...] | None:
+    """Return the names of the features, or say that they are no different strings."""
+    if names is None:
+        return None
+    given = list(names) if isinstance(names, list | tuple | np.ndarray) else []
+    if (
+        not given
+        or not all(isinstance(name, str) for name in given)
+        or len(set(given)) < len(given)
+        or (count is not None and len(given) != count)
+    ):
+        wanted = "" if count is None else f"{shown(count)} "
+        raise ValueError(f"feature_names must be {wanted}different strings; got {shown(names)}")
+    return tuple(map(str, given))

@@ -12,8 +12,8 @@ from driftgames.bandit.contexts.context_policy import ContextPolicy
 from driftgames.bandit.policies.policy import BanditPolicy
 from driftgames.bandit.pulls.logged import LoggedPulls
 from driftgames.bandit.pulls.pending import Queues, put, take
+from driftgames.bandit.runs.bandit_run import BanditRun, Recorder
 from driftgames.bandit.runs.replay import check_matrix, losses_in
-from driftgames.bandit.runs.run import BanditRun, Recorder
 from driftgames.bandit.types import Arm
 from driftgames.core.checks import check_flag, shown
 from driftgames.core.display import Displayed, Fields, Sketch
@@ -49,9 +49,9 @@ class PullLog(Displayed, LoggedPulls):
     ...     log.update(arm, 1.0 if arm == "red" else 0.0, prob)
     >>> log.to_frame().round(3)
        round    arm  propensity  loss
-    0      1  green       0.500   0.0
-    1      2    red       0.500   1.0
-    2      3    red       0.194   1.0
+    0      1    red       0.500   1.0
+    1      2  green       0.841   0.0
+    2      3  green       0.806   0.0
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class PullLog(Displayed, LoggedPulls):
         whole = self._distribution(context) if "distribution" in self.columns else None
         if isinstance(self.policy, ContextPolicy):
             arm, prob = self.policy.pull(context, rng)
-            self.columns["context"].append(np.asarray(context, dtype=np.float64).tolist())
+            self.columns["context"].append(self.policy.read_context(context).tolist())
         else:
             arm, prob = self.policy.pull(rng)
         put(self._waiting, (arm, prob), len(self))
@@ -125,7 +125,7 @@ class PullLog(Displayed, LoggedPulls):
         >>> log = PullLog(TsallisINF(2, random_state=0))
         >>> run = log.run([[0.0, 1.0]] * 200)
         >>> run.regret, len(log)
-        (6.0, 200)
+        (8.0, 200)
         """
         policy = self.policy
         if isinstance(policy, ContextPolicy):

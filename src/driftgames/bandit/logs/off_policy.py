@@ -38,6 +38,7 @@ from driftgames.core.checks import (
     check_interval,
     check_range,
     check_vector,
+    first_index,
     shown,
 )
 from driftgames.core.display import Displayed, Sketch
@@ -117,7 +118,7 @@ def off_policy_value(
 
     Parameters
     ----------
-    log : PullLog, or data frame with the columns round, arm, propensity and loss
+    log : PullLog, or data frame with the columns arm, propensity and loss
         All rounds must have their losses. The logging policy may have learnt: propensities may
         depend on the past in any way. A column ``distribution`` holds the probabilities of all
         arms, in the order of the log's policy or of ``arms``. It makes the interval narrower.
@@ -153,11 +154,11 @@ def off_policy_value(
     >>> log = PullLog(TsallisINF(2, random_state=0))
     >>> _ = log.run(losses)
     >>> print(off_policy_value(log, {1: 1.0}))
-    0.4618 per round, in [0.3191, 0.6434] with confidence 0.95; 5,000 rounds worth 189
+    0.5351 per round, in [0.3474, 0.6620] with confidence 0.95; 5,000 rounds worth 78
     >>> log = PullLog(TsallisINF(2, random_state=0), distributions=True)
     >>> _ = log.run(losses)
     >>> print(off_policy_value(log, {1: 1.0}))
-    0.4618 per round, in [0.3476, 0.6128] with confidence 0.95; 5,000 rounds worth 189
+    0.5351 per round, in [0.3569, 0.6487] with confidence 0.95; 5,000 rounds worth 78
     """
     columns = columns_of(log)
     low, high = check_interval("loss_range", loss_range)
@@ -201,25 +202,28 @@ def _largest_weights(
 ) -> FloatArray:
     """Return the largest weight that each pull could have had; infinity if it is not known."""
     largest = np.full(p.size, np.inf)
-    if least is not None:
-        largest = np.minimum(largest, chances.max(axis=1) / _check_least(least, chances, slots, p))
+    drawn = np.full(chances.shape, np.nan)  # the probabilities that are known
+    drawn[np.arange(p.size), slots] = p
     if "distribution" in columns:
-        whole = _check_distributions(columns["distribution"], known, slots, p)
+        drawn = _check_distributions(columns["distribution"], known, slots, p)
         ratios = np.full(chances.shape, np.inf)
-        np.divide(chances, whole, out=ratios, where=whole > 0)
+        np.divide(chances, drawn, out=ratios, where=drawn > 0)
         ratios[chances == 0] = 0.0
         largest = np.minimum(largest, ratios.max(axis=1))
+    if least is not None:
+        largest = np.minimum(largest, chances.max(axis=1) / _check_least(least, chances, drawn))
     return largest
 
 
-def _check_least(least: float, chances: FloatArray, slots: Sequence[int], p: FloatArray) -> float:
-    """Return the least propensity, or name a pull that had less."""
+def _check_least(least: float, chances: FloatArray, drawn: FloatArray) -> float:
+    """Return the least propensity, or name an arm of the target that had less in a round."""
     share = check_fraction("least_propensity", least)
-    below = (chances[np.arange(p.size), slots] > 0) & (p < share)
+    below = (chances > 0) & (drawn < share)
     if below.any():
+        where = first_index(below)
         raise ValueError(
-            f"least_propensity is {share:g}, and the log has a pull of the target with "
-            f"propensity {p[below][0]:g}"
+            f"least_propensity is {share:g}, and row {where[0]} of the log gives an arm of the "
+            f"target the probability {drawn[where]:g}"
         )
     return share
 

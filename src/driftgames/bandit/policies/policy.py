@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from driftgames.bandit.pulls.logged import columns_of
 from driftgames.bandit.pulls.pulling import ArmPuller
+from driftgames.bandit.runs.bandit_run import BanditRun, Recorder, nothing_promised
 from driftgames.bandit.runs.environments import Adaptive, Environment
 from driftgames.bandit.runs.replay import (
     DelayedReplay,
@@ -23,7 +24,6 @@ from driftgames.bandit.runs.replay import (
     losses_in,
     play,
 )
-from driftgames.bandit.runs.run import BanditRun, Recorder, nothing_promised
 from driftgames.bandit.types import Rounds
 from driftgames.certificates import Certificate
 from driftgames.core.checks import check_fractions, check_horizons, check_number, check_vector
@@ -53,6 +53,8 @@ class BanditPolicy(ArmPuller):
         Whether the numbers are gains; a loss is then minus a gain.
     random_state : int or np.random.Generator, optional
         The generator that draws the arms if `pull` is not given one. It is a part of the state.
+        A seed gives other numbers than ``np.random.default_rng`` of it, so that a simulation may
+        draw its losses with the same seed.
 
     Notes
     -----
@@ -231,22 +233,44 @@ class BanditPolicy(ArmPuller):
         """
         return np.asarray(self._promised_at(horizon, epsilon) * self.width)
 
-    def certificate(self, arm_losses: npt.ArrayLike, learner_loss: float) -> Certificate:
+    def certificate(
+        self, arm_losses: npt.ArrayLike | None = None, learner_loss: float | None = None
+    ) -> Certificate:
         """Return the epsilon-regret of all rounds so far beside the bound.
 
         It is for a stream; the result of `run` has a certificate of its own. The bound counts
-        the delays that happened, or the certificate says that nothing is promised.
+        the delays that happened, or the certificate says that nothing is promised. Without the
+        totals it has the bound alone: a policy sees the losses of drawn arms only.
 
         Parameters
         ----------
-        arm_losses : array of shape (K,)
+        arm_losses : array of shape (K,), optional
             The total loss of each arm in all rounds, in units of loss.
-        learner_loss : float
+        learner_loss : float, optional
             The total loss of the drawn arms in all rounds, with or without feedback.
         """
+        if arm_losses is None and learner_loss is None:
+            return Certificate.of_promise(
+                self.title,
+                self.t,
+                self._n_arms,
+                self.bound,
+                caveat=self.caveat,
+                rival="the best arm",
+            )
+        if arm_losses is None or learner_loss is None:
+            raise ValueError("arm_losses and learner_loss must be given together; got one")
         totals = check_vector("arm_losses", arm_losses, self._n_arms)
         own = check_number("learner_loss", learner_loss)
-        return Certificate.of_run(self.title, self.t, totals, own, self.bound, caveat=self.caveat)
+        return Certificate.of_run(
+            self.title,
+            self.t,
+            totals,
+            own,
+            self.bound,
+            caveat=self.caveat,
+            rival="the best arm",
+        )
 
     def _promised_at(self, horizon: npt.ArrayLike, epsilon: npt.ArrayLike) -> FloatArray:
         """Return the bound for losses in [0, 1]."""

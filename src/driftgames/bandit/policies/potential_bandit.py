@@ -14,8 +14,8 @@ from driftgames.bandit.engines import clock_kernels as clock
 from driftgames.bandit.engines.engine import Engine
 from driftgames.bandit.engines.exponential_engine import ExponentialEngine
 from driftgames.bandit.engines.uniform_kernels import take_uniform
-from driftgames.bandit.policies.conditions import BanditCheck, check_bandit_potential
 from driftgames.bandit.policies.policy import BanditPolicy
+from driftgames.bandit.policies.potential_check import BanditCheck, check_bandit_potential
 from driftgames.bandit.pulls.arms import check_arm, check_names, slots_of
 from driftgames.bandit.types import Arm, Rounds
 from driftgames.certificates.bounds import exp3_delayed, exp3_scheduled, theorem_5
@@ -96,7 +96,7 @@ class PotentialBandit(BanditPolicy):
     >>> policy = PotentialBandit(10, horizon=10_000, random_state=0)
     >>> arm, prob = policy.pull()
     >>> arm, prob
-    (6, 0.1)
+    (3, 0.1)
     >>> policy.update(arm, 1.0, prob)
     >>> bool(policy.distribution()[arm] < prob)
     True

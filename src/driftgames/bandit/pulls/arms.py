@@ -43,7 +43,7 @@ def check_arm(arm: Arm) -> Arm:
     try:
         twin = copy.deepcopy(arm)
         known = arm is not None and hash(arm) == hash(twin) and bool(arm == twin)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         known = False
     if not known:
         raise ValueError(

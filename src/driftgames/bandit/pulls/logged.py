@@ -19,14 +19,16 @@ class LoggedPulls:
 
 
 def columns_of(log: Any) -> Columns:
-    """Return the columns of a log, or of a data frame that has them."""
+    """Return the columns of a log, or of a data frame that has them; rows are rounds by default."""
     if isinstance(log, LoggedPulls):
         return log.columns
     frame = as_frame(log)
     if frame is None:
         raise ValueError(f"log must be a PullLog or a data frame; got {type(log).__name__}")
-    names = ("round", "arm", "propensity", "loss")
+    names = ("arm", "propensity", "loss")
     if missing := [name for name in names if name not in frame.columns]:
         raise ValueError(f"a log needs the columns {', '.join(names)}; missing: {missing}")
     optional = tuple(name for name in ("context", "distribution") if name in frame.columns)
-    return {name: frame[name].to_list() for name in (*names, *optional)}
+    rounds = {"round": list(range(1, len(frame) + 1))}  # a frame may have its own numbers
+    every = ("round", *names, *optional) if "round" in frame.columns else (*names, *optional)
+    return {**rounds, **{name: frame[name].to_list() for name in every}}

@@ -17,7 +17,7 @@ from driftgames.bandit.pulls.arms import check_names, shorten, slot_from, slots_
 from driftgames.bandit.pulls.pending import Gammas, Pending, pending_from, pending_rows, put, take
 from driftgames.bandit.types import Arm
 from driftgames.core.checks import check_between, check_flag, check_integer, is_real, shown
-from driftgames.core.generators import KNOWN, RandomState, check_generator, generator_of, put_back
+from driftgames.core.generators import KNOWN, RandomState, check_generator, own_generator, put_back
 from driftgames.core.schema import (
     FLAG,
     LIST,
@@ -55,7 +55,7 @@ class ArmPuller(Stateful):
         self._units = Units.of(loss_range, gains)
         # attributes that a stream reads in every round
         self._low, self._high, self._plain = self._units.low, self._units.high, self._units.plain
-        self.rng = generator_of(random_state)
+        self.rng = own_generator(random_state)
         self._n_ever, self._arms_changed = self._n_arms, False
         self._watched = 0
         self._pending: Pending = {}
@@ -343,6 +343,10 @@ class ArmPuller(Stateful):
             f"no pull of arm {shown(arm)} with probability {shown(prob)} waits for feedback: it "
             "was given already, or prob is not what pull returned"
         )
+
+
+for _method in (ArmPuller.pull, ArmPuller.update, ArmPuller.discard, ArmPuller.watch):
+    _method.__qualname__ = f"BanditPolicy.{_method.__name__}"  # what Python's errors name
 
 
 def _real(word: str, value: Any) -> float:

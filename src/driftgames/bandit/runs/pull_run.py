@@ -29,12 +29,15 @@ class PullRun(RegretRun):
         The total loss of the player at each checkpoint.
     caveat : str
         The sense in which the bound holds.
+    best_rival : str
+        What the regret is to, in words.
     """
 
     arms: tuple[Any, ...]
     drawn: ArmArray
     learner_totals: FloatArray
     caveat: str
+    best_rival: str = "the best arm"
 
     @property
     @abstractmethod
@@ -70,4 +73,5 @@ class PullRun(RegretRun):
             self.learner_loss,
             self.bound,
             caveat=self.caveat,
+            rival=self.best_rival,
         )

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from driftgames._kernels.ranges import all_inside
 from driftgames.bandit.engines.engine import Engine, check_losses
+from driftgames.bandit.runs.bandit_run import Recorder
 from driftgames.bandit.runs.environments import Adaptive, Environment, Oblivious
-from driftgames.bandit.runs.run import Recorder
 from driftgames.bandit.types import Addresses, ArmArray, Replay, Rounds
 from driftgames.core.checks import as_floats, check_integer, check_range, unmask
 from driftgames.core.typing import FloatArray

@@ -177,32 +177,58 @@ def tsallis_inf_rv(horizon: npt.ArrayLike, n_arms: int) -> FloatArray:
 
 
 def square_cb(
-    n_arms: int, total_inverse: float, last_gamma: float, regression: float
+    horizon: int,
+    n_arms: int,
+    *,
+    total_inverse: float,
+    last_gamma: float,
+    largest_gamma: float,
+    regression: float,
+    bonuses: float = 0.0,
 ) -> FloatArray:
     r"""Return the expected regret of SquareCB with gammas that never fall.
 
-    .. math:: 2N\sum_{t=1}^T \frac1{\gamma_t} + \frac{\gamma_T}4 R_T
+    .. math:: 2N\sum_{t=1}^T \frac1{\gamma_t} + \frac{\gamma_T}4
+              \Bigl(\sqrt{2R_T + 4\ln T} + \sqrt{\textstyle\sum_t b_t^2}\Bigr)^2 + \frac G{4T}
 
-    ``total_inverse`` is the sum of :math:`1/\gamma_t`, ``last_gamma`` is :math:`\gamma_T`, and
-    ``regression`` is :math:`R_T`, which bounds the regret of the regression in squared loss. In
-    each round the regret is at most :math:`2N/\gamma_t` and :math:`\gamma_t/4` times the expected
-    squared error of the regression at the drawn arm: Lem. 3 of D. Foster and A. Rakhlin, "Beyond
-    UCB" (ICML 2020). These errors sum to at most :math:`R_T` in expectation if the mean losses are
-    in the class of the regression.
+    ``total_inverse`` is the sum of :math:`1/\gamma_t`, ``last_gamma`` is :math:`\gamma_T`,
+    ``largest_gamma`` is a number G that no run of T rounds exceeds, ``regression`` is :math:`R_T`,
+    which bounds the regret of the regression in squared loss, and ``bonuses`` is the sum of the
+    squares of what is taken off its forecasts at the drawn arms. Derived, for losses in [0, 1] with
+    means :math:`f^*` in the class of the regression, from Lem. 3 of D. Foster and A. Rakhlin,
+    "Beyond UCB" (ICML 2020):
 
-    For the forecaster of Vovk (2001), and Azoury and Warmuth (2001), one for each arm, with losses
-    within 1/2 of their centre: :math:`R_T = \sum_a \lambda\|\theta_a\|^2
-    + \frac14\ln\det(I + \frac1\lambda\sum_t x_t x_t^\top)`. An optimistic regression that takes
-    :math:`b_t` off its forecast has :math:`(\sqrt{R_T} + \sqrt{\sum_t b_t^2})^2` in its place.
+    1. The expected regret of a round is at most :math:`2N/\gamma_t` and :math:`\gamma_t/4` times
+       the expected squared error of the forecasts at the drawn arm. Gamma is known before the
+       draw, so that it may depend on earlier rounds, and it never falls. So the expected regret is
+       at most that of :math:`2N\sum_t 1/\gamma_t + \frac{\gamma_T}4 E`, where E is the sum of the
+       squared errors.
+    2. Let :math:`e_t` be the errors of the regression and :math:`z_t` the noise of the losses. Then
+       :math:`\sum_t e_t^2 \le R_T + 2\sum_t e_t z_t`. The noise lies in an interval of length 1, so
+       :math:`\exp\sum_t (2 e_t z_t - \frac12 e_t^2)` is a supermartingale by Hoeffding's lemma, and
+       by Ville's inequality :math:`\sum_t e_t^2 \le 2R_T + 4\ln T`, but for a probability of
+       :math:`1/T^2`. In that case E is at most T, because forecasts and means are in [0, 1].
+    3. What is taken off adds to the root of E at most the root of its squares (Minkowski).
 
-    >>> float(square_cb(10, 25.0, 400.0, 2.0))
-    700.0
+    :math:`\gamma_T` depends on the drawn arms, so the expectation of :math:`\gamma_T E` is not that
+    of :math:`\gamma_T R_T`: this is the reason for the second step. For the forecaster of Vovk
+    (2001), and Azoury and Warmuth (2001), one for each arm, with losses within 1/2 of their centre,
+    :math:`R_T = \sum_a \lambda\|\theta_a\|^2
+    + \frac14\ln\det(I + \frac1\lambda\sum_t x_t x_t^\top)`.
+
+    >>> gammas = {"total_inverse": 25.0, "last_gamma": 400.0, "largest_gamma": 800.0}
+    >>> float(square_cb(10_000, 10, **gammas, regression=2.0).round(2))
+    4584.16
     """
+    rounds = check_integer("horizon", horizon, least=1)
     n = check_integer("n_arms", n_arms, least=1)
     inverse = check_between("total_inverse", total_inverse, 0.0, np.inf)
     gamma = check_between("last_gamma", last_gamma, 0.0, np.inf)
-    rest = check_between("regression", regression, 0.0, np.inf)
-    return np.asarray(2.0 * n * inverse + gamma / 4.0 * rest)
+    most = check_between("largest_gamma", largest_gamma, gamma, np.inf)
+    regret = check_between("regression", regression, 0.0, np.inf)
+    taken = check_between("bonuses", bonuses, 0.0, np.inf)
+    root = math.sqrt(2.0 * regret + 4.0 * math.log(rounds)) + math.sqrt(taken)
+    return np.asarray(2.0 * n * inverse + gamma / 4.0 * root**2 + most / (4.0 * rounds))
 
 
 def tsallis_inf_tracking(

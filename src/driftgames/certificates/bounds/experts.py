@@ -13,10 +13,12 @@ import numpy.typing as npt
 
 from driftgames.core.checks import (
     as_floats,
+    check_between,
     check_fraction,
     check_fractions,
     check_horizons,
     check_integer,
+    check_number,
     check_positive,
 )
 from driftgames.core.typing import FloatArray
@@ -102,9 +104,13 @@ def ada_normal_hedge_scaled(
     39.71
     """
     epsilons, mean = check_fractions("epsilon", epsilon), as_floats("spread", spread)
-    log_b = math.log1p(3 * log_growth)
-    clipped = scale - first_scale
-    return np.asarray(clipped + np.sqrt(3 * scale * mean * (log_b + np.log(1 / epsilons))))
+    scale = check_between("scale", scale, 0.0, math.inf)
+    first_scale = check_between("first_scale", first_scale, 0.0, scale)
+    log_b = math.log1p(3 * check_between("log_growth", log_growth, 0.0, math.inf))
+    # a product of two sizes under the root would leave the range of floats
+    ratio = mean / scale if scale > 0 else np.zeros_like(mean)
+    root = scale * np.sqrt(3 * ratio * (log_b + np.log(1 / epsilons)))
+    return np.asarray(scale - first_scale + root)
 
 
 def ada_hedge(
@@ -216,7 +222,9 @@ def boa_of_run(
     >>> boa_of_run([0.5, 1.0], **run, log_weight=0.5).round(2)
     array([7.77, 7.  ])
     """
-    epsilons = check_fractions("epsilon", epsilon)
+    epsilons, shares = check_fractions("epsilon", epsilon), check_fractions("shares", shares)
+    costs, widths = as_floats("costs", costs), as_floats("widths", widths)
+    log_weight = check_number("log_weight", log_weight)
     single = np.minimum.accumulate(costs + widths * (log_weight - np.log(shares)))
     spent = np.maximum.accumulate(costs + widths * log_weight)
     several = spent - np.maximum.accumulate(widths) * np.log(epsilons)

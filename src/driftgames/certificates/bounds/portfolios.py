@@ -34,6 +34,8 @@ from driftgames.core.checks import (
 )
 from driftgames.core.typing import FloatArray
 
+_MOST_SUMMED = 1_000_000  # rounds whose terms are added one by one
+
 
 def universal_portfolio(horizon: npt.ArrayLike, n_assets: int, cost: float = 0.0) -> FloatArray:
     r"""Return :math:`\ln\binom{T+n-1}{n-1} \le (n-1)\ln(T+1)`, for Cover's universal portfolio.
@@ -128,7 +130,14 @@ def soft_bayes(horizon: npt.ArrayLike, n_assets: int) -> FloatArray:
     118.9
     """
     rounds, n = check_horizons(horizon), check_integer("n_assets", n_assets, least=2)
-    eta = np.sqrt(math.log(n) / (2 * n * np.arange(1.0, rounds.max(initial=1) + 1)))
+    c = math.sqrt(math.log(n) / (2 * n))
+    summed = int(min(rounds.max(initial=1), _MOST_SUMMED))
+    eta = c / np.sqrt(np.arange(1.0, summed + 1))
     drift = -np.log1p(-eta)
     totals = np.cumsum(n * drift + drift / eta - 1.0)
-    return np.asarray(math.log(n) / eta[rounds - 1] + totals[rounds - 1])
+    # beyond, kappa - 1 is at most in proportion to eta, because it is convex and 0 at 0
+    kappa = drift[-1] / eta[-1]
+    rest = 2.0 * c * (np.sqrt(np.maximum(rounds, summed)) - math.sqrt(summed))
+    late = rest * (n * kappa + (kappa - 1.0) / eta[-1])
+    last = math.log(n) * np.sqrt(rounds) / c
+    return np.asarray(last + totals[np.minimum(rounds, summed) - 1] + late)

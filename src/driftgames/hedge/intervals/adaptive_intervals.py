@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from driftgames._kernels.elementary import log
 from driftgames._kernels.sums import dot
 from driftgames.certificates import CoverageCertificate
 from driftgames.core.checks import (
+    check_choice,
     check_fraction,
     check_integer,
     check_vector,
@@ -19,12 +21,12 @@ from driftgames.core.checks import (
 from driftgames.core.schema import LIST, SHARE, STRING, Schema, array_of, integer, one_of
 from driftgames.core.state import check_arrays, nested, restore_nested, same
 from driftgames.core.typing import Content, FloatArray
-from driftgames.hedge.intervals.error_window import ErrorWindow
-from driftgames.hedge.intervals.interval_learners import make_learners
 from driftgames.hedge.intervals.interval_player import IntervalPlayer
-from driftgames.hedge.intervals.level_record import ARRAYS, NUMBERS, LevelRecord
+from driftgames.hedge.intervals.level_record import ARRAYS, NUMBERS, ErrorWindow, LevelRecord
+from driftgames.hedge.learners.ada_hedge import AdaHedge
 from driftgames.hedge.losses.interval_losses import PinballLoss
-from driftgames.hedge.rounds.base import ExpertLearner
+from driftgames.hedge.named_learners import make_learner
+from driftgames.hedge.rounds.expert_learner import ExpertLearner
 from driftgames.hedge.rounds.linearised import distribution_of_awake, mix, play_linearised
 
 STEP_SIZES = tuple(0.001 * 2.0**k for k in range(8))
@@ -95,11 +97,12 @@ class AdaptiveIntervals(IntervalPlayer):
 
     While :math:`|E| \le H_t/2` nothing is corrected. Where :math:`E \ge H_t` the level is 0, the
     interval infinite and no outcome missed; where :math:`E \le -H_t` it is 1 and all are. So
-    :math:`|E| \le H_T + 1` on any outcomes, and the share of misses of the played intervals is
-    within :math:`(H_T + 1)/T` of :math:`\alpha`: it is the error integration of A. N. Angelopoulos,
+    :math:`|E| \le H_T + 1` on any outcomes: it is the error integration of A. N. Angelopoulos,
     E. J. Candès and R. J. Tibshirani, "Conformal PID control for time series prediction", NeurIPS
-    2023, Theorem 1. At a level of 1 the interval is the forecast alone, and it counts as a miss
-    even if the forecast is exact.
+    2023, Theorem 1. At a level of 1 the interval is the forecast alone, and E counts a miss even
+    if the forecast is exact. So the intervals miss a share of at most
+    :math:`\alpha + (H_T + 1)/T` on any outcomes, and of at least :math:`\alpha - (H_T + 1)/T` if
+    no forecast is exact.
     """
 
     VERSION = 2
@@ -124,8 +127,7 @@ class AdaptiveIntervals(IntervalPlayer):
         self._coverage = check_fraction("coverage", coverage)
         if self._coverage == 1.0:
             raise ValueError("coverage must be below 1; got 1")
-        if method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(METHODS)}; got {shown(method)}")
+        check_choice("method", method, METHODS)
         if method == "agaci" and learner is not None:
             raise ValueError(f"learner is for the method 'dtaci' alone; got {shown(learner)}")
         self._method, self._learner = method, learner
@@ -138,7 +140,7 @@ class AdaptiveIntervals(IntervalPlayer):
         self._record = LevelRecord(steps, alpha)
         self._errors = ErrorWindow(self._window)
         most = float(steps.max())
-        self._learners = make_learners(method, learner, n, self._coverage, most)
+        self._learners = _make_learners(method, learner, n, self._coverage, most)
 
     # ---------------------------------------------------------------- playing
 
@@ -173,7 +175,9 @@ class AdaptiveIntervals(IntervalPlayer):
         rank = self._errors.rank(score)
         missed = np.where(rank >= (1.0 - self._record.levels) * (n + 1), 1.0, 0.0)
         if self._method == "dtaci":
-            self._record.add_played(n > 0 and rank >= (1.0 - self._level()) * (n + 1))
+            # a level of 1 counts as a miss of an exact forecast, and so does a bound that rounds
+            beyond = n > 0 and rank >= (1.0 - self._level()) * (n + 1)
+            self._record.add_played(beyond or not low <= outcome <= high)
             self._learn_levels(1.0 - rank / (n + 1), missed)
         elif n:
             self._learn_bounds(forecast, outcome)
@@ -257,8 +261,9 @@ class AdaptiveIntervals(IntervalPlayer):
     def certificate(self) -> CoverageCertificate:
         r"""Return the distance of the shares of misses from their target beside its bounds.
 
-        The line "played" of "dtaci" is that of the intervals themselves, within
-        :math:`(H_T + 1)/T` as the class describes.
+        The line "played" of "dtaci" is the share of outcomes outside of their intervals less its
+        target, which is at most :math:`(H_T + 1)/T` as the class describes. The other lines are
+        distances to both sides, of levels: a level of 1 or more counts as a miss.
 
         The line "drawn" of "dtaci" is the mean share of misses if each round draws a step size
         from the learner's distribution. With :math:`a_{t,i} = \alpha_{t,i} - \alpha`, its sum
@@ -273,7 +278,7 @@ class AdaptiveIntervals(IntervalPlayer):
             if self._method == "dtaci":
                 names = ["played", *names, "drawn"]
                 drawn, moved = self._record.drawn_distance()
-                played = abs(self._record.share_played - self._alpha)
+                played = self._coverage - self.coverage
                 safe = (self._budget(float(self.t)) + 1.0) / self.t
                 realised = np.concatenate([[played], realised, [drawn]])
                 promised = np.concatenate([[safe], promised, [moved]])
@@ -314,3 +319,24 @@ class AdaptiveIntervals(IntervalPlayer):
         self._record.restore(state)
         self._learners = learners
         self._errors = ErrorWindow(self._window, scores.tolist())
+
+
+_FIXED_SHARE_ROUNDS = 500  # which the published parameters are tuned to
+
+
+def _make_learners(
+    method: str, name: str | None, n: int, coverage: float, largest_step: float
+) -> list[ExpertLearner]:
+    """Return one learner of the levels ("dtaci"), or two of the bounds ("agaci")."""
+    if method == "agaci":
+        return [AdaHedge(n, loss_range=None) for _ in range(2)]
+    alpha = 1.0 - coverage
+    most = max(alpha, 1.0 - alpha) * (1.0 + largest_step)
+    settings: dict[str, Any] = {"loss_range": (0.0, most)}
+    if isinstance(name, str) and name == "fixed-share":
+        spread = coverage * coverage * alpha**3 + alpha * alpha * coverage**3
+        rate = math.sqrt(
+            3 / _FIXED_SHARE_ROUNDS * (log(float(n * _FIXED_SHARE_ROUNDS)) + 2) / spread
+        )
+        settings |= {"rate": rate * most, "share": 0.5 / _FIXED_SHARE_ROUNDS}
+    return [make_learner("adanormalhedge.tv" if name is None else name, n, **settings)]

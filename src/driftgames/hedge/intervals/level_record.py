@@ -1,14 +1,57 @@
-"""The levels of all step sizes, and what was missed, covered and lost so far."""
+"""The state of players of intervals: the last errors, and the levels of all step sizes."""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, insort
+from collections.abc import Sequence
 
 import numpy as np
 
 from driftgames._kernels.sums import dot, total
 from driftgames.core.state import check_clock
 from driftgames.core.typing import Content, FloatArray
+
+
+class ErrorWindow:
+    """The last ``size`` errors in order of arrival, and sorted; all of them if ``size`` is None."""
+
+    def __init__(self, size: int | None, errors: Sequence[float] = ()) -> None:
+        self.size = size
+        self.errors = list(errors)
+        self._sorted = sorted(self.errors)
+
+    def __len__(self) -> int:
+        return len(self.errors)
+
+    @property
+    def largest(self) -> float:
+        """The largest error."""
+        return self._sorted[-1]
+
+    def rank(self, error: float) -> int:
+        """Return how many errors are smaller."""
+        return bisect_left(self._sorted, error)
+
+    def quantile(self, level: float, least: float | None = None) -> float:
+        """Return the quantile at one less ``level``; infinite if so few errors cannot resolve it.
+
+        Where the quantile lies below all errors, it is ``least``. Default: the least error.
+        """
+        k = math.ceil((1.0 - level) * (len(self._sorted) + 1))
+        if k > len(self._sorted):
+            return math.inf
+        if k < 1 and least is not None:
+            return least
+        return self._sorted[max(k, 1) - 1]
+
+    def add(self, error: float) -> None:
+        """Add an error; the oldest one leaves a full window."""
+        self.errors.append(error)
+        insort(self._sorted, error)
+        if self.size is not None and len(self.errors) > self.size:
+            del self._sorted[bisect_left(self._sorted, self.errors.pop(0))]
+
 
 ARRAYS = ("levels", "misses", "losses", "previous")
 """The parts of a state with one number per step size; ``previous`` is the last distribution."""
@@ -50,13 +93,8 @@ class LevelRecord:
 
     @property
     def excess(self) -> float:
-        """The misses of the played levels less their target."""
+        """The misses of the played levels less their target; a level of 1 misses always."""
         return float(self.numbers[_PLAYED]) - self._alpha * float(self.numbers[_T])
-
-    @property
-    def share_played(self) -> float:
-        """The share of misses of the played levels."""
-        return float(self.numbers[_PLAYED]) / self.t
 
     def add_losses(self, own: float, losses: FloatArray) -> None:
         """Add the loss of what was played, and that of each step size."""

@@ -73,7 +73,7 @@ class BOA(ScaleFreeLearner):
 
     def __init__(
         self,
-        n_actions: int,
+        n_actions: int | None = None,
         *,
         prior: npt.ArrayLike | None = None,
         loss_range: tuple[float, float] | None = (0.0, 1.0),

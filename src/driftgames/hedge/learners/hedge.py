@@ -15,7 +15,7 @@ from driftgames.core.checks import shown
 from driftgames.core.schema import Schema, made_as
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.learners.potential_kernels import compile_replay
-from driftgames.hedge.rounds.base import ExpertLearner, Floats
+from driftgames.hedge.rounds.expert_learner import ExpertLearner, Floats
 from driftgames.hedge.rounds.totals import close_round
 from driftgames.potentials import NormalHedgeDT, Potential, require_potential
 from driftgames.potentials.compiled import CompiledPotential, Theta
@@ -34,8 +34,8 @@ class Hedge(ExpertLearner):
 
     Parameters
     ----------
-    n_actions : int
-        N, at least 1.
+    n_actions : int, optional
+        N, at least 1. Default: the number of ``names``.
     potential : Potential, optional
         `Exponential`, `TwoNorm`, or your own. Default: `NormalHedgeDT()`.
     prior, loss_range, gains, dtype, names
@@ -51,6 +51,7 @@ class Hedge(ExpertLearner):
     >>> h.distribution()
     array([0.53280323, 0.10126953, 0.36592724])
     >>> print(h.certificate())
+    at most 2.22 worse per round than the best action; in fact 0.3
     NormalHedge.DT after 1 round: every bound holds
      epsilon  realised  promised     slack
        0.333     0.300     2.223     1.923
@@ -66,7 +67,7 @@ class Hedge(ExpertLearner):
 
     def __init__(
         self,
-        n_actions: int,
+        n_actions: int | None = None,
         potential: Potential | None = None,
         *,
         prior: npt.ArrayLike | None = None,

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from driftgames._kernels.distribution import draw
 from driftgames.certificates.bounds import theorem_2
 from driftgames.core.checks import check_fraction, check_fractions
-from driftgames.core.generators import RandomState, seed_of
+from driftgames.core.generators import RandomState, own_sequence, seed_of
 from driftgames.core.schema import NUMBER, Schema, integer
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.learners.hedge import Hedge
-from driftgames.hedge.rounds.base import Floats
+from driftgames.hedge.rounds.expert_learner import Floats
 from driftgames.potentials import Potential
 
 
@@ -31,8 +31,8 @@ class RandomizedHedge(Hedge):
 
     Parameters
     ----------
-    n_actions : int
-        N, at least 1.
+    n_actions : int, optional
+        N, at least 1. Default: the number of ``names``.
     potential : Potential, optional
         Default: `NormalHedgeDT()`.
     delta : float
@@ -61,7 +61,7 @@ class RandomizedHedge(Hedge):
 
     def __init__(
         self,
-        n_actions: int,
+        n_actions: int | None = None,
         potential: Potential | None = None,
         *,
         delta: float = 0.05,
@@ -128,6 +128,6 @@ class RandomizedHedge(Hedge):
 
     def _uniforms(self, count: int) -> FloatArray:
         """Return the next numbers in [0, 1); they follow from the seed and the clock."""
-        stream = np.random.PCG64(self._random_state)
+        stream = np.random.PCG64(own_sequence(self._random_state))
         stream.advance(self.t)
         return np.random.Generator(stream).random(count)

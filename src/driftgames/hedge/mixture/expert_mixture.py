@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 import threading
 import warnings
+from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -11,16 +14,16 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from driftgames.core.checks import as_floats, float_errors, unmask
+from driftgames.core.checks import as_floats, float_errors, shown, unmask
+from driftgames.core.data_frames import as_frame, by_name, labels_of
+from driftgames.core.text import listed
 from driftgames.core.typing import BoolArray, Content, FloatArray
 from driftgames.hedge.losses.loss_base import Loss, LossFunction, Range
 from driftgames.hedge.losses.make_loss import make_loss
 from driftgames.hedge.mixture.hindsight import CombinationCertificate, best_combination
-from driftgames.hedge.mixture.mixture_files import SavedMixture, check_outside
-from driftgames.hedge.mixture.mixture_game import MixtureGame
-from driftgames.hedge.mixture.mixture_input import check_experts, digest, is_outcomes, is_plain
-from driftgames.hedge.mixture.mixture_setup import new_game
-from driftgames.hedge.registry import LearnerChoice
+from driftgames.hedge.mixture.mixture_game import MixtureGame, new_game
+from driftgames.hedge.mixture.mixture_state import SavedMixture, check_outside
+from driftgames.hedge.named_learners import LearnerChoice
 
 __all__ = ["ExpertMixture", "LookAheadWarning"]
 
@@ -154,7 +157,7 @@ class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignor
         """
         X = unmask("X", X, missing=True)
         self._play(X, y, fresh=True)
-        self._fitted_rows = digest(np.asarray(X, dtype=np.float64))
+        self._fitted_rows = _digest(np.asarray(X, dtype=np.float64))
         return self
 
     def partial_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> ExpertMixture:
@@ -165,24 +168,36 @@ class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignor
     def predict_then_fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
         """Return the predictions, each made before its outcome is learnt.
 
-        Rounds are added to those played before, as with `partial_fit`.
+        Rounds are added to those played before, as with `partial_fit`. A round whose outcome is
+        NaN is predicted, and nothing is learnt from it.
         """
-        return self._play(X, y, fresh=None)
+        return self._play(X, y, fresh=None, gaps=True)
 
     def step(self, x: npt.ArrayLike, y: float) -> float:
         """Predict a round, then learn its outcome; return the prediction.
 
-        It gives the bits of `predict_then_fit` on a matrix of one row, without its overhead. An
-        error leaves the mixture as it was.
+        It gives the bits of `predict_then_fit` on a matrix of one row, without its overhead. A
+        mapping or a Series is read by the names of the experts; the first round may give them. If
+        the outcome is NaN, nothing is learnt. A failed call does not change the mixture.
         """
         with self.__dict__.setdefault("_lock", threading.RLock()):
             game = self.__dict__.get("game_")
+            named = None if type(x) is np.ndarray else labels_of(x)
+            if named is not None:
+                if game is not None and self._columns() is None:
+                    raise ValueError(
+                        f"x has the names {listed(named)}, and the mixture was given none before"
+                    )
+                x = by_name("x", x, None if game is None else self._columns())
             if game is None:
-                return float(self.predict_then_fit(np.asarray(x)[None], np.asarray(y)[None])[0])
+                rows, column = as_floats("x", x, missing=True)[None], as_floats("y", y)[None]
+                return float(self._play(rows, column, fresh=True, gaps=True, names=named)[0])
             row = as_floats("x", x)
             if row.shape != (game.n_experts,):
                 raise ValueError(f"x must be of shape ({game.n_experts},); got shape {row.shape}")
             outcome = y if type(y) is float else float(as_floats("y", y))
+            if math.isnan(outcome):
+                return float(game.predict(*self._experts(self.loss_, row[None]))[0])
             mixed = game.step(row, outcome, self.outside == "nearest")
             if mixed is None:  # the slow way names what is wrong
                 mixed = float(self._play_arrays(row[None], np.array([outcome]))[0])
@@ -203,6 +218,7 @@ class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignor
                 if one is not None:
                     return np.array([one])
         else:
+            _check_no_text(X)
             with float_errors("X", X):
                 rows = validate_data(
                     self,
@@ -211,7 +227,7 @@ class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignor
                     dtype=np.float64,
                     ensure_all_finite="allow-nan",
                 )
-        if len(rows) > 1 and digest(rows) == vars(self).get("_fitted_rows"):
+        if len(rows) > 1 and _digest(rows) == vars(self).get("_fitted_rows"):
             warnings.warn(
                 "predict looks ahead: fit has seen the outcomes of these rows; predict_then_fit "
                 "gives predictions that were made before",
@@ -245,15 +261,31 @@ class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignor
             best, self.total_loss_, first.realised, first.promised, self.learner_.t
         )
 
-    def _play(self, X: npt.ArrayLike, y: npt.ArrayLike, *, fresh: bool | None) -> FloatArray:
-        """Play rounds; ``fresh=None`` begins only where nothing was played before."""
+    def _play(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        *,
+        fresh: bool | None,
+        gaps: bool = False,
+        names: Sequence[str] | None = None,
+    ) -> FloatArray:
+        """Play rounds; ``fresh=None`` begins only where nothing was played before.
+
+        With ``gaps`` outcomes may be NaN. ``names`` are those of the experts of an array.
+        """
         with self.__dict__.setdefault("_lock", threading.RLock()):  # as that of a `Stateful`
             before = self.__dict__.copy()
             if fresh is None:
                 fresh = "game_" not in before
             try:
-                if not fresh and self._is_plain(X) and is_outcomes(y, len(X)):
-                    return self._play_arrays(X, y)
+                known = None
+                if gaps and np.isnan(column := as_floats("y", y)).any():
+                    known = ~np.isnan(column)
+                    y = np.where(known, column, 0.0)
+                if not fresh and self._is_plain(X) and _is_outcomes(y, len(X)):
+                    return self._play_arrays(X, y, known=known)
+                _check_no_text(X)
                 with float_errors("X and y", X):
                     rows, column = validate_data(
                         self,
@@ -264,7 +296,9 @@ class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignor
                         y_numeric=True,
                         ensure_all_finite="allow-nan",
                     )
-                return self._play_arrays(rows, column, fresh=fresh)
+                if names is not None:
+                    self.feature_names_in_ = np.array(names, dtype=object)
+                return self._play_arrays(rows, column, fresh=fresh, known=known)
             except Exception:
                 self.__dict__ = before
                 raise
@@ -274,25 +308,40 @@ class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignor
         return {name: value for name, value in state.items() if name != "_lock"}
 
     def _is_plain(self, X: object) -> TypeGuard[FloatArray]:
-        width = vars(self).get("n_features_in_")
-        return "feature_names_in_" not in vars(self) and is_plain(X, width)
+        """Whether these are rows of floats that need none of scikit-learn's checks."""
+        return (
+            "feature_names_in_" not in vars(self)
+            and type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.shape[0] > 0
+            and X.shape[1] == vars(self).get("n_features_in_")
+        )
 
     def _play_arrays(
-        self, rows: FloatArray, column: FloatArray, *, fresh: bool = False
+        self,
+        rows: FloatArray,
+        column: FloatArray,
+        *,
+        fresh: bool = False,
+        known: BoolArray | None = None,
     ) -> FloatArray:
-        """Play rounds of float64."""
+        """Play rounds of float64; where an outcome is not ``known``, only predict."""
         check_outside(self.outside)
-        if not fresh and len(rows) == 1:
+        if not fresh and len(rows) == 1 and known is None:
             row = np.ascontiguousarray(rows[0])
             mixed = self.game_.step(row, float(column[0]), self.outside == "nearest")
             if mixed is not None:
                 return np.array([mixed])
         loss = make_loss(self.loss, self.outcome_range, any_size=True) if fresh else self.loss_
-        outcomes = loss.check_outcomes(column)
+        outcomes = loss.check_outcomes(column if known is None else column[known])
         forecasts, awake = self._experts(loss, rows)
         # a user's own loss may still raise, and a batch may end in the middle
         game = self._new_game(loss, rows.shape[1]) if fresh else self.game_.copy()
-        predictions = game.play(forecasts, outcomes, awake)
+        if known is None:
+            predictions = game.play(forecasts, outcomes, awake)
+        else:
+            predictions = _play_known(game, forecasts, outcomes, awake, known)
         self.game_ = game
         return predictions
 
@@ -308,10 +357,76 @@ class ExpertMixture(SavedMixture, RegressorMixin, BaseEstimator):  # type: ignor
         )
 
     def _experts(self, loss: Loss, X: FloatArray) -> tuple[FloatArray, BoolArray | None]:
-        return check_experts(loss, X, to_nearest=self.outside == "nearest")
+        return _check_experts(loss, X, to_nearest=self.outside == "nearest")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # the experts bound the score
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _play_known(
+    game: MixtureGame,
+    forecasts: FloatArray,
+    outcomes: FloatArray,
+    awake: BoolArray | None,
+    known: BoolArray,
+) -> FloatArray:
+    """Play the rounds that are ``known``, whose ``outcomes`` these are, and predict the others."""
+    predictions, played = np.empty(len(known)), 0
+    ends = [*(np.flatnonzero(np.diff(known)) + 1), len(known)]
+    for first, end in zip([0, *ends], ends, strict=False):
+        rows, mask = forecasts[first:end], None if awake is None else awake[first:end]
+        if known[first]:
+            predictions[first:end] = game.play(rows, outcomes[played : played + end - first], mask)
+            played += end - first
+        else:
+            predictions[first:end] = game.predict(rows, mask)
+    return predictions
+
+
+def _is_outcomes(y: object, n: int) -> TypeGuard[FloatArray]:
+    """Whether these are ``n`` floats."""
+    return type(y) is np.ndarray and y.dtype == np.float64 and y.shape == (n,)
+
+
+def _check_no_text(X: object) -> None:
+    """Raise ValueError for texts, dates and records, which scikit-learn would read as numbers."""
+    frame = as_frame(X)
+    if frame is not None:
+        for name, kind in frame.schema.items():
+            if kind.is_temporal() or str(kind).startswith(("String", "Binary", "Categor", "Enum")):
+                raise ValueError(f"X must be numbers; the column {shown(name)} is of type {kind}")
+        return
+    try:
+        array = np.asarray(X)
+    except ValueError:  # ragged rows, of which scikit-learn says what is wrong
+        return
+    texts = array.dtype.kind == "O" and any(isinstance(each, str | bytes) for each in array.flat)
+    if texts or array.dtype.kind in "mMSUV":
+        raise ValueError(f"X must be numbers; got {shown(X)}")
+
+
+def _check_experts(
+    loss: Loss, X: FloatArray, *, to_nearest: bool
+) -> tuple[FloatArray, BoolArray | None]:
+    """Return checked predictions, and which experts are awake if any sleeps.
+
+    In the place of a missing prediction stands the lowest one of its row, without weight.
+    """
+    awake = ~np.isnan(X)
+    if awake.all():
+        filled, mask = X, None
+    else:
+        if not awake.any(axis=1).all():
+            row = int(np.argmin(awake.any(axis=1)))
+            raise ValueError(f"a round needs at least one prediction; row {row} has only NaN")
+        filled, mask = np.where(awake, X, np.nanmin(X, axis=1)[:, None]), awake
+    checked = loss.nearest if to_nearest else loss.check_predictions
+    return checked(filled), mask
+
+
+def _digest(rows: FloatArray) -> bytes:
+    """Return what tells rows from others."""
+    return hashlib.sha256(repr(rows.shape).encode() + np.ascontiguousarray(rows).tobytes()).digest()

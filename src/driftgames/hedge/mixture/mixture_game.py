@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from driftgames._kernels.jit import brief_kernel
 from driftgames._kernels.sums import vecmat
-from driftgames.core.checks import as_read_only
+from driftgames.core.checks import as_read_only, check_flag, shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.hedge.losses.loss_base import LOG, Loss, Slope
 from driftgames.hedge.mixture.combiners import COMBINERS, Combiners
-from driftgames.hedge.rounds.base import ExpertLearner
-from driftgames.hedge.rounds.linearised import distribution_of_awake, mix, play_linearised
+from driftgames.hedge.named_learners import LearnerChoice, make_learner
+from driftgames.hedge.rounds.expert_learner import ExpertLearner
+from driftgames.hedge.rounds.linearised import (
+    charged_range,
+    choose_linearised,
+    default_learner,
+    distribution_of_awake,
+    mix,
+    play_linearised,
+)
 from driftgames.hedge.rounds.scale_free import ScaleFreeLearner
 
 NO_DISTRIBUTIONS = np.empty((0, 0))
@@ -274,3 +283,50 @@ def _join(
     if awake is None:
         return heard, None
     return heard, np.hstack([awake, np.ones(columns.shape, dtype=np.bool_)])
+
+
+EXPERTS_SHARE = 0.5
+"""The share of the prior that the experts have; the combiners share the rest."""
+
+
+def new_game(
+    loss: Loss,
+    n: int,
+    *,
+    learner: LearnerChoice,
+    linearise: bool | None,
+    combiners: bool | None,
+    tracking: bool,
+    names: Sequence[str] | None,
+) -> MixtureGame:
+    """Return the game of ``n`` experts before its first round; see `ExpertMixture`."""
+    tracking = check_flag("tracking", tracking)
+    if tracking and callable(learner):
+        raise ValueError(f"tracking needs a learner by name; got {shown(learner)}")
+    linearised = choose_linearised(loss, False if tracking and linearise is None else linearise)
+    combined = (linearised or (tracking and loss.has_slope)) and learner is None
+    if combiners is not None:
+        combined = check_flag("combiners", combiners)
+        if combined and not loss.has_slope:
+            raise ValueError(f"combiners need a loss with a gradient; got {shown(loss)}")
+    settings: dict[str, Any] = {"tracking": True} if tracking else {}
+    if combined:
+        named = names or [str(i) for i in range(n)]
+        names = [*named, *(f"combiner: {name}" for name in COMBINERS)]
+        settings["prior"] = combined_prior(n)
+    player = make_learner(
+        default_learner(linearised and not tracking) if learner is None else learner,
+        n + (len(COMBINERS) if combined else 0),
+        loss_range=None if learner is None else charged_range(loss, linearised),
+        names=names,
+        **settings,
+    )
+    joined = Combiners(n, *loss.prediction_range) if combined else None
+    return MixtureGame(loss, player, joined, linearised)
+
+
+def combined_prior(n_experts: int) -> FloatArray:
+    """Return the prior of experts and combiners."""
+    rest = 1.0 - EXPERTS_SHARE
+    shares = [EXPERTS_SHARE / n_experts] * n_experts + [rest / len(COMBINERS)] * len(COMBINERS)
+    return np.array(shares)

@@ -170,7 +170,8 @@ class SeriesMixture(Stateful):
 
     def mixtures(self, key: Hashable = "") -> list[ExpertMixture]:
         """Return the mixtures of a series that have played; mixture c plays rounds c mod d + 1."""
-        return [each for each in self._turns[self._known(key)] if hasattr(each, "game_")]
+        made = [each for each in self._turns[self._known(key)] if hasattr(each, "game_")]
+        return [each for each in made if each.learner_.t]
 
     def _known(self, key: Hashable) -> str:
         """Return the key of a series that has played, or say that there is none."""

@@ -17,7 +17,7 @@ from driftgames._kernels.sums import dot, total
 from driftgames.core.checks import check_flag, shown
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.hedge.losses.loss_base import GIVEN, Loss, Range
-from driftgames.hedge.rounds.base import ExpertLearner
+from driftgames.hedge.rounds.expert_learner import ExpertLearner
 from driftgames.hedge.rounds.scale_free import ScaleFreeLearner
 
 

@@ -33,7 +33,7 @@ from driftgames._kernels.lanes import (
 from driftgames._kernels.ranges import all_inside
 from driftgames._kernels.templates import Part, as_part, instantiate
 from driftgames.core.typing import BoolArray, FloatArray
-from driftgames.hedge.rounds.base import ExpertLearner, Rows
+from driftgames.hedge.rounds.expert_learner import ExpertLearner, Rows
 from driftgames.hedge.rounds.totals import LEARNER, close_round
 
 State = tuple[FloatArray, FloatArray, FloatArray]

@@ -76,7 +76,7 @@ class AdaFixedShare(GapLearner):
 
     def __init__(
         self,
-        n_actions: int,
+        n_actions: int | None = None,
         *,
         share: float = 0.01,
         prior: npt.ArrayLike | None = None,

@@ -14,7 +14,7 @@ from driftgames.certificates import IntervalCertificate, bounds
 from driftgames.core.state import LAST_ROUND
 from driftgames.core.typing import Content, FloatArray
 from driftgames.hedge.learners.ada_normal_hedge import add_regrets, weigh_chip
-from driftgames.hedge.rounds.base import Rows
+from driftgames.hedge.rounds.expert_learner import Rows
 from driftgames.hedge.rounds.linearised_kernels import MixRounds, compile_mixing
 from driftgames.hedge.rounds.scale_free import ScaleFreeLearner
 from driftgames.hedge.rounds.seen_scale import HEADER, SCALE, clip_to_scale

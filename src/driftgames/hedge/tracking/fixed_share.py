@@ -54,7 +54,7 @@ class FixedShare(TwoPassLearner):
 
     def __init__(
         self,
-        n_actions: int,
+        n_actions: int | None = None,
         *,
         rate: float = 0.3,
         share: float = 0.01,

@@ -20,7 +20,7 @@ _LARGEST_LOSS = {np.dtype(np.float64): 1e290, np.dtype(np.float32): 1e30}
 
 def check_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     """Return a dtype, or say that it is neither float64 nor float32."""
-    with contextlib.suppress(TypeError):  # not a type
+    with contextlib.suppress(TypeError, RecursionError):  # not a type
         if (kind := np.dtype(dtype)) in _LARGEST_LOSS:
             return kind
     raise ValueError(f"dtype must be float64 or float32; got {shown(dtype)}")
@@ -45,15 +45,21 @@ def check_units(loss_range: tuple[float, float], gains: bool, dtype: np.dtype[An
     )
 
 
-def check_names(names: Sequence[str] | None, n_actions: int) -> tuple[str, ...] | None:
-    """Return one name per action, or say that their number is wrong."""
+def check_names(names: Sequence[str] | None, n_actions: int | None) -> tuple[str, ...] | None:
+    """Return one name per action, or say that their number is wrong; None is any number."""
     if names is None:
         return None
     given = None
     if isinstance(names, Sequence | np.ndarray) and not isinstance(names, str | bytes):
         given = list(names)
-    if given is None or len(given) != n_actions or not all(isinstance(x, str) for x in given):
-        raise ValueError(f"names must be {n_actions} strings; got {shown(names)}")
+    strings = given is not None and all(isinstance(x, str) for x in given)
+    if (
+        given is None
+        or not strings
+        or len(given) != (len(given) if n_actions is None else n_actions)
+    ):
+        count = "" if n_actions is None else f"{shown(n_actions)} "
+        raise ValueError(f"names must be {count}strings; got {shown(names)}")
     return tuple(map(str, given))
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from driftgames.bandit import PotentialBandit, check_bandit_potential, growth_of
-from driftgames.bandit.policies.conditions import _total_log_growth
 from driftgames.bandit.policies.finite_differences import (
     MOST_ROUNDS,
     Probe,
     probe_round,
     rounds_to_probe,
 )
+from driftgames.bandit.policies.potential_check import _total_log_growth
 from driftgames.potentials import Exponential, NoBoundError, NormalHedgeDT, Potential, TwoNorm
 
 

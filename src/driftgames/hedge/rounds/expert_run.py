@@ -14,7 +14,7 @@ from driftgames.core.display import Fields, Sketch
 from driftgames.core.typing import Axes, Figure
 
 
-class Player(Protocol):
+class PlayedLearner(Protocol):
     """What has played a run: an `ExpertLearner`."""
 
     @property
@@ -54,7 +54,7 @@ class ExpertRun(RegretRun):
         The distribution of each round, if ``distributions=True`` was given.
     """
 
-    learner: Player
+    learner: PlayedLearner
     names: tuple[str, ...] | None
     learner_losses: npt.NDArray[np.floating[Any]]
     regret_over_time: npt.NDArray[np.floating[Any]]

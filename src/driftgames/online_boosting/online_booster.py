@@ -15,6 +15,7 @@ from driftgames.core.checks import (
     check_integer,
     check_range,
     check_vector,
+    is_real,
     shown,
     unmask,
 )
@@ -124,7 +125,7 @@ class OnlineBooster(Stateful):
         ``predictions`` are those that the weak learners made before they saw the label.
         """
         h = self._check(predictions)
-        if label not in (-1, 1):
+        if not is_real(label) or label not in (-1, 1):
             raise ValueError(f"label must be -1 or 1; got {shown(label)}")
         with self._lock:
             moves = h * float(label)

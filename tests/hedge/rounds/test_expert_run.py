@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from driftgames.hedge import Hedge
-from driftgames.hedge.rounds import base
+from driftgames.hedge.rounds import expert_learner
 from driftgames.potentials import NormalHedgeDT
 
 
@@ -61,7 +61,7 @@ def test_weights_that_were_not_kept_cannot_be_drawn():
 
 
 def test_a_bad_row_of_a_later_part_is_named_by_its_number_in_the_matrix(monkeypatch):
-    monkeypatch.setattr(base, "_CHUNK", 4)  # two rows of two actions
+    monkeypatch.setattr(expert_learner, "_CHUNK", 4)  # two rows of two actions
     losses = np.full((9, 2), 0.5)
     losses[7, 1] = 1.5
     learner = Hedge(2)

@@ -11,21 +11,29 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.certificates import Certificate
-from driftgames.core.checks import as_floats, check_integer, check_range, shown, unmask
-from driftgames.core.data_frames import column_names
+from driftgames.core.checks import (
+    as_floats,
+    check_flag,
+    check_integer,
+    check_range,
+    check_text,
+    shown,
+    unmask,
+)
+from driftgames.core.data_frames import by_name, column_names, labels_of
 from driftgames.core.generators import check_generator
 from driftgames.core.progress import progress as progress_bar
 from driftgames.core.schema import FLAG, PAIR, STRING, Schema, array_of, integer, list_of, one_of
 from driftgames.core.state import LAST_ROUND, Stateful, check_arrays
 from driftgames.core.typing import BoolArray, Content, FloatArray, read_only
-from driftgames.hedge.rounds.checks import (
+from driftgames.hedge.rounds.expert_run import ExpertRun
+from driftgames.hedge.rounds.learner_checks import (
     check_dtype,
     check_names,
     check_prior,
     check_units,
     largest_loss,
 )
-from driftgames.hedge.rounds.run import ExpertRun
 from driftgames.hedge.rounds.totals import CLOCK, FLOOR, LEARNER
 
 Floats = npt.NDArray[np.floating[Any]]
@@ -40,8 +48,8 @@ class ExpertLearner(Stateful):
 
     Parameters
     ----------
-    n_actions : int
-        N, at least 1.
+    n_actions : int, optional
+        N, at least 1. Default: the number of ``names``.
     prior : array, optional
         The share of each action in the population. Default: uniform. The regret to an action
         grows with the logarithm of one over its share.
@@ -54,7 +62,8 @@ class ExpertLearner(Stateful):
         The type of losses, distributions and positions. Totals are always float64, because the
         regret is a small difference of totals.
     names : sequence of str, optional
-        The names of the actions. Default: their numbers.
+        The names of the actions. Default: their numbers, or the names in the first losses that
+        have them.
 
     Notes
     -----
@@ -74,7 +83,7 @@ class ExpertLearner(Stateful):
 
     def __init__(
         self,
-        n_actions: int,
+        n_actions: int | None = None,
         *,
         prior: npt.ArrayLike | None = None,
         loss_range: tuple[float, float] | None = (0.0, 1.0),
@@ -82,7 +91,11 @@ class ExpertLearner(Stateful):
         dtype: npt.DTypeLike = np.float64,
         names: Sequence[str] | None = None,
     ) -> None:
-        self._n_actions = check_integer("n_actions", n_actions, least=1)
+        self._names = check_names(names, n_actions)
+        if n_actions is None and self._names is None:
+            raise ValueError("n_actions or names must be given; got neither")
+        count = len(self._names or ()) if n_actions is None else n_actions
+        self._n_actions = check_integer("n_actions", count, least=1)
         self._dtype = check_dtype(dtype)
         if prior is not None and not self.takes_prior:
             raise ValueError(f"the theory of {type(self).__name__} has no prior; leave it out")
@@ -92,14 +105,17 @@ class ExpertLearner(Stateful):
                 f"loss_range must be (low, high), because the theory of {type(self).__name__} "
                 "needs it; AdaHedge's does not; got None"
             )
-        units = self._units = check_units(loss_range or (0.0, 1.0), gains, self._dtype)
+        # without a range 0 is the best number, so that a gain x is the loss -x to the bit
+        any_range = (-1.0, 0.0) if check_flag("gains", gains) else (0.0, 1.0)
+        units = self._units = check_units(
+            any_range if loss_range is None else loss_range, gains, self._dtype
+        )
         self._width, self._least = units.width, units.least
         self._is_bounded = loss_range is not None
         most = largest_loss(self._dtype)
         low, high = (units.low, units.high) if self._is_bounded else (-most, most)
         # an entry x is the loss (x - offset) * factor of the game, which is on [0, 1] if bounded
         self._scale = (low, high, units.best, 1.0 / units.span)
-        self._names = check_names(names, self._n_actions)
         self._cumulative = np.zeros(self._n_actions)
         self._totals = np.zeros(4)
         self._memory = np.zeros(self._memory_size)
@@ -153,10 +169,14 @@ class ExpertLearner(Stateful):
     def update(self, losses: npt.ArrayLike, *, awake: npt.ArrayLike | None = None) -> float:
         """Learn the losses of a round and return the learner's own loss.
 
-        ``awake`` marks the actions that take part in the round, for learners with ``sleeps``;
-        the entries of the other actions are ignored.
+        A mapping or a Series is read by the names of the actions; a learner without names takes
+        those of the first. ``awake`` marks the actions that take part in the round, for learners
+        with ``sleeps``; the entries of the other actions are ignored.
         """
-        row = self._as_floats(losses)
+        named = None if type(losses) is np.ndarray else labels_of(losses)
+        row = self._as_floats(
+            losses if named is None else by_name(self._units.plural, losses, self._names)
+        )
         if row.shape != (self._n_actions,):
             raise ValueError(
                 f"{self._units.plural} must be of shape ({self._n_actions},); got shape {row.shape}"
@@ -171,6 +191,8 @@ class ExpertLearner(Stateful):
             learner_loss, regret = self._round
             if not self._replay(row[None], mask, learner_loss, regret, self._no_distributions):
                 check_range(self._units.plural, row, *self._scale[:2])
+            if named is not None:
+                self._names = self._names or named
             return learner_loss.item() * self._width + self._least
         finally:
             lock.release()
@@ -199,7 +221,8 @@ class ExpertLearner(Stateful):
         mask = None if awake is None else self._check_awake(awake, matrix.shape)
         rounds = matrix.shape[0]
         learner_losses, regret = np.empty(rounds), np.empty(rounds)
-        played = np.empty((rounds if distributions else 0, self._n_actions), self._dtype)
+        kept_rounds = rounds if check_flag("distributions", distributions) else 0
+        played = np.empty((kept_rounds, self._n_actions), self._dtype)
         step = max(1, _CHUNK // self._n_actions)
         with self._all_or_nothing(), progress_bar("rounds", rounds, show=progress) as advance:
             first = self.t + 1
@@ -236,10 +259,10 @@ class ExpertLearner(Stateful):
 
     # ---------------------------------------------------------------- what has happened
 
-    def certificate(self) -> Certificate:
+    def certificate(self, *, unit: str = "") -> Certificate:
         """Return the realised epsilon-regret beside the bound, for every epsilon.
 
-        Both are in units of loss. [LS14, Thm. 2]
+        Both are in units of loss, whose name ``unit`` may be. [LS14, Thm. 2]
         """
         with self._lock:
             return Certificate.of_run(
@@ -250,6 +273,7 @@ class ExpertLearner(Stateful):
                 self._promise,
                 prior=self._prior,
                 caveat=self._caveat,
+                unit=check_text("unit", unit),
             )
 
     @property
@@ -431,7 +455,7 @@ class ExpertLearner(Stateful):
                 f"the theory of {type(self).__name__} has no sleeping actions; that of "
                 "AdaNormalHedge and of AdaHedge has"
             )
-        mask = np.asarray(unmask("awake", awake))
+        mask = np.asarray(unmask("awake", by_name("awake", awake, self._names)))
         if mask.dtype != np.bool_ or mask.shape != shape:
             raise ValueError(
                 f"awake must be truth values of shape {shape}; got {mask.dtype} of {mask.shape}"
