@@ -4,7 +4,7 @@ A line says where the rows come from, which column is the label, and which colum
 those that number the rows, and those that only someone who knows the label can know (leaks). Sets
 that their authors made up (simulations, invented customers) are not in the table. The lines were
 written before our booster was run on them. Two were taken out afterwards, because no other library
-learnt anything there (`bench.accuracy_tables.LEARNT`): the status of modeldata/check_times, and
+learnt anything there (`Kind.learnt` of `bench.measuring`): the status of modeldata/check_times, and
 ui of Ecdat/Benefits.
 """
 
@@ -28,6 +28,10 @@ class Source:
         The columns that are left out, with spaces between.
     above : float, optional
         Where the label is a number: the class is whether it is above this one.
+    is_number : bool
+        Whether the label is a number to predict, not a class.
+    most : int
+        A set of more rows is a sample of so many.
     """
 
     package: str
@@ -35,6 +39,8 @@ class Source:
     label: str = ""
     drop: str = ""
     above: float | None = None
+    is_number: bool = False
+    most: int = 100_000
 
 
 def _r(frame: str, label: str, drop: str = "", above: float | None = None) -> Source:

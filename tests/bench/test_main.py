@@ -81,4 +81,7 @@ def test_options_of_accuracy_reach_it_and_no_other_subject(tmp_path, monkeypatch
     assert seen["options"] == AccuracyOptions(sets="iris", only_report=True)
     done = CliRunner().invoke(app, ["hedge", "--only-report"])
     assert done.exit_code == 2
-    assert "--only-report is for accuracy; got SUBJECT 'hedge'" in " ".join(done.output.split())
+    assert (
+        "--only-report is for accuracy, large, tuned, regression; got SUBJECT 'hedge'"
+        in " ".join(done.output.split())
+    )
