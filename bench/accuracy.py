@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from bench.accuracy_options import AccuracyOptions
 from bench.accuracy_page import write_page
-from bench.accuracy_tables import TITLE, Facts, Report
+from bench.accuracy_tables import HEADING, TITLE, Facts, Report
 from bench.harness import Tell, silent
 from bench.libraries import LIBRARIES, OURS, Library
 from bench.measuring import CLASSES, Kind, measure
@@ -50,8 +50,8 @@ class Study:
         What is measured.
     splits : sequence of int
         The seeds of the splits.
-    title : str
-        What the sets of a half are called.
+    heading, title : str
+        What all sets are called, and those of a half.
     notes : tuple of str
         What the first table says below.
     more : callable
@@ -64,6 +64,7 @@ class Study:
     quick: Collection[str] = QUICK
     kind: Kind = CLASSES
     splits: Sequence[int] = SPLITS
+    heading: str = HEADING
     title: str = TITLE
     notes: tuple[str, ...] = ()
     more: Callable[[Report], list[Table]] = _no_tables
@@ -156,7 +157,14 @@ def compare(
         tasks = plan(facts, libraries, study.splits, file.rows())
         fill(file, tasks, tell, table=study.table, kind=study.kind)
     report = Report(
-        file.rows(), facts, libraries, study.splits, study.kind, study.table, study.title
+        file.rows(),
+        facts,
+        libraries,
+        study.splits,
+        study.kind,
+        study.table,
+        study.heading,
+        study.title,
     )
     notes += _stale(report)
     if unlearnt := report.unlearnt():

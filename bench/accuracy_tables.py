@@ -24,8 +24,8 @@ SUMS: Titles = {
 }
 """What is summed over the sets; times are of the processor, if not said otherwise."""
 
-TITLE = "the sets to {} on"
-"""What the sets of a half are called."""
+HEADING, TITLE = "the sets", "the sets to {} on"
+"""What all sets are called, and those of a half."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class Report:
     splits: Sequence[int]
     kind: Kind = CLASSES
     table: Mapping[str, Source] = field(default_factory=lambda: TABLE)
+    heading: str = HEADING
     title: str = TITLE
 
     def tables(self) -> list[Table]:
@@ -157,7 +158,7 @@ class Report:
                     half(name),
                 )
             )
-        table = Table("the sets", columns, tuple(lines), name="sets")
+        table = Table(self.heading, columns, tuple(lines), name="sets")
         return table if any(table.column("classes")) else table.without({"classes", "majority, %"})
 
     def _ranks(

@@ -45,6 +45,7 @@ def run(
         with_two_threads(one),
         quick=QUICK,
         splits=(0,),
+        heading="the large sets",
         title="the large sets to {} on",
         more=cost_tables,
     )

@@ -56,7 +56,7 @@ def test_a_quick_run_compares_small_parts_with_one_thread_and_two(tmp_path, monk
     monkeypatch.setattr(large, "QUICK_ROWS", 300)
     options = AccuracyOptions(results=tmp_path / "rows.jsonl")
     tables = {table.title: table for table in large.run(quick=True, options=options)}
-    assert set(tables["the sets"].column("rows")) == {300}
+    assert set(tables["the large sets"].column("rows")) == {300}
     ranks = tables["mean ranks on the large sets to report on"]
     assert ranks.column("library") == ["ours", "other"]
     costs = tables["threads and memory on the large sets to report on"]
