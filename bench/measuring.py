@@ -37,6 +37,15 @@ Titles = Mapping[str, tuple[str, str]]
 """Of a figure: its name in a row of the file, its title, and how numbers are written."""
 
 
+SUMS: Titles = {
+    "fit": ("fits, s", ",.1f"),
+    "fit_wall": ("on the wall, s", ",.1f"),
+    "predict": ("predictions, s", ",.2f"),
+    "size": ("models", "B"),
+}
+"""What is summed over the sets; times are of the processor, if not said otherwise."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """What is measured of a fitted model, and how tables show it.
@@ -54,6 +63,8 @@ class Kind:
         would give, by one of these measures.
     means : mapping
         What is shown beside the ranks: means over the sets.
+    sums : mapping
+        What is summed over the sets.
     is_relative : bool
         Whether a library is behind the best by a share rather than by a difference.
     """
@@ -63,6 +74,7 @@ class Kind:
     measures: Titles
     learnt: Mapping[str, float]
     means: Titles = field(default_factory=dict)
+    sums: Titles = field(default_factory=lambda: SUMS)
     is_relative: bool = False
 
 

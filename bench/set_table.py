@@ -173,3 +173,69 @@ LARGE: dict[str, Source] = {
     "hidden layer": Source("made", "network", most=MILLION),
 }
 """Large sets by their names; those of `TABLE` have the same name here."""
+
+
+def _n(frame: str, label: str, drop: str = "") -> Source:
+    return _r(frame, label, drop, is_number=True, most=300_000)
+
+
+_VOTES = "r1 r2 r3 r4 r5 r6 r7 r8 r9 r10"  # the shares of each mark
+_LOAN = (  # what follows from the rate, or is known afterwards
+    "emp_title grade sub_grade installment loan_status balance paid_total paid_principal "
+    "paid_interest paid_late_fees"
+)
+
+NUMBERS: dict[str, Source] = {
+    # 20,000 to 300,000 rows
+    "minutes late": _n("nycflights13/flights", "arr_delay", _DELAYS),
+    "births by state": _n("mosaicData/Birthdays", "births", "date"),
+    "stars for films": _n("dslabs/movielens", "rating", "movieId"),
+    "marks for lecturers": _n("lme4/InstEval", "y"),
+    "hourly earnings": _n("AER/CPSSW8", "earnings"),
+    "film ratings": _n("ggplot2movies/movies", "rating", f"title {_VOTES}"),
+    "diamond prices": _n("ggplot2/diamonds", "price"),
+    "incomes": _n("stevedata/gss_wages", "realrinc"),
+    "graduates' earnings": _n("causaldata/scorecard", "earnings_med", "unitid inst_name"),
+    "wages of 1988": _n("AER/CPS1988", "wage"),
+    "temperatures": _n("nycflights13/weather", "temp", "year time_hour dewp"),  # follows from dewp
+    "food budgets": _n("Ecdat/BudgetFood", "wfood"),
+    "wives' hours": _n("Ecdat/HI", "whrswk", "wght"),
+    # 2,000 to 20,000 rows
+    "storm winds": _n("dplyr/storms", "wind", "name status category"),  # classes of winds
+    "earnings of 1978": _n("DAAG/cps1", "re78"),
+    "hotel rates": _n("modeldata/hotel_rates", "avg_price_per_room", "arrival_date"),
+    "package checks": _n("modeldata/check_times", "check_time"),
+    "life expectancy": _n("dslabs/gapminder", "life_expectancy"),
+    "deliveries": _n("modeldata/deliveries", "time_to_delivery"),
+    "interest rates": _n("openintro/loans_full_schema", "interest_rate", _LOAN),
+    "ten miles": _n("mosaicData/TenMileRace", "time", "net"),  # net: the time from the start line
+    "Texan houses": _n("ggplot2/txhousing", "median", "volume date"),  # volume: sum of prices
+    "births by day": _n("mosaicData/Births", "births", "date"),
+    "school maths": _n("mlmRev/Hsb82", "mAch"),
+    "computer prices": _n("Ecdat/Computers", "price"),
+    "train riders": _n("modeldata/Chicago", "ridership", "date"),
+    "air fares": _n("wooldridge/airfare", "fare", "id lfare ldist ldistsq lpassen"),
+    "log wages": _n("Ecdat/Wages", "lwage"),
+    "Canadian wages": _n("carData/SLID", "wages"),
+    "college grades": _n("wooldridge/gpa2", "colgpa", "hsizesq"),
+    "London exams": _n("mlmRev/Exam", "normexam", "student"),
+    "Atlantic wages": _n("ISLR/Wage", "wage", "logwage"),
+    "Ames prices": _n("modeldata/ames", "Sale_Price"),
+    "Dutch language": _n("MASS/nlschools", "lang"),
+    # fewer than 2,000
+    "Saratoga prices": _n("mosaicData/SaratogaHouses", "price"),
+    "birth weights": _n("mosaicData/Gestation", "wt", "id plurality outcome date"),
+    "concrete": _n("modeldata/concrete", "compressive_strength"),
+    "earthquakes": _n("datasets/quakes", "mag"),
+    "Sacramento prices": _n("modeldata/Sacramento", "price", "zip"),
+    "radon": _n("HLMdiag/radon", "log.radon"),
+    "car prices": _n("modeldata/car_prices", "Price"),
+    "graduation rates": _n("ISLR/College", "Grad.Rate"),
+    "heat of biomass": _n("modeldata/biomass", "HHV", "sample dataset"),
+    "body weights": _n("openintro/bdims", "wgt"),
+    "house values": _n("MASS/Boston", "medv"),
+    "diabetes": Source("sklearn", "diabetes", is_number=True),
+    "miles a gallon": _n("ISLR/Auto", "mpg", "name"),
+    "player salaries": _n("ISLR/Hitters", "Salary"),
+}
+"""Sets with a number to predict, by their names."""

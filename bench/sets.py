@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from bench import made_tables
 from bench.harness import Tell, silent
@@ -105,9 +105,9 @@ def sets(
         yield examples
 
 
-def folds(X: Any, y: Any) -> list[Part]:
+def folds(X: Any, y: Any, *, stratify: bool = True) -> list[Part]:
     """Divide a set into five parts, each of which is tested once."""
-    divider = StratifiedKFold(5, shuffle=True, random_state=0)
+    divider = (StratifiedKFold if stratify else KFold)(5, shuffle=True, random_state=0)
     rows = X.iloc if hasattr(X, "iloc") else X
     return [(rows[a], y[a], rows[b], y[b]) for a, b in divider.split(X, y)]
 
