@@ -120,6 +120,8 @@ def bench(
             raise ValueError(f"SUBJECT must be one of {', '.join(PEERS)}, all; got {subject!r}")
         if subject not in (*COMPARISONS, "all"):
             _refuse_options(subject, accuracy)
+        if subject == "all" and accuracy.results is not None:
+            raise ValueError("--results must be left out with all: each comparison has its own")
         section = {} if only is None else {"only": _section(subject, only)}
         check_outputs(json=json)
     subjects = tuple(PEERS) if subject == "all" else (subject,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -80,12 +81,26 @@ class Report:
             found.append(self._costs(title, names, self.full, self.splits))
             shown = {**self.kind.measures, **self.kind.means}
             found += [self._by_set(key, *shown[key], title, names) for key in shown]
-            every, first = self.ranked, self.splits[:1]
-            if len(self.full) < len(every):
-                title = f"{title}, one split, all libraries"
-                found.append(self._ranks(title, names, every, first))
-                found.append(self._costs(title, names, every, first))
+            for libraries in self._with_slow():
+                more = [name for name in libraries if name not in self.full]
+                all_take_part = len(libraries) == len(self.ranked)
+                whom = "all libraries" if all_take_part else f"with {', '.join(more)}"
+                named = f"{title}, one split, {whom}"
+                found.append(self._ranks(named, names, libraries, self.splits[:1]))
+                found.append(self._costs(named, names, libraries, self.splits[:1]))
         return found
+
+    def _with_slow(self) -> list[list[str]]:
+        """Return the libraries of further tables: those of all splits, and slower ones by limit.
+
+        Those of the largest limit finish the most sets, so they come first.
+        """
+        ranked = [each for each in self.libraries if each.is_ranked]
+        limits = {each.name: each.limit or math.inf for each in ranked}
+        steps = sorted({limits[name] for name in limits if name not in self.full}, reverse=True)
+        return [
+            [name for name in limits if name in self.full or limits[name] >= step] for step in steps
+        ]
 
     def names(self, part: str) -> list[str]:
         """Return the sets of a half."""

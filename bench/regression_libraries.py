@@ -252,7 +252,8 @@ _CATBOOST = Made("catboost", "CatBoostRegressor", CATBOOST)
 _CHIMERA = {"thread_count": 1, "random_state": 0}
 _CHIMERA_LEVELS = np.arange(1, 20) / 20
 _MULTI = f"MultiQuantile:alpha={','.join(map(str, FITTED))}"
-_SLOW: dict[str, Any] = {"most_splits": 1, "limit": 1200.0}
+_SLOW: dict[str, Any] = {"most_splits": 1, "limit": 3600.0}
+_SLOWEST: dict[str, Any] = {"most_splits": 1, "limit": 1200.0}
 
 
 def _of_sklearn(name: str, **settings: Any) -> Made:
@@ -383,7 +384,7 @@ _ALL = (
                 {"n_jobs": 1, "random_state": 0},
             ),
         ),
-        **_SLOW,
+        **_SLOWEST,
     ),
 )
 

@@ -398,3 +398,26 @@ def test_a_page_that_does_not_exist_is_made_with_all_tables(tmp_path):
     table = Table("ranks", (Column("library"),), (("A",),))
     write_page(tmp_path / "new.md", [table])
     assert markdown(table) in (tmp_path / "new.md").read_text()
+
+
+def test_slow_libraries_have_tables_of_their_own_the_largest_limit_first():
+    slow, slowest = (
+        replace(BAD, name=name, most_splits=1, limit=limit)
+        for name, limit in (("slow", 9.0), ("slowest", 3.0))
+    )
+    found = Report({}, {}, [GOOD, slowest, slow], [0])._with_slow()
+    assert found == [["tree", "slow"], ["tree", "slowest", "slow"]]
+    assert Report({}, {}, [GOOD, BAD], [0])._with_slow() == []
+
+
+def test_tables_say_which_slow_library_takes_part(made, tmp_path):
+    slow = [replace(BAD, name=f"slow {limit}", most_splits=1, limit=limit) for limit in (9, 3)]
+    study = Study("accuracy", {"made b": TABLE["made b"]}, [GOOD, *slow])
+    file = ResultsFile(tmp_path / "rows.jsonl")
+    tables = accuracy.compare(study, file, only_report=True)
+    ranks = [table.title for table in tables if table.title.startswith("mean ranks")]
+    assert ranks == [
+        "mean ranks on the sets to report on",
+        "mean ranks on the sets to report on, one split, with slow 9",
+        "mean ranks on the sets to report on, one split, all libraries",
+    ]
