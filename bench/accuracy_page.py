@@ -16,14 +16,19 @@ from driftgames.tables import Table, cell_text
 _PLACE = re.compile(
     r"(<!-- (?P<kind>table|picture): (?P<title>.*?) -->\n).*?(?=<!-- end -->)", re.S
 )
-_BEST = {"error, %": min, "log-loss": min, "AUC": max}
+_BEST = {"AUC": max} | dict.fromkeys(
+    ("error, %", "log-loss", "CRPS", "Winkler", "MAE", "RMSE"), min
+)
 
 
 def write_page(path: Path, tables: Sequence[Table]) -> None:
     """Write tables into the places of a page that bear their titles, and pictures that exist.
 
-    Other places stay as they are.
+    Other places stay as they are. A page that does not exist is made, with a place for each table.
     """
+    if not path.exists():
+        places = [f"<!-- table: {table.title} -->\n<!-- end -->\n" for table in tables]
+        path.write_text("\n".join(places))
     by_title = {table.title: table for table in tables}
 
     def renew(place: re.Match[str]) -> str:

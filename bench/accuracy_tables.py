@@ -1,35 +1,24 @@
-"""The tables of `bench.accuracy`, made of the rows of its file of results."""
+"""The tables of a comparison, made of the rows of its file of results."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from bench.libraries import Library, categories
+from bench.measuring import CLASSES, Kind
 from bench.ranks import Comparison, compare, critical_distance
 from bench.results import Key, Row
-from bench.set_table import TABLE
+from bench.set_table import TABLE, Source
 from bench.sets import HALVES, Examples, half
 from driftgames.tables import Column, Table, counted
 from driftgames.tables import Row as Line
 
-MEASURES = {"error": ("error, %", ",.2f"), "log_loss": ("log-loss", ",.4f"), "auc": ("AUC", ",.4f")}
-"""What ranks are made of: the name in a row of the file, its title, and how numbers are written."""
-
-SUMS = {
-    "fit": ("fits, s", ",.1f"),
-    "fit_wall": ("on the wall, s", ",.1f"),
-    "predict": ("predictions, s", ",.2f"),
-    "size": ("models", "B"),
-}
-"""What is summed over the sets; times are of the processor, if not said otherwise."""
-
-LEARNT = {"error": 0.9, "log_loss": 0.95}
-"""Something is learnt if a library is below this share of what knowing no example would give."""
-
-TITLES = {"choose": "the sets to choose on", "report": "the sets to report on"}
+HEADING, TITLE = "the sets", "the sets to {} on"
+"""What all sets are called, and those of a half."""
 
 
 @dataclass(frozen=True)
@@ -41,25 +30,28 @@ class Facts:
     n_categories: int
     missing: float
     n_classes: int
-    majority: float
-    """The error, in per cent, of always naming the most frequent class."""
-    entropy: float
-    """The log-loss of always naming the shares of the classes."""
+    baselines: Mapping[str, float]
+    """What is reached by measure without looking at an example: for classes the error, in per cent,
+    of always naming the most frequent one, and the log-loss of always naming the shares; for
+    numbers the root mean squared error of the mean, in standard deviations."""
     work: int
 
     @classmethod
     def of(cls, examples: Examples) -> Facts:
         """Look at a set."""
         X = examples.X
-        shares = np.bincount(examples.y) / examples.y.size
+        baselines = {"rmse": 1.0}
+        if examples.n_classes:
+            shares = np.bincount(examples.y) / examples.y.size
+            majority = 100.0 - 100.0 * float(shares.max())
+            baselines = {"error": majority, "log_loss": -float(np.sum(shares * np.log(shares)))}
         return cls(
             n_rows=X.shape[0],
             n_columns=X.shape[1],
             n_categories=len(categories(X)),
             missing=float(X.isna().to_numpy().mean()),
             n_classes=examples.n_classes,
-            majority=100.0 - 100.0 * float(shares.max()),
-            entropy=-float(np.sum(shares * np.log(shares))),
+            baselines=baselines,
             work=examples.work,
         )
 
@@ -72,49 +64,75 @@ class Report:
     facts: Mapping[str, Facts]
     libraries: Sequence[Library]
     splits: Sequence[int]
+    kind: Kind = CLASSES
+    table: Mapping[str, Source] = field(default_factory=lambda: TABLE)
+    heading: str = HEADING
+    title: str = TITLE
 
     def tables(self) -> list[Table]:
         """Return all tables: the sets, then for each half a summary and the figures by set."""
         found = [self.set_table()]
         for part in HALVES:
-            names = [name for name in self.facts if half(name) == part]
+            names = self.names(part)
             if not names:
                 continue
-            title = TITLES[part]
+            title = self.title.format(part)
             found.append(self._ranks(title, names, self.full, self.splits))
             found.append(self._costs(title, names, self.full, self.splits))
-            found += [self._by_set(measure, title, names) for measure in MEASURES]
-            if len(self.full) < len(self.libraries):
-                every, first = [each.name for each in self.libraries], self.splits[:1]
-                title = f"{title}, one split, all libraries"
-                found.append(self._ranks(title, names, every, first))
-                found.append(self._costs(title, names, every, first))
+            shown = {**self.kind.measures, **self.kind.means}
+            found += [self._by_set(key, *shown[key], title, names) for key in shown]
+            for libraries in self._with_slow():
+                more = [name for name in libraries if name not in self.full]
+                all_take_part = len(libraries) == len(self.ranked)
+                whom = "all libraries" if all_take_part else f"with {', '.join(more)}"
+                named = f"{title}, one split, {whom}"
+                found.append(self._ranks(named, names, libraries, self.splits[:1]))
+                found.append(self._costs(named, names, libraries, self.splits[:1]))
         return found
+
+    def _with_slow(self) -> list[list[str]]:
+        """Return the libraries of further tables: those of all splits, and slower ones by limit.
+
+        Those of the largest limit finish the most sets, so they come first.
+        """
+        ranked = [each for each in self.libraries if each.is_ranked]
+        limits = {each.name: each.limit or math.inf for each in ranked}
+        steps = sorted({limits[name] for name in limits if name not in self.full}, reverse=True)
+        return [
+            [name for name in limits if name in self.full or limits[name] >= step] for step in steps
+        ]
+
+    def names(self, part: str) -> list[str]:
+        """Return the sets of a half."""
+        return [name for name in self.facts if half(name) == part]
+
+    @property
+    def ranked(self) -> list[str]:
+        """The libraries that are ranked."""
+        return [each.name for each in self.libraries if each.is_ranked]
 
     @property
     def full(self) -> list[str]:
-        """The libraries that take part in all splits."""
-        most = len(self.splits)
-        return [each.name for each in self.libraries if (each.most_splits or most) >= most]
+        """The libraries that are ranked and take part in all splits."""
+        return [each.name for each in self.libraries if each.is_ranked and each.most_splits is None]
 
     def compared(self, names: Iterable[str], measure: str) -> Comparison:
         """Compare the libraries that take part in all splits."""
         return compare(self.rows, measure, names, self.full, self.splits)
 
     def unlearnt(self) -> list[str]:
-        """Return the sets on which no other library learns: neither `LEARNT` is reached."""
+        """Return the sets on which no other library learns, by any measure of the kind."""
         others = [each.name for each in self.libraries if each.package != "driftgames"]
         others = [name for name in others if name in self.full]
-        error, loss = (
-            compare(self.rows, measure, self.facts, others, self.splits) for measure in LEARNT
-        )
-        return [
-            name
-            for name, errors, losses in zip(error.sets, error.values, loss.values, strict=True)
-            if others
-            and errors.min() > LEARNT["error"] * self.facts[name].majority
-            and losses.min() > LEARNT["log_loss"] * self.facts[name].entropy
-        ]
+        found = list(self.facts) if others else []
+        for measure, share in self.kind.learnt.items():
+            scores = compare(self.rows, measure, found, others, self.splits)
+            found = [
+                name
+                for name, values in zip(scores.sets, scores.values, strict=True)
+                if values.min() > share * self.facts[name].baselines[measure]
+            ]
+        return found
 
     def set_table(self) -> Table:
         """Return the table of the sets."""
@@ -132,7 +150,7 @@ class Report:
         )
         lines: list[Line] = []
         for name, fact in self.facts.items():
-            source = TABLE[name]
+            source = self.table[name]
             lines.append(
                 (
                     name,
@@ -143,54 +161,69 @@ class Report:
                     fact.n_categories,
                     fact.missing,
                     fact.n_classes,
-                    fact.majority,
+                    fact.baselines.get("error"),
                     half(name),
                 )
             )
-        return Table("the sets", columns, tuple(lines), name="sets")
+        table = Table(self.heading, columns, tuple(lines), name="sets")
+        return table if any(table.column("classes")) else table.without({"classes", "majority, %"})
 
     def _ranks(
         self, title: str, names: Sequence[str], libraries: Sequence[str], splits: Sequence[int]
     ) -> Table:
         """Return the mean ranks of each library, and how far it is behind the best at most."""
-        every = [compare(self.rows, each, names, libraries, splits) for each in MEASURES]
-        error = every[0]
+        every = self._compared(names, libraries, splits)
+        first = every[0]
+        behind = 100.0 * first.behind_share if self.kind.is_relative else first.behind
         lines: list[Line] = []
-        for at, library in enumerate(libraries if error.sets else ()):
-            worst = int(np.argmax(error.behind[:, at]))
+        for at, library in enumerate(libraries if first.sets else ()):
+            worst = int(np.argmax(behind[:, at]))
             ranks = [float(each.ranks[at]) for each in every]
-            lines.append((library, *ranks, float(error.behind[worst, at]), error.sets[worst]))
+            lines.append((library, *ranks, float(behind[worst, at]), first.sets[worst]))
         columns = (
             Column("library"),
-            Column("error", ",.2f"),
-            Column("log-loss", ",.2f"),
-            Column("AUC", ",.2f"),
-            Column("behind, points", ",.2f"),
+            *(Column(head, ",.2f") for head in self._heads),
+            Column("behind, %" if self.kind.is_relative else "behind, points", ",.2f"),
             Column("on"),
         )
-        return Table(f"mean ranks on {title}", columns, tuple(lines), self._notes(error))
+        return Table(f"mean ranks on {title}", columns, tuple(lines), self._notes(first))
+
+    @property
+    def _heads(self) -> list[str]:
+        """The titles of the measures without their units."""
+        return [title.removesuffix(", %") for title, _ in self.kind.measures.values()]
+
+    def _compared(
+        self, names: Sequence[str], libraries: Sequence[str], splits: Sequence[int]
+    ) -> list[Comparison]:
+        """Compare libraries by every measure."""
+        return [compare(self.rows, key, names, libraries, splits) for key in self.kind.measures]
 
     def _costs(
         self, title: str, names: Sequence[str], libraries: Sequence[str], splits: Sequence[int]
     ) -> Table:
         """Return wins and losses of the first library, and the time and size of each."""
-        every = [compare(self.rows, each, names, libraries, splits) for each in MEASURES]
+        every = self._compared(names, libraries, splits)
         measured = every[0].sets
         lines: list[Line] = []
         for library in libraries if measured else ():
             records = [_record(each, libraries[0], library) for each in every]
-            sums = [self._sum(each, measured, library, splits) for each in SUMS]
-            lines.append((library, *records, *sums))
+            means = [
+                self._sum(each, measured, library, splits) / len(measured)
+                for each in self.kind.means
+            ]
+            totals = [self._sum(each, measured, library, splits) for each in self.kind.sums]
+            lines.append((library, *records, *means, *totals))
         columns = (
             Column("library"),
-            Column("error", flush_right=True),
-            Column("log-loss", flush_right=True),
-            Column("AUC", flush_right=True),
-            *(Column(name, form) for name, form in SUMS.values()),
+            *(Column(head, flush_right=True) for head in self._heads),
+            *(Column(name, form) for name, form in self.kind.means.values()),
+            *(Column(name, form) for name, form in self.kind.sums.values()),
         )
+        sums = "times and sizes" if "size" in self.kind.sums else "times"
         notes = (
             f"wins-ties-losses are those of {libraries[0]} against the library",
-            "times and sizes are sums over the sets, means over the splits",
+            f"{sums} are sums over the sets, means over the splits",
         )
         return Table(f"wins and costs on {title}", columns, tuple(lines), notes)
 
@@ -215,9 +248,10 @@ class Report:
         rows = [self.rows[name, split, library] for name in names for split in splits]
         return float(sum(row.get(measure, 0.0) for row in rows)) / len(splits)
 
-    def _by_set(self, measure: str, title: str, names: Sequence[str]) -> Table:
+    def _by_set(
+        self, measure: str, head: str, form: str, title: str, names: Sequence[str]
+    ) -> Table:
         comparison = self.compared(names, measure)
-        head, form = MEASURES[measure]
         columns = (Column("set"), *(Column(name, form) for name in comparison.libraries))
         lines = tuple(
             (name, *row.tolist())

@@ -11,8 +11,10 @@ the ratios of one run are what can be compared.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
+import inspect
 import os
 import subprocess
 import sys
@@ -235,18 +237,28 @@ def machine(packages: Sequence[str] = ()) -> dict[str, str]:
     return environment(("numpy", "numba", *packages))
 
 
-# VmHWM: ru_maxrss would count the memory that a child shares with its parent before exec
-_REPORT_PEAK = """
-def _peak():
-    import resource, sys
+def resident_memory(field: str = "VmHWM") -> int:
+    """Return the bytes of memory that this process holds (VmRSS) or held at most (VmHWM)."""
+    import resource
+    import sys
+
     try:
         with open("/proc/self/status") as status:
-            return next(int(line.split()[1]) * 1024 for line in status if "VmHWM" in line)
+            return next(int(line.split()[1]) * 1024 for line in status if field in line)
     except (OSError, StopIteration):
+        # counts the memory that a child shares with its parent before exec too
         used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return used if sys.platform == "darwin" else used * 1024
-print(_peak())
-"""
+
+
+def forget_peak() -> None:
+    """Let the most memory of this process count from now on, where the system can do that."""
+    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "w") as control:
+        control.write("5")
+
+
+# a measured process does not import this module, which would take memory
+_REPORT_PEAK = f"{inspect.getsource(resident_memory)}\nprint(resident_memory())\n"
 
 
 def _take_turns(

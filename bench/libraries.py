@@ -1,4 +1,4 @@
-"""The libraries that `bench.accuracy` compares: their defaults, in one thread.
+"""The libraries that are compared: their defaults, in one thread.
 
 Each library gets the examples in the form in which its users hand them over. Where it knows
 categories and missing values, it gets both.
@@ -6,11 +6,12 @@ categories and missing values, it gets both.
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import pickle
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -68,9 +69,14 @@ def plain_fit(model: Any, X: Any, y: Any) -> Any:
     return model.fit(X, y)
 
 
-def _fit_catboost(model: Any, X: Any, y: Any) -> Any:
+def fit_with_texts(model: Any, X: Any, y: Any) -> Any:
+    """Fit, and say which columns are text, as CatBoost and ChimeraBoost want it."""
     texts = [column for column in X if X[column].dtype.kind not in "iuf"]
     return model.fit(X, y, cat_features=texts)
+
+
+def nothing() -> None:
+    """Do nothing."""
 
 
 def pickled(model: Any) -> int:
@@ -87,6 +93,27 @@ def saved_size(model: Any, *, method: str = "save") -> int:
 
 
 @dataclass(frozen=True)
+class Made:
+    """Makes estimators: a class of a module, imported when it is first called, and its settings.
+
+    >>> Made("sklearn.dummy", "DummyClassifier", {"strategy": "prior"})()
+    DummyClassifier()
+    """
+
+    module: str
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self) -> Any:
+        """Return a new estimator."""
+        return getattr(importlib.import_module(self.module), self.name)(**self.settings)
+
+    def with_settings(self, **settings: Any) -> Made:
+        """Return the same with further settings."""
+        return replace(self, settings={**self.settings, **settings})
+
+
+@dataclass(frozen=True)
 class Library:
     """A library with its defaults, or a setting of ours under its own name.
 
@@ -95,19 +122,26 @@ class Library:
     name : str
         What the tables call it.
     make : callable
-        Returns a new classifier.
+        Returns a new estimator.
     package : str
         The package of the index, whose version is kept beside each figure.
     form : callable
         Brings training and test examples, untimed, into the form that the library takes.
     fit : callable
-        Fits a classifier to examples and labels; timed.
+        Fits an estimator to examples and labels; timed.
     size : callable
         The bytes of a fitted model in the library's own format, or of a pickle.
     most_splits : int, optional
         How many splits of each set it takes part in. Default: all.
     limit : float, optional
-        Seconds of the processor after which a fit is given up. Default: none.
+        Seconds of the processor after which a fit is given up. It is measured in a process of its
+        own. Default: none.
+    n_threads : int
+        How many threads OpenMP and BLAS have.
+    is_ranked : bool
+        Whether it is ranked; otherwise it is measured only.
+    prepare : callable
+        Compiles what it has to compile, before anything is timed.
     """
 
     name: str
@@ -118,6 +152,9 @@ class Library:
     size: Callable[[Any], int] = saved_size
     most_splits: int | None = None
     limit: float | None = None
+    n_threads: int = 1
+    is_ranked: bool = True
+    prepare: Callable[[], Any] = nothing
 
     @property
     def version(self) -> str:
@@ -128,77 +165,66 @@ class Library:
 
     @property
     def why_absent(self) -> str | None:
-        """Why the package is not here, or None."""
+        """Why the package or its class is not here, or None."""
         try:
             importlib.metadata.version(self.package)
         except importlib.metadata.PackageNotFoundError:
             return f"{self.package} is not installed"
+        if self.package == "driftgames" and isinstance(self.make, Made):
+            module = importlib.import_module(self.make.module)
+            if self.make.name not in dir(module):
+                return f"{self.make.module} has no {self.make.name}"
         return None
 
 
-def ours() -> Any:
-    """Return NH-Boost.DT with its defaults, in one thread."""
-    from driftgames.boosting import NHBoostDTClassifier
-
-    return NHBoostDTClassifier(n_jobs=1)
-
-
-def lightgbm() -> Any:
-    """Return LightGBM with its defaults, in one thread."""
-    import lightgbm as lgb
-
-    return lgb.LGBMClassifier(verbose=-1, n_jobs=1)
-
-
-def _xgboost() -> Any:
-    import xgboost as xgb
-
-    return xgb.XGBClassifier(n_jobs=1, enable_categorical=True)
-
-
-def _hist_gradient_boosting() -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(categorical_features="from_dtype", random_state=0)
-
-
-def _catboost() -> Any:
-    from catboost import CatBoostClassifier
-
-    return CatBoostClassifier(
-        thread_count=1, random_seed=0, verbose=False, allow_writing_files=False
+def with_threads(library: Library, n_threads: int) -> Library:
+    """Return a library with more threads; it is measured, and not ranked."""
+    assert isinstance(library.make, Made)
+    known = library.make.settings.keys() & {"n_jobs", "thread_count", "num_threads"}
+    return replace(
+        library,
+        name=f"{library.name}, {n_threads} threads",
+        make=library.make.with_settings(**dict.fromkeys(known, n_threads)),
+        n_threads=n_threads,
+        is_ranked=False,
     )
 
 
-def _perpetual(budget: float) -> Callable[[], Any]:
-    def make() -> Any:
-        from perpetual import PerpetualClassifier
+ours = Made("driftgames.boosting", "NHBoostDTClassifier", {"n_jobs": 1})
+"""Makes NH-Boost.DT with its defaults, in one thread."""
 
-        return PerpetualClassifier(budget=budget, num_threads=1)
+lightgbm = Made("lightgbm", "LGBMClassifier", {"verbose": -1, "n_jobs": 1})
+"""Makes LightGBM with its defaults, in one thread."""
 
-    return make
+CATBOOST = {
+    "thread_count": 1,
+    "random_seed": 0,
+    "verbose": False,
+    "allow_writing_files": False,
+}
+"""CatBoost in one thread, without files and lines."""
 
-
-def _ebm() -> Any:
-    from interpret.glassbox import ExplainableBoostingClassifier
-
-    return ExplainableBoostingClassifier(n_jobs=1, random_state=0)
-
-
-def _adaboost() -> Any:
-    from sklearn.ensemble import AdaBoostClassifier
-
-    return AdaBoostClassifier(random_state=0)
-
-
-def _random_forest() -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(n_jobs=1, random_state=0)
+_catboost_size = partial(saved_size, method="save_model")
+_perpetual_size = partial(saved_size, method="save_booster")
 
 
 def _lightgbm_size(model: Any) -> int:
     return len(model.booster_.model_to_string().encode())
+
+
+def _xgboost_size(model: Any) -> int:
+    return len(model.get_booster().save_raw("ubj"))
+
+
+def _perpetual(budget: float) -> Made:
+    return Made("perpetual", "PerpetualClassifier", {"budget": budget, "num_threads": 1})
+
+
+def _of_sklearn(
+    name: str, make: str, form: Callable[[Any, Any], Forms], **settings: Any
+) -> Library:
+    made = Made("sklearn.ensemble", make, {"random_state": 0, **settings})
+    return Library(name, made, "scikit-learn", form=form, size=pickled)
 
 
 OURS = "driftgames"
@@ -207,38 +233,48 @@ _ALL = (
     Library(OURS, ours),
     Library("LightGBM", lightgbm, "lightgbm", size=_lightgbm_size),
     Library(
-        "XGBoost", _xgboost, "xgboost", size=lambda model: len(model.get_booster().save_raw("ubj"))
+        "XGBoost",
+        Made("xgboost", "XGBClassifier", {"n_jobs": 1, "enable_categorical": True}),
+        "xgboost",
+        size=_xgboost_size,
     ),
-    Library(
+    _of_sklearn(
         "HistGradientBoosting",
-        _hist_gradient_boosting,
-        "scikit-learn",
-        form=few_levels,
-        size=pickled,
+        "HistGradientBoostingClassifier",
+        few_levels,
+        categorical_features="from_dtype",
     ),
     Library(
         "CatBoost",
-        _catboost,
+        Made("catboost", "CatBoostClassifier", CATBOOST),
         "catboost",
         form=as_text,
-        fit=_fit_catboost,
-        size=partial(saved_size, method="save_model"),
+        fit=fit_with_texts,
+        size=_catboost_size,
     ),
     Library(
-        "Perpetual 0.5",
-        _perpetual(0.5),
-        "perpetual",
-        size=partial(saved_size, method="save_booster"),
+        "ChimeraBoost",
+        Made("chimeraboost", "ChimeraBoostClassifier", {"thread_count": 1, "random_state": 0}),
+        "chimeraboost",
+        form=as_text,
+        fit=fit_with_texts,
+        size=pickled,
+        prepare=Made("chimeraboost", "warmup"),
     ),
+    Library("Perpetual 0.5", _perpetual(0.5), "perpetual", size=_perpetual_size),
+    Library("Perpetual 1.0", _perpetual(1.0), "perpetual", size=_perpetual_size),
+    _of_sklearn("AdaBoost", "AdaBoostClassifier", as_numbers),
+    _of_sklearn("random forest", "RandomForestClassifier", as_numbers, n_jobs=1),
     Library(
-        "Perpetual 1.0",
-        _perpetual(1.0),
-        "perpetual",
-        size=partial(saved_size, method="save_booster"),
+        "EBM",
+        Made(
+            "interpret.glassbox", "ExplainableBoostingClassifier", {"n_jobs": 1, "random_state": 0}
+        ),
+        "interpret-core",
+        size=pickled,
+        most_splits=1,
+        limit=300.0,
     ),
-    Library("AdaBoost", _adaboost, "scikit-learn", form=as_numbers, size=pickled),
-    Library("random forest", _random_forest, "scikit-learn", form=as_numbers, size=pickled),
-    Library("EBM", _ebm, "interpret-core", size=pickled, most_splits=1, limit=300.0),
 )
 
 LIBRARIES: dict[str, Library] = {library.name: library for library in _ALL}

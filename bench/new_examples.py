@@ -2,7 +2,8 @@
 
 ``python -m bench new_examples``. Every draw is a new training set. The true error and log-loss of
 each booster that held examples out are found from the chance of each label at 10,000 points. The
-boundary of `LARGE` examples is moved, so that small sets have one part held out too.
+boundary of `LARGE` examples is moved, so that small sets have one part held out too. Tables of
+binary columns have many equal rows, some with opposite labels; their error is exact.
 """
 
 from __future__ import annotations
@@ -27,15 +28,37 @@ from driftgames.core.typing import FloatArray
 from driftgames.tables import Column, Row, Table
 
 DRAWS, N_EXAMPLES, N_FOR_LOSS, SIDE = 1_000, 200, 5_000, 100
+DISCRETE_DRAWS = 100
 
 
 class Way(NamedTuple):
-    """How labels are drawn and examples held out: one part of ten, or five folds in turn."""
+    """How labels are drawn and examples held out: one part of ten, or five folds in turn.
+
+    Examples are points of the square, or rows of binary columns if their number is given.
+    """
 
     labels: str
     name: str
     one_part: bool
     settings: dict[str, Any]
+    n_examples: int = N_EXAMPLES
+    n_binary: int = 0
+
+    def draw(self, rng: np.random.Generator, n_examples: int) -> tuple[FloatArray, FloatArray]:
+        """Return examples and the chance of label 1 for each."""
+        if self.n_binary:
+            X = rng.integers(0, 2, (n_examples, self.n_binary)).astype(np.float64)
+        else:
+            X = rng.random((n_examples, 2))
+        return X, CHANCES[self.labels](X)
+
+    @property
+    def points(self) -> FloatArray:
+        """Points that stand for all examples: every row of binary columns, or a grid."""
+        if not self.n_binary:
+            return POINTS
+        codes = np.arange(2**self.n_binary)[:, None] >> np.arange(self.n_binary)
+        return (codes & 1).astype(np.float64)
 
 
 FIXED = {"n_estimators": 10, "max_leaves": 2, "ensemble": True}
@@ -47,6 +70,15 @@ WAYS = (
     Way("coin", "one part, chosen", True, CHOSEN),
     Way("coin", "five folds, chosen", False, CHOSEN),
 )
+DISCRETE = (
+    Way("coin", "default", False, {}, 2_000, 7),
+    Way("coin", "default", False, {}, 2_000, 10),
+    Way("coin", "32 leaves", False, {"n_estimators": 100, "max_leaves": 32}, 2_000, 10),
+    Way("coin", "default", False, {}, 8_000, 9),
+    Way("weak logit", "default", False, {}, 2_000, 9),
+    Way("weak logit", "default", False, {}, 8_000, 9),
+)
+"""Ways with tables of binary columns."""
 
 
 def diagonal(X: FloatArray) -> FloatArray:
@@ -59,7 +91,13 @@ def coin(X: FloatArray) -> FloatArray:
     return np.full(X.shape[0], 0.5)
 
 
-CHANCES = {"diagonal": diagonal, "coin": coin}
+def weak_logit(X: FloatArray) -> FloatArray:
+    """Return the chance of label 1: a logit of all columns with small weights of both signs."""
+    weights = 0.4 * (-1.0) ** np.arange(X.shape[1])
+    return np.asarray(1.0 / (1.0 + np.exp(-(X - 0.5) @ weights)))
+
+
+CHANCES = {"diagonal": diagonal, "coin": coin, "weak logit": weak_logit}
 
 _ENDS = (np.arange(SIDE) + 0.5) / SIDE
 POINTS = np.stack([each.ravel() for each in np.meshgrid(_ENDS, _ENDS)], axis=1)
@@ -92,9 +130,9 @@ def parts_of(booster: NHBoostDTClassifier) -> list[FittedModel]:
     ]
 
 
-def true_error(model: FittedModel, chance: FloatArray) -> float:
+def true_error(model: FittedModel, points: FloatArray, chance: FloatArray) -> float:
     """Return the chance that a model errs on a new example."""
-    ones = model.votes(POINTS) > 0
+    ones = model.votes(points) > 0
     return float(np.where(ones, 1.0 - chance, chance).mean())
 
 
@@ -117,8 +155,8 @@ def fitted(
     way: Way, rng: np.random.Generator, n_examples: int
 ) -> tuple[NHBoostDTClassifier, NewExamples | None]:
     """Return a booster of one draw, and its promise."""
-    X = rng.random((n_examples, 2))
-    y = (rng.random(n_examples) < CHANCES[way.labels](X)).astype(int)
+    X, chance = way.draw(rng, n_examples)
+    y = (rng.random(n_examples) < chance).astype(int)
     with many_from(0 if way.one_part else math.inf), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         booster = NHBoostDTClassifier(n_jobs=1, **way.settings).fit(X, y)
@@ -143,7 +181,7 @@ def draw(way: Way, rng: np.random.Generator) -> tuple[float, ...] | None:
 
     The boosters of folds are known if the model is their mean. A coin has one error for all.
     """
-    booster, promise = fitted(way, rng, N_EXAMPLES)
+    booster, promise = fitted(way, rng, way.n_examples)
     if promise is None or promise.caveat:
         return None
     assert promise.estimate is not None
@@ -151,8 +189,8 @@ def draw(way: Way, rng: np.random.Generator) -> tuple[float, ...] | None:
     if way.labels != "coin":
         if not booster.record_.members:  # the votes held out had no slope: one more fit was made
             return None
-        chance = CHANCES[way.labels](POINTS)
-        errors = [true_error(part, chance) for part in parts_of(booster)]
+        chance = CHANCES[way.labels](way.points)
+        errors = [true_error(part, way.points, chance) for part in parts_of(booster)]
         truth = float(np.average(errors, weights=promise.n_examples))
     total = coin_interval(sum(promise.n_errors), sum(promise.n_examples), side="upper").high
     return truth, promise.estimate, promise.high, added_up(promise), total
@@ -161,7 +199,12 @@ def draw(way: Way, rng: np.random.Generator) -> tuple[float, ...] | None:
 def run(*, quick: bool = False, tell: Tell = silent) -> list[Table]:
     """Return widths and misses of the bounds on the error, beside two others, and on log-loss."""
     n_draws = 20 if quick else DRAWS
-    return [errors_table(n_draws, tell), losses_table(n_draws, tell)]
+    n_discrete = 3 if quick else DISCRETE_DRAWS
+    return [
+        errors_table(n_draws, tell),
+        losses_table(n_draws, tell),
+        discrete_table(n_discrete, tell),
+    ]
 
 
 def losses_table(n_draws: int, tell: Tell) -> Table:
@@ -186,6 +229,41 @@ def losses_table(n_draws: int, tell: Tell) -> Table:
     )
     title = f"Log-loss on new examples, {n_draws:,} draws of {N_FOR_LOSS:,} examples, delta 0.05"
     notes = ("Probabilities are clipped to [0.01, 0.99].",)
+    return Table(title, columns, tuple(rows), notes)
+
+
+def discrete_table(n_draws: int, tell: Tell) -> Table:
+    """Return width and misses of the bound on the error where many rows are equal."""
+    rows: list[Row] = []
+    for number, way in enumerate(DISCRETE):
+        tell(f"{way.labels}, {way.n_binary} binary columns, {way.n_examples:,} rows")
+        rng = np.random.default_rng(number)
+        found = [draw(way, rng) for _ in range(n_draws)]
+        kept = np.array([each[:3] for each in found if each is not None])
+        case = way.labels, way.n_binary, way.n_examples, way.name, len(kept)
+        if not len(kept):
+            rows.append((*case, *[None] * 5))
+            continue
+        truth, estimate, bound = kept.T
+        figures = truth, estimate, estimate - truth, bound - truth
+        means = [float(each.mean()) for each in figures]
+        rows.append((*case, *means, float((bound < truth).sum()) / n_draws))
+    columns = (
+        Column("labels"),
+        Column("binary columns", ",d"),
+        Column("rows", ",d"),
+        Column("size"),
+        Column("checked", ",d"),
+        Column("true error", ".3f"),
+        Column("estimate", ".3f"),
+        Column("too high by", ".3f"),
+        Column("width", ".3f"),
+        Column("misses", ".1%"),
+    )
+    title = f"Error on new examples, tables of equal rows, {n_draws:,} draws, delta 0.05"
+    notes = (
+        "A draw that promises nothing, or whose boosters of folds are not known, is not checked.",
+    )
     return Table(title, columns, tuple(rows), notes)
 
 

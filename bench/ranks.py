@@ -57,6 +57,12 @@ class Comparison:
         scores = self.scores
         return np.asarray(scores - scores.min(axis=1, keepdims=True))
 
+    @property
+    def behind_share(self) -> Scores:
+        """How far each library is behind the best, as a share of the best."""
+        best = self.scores.min(axis=1, keepdims=True)
+        return np.asarray(self.scores / best - 1.0)
+
     def wins(self, one: str, other: str) -> tuple[int, int, int]:
         """On how many sets one library is better than another, equal and worse."""
         a, b = (self.scores[:, self.libraries.index(name)] for name in (one, other))

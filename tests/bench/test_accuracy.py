@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,12 @@ from sklearn.metrics import log_loss as expected_log_loss
 from sklearn.tree import DecisionTreeClassifier
 
 from bench import accuracy, libraries, measuring, sets
+from bench.accuracy import Study
 from bench.accuracy_options import AccuracyOptions
 from bench.accuracy_page import markdown, write_page
 from bench.accuracy_tables import Facts, Report
-from bench.libraries import LIBRARIES, Library
+from bench.libraries import LIBRARIES, Library, Made
+from bench.measuring import CLASSES
 from bench.rank_plot import draw_ranks
 from bench.ranks import Comparison, compare, critical_distance, groups
 from bench.results import ResultsFile
@@ -31,6 +34,11 @@ def library(name, make, **options):
 
 GOOD = library("tree", lambda: DecisionTreeClassifier(max_depth=3, random_state=0))
 BAD = library("dummy", lambda: DummyClassifier(strategy="prior"))
+
+
+def compare_libraries(chosen, names, **options):
+    study = Study("accuracy", {name: TABLE[name] for name in names}, chosen)
+    return accuracy.compare(study, **options)
 
 
 @pytest.fixture
@@ -83,7 +91,7 @@ def test_the_last_row_of_a_key_counts_and_dropped_rows_are_gone(tmp_path):
 
 def test_a_row_holds_the_figures_that_its_model_has(made):
     examples = sets.load("made b")
-    row = measuring.measure(GOOD, examples, 1)
+    row = measuring.measure(GOOD, examples, 1, CLASSES)
     X, y, X_test, y_test = examples.split(1)
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X.to_numpy(), y)
     assert row["error"] == 100 * np.mean(model.predict(X_test.to_numpy()) != y_test)
@@ -108,7 +116,7 @@ def test_a_library_that_raises_is_a_row_that_says_so(made):
         def fit(self, X, y):
             raise TypeError("no such\nthing")
 
-    row = measuring.measure(library("broken", Broken), sets.load("made b"), 0)
+    row = measuring.measure(library("broken", Broken), sets.load("made b"), 0, CLASSES)
     assert row["failed"] == "TypeError: no such"
     assert "error" not in row
 
@@ -130,7 +138,7 @@ def test_every_library_gets_categories_and_missing_values_in_a_form_that_it_take
 def test_a_killed_run_goes_on_and_measures_nothing_twice(made, tmp_path, monkeypatch):
     measured = []
 
-    def measure(library, examples, split):
+    def measure(library, examples, split, kind):
         if len(measured) == 3:
             raise KeyboardInterrupt
         measured.append((examples.name, split, library.name))
@@ -139,16 +147,16 @@ def test_a_killed_run_goes_on_and_measures_nothing_twice(made, tmp_path, monkeyp
     monkeypatch.setattr(accuracy, "measure", measure)
     file = ResultsFile(tmp_path / "rows.jsonl")
     with pytest.raises(KeyboardInterrupt):
-        accuracy.compare([GOOD, BAD], made, file=file)
+        compare_libraries([GOOD, BAD], made, file=file)
     assert list(file.rows()) == measured
     assert [key[0] for key in measured] == ["made a"] * 3  # the small set first
     before = list(measured)
 
-    def other(library, examples, split):
+    def other(library, examples, split, kind):
         return a_row(examples.name, split, library.name, error=2.0)
 
     monkeypatch.setattr(accuracy, "measure", other)
-    accuracy.compare([GOOD, BAD], made, file=file)
+    compare_libraries([GOOD, BAD], made, file=file)
     rows = file.rows()
     assert len(rows) == 8
     assert [key for key, row in rows.items() if row["error"] == 1.0] == before
@@ -215,18 +223,18 @@ def test_settings_of_ours_are_ranked_beside_libraries(made, tmp_path, monkeypatc
 
 def test_rows_of_another_version_are_pointed_out(made, tmp_path):
     file = ResultsFile(tmp_path / "rows.jsonl")
-    tables = accuracy.compare([GOOD], made, file=file)
+    tables = compare_libraries([GOOD], made, file=file)
     assert tables[0].notes == ()
     row = file.rows()["made b", 0, "tree"]
     file.append(row | {"version": "0.0"})
-    tables = accuracy.compare([GOOD], made, file=file)
+    tables = compare_libraries([GOOD], made, file=file)
     assert tables[0].notes[0].startswith(f"tree: rows of 0.0, now {GOOD.version}; --again 'tree'")
 
 
 def test_a_library_that_is_not_installed_is_named(made, tmp_path):
     absent = Library("absent", GOOD.make, package="no-such-package")
     file = ResultsFile(tmp_path / "rows.jsonl")
-    tables = accuracy.compare([GOOD, absent], made, file=file)
+    tables = compare_libraries([GOOD, absent], made, file=file)
     assert tables[0].notes == ("absent left out: no-such-package is not installed",)
     assert tables[1].column("library") == ["tree"]
 
@@ -330,8 +338,8 @@ def test_the_page_shows_the_pictures_that_exist(tmp_path):
 
 def test_a_set_on_which_no_other_library_learns_is_named(made):
     facts = {name: Facts.of(sets.load(name)) for name in made}
-    assert facts["made a"].majority == 50.0
-    assert facts["made a"].entropy == pytest.approx(math.log(2))
+    assert facts["made a"].baselines["error"] == 50.0
+    assert facts["made a"].baselines["log_loss"] == pytest.approx(math.log(2))
     ours = Library("ours", GOOD.make)
     cases = {"by error": (44.0, 0.69), "by log-loss": (50.0, 0.65), "": (46.0, 0.67)}
     for learnt, (error, loss) in cases.items():
@@ -349,3 +357,67 @@ def test_all_libraries_have_one_thread_and_only_ebm_has_fewer_splits():
     limited = [each.name for each in LIBRARIES.values() if each.limit or each.most_splits]
     assert limited == ["EBM"]
     assert libraries.ours().get_params()["n_jobs"] == 1
+
+
+def test_a_library_with_a_limit_is_measured_in_a_process_of_its_own():
+    make = Made("sklearn.tree", "DecisionTreeClassifier", {"max_depth": 3, "random_state": 0})
+    limited = library("limited", make, limit=60.0)
+    examples = sets.load("iris")
+    row = measuring.measure(limited, examples, 0, CLASSES)
+    alike = measuring.measure(library("tree", make), examples, 0, CLASSES)
+    assert {key: row[key] for key in ("error", "log_loss", "auc")} == {
+        key: alike[key] for key in ("error", "log_loss", "auc")
+    }
+    assert row["memory"] >= 0
+
+
+def test_threads_are_set_by_the_name_that_the_library_has_for_them():
+    cat = libraries.with_threads(LIBRARIES["CatBoost"], 2)
+    assert (cat.name, cat.n_threads, cat.is_ranked) == ("CatBoost, 2 threads", 2, False)
+    assert cat.make.settings["thread_count"] == 2
+    hist = libraries.with_threads(LIBRARIES["HistGradientBoosting"], 2)
+    assert hist.make == LIBRARIES["HistGradientBoosting"].make  # OpenMP is told, not the model
+    assert LIBRARIES["CatBoost"].make.settings["thread_count"] == 1
+
+
+def test_a_class_of_ours_that_does_not_exist_is_left_out_with_the_reason():
+    coming = Library("coming", Made("driftgames.boosting", "NoSuchBooster"))
+    assert coming.why_absent == "driftgames.boosting has no NoSuchBooster"
+    assert LIBRARIES[libraries.OURS].why_absent is None
+
+
+def test_what_is_measured_but_not_ranked_is_in_no_table(made, tmp_path):
+    more = replace(BAD, name="more", is_ranked=False)
+    file = ResultsFile(tmp_path / "rows.jsonl")
+    tables = compare_libraries([GOOD, more], made, file=file)
+    assert tables[1].column("library") == ["tree"]
+    assert ("made a", 0, "more") in file.rows()
+
+
+def test_a_page_that_does_not_exist_is_made_with_all_tables(tmp_path):
+    table = Table("ranks", (Column("library"),), (("A",),))
+    write_page(tmp_path / "new.md", [table])
+    assert markdown(table) in (tmp_path / "new.md").read_text()
+
+
+def test_slow_libraries_have_tables_of_their_own_the_largest_limit_first():
+    slow, slowest = (
+        replace(BAD, name=name, most_splits=1, limit=limit)
+        for name, limit in (("slow", 9.0), ("slowest", 3.0))
+    )
+    found = Report({}, {}, [GOOD, slowest, slow], [0])._with_slow()
+    assert found == [["tree", "slow"], ["tree", "slowest", "slow"]]
+    assert Report({}, {}, [GOOD, BAD], [0])._with_slow() == []
+
+
+def test_tables_say_which_slow_library_takes_part(made, tmp_path):
+    slow = [replace(BAD, name=f"slow {limit}", most_splits=1, limit=limit) for limit in (9, 3)]
+    study = Study("accuracy", {"made b": TABLE["made b"]}, [GOOD, *slow])
+    file = ResultsFile(tmp_path / "rows.jsonl")
+    tables = accuracy.compare(study, file, only_report=True)
+    ranks = [table.title for table in tables if table.title.startswith("mean ranks")]
+    assert ranks == [
+        "mean ranks on the sets to report on",
+        "mean ranks on the sets to report on, one split, with slow 9",
+        "mean ranks on the sets to report on, one split, all libraries",
+    ]

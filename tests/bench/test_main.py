@@ -54,6 +54,12 @@ def test_bad_arguments_are_refused_before_anything_is_measured(tmp_path):
     assert f"{', '.join(PEERS)}, all; got 'everything'" in " ".join(done.output.split())
 
 
+def test_all_subjects_do_not_share_one_file_of_results(tmp_path):
+    done = CliRunner().invoke(app, ["all", "--results", str(tmp_path / "rows.jsonl")])
+    assert done.exit_code == 2
+    assert "--results must be left out with all" in " ".join(done.output.split())
+
+
 def test_a_section_must_be_one_of_its_subject():
     for subject, told in (
         ("boost_speed", "--only must be one of stumps, trees, threads, classes"),
@@ -81,4 +87,7 @@ def test_options_of_accuracy_reach_it_and_no_other_subject(tmp_path, monkeypatch
     assert seen["options"] == AccuracyOptions(sets="iris", only_report=True)
     done = CliRunner().invoke(app, ["hedge", "--only-report"])
     assert done.exit_code == 2
-    assert "--only-report is for accuracy; got SUBJECT 'hedge'" in " ".join(done.output.split())
+    assert (
+        "--only-report is for accuracy, large, tuned, regression; got SUBJECT 'hedge'"
+        in " ".join(done.output.split())
+    )

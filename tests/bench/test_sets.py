@@ -79,7 +79,7 @@ def test_rules_hold_for_a_frame_with_every_trouble(made):
 
 
 def test_a_large_set_is_a_sample_with_the_same_shares(made, monkeypatch):
-    monkeypatch.setattr(sets, "MOST", 22)
+    monkeypatch.setitem(TABLE, "made", Source("made", "frame", drop="row", most=22))
     examples = sets.load("made")
     assert np.bincount(examples.y).tolist() == [12, 10]
     again = sets.load("made")
@@ -134,7 +134,7 @@ def test_sets_that_are_quick_to_read_follow_the_rules(name):
     except MissingDataError as error:
         pytest.skip(str(error))
     n_rows = len(examples.X)
-    assert 100 <= n_rows == examples.y.size <= sets.MOST
+    assert 100 <= n_rows == examples.y.size <= source.most
     assert np.bincount(examples.y).min() >= sets.LEAST
     assert source.label not in examples.X
     assert not set(source.drop.split()) & set(examples.X)
