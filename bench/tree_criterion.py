@@ -1,4 +1,4 @@
-"""Which criterion should choose the questions of a tree: the table of docs/trees.md.
+"""Which criterion should choose the questions of a tree: the table of docs/choosing.md.
 
 ``python -m bench.tree_criterion`` fits NH-Boost.DT with trees of two depths and both criteria and
 prints the test errors as a Markdown table. Sets that have a test part are used as they are; the

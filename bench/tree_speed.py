@@ -1,4 +1,4 @@
-"""Trees of eight leaves against LightGBM's: the tables of times in docs/trees.md.
+"""Trees of eight leaves against LightGBM's: the tables of times in docs/choosing.md.
 
 ``python -m bench.tree_speed`` fits 200 trees of eight leaves, binning included, on a9a, w8a and
 1,000,000 rows of 28 continuous features, with one thread and with two. The contestants take turns,

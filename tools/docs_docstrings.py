@@ -39,5 +39,4 @@ def linked(text: str) -> str:
     >>> linked("categories (docs/categories.md)")
     'categories ([categories](../categories.html))'
     """
-    text = text.replace("docs/trees.md", "docs/boosters.md")  # where it went
     return re.sub(r"`*docs/(\w+)\.md`*", r"[\1](../\1.html)", text)

@@ -160,7 +160,7 @@ class BoosterParameters:
         integer(1).or_null,
         """max_depth : int, optional
             The most questions on the way to a vote: 1 makes stumps, more makes trees
-            (docs/trees.md). None sets no limit; then ``max_leaves`` does.""",
+            (docs/boosters.md). None sets no limit; then ``max_leaves`` does.""",
         always_stored=True,  # boosters have different defaults
     )
     max_leaves: int | str | None = parameter(
