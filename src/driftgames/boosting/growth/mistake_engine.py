@@ -1,4 +1,8 @@
-"""Engines that know each row by its number of mistakes, and trees on weights that are given."""
+"""The engine of boosters: it plays rounds on rows that it knows by their numbers of mistakes.
+
+It makes room by itself: for more levels in the tally, nodes in a tree and trees in the record.
+`TreeGrower` is the same engine for weights that Python code sets.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,6 @@ import numpy as np
 
 from driftgames._kernels.barrier import new_barrier, run_together
 from driftgames._kernels.jit import kernel
-from driftgames._kernels.structs import new_counters
 from driftgames._kernels.templates import instantiate
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
@@ -21,11 +24,11 @@ from driftgames.boosting.growth.binned_trees import BinnedTree
 from driftgames.boosting.growth.engine import Engine
 from driftgames.boosting.growth.positions import (
     AS_GIVEN,
-    BY_FLOATS,
     BY_INTEGERS,
     SUM_BITS,
-    Positions,
     Rule,
+    make_positions,
+    widen_tally,
 )
 from driftgames.boosting.growth.record import make_record, widen_record
 from driftgames.boosting.growth.rows import BLOCK
@@ -66,55 +69,24 @@ class MistakeEngine(Engine):
         start = n_rounds + 1 if tallied else 0
         sizes: dict[str, Any] = {"n_classes": n_classes, "n_threads": n_threads, "start": start}
         super().__init__(data, shape, sample_weights, **sizes, **settings)
-        self.positions = self._make_positions(n_rounds, start, tallied, shape.is_stump)
+        classes = sample_weights[: data.split], sample_weights[data.split :]
+        masses = [int(each.sum()) for each in classes]
+        if self.has_pairs:
+            masses = 2 * [(n_classes - 1) * int(sample_weights.sum())]
+        self.positions = make_positions(
+            data,
+            masses,
+            start,
+            n_rounds,
+            has_pairs=self.has_pairs,
+            listed=not (tallied and shape.is_stump),
+            n_tally_levels=_LEVELS if tallied else 0,
+            n_shares=n_threads,
+        )
         self._record = make_record(n_rounds, _CHUNK_NODES, self.nodes.votes.shape[1])
         self._barrier = new_barrier()
         if tallied:
             self._fill_tally()
-
-    def _make_positions(
-        self, n_rounds: int, start: int, tallied: bool, is_stump: bool
-    ) -> Positions:
-        data, n_shares, integers = self.data, self.n_threads, np.int64
-        width = n_rounds + 3
-        n_levels = start + width
-        counters = new_counters(*position_steps.COUNTERS, reals=position_steps.REALS)
-        counters[0].width = 1
-        counters[0].tallied = tallied
-        counters[0].listed = not (tallied and is_stump)
-        counters[0].codes_per_row = data.bins.codes.size / max(data.n_rows, 1)
-        exact = data.integer_weights
-        weights = self.state.sample_weights
-        masses = np.zeros((2, width), integers)
-        if self.has_pairs:
-            masses[:, 0] = (self.nodes.votes.shape[1] - 1) * int(weights.sum())
-        else:
-            masses[:, 0] = weights[: data.split].sum(), weights[data.split :].sum()
-        levels = np.full(2, start, integers)
-        shape = (n_shares, 2, _LEVELS, data.n_codes + 1) if tallied else (0, 2, 0, 0)
-        spans = (0, data.split), (data.split, data.n_rows)
-        cuts = np.stack([np.linspace(*span, n_shares + 1).astype(integers) for span in spans], 1)
-        return Positions(
-            weighing=BY_INTEGERS if exact else BY_FLOATS,
-            moves=1,
-            counters=counters,
-            shift=-levels,
-            rise=np.ones(2, dtype=np.bool_),
-            masses=masses,
-            moved=np.zeros((n_shares, 2, n_levels), integers),
-            wrong=np.zeros(n_shares if self.has_pairs else 0, integers),
-            tables=np.zeros((2, n_levels if exact else 0), integers),
-            float_tables=np.zeros((2, 0 if exact else n_levels)),
-            unscaled=np.zeros(width),
-            mass_scratch=np.zeros(width),
-            tally=np.zeros(shape, dtype=np.int32),
-            base=levels - _LEVELS // 2,
-            low=levels.copy(),
-            high=levels.copy(),
-            begins=np.ascontiguousarray(cuts[:-1]),
-            ends=np.ascontiguousarray(cuts[1:]),
-            collected=np.empty((n_shares, 4096), dtype=np.uint32),
-        )
 
     def _fill_tally(self) -> None:
         """Count all rows at their first level, and at the levels below it."""
@@ -130,23 +102,6 @@ class MistakeEngine(Engine):
                 count_moved(p, c, rows, self.rows, self.state, positions)
         half = _LEVELS // 2
         positions.tally[:, :, :half] = positions.tally[:, :, half : half + 1]
-
-    def _widen_tally(self) -> None:
-        """Move each class to the middle of the levels; double their number if needed."""
-        names = "tally", "low", "high", "base"
-        old, low, high, base = (getattr(self.positions, name) for name in names)
-        spread = high - low + 1
-        n_levels = old.shape[2]
-        n_levels = 2 * n_levels if int(spread.max()) > n_levels // 2 else n_levels
-        starts = (n_levels - spread) // 2
-        wider = np.zeros((*old.shape[:2], n_levels, old.shape[3]), dtype=np.int32)
-        for c in range(2):
-            begin = low[c] - base[c]
-            occupied = old[:, c, begin : begin + spread[c]]
-            wider[:, c, : starts[c]] = occupied[:, :1]  # all rows are above these levels
-            wider[:, c, starts[c] : starts[c] + spread[c]] = occupied
-        base[:] = low - starts
-        self.positions = replace(self.positions, tally=wider)
 
     @property
     def n_rounds(self) -> int:
@@ -213,7 +168,7 @@ class MistakeEngine(Engine):
         status = self._call(until, rule)
         while status not in (rounds.PLAYED, rounds.NO_EDGE):
             if status == rounds.TALLY_FULL:
-                self._widen_tally()
+                self.positions = widen_tally(self.positions)
             elif status == rounds.NODES_FULL:
                 self.make_room(self.nodes.gains.size + 1)
             self._widen_record()
@@ -223,10 +178,10 @@ class MistakeEngine(Engine):
     def _call(self, until: int, rule: Rule) -> int:
         """Run the compiled loop in all threads; return how it ended."""
         loop, n = self.compile(rounds.play), self.n_threads
-        given = *self.arrays(), self._record, rule, self._barrier
+        arrays = *self.arrays(), self._record, rule, self._barrier
         if n > 1:
-            loop(0, 1, 0, *given)  # no round: it is compiled here, where it can be interrupted
-        return run_together(lambda p: loop(p, n, until, *given), n)[0]
+            loop(0, 1, 0, *arrays)  # no round: it is compiled here, where it can be interrupted
+        return run_together(lambda p: loop(p, n, until, *arrays), n)[0]
 
     def _widen_record(self) -> None:
         """Make room in the record for the largest tree that the nodes have room for."""
@@ -253,7 +208,7 @@ class MistakeEngine(Engine):
         Return the mass of examples that the vote gets wrong, of several classes.
         """
         if instantiate(position_steps.tally_is_full, kernel)(self.positions):
-            self._widen_tally()
+            self.positions = widen_tally(self.positions)
         self.compile(rounds.move_all)(*self.arrays(), self._record, PYTHON_RULE)
         return int(self.positions.wrong.sum())
 
@@ -285,7 +240,7 @@ class MistakeEngine(Engine):
 
 
 class TreeGrower(MistakeEngine):
-    """Grows one tree after another on weights that are given; the rows stay where they are."""
+    """Grows one tree after another on weights that Python code sets; the rows do not move."""
 
     def __init__(
         self, data: BinnedData, shape: TreeShape, sample_weights: IntArray, **settings: Any
@@ -324,16 +279,19 @@ def _is_tally_cheap(data: BinnedData, shape: TreeShape) -> bool:
 def scale_raw(
     weights: FloatArray, masses: IntArray, first: int, n_rounds: int, out: FloatArray
 ) -> tuple[int, int]:
-    """Scale weights that stand elsewhere; return the masses of zero weight and of wrong votes."""
-    held = masses.sum(axis=0)
-    equal = not (held * weights).any()
-    total = float(held.sum()) if equal else _ordered_sum(held * weights)
+    """Scale weights in Python as `positions.scale_weights` does.
+
+    Return the mass that weighs zero, and the mass that the vote gets wrong.
+    """
+    mass = masses.sum(axis=0)
+    equal = not (mass * weights).any()
+    total = float(mass.sum()) if equal else _ordered_sum(mass * weights)
     exponent = math.frexp(total)[1]
     out[:] = 0.0  # where no example has this number of mistakes
-    out[held > 0] = np.ldexp(1.0 if equal else weights[held > 0], SUM_BITS - exponent)
-    mistakes = np.arange(first, first + held.size)
+    out[mass > 0] = np.ldexp(1.0 if equal else weights[mass > 0], SUM_BITS - exponent)
+    mistakes = np.arange(first, first + mass.size)
     wrong = masses[0][2 * mistakes > n_rounds].sum() + masses[1][2 * mistakes >= n_rounds].sum()
-    return 0 if equal else int(held[weights == 0.0].sum()), int(wrong)
+    return 0 if equal else int(mass[weights == 0.0].sum()), int(wrong)
 
 
 def _ordered_sum(values: FloatArray) -> float:

@@ -30,7 +30,7 @@ GROWN, ASKS, FULL = range(3)
 """What `choose` returns: the tree is grown, leaves are to be divided, or arrays are too small."""
 
 _COUNTERS = "n_nodes", "n_leaves", "n_waiting", "n_free", "n_fresh", "n_asked"
-_FOUND = np.dtype(
+_BEST = np.dtype(
     [("score", "f8"), ("feature", "i8"), ("cut", "i8"), ("missing_left", "i8")], align=True
 )
 
@@ -64,8 +64,8 @@ class Nodes(Struct):
     """The leaves that have sums and no question yet."""
     asked: Array
     """The leaves that are divided next; their sides have nodes already."""
-    found: Array
-    found_lefts: Array
+    best: Array
+    best_lefts: Array
     """The best questions of the fresh leaves among the features of each share; their left sides."""
     feature_sums: Array
     running: Array
@@ -115,8 +115,8 @@ def make_nodes(
         waiting=np.zeros(n, integers),
         fresh=np.zeros(n, integers),
         asked=np.zeros(n, integers),
-        found=np.zeros((n_shares, n), _FOUND),
-        found_lefts=np.zeros((n_shares, n, *side), integers),
+        best=np.zeros((n_shares, n), _BEST),
+        best_lefts=np.zeros((n_shares, n, *side), integers),
         feature_sums=np.zeros((n_shares, n_parts, MOST_BINS * lanes), integers),
         running=np.zeros((n_shares, n_parts, MOST_BINS * lanes), integers),
         cut_scores=np.zeros((n_shares, 2, MOST_BINS)),
@@ -140,7 +140,7 @@ def widen_nodes(nodes: Nodes) -> Nodes:
     for name in _OF_EACH_NODE:
         old = getattr(nodes, name)
         wider[name] = np.concatenate([old, old, old[:1]])
-    for name in ("found", "found_lefts"):
+    for name in ("best", "best_lefts"):
         old = getattr(nodes, name)
         wider[name] = np.concatenate([old, old, old[:, :1]], axis=1)
     wider["sums"] = np.concatenate([nodes.sums, nodes.sums], axis=1)
@@ -291,25 +291,25 @@ def _constrain(bins: FeatureBins, nodes: Nodes, node: int) -> Any:
 @inner_kernel
 def _take_question(nodes: Nodes, f: int, node: int) -> Any:
     """Take the best question that the shares have found for a fresh leaf; return its gain."""
-    best = -1.0
-    for p in range(nodes.found.shape[0]):  # the features of the first share come first
-        found = nodes.found[p, f]
-        if found.score > best:
-            best = found.score
-            nodes.feature[node] = found.feature
-            nodes.cut[node] = found.cut
-            nodes.missing_left[node] = found.missing_left
+    best_score = -1.0
+    for p in range(nodes.best.shape[0]):  # the features of the first share come first
+        best = nodes.best[p, f]
+        if best.score > best_score:
+            best_score = best.score
+            nodes.feature[node] = best.feature
+            nodes.cut[node] = best.cut
+            nodes.missing_left[node] = best.missing_left
             for k in range(nodes.totals.shape[1]):
                 for lane in range(sides.LANES):
-                    nodes.left_totals[node, k, lane] = nodes.found_lefts[p, f, k, lane]
+                    nodes.left_totals[node, k, lane] = nodes.best_lefts[p, f, k, lane]
     totals, left_totals = nodes.totals[node], nodes.left_totals[node]
-    if best < 0.0:
+    if best_score < 0.0:
         return 0.0
     if nodes.criterion == EXHAUSTIVE:
         return sides.exhaustive_gain(left_totals, totals)
     if not sides.separates(left_totals, totals):
         return 0.0  # equal shares on both sides are no gain, whatever rounding says
-    return best - sides.score(sides.of_node(totals), nodes.criterion)
+    return best_score - sides.score(sides.of_node(totals), nodes.criterion)
 
 
 @inner_kernel
