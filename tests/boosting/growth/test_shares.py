@@ -11,7 +11,6 @@ from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.face.settings import check_settings, constraints_of
 from driftgames.boosting.fit.assembly import assemble
 from driftgames.boosting.fit.rounds import boost
-from driftgames.boosting.growth import engine as engines
 from driftgames.boosting.growth import mistake_engine, shared_training_set
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.shared_training_set import SharedTrainingSet
@@ -186,7 +185,7 @@ def test_large_trees_outgrow_the_arrays_of_shares(shape, several, tmp_path, monk
     whole = BOOSTERS["nh-boost.dt"](3, **settings).fit(X, y)
     assert whole.trees_.n_nodes.max() > 20
     whole.save(tmp_path / "whole")
-    monkeypatch.setattr(engines, "_LEAVES", 2)
+    monkeypatch.setattr(mistake_engine, "_LEAVES", 2)
     monkeypatch.setattr(shared_training_set, "_LEAVES", 2)
     ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
     for pieces in PIECES[:2]:

@@ -24,8 +24,7 @@ from driftgames.boosting.growth.binned_trees import (
     to_stumps,
     to_trees,
 )
-from driftgames.boosting.growth.nodes import FULL, GROWN, make_nodes, widen_nodes
-from driftgames.boosting.growth.record import make_record
+from driftgames.boosting.growth.nodes import FULL, GROWN, make_nodes, make_record, widen_nodes
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.shares import Command, Question
 from driftgames.boosting.growth.training_set import AsksAhead, Standing

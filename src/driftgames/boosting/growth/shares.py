@@ -15,8 +15,7 @@ import numpy as np
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.growth import rounds
 from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.engine import Engine
-from driftgames.boosting.growth.mistake_engine import MistakeEngine
+from driftgames.boosting.growth.mistake_engine import Engine, MistakeEngine
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.training_set import RowVotes, Standing
 from driftgames.boosting.growth.tree_training_set import grow_on
