@@ -14,7 +14,6 @@ from driftgames.boosting.data import binned_data
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins, SparseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.growth import engine as engines
 from driftgames.boosting.growth import mistake_engine
 from driftgames.boosting.growth.binned_trees import BinnedTree
 from driftgames.boosting.growth.game import MistakeRule
@@ -353,7 +352,7 @@ def test_records_and_nodes_outgrow_their_arrays(monkeypatch, tallied):
         wanted = play(counting(RULE, data, shape, own, codes=FOREVER), 30)
         assert max(len(each[0][0]) for each in wanted) > 60
         with monkeypatch.context() as patch:
-            patch.setattr(engines, "_LEAVES", 2)
+            patch.setattr(mistake_engine, "_LEAVES", 2)
             patch.setattr(mistake_engine, "_CHUNK_NODES", 4)
             for n_threads in (1, 2):
                 chips = counting(RULE, data, shape, own, codes=FOREVER, n_threads=n_threads)

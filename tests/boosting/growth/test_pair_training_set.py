@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from driftgames.boosting.data import binned_data
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.growth import engine, mistake_engine
+from driftgames.boosting.growth import mistake_engine
 from driftgames.boosting.growth.shape import CRITERIA, TreeShape
 from tests.boosting.growth.slow_game import GrownRows
 
@@ -185,6 +185,6 @@ def test_trees_of_many_leaves_outgrow_their_arrays(n_threads, monkeypatch):
     W, shape = rng.integers(1, 9, (300, 5)), TreeShape(None, 60)
     wanted = grown(X, y, W, shape, np.ones(300), n_threads=n_threads)
     assert len(wanted[0]) > 100
-    monkeypatch.setattr(engine, "_LEAVES", 2)
+    monkeypatch.setattr(mistake_engine, "_LEAVES", 2)
     monkeypatch.setattr(mistake_engine, "_CHUNK_NODES", 4)
     assert grown(X, y, W, shape, np.ones(300), n_threads=n_threads) == wanted

@@ -12,7 +12,6 @@ from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.fit.fit_booster import boost
 from driftgames.boosting.fit.job import Columns
 from driftgames.boosting.fit.source import Opened
-from driftgames.boosting.growth import engine as engines
 from driftgames.boosting.growth import mistake_engine, remote_game
 from driftgames.boosting.growth.remote_game import RemoteGame
 from driftgames.boosting.growth.shape import TreeShape
@@ -177,7 +176,7 @@ def test_large_trees_outgrow_the_arrays_of_shares(shape, several, tmp_path, monk
     whole = BOOSTERS["nh-boost.dt"](3, **settings).fit(X, y)
     assert whole.trees_.n_nodes.max() > 20
     whole.save(tmp_path / "whole")
-    monkeypatch.setattr(engines, "_LEAVES", 2)
+    monkeypatch.setattr(mistake_engine, "_LEAVES", 2)
     monkeypatch.setattr(remote_game, "_LEAVES", 2)
     ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
     for pieces in PIECES[:2]:

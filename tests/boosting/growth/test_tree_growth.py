@@ -16,7 +16,7 @@ from driftgames.boosting.data import binned_data
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins, SparseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.growth import engine, mistake_engine
+from driftgames.boosting.growth import mistake_engine
 from driftgames.boosting.growth.binned_trees import to_trees
 from driftgames.boosting.growth.rows import BLOCK
 from driftgames.boosting.growth.shape import CRITERIA, TreeShape
@@ -406,7 +406,7 @@ def test_only_rows_of_weight_are_summed(n_threads):
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_a_tree_may_have_more_leaves_than_the_arrays_hold_at_first(monkeypatch, n_threads):
-    monkeypatch.setattr(engine, "_LEAVES", 2)
+    monkeypatch.setattr(mistake_engine, "_LEAVES", 2)
     monkeypatch.setattr(mistake_engine, "_CHUNK_NODES", 4)
     rng = np.random.default_rng(2)
     X, y = rng.random((400, 2)), rng.random(400) < 0.5

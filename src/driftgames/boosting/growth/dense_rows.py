@@ -39,14 +39,18 @@ def add_weights(listed: Array, weights: Array, rows: BinnedRows, out: Array) -> 
             out[np.uint64(offsets[j]) + np.uint64(codes[i * width + j])] += weight
 
 
-@inner_scalar
-def add_block(i: Any, block: Array, rows: BinnedRows, out: Array) -> None:
-    """Add a block of weights to the bins of row ``i``, for several classes."""
-    offsets = rows.bins.offsets
+@inner_kernel
+def add_blocks(listed: Array, weights: Array, rows: BinnedRows, out: Array) -> None:
+    """Add the blocks of weights of rows to their bins, for several classes."""
+    codes, offsets = rows.codes, rows.bins.offsets
     width = np.uint64(offsets.size - 1)
-    for j in range(width):
-        b = np.uint64(offsets[j]) + np.uint64(rows.codes[i * width + j])
-        blocks.add_block(out, np.uint64(blocks.WIDTH) * b, block)
+    for q in range(np.uint64(listed.size)):
+        i = np.uint64(listed[q])
+        block = weights[i]
+        if (block[0] | block[1] | block[2] | block[3]) != 0:
+            for j in range(width):
+                b = np.uint64(offsets[j]) + np.uint64(codes[i * width + j])
+                blocks.add_block(out, np.uint64(blocks.WIDTH) * b, block)
 
 
 @inner_scalar

@@ -1,11 +1,27 @@
-"""Engines that know each row by its number of mistakes, and trees on weights that are given."""
+"""The engine: it owns the arrays of one fit, and plays rounds on rows in memory.
+
+Who owns what:
+
+- `BinnedRows` belong to the data. All fits on it read them, and none writes.
+- `RowState`, `Positions` and `Nodes` belong to one fit. A thread writes the parts of its own share;
+  thread 0 alone writes what they have in common, while the others wait.
+- `Record` is what comes out: trees and numbers of rounds.
+
+The loops are templates: they are compiled for two classes or several, and for dense or sparse rows.
+The rule that weighs the examples is called by its address.
+
+`MistakeEngine` knows rows by their numbers of mistakes, and makes room by itself: for more levels
+in the tally, nodes in a tree and trees in the record. `TreeGrower` is the same engine for weights
+that Python code sets.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,30 +30,170 @@ from driftgames._kernels.jit import kernel
 from driftgames._kernels.structs import new_counters
 from driftgames._kernels.templates import instantiate
 from driftgames.boosting.data.binned_data import BinnedData
-from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.bins import Array, BitArray, DenseBins
+from driftgames.boosting.growth import (
+    dense_rows,
+    rounds,
+    several_classes,
+    sparse_rows,
+    two_classes,
+)
 from driftgames.boosting.growth import positions as position_steps
-from driftgames.boosting.growth import rounds, several_classes
+from driftgames.boosting.growth import rows as row_steps
 from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.engine import Engine
+from driftgames.boosting.growth.nodes import (
+    Nodes,
+    make_nodes,
+    make_record,
+    widen_nodes,
+    widen_record,
+)
 from driftgames.boosting.growth.positions import (
     AS_GIVEN,
-    BY_FLOATS,
     BY_INTEGERS,
     SUM_BITS,
     Positions,
     Rule,
+    make_positions,
+    widen_tally,
 )
-from driftgames.boosting.growth.record import make_record, widen_record
-from driftgames.boosting.growth.rows import BLOCK
+from driftgames.boosting.growth.rows import BLOCK, BinnedRows, RowState
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.core.typing import FloatArray, IntArray
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+_LEAVES = 32  # for how many leaves arrays are made at first
 _LEVELS = 32  # levels of the tally at first
 _CHUNK_NODES = 1 << 12  # nodes for which a record has room at least
 _FEW_CODES = 1 << 18  # with fewer bins listed by rows, a tally saves nothing
 
+_NONE = np.empty(0, dtype=np.int64)
+
 PYTHON_RULE = Rule(function=0, looks_at_masses=1, parameters=np.zeros(0))
 """The rule of weights that Python code sets after each round."""
+
+
+class Engine:
+    """Grows trees on binned rows in memory; subclasses keep the positions of the rows.
+
+    ``sample_weights`` are in the order of the binned rows; rows of weight zero are held out.
+    ``labels`` number the classes in that order if there are more than two.
+    """
+
+    positions: Positions
+
+    def __init__(
+        self,
+        data: BinnedData,
+        shape: TreeShape,
+        sample_weights: IntArray,
+        *,
+        labels: IntArray | None = None,
+        n_classes: int = 2,
+        n_threads: int = 1,
+        start: int = 0,
+    ) -> None:
+        self.data = data
+        self.has_pairs = n_classes > 2
+        self.n_threads = n_threads
+        self._parts = {
+            "sides": several_classes if self.has_pairs else two_classes,
+            "layout": dense_rows if isinstance(data.bins, DenseBins) else sparse_rows,
+        }
+        self.rows = as_rows(data, labels)
+        mass = int(sample_weights.sum())
+        room = _n_leaves_at_first(*shape.numbers(mass)[:2])
+        self.nodes = make_nodes(shape, mass, n_classes, data.n_codes, n_threads, room)
+        n_labels, (n_parts, lanes) = self.nodes.votes.shape[1], self.nodes.totals.shape[1:]
+        sizes = _NONE
+        if shape.min_weight_fraction_leaf > 0:
+            sizes = sample_weights
+        elif shape.has_least_size:
+            sizes = np.ones(data.n_rows, dtype=np.int64)
+        n_rows, n_features = data.n_rows, data.implicit.size
+        weights = has_weight = np.zeros(n_rows, dtype=np.int64)
+        if self.has_pairs:
+            weights = np.zeros((-(-n_labels // lanes), n_rows, lanes), dtype=np.int64)
+        if isinstance(data.bins, DenseBins):
+            columns, column_of = data.bins.columns, np.arange(n_features)
+        else:  # columns take no more memory than the rows themselves
+            spare = data.bins.codes.nbytes + 2**20  # but there is room for one large tree
+            n_columns = min(max(spare // max(n_rows, 1), 1), n_features)
+            columns = np.empty((n_columns, n_rows), dtype=np.uint8)
+            column_of = np.full(n_features, -1)
+        groups = n_threads, self.nodes.gains.size, 4
+        self.state = RowState(
+            sample_weights=sample_weights,
+            sizes=sizes,
+            levels=np.full(n_rows * n_labels, start, dtype=np.uint32),
+            weights=weights,
+            label_weights=np.zeros(n_rows if self.has_pairs else 0, dtype=np.int64),
+            has_weight=has_weight,
+            # every share has room for one row more: see `rows.list_rows`
+            lists=np.empty((n_threads, 3, n_rows // n_threads + 2 * BLOCK + 1), dtype=np.uint32),
+            begins=np.zeros(groups, dtype=np.int64),
+            ends=np.zeros(groups, dtype=np.int64),
+            share_totals=np.zeros((n_threads, n_parts, lanes), dtype=np.int64),
+            columns=columns,
+            column_of=column_of,
+            features_held=np.full(len(columns), -1),
+            counters=new_counters(*row_steps.COUNTERS),
+            goes_left=np.zeros(256, dtype=np.uint8),
+        )
+
+    def compile(self, function: F) -> F:
+        """Return a kernel for the classes and the layout of the rows."""
+        return instantiate(function, **self._parts)
+
+    def make_room(self, n_nodes: int, n_slots: int = 0) -> None:
+        """Make room for a tree of so many nodes, of which so many keep their sums."""
+        while self.nodes.gains.size < n_nodes or self.nodes.free.size < n_slots:
+            self.nodes = widen_nodes(self.nodes)
+            wider = {}
+            for name in ("begins", "ends"):
+                old = getattr(self.state, name)
+                wider[name] = np.concatenate([old, old, old[:, :1]], axis=1)
+            self.state = replace(self.state, **wider)
+
+    def arrays(self) -> tuple[BinnedRows, RowState, Positions, Nodes]:
+        """Return the arrays that the loops of a tree work on."""
+        return self.rows, self.state, self.positions, self.nodes
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the rows are listed, and not only counted."""
+        return bool(self.positions.counters[0].listed)
+
+    def place(self, tree: BinnedTree) -> None:
+        """Take a tree as grown, and send the rows to its leaves if they are listed."""
+        self._take(tree)
+        if self.is_listed:
+            self._follow()
+
+    def follow(self, tree: BinnedTree) -> None:
+        """Send the rows to the leaves of a tree."""
+        self._take(tree)
+        self._follow()
+
+    def _follow(self) -> None:
+        self.compile(row_steps.follow)(self.n_threads, *self.arrays())
+
+    def _take(self, tree: BinnedTree) -> None:
+        n = len(tree)
+        self.make_room(n)
+        nodes = self.nodes
+        nodes.counters[0].n_nodes = n
+        columns = nodes.feature, nodes.cut, nodes.missing_left, nodes.left
+        for column, values in zip(columns, tree.questions.T, strict=True):
+            column[:n] = values
+        nodes.votes[:n] = tree.votes
+
+    def leaf_votes(self) -> BitArray:
+        """Return the vote on every row, or pair, in its leaf: 1 for +1 and 0 for -1."""
+        votes = np.empty(self.state.levels.size, dtype=np.uint8)
+        self._parts["sides"].write_votes(self.state, self.nodes, votes)
+        return votes
 
 
 class MistakeEngine(Engine):
@@ -66,55 +222,24 @@ class MistakeEngine(Engine):
         start = n_rounds + 1 if tallied else 0
         sizes: dict[str, Any] = {"n_classes": n_classes, "n_threads": n_threads, "start": start}
         super().__init__(data, shape, sample_weights, **sizes, **settings)
-        self.positions = self._make_positions(n_rounds, start, tallied, shape.is_stump)
+        classes = sample_weights[: data.split], sample_weights[data.split :]
+        masses = [int(each.sum()) for each in classes]
+        if self.has_pairs:
+            masses = 2 * [(n_classes - 1) * int(sample_weights.sum())]
+        self.positions = make_positions(
+            data,
+            masses,
+            start,
+            n_rounds,
+            has_pairs=self.has_pairs,
+            listed=not (tallied and shape.is_stump),
+            n_tally_levels=_LEVELS if tallied else 0,
+            n_shares=n_threads,
+        )
         self._record = make_record(n_rounds, _CHUNK_NODES, self.nodes.votes.shape[1])
         self._barrier = new_barrier()
         if tallied:
             self._fill_tally()
-
-    def _make_positions(
-        self, n_rounds: int, start: int, tallied: bool, is_stump: bool
-    ) -> Positions:
-        data, n_shares, integers = self.data, self.n_threads, np.int64
-        width = n_rounds + 3
-        n_levels = start + width
-        counters = new_counters(*position_steps.COUNTERS, reals=position_steps.REALS)
-        counters[0].width = 1
-        counters[0].tallied = tallied
-        counters[0].listed = not (tallied and is_stump)
-        counters[0].codes_per_row = data.bins.codes.size / max(data.n_rows, 1)
-        exact = data.integer_weights
-        weights = self.state.sample_weights
-        masses = np.zeros((2, width), integers)
-        if self.has_pairs:
-            masses[:, 0] = (self.nodes.votes.shape[1] - 1) * int(weights.sum())
-        else:
-            masses[:, 0] = weights[: data.split].sum(), weights[data.split :].sum()
-        levels = np.full(2, start, integers)
-        shape = (n_shares, 2, _LEVELS, data.n_codes + 1) if tallied else (0, 2, 0, 0)
-        spans = (0, data.split), (data.split, data.n_rows)
-        cuts = np.stack([np.linspace(*span, n_shares + 1).astype(integers) for span in spans], 1)
-        return Positions(
-            weighing=BY_INTEGERS if exact else BY_FLOATS,
-            moves=1,
-            counters=counters,
-            shift=-levels,
-            rise=np.ones(2, dtype=np.bool_),
-            masses=masses,
-            moved=np.zeros((n_shares, 2, n_levels), integers),
-            wrong=np.zeros(n_shares if self.has_pairs else 0, integers),
-            tables=np.zeros((2, n_levels if exact else 0), integers),
-            float_tables=np.zeros((2, 0 if exact else n_levels)),
-            unscaled=np.zeros(width),
-            mass_scratch=np.zeros(width),
-            tally=np.zeros(shape, dtype=np.int32),
-            base=levels - _LEVELS // 2,
-            low=levels.copy(),
-            high=levels.copy(),
-            begins=np.ascontiguousarray(cuts[:-1]),
-            ends=np.ascontiguousarray(cuts[1:]),
-            collected=np.empty((n_shares, 4096), dtype=np.uint32),
-        )
 
     def _fill_tally(self) -> None:
         """Count all rows at their first level, and at the levels below it."""
@@ -130,23 +255,6 @@ class MistakeEngine(Engine):
                 count_moved(p, c, rows, self.rows, self.state, positions)
         half = _LEVELS // 2
         positions.tally[:, :, :half] = positions.tally[:, :, half : half + 1]
-
-    def _widen_tally(self) -> None:
-        """Move each class to the middle of the levels; double their number if needed."""
-        names = "tally", "low", "high", "base"
-        old, low, high, base = (getattr(self.positions, name) for name in names)
-        spread = high - low + 1
-        n_levels = old.shape[2]
-        n_levels = 2 * n_levels if int(spread.max()) > n_levels // 2 else n_levels
-        starts = (n_levels - spread) // 2
-        wider = np.zeros((*old.shape[:2], n_levels, old.shape[3]), dtype=np.int32)
-        for c in range(2):
-            begin = low[c] - base[c]
-            occupied = old[:, c, begin : begin + spread[c]]
-            wider[:, c, : starts[c]] = occupied[:, :1]  # all rows are above these levels
-            wider[:, c, starts[c] : starts[c] + spread[c]] = occupied
-        base[:] = low - starts
-        self.positions = replace(self.positions, tally=wider)
 
     @property
     def n_rounds(self) -> int:
@@ -206,7 +314,7 @@ class MistakeEngine(Engine):
         status = self._call(until, rule)
         while status not in (rounds.PLAYED, rounds.NO_EDGE):
             if status == rounds.TALLY_FULL:
-                self._widen_tally()
+                self.positions = widen_tally(self.positions)
             elif status == rounds.NODES_FULL:
                 self.make_room(self.nodes.gains.size + 1)
             self._widen_record()
@@ -216,10 +324,10 @@ class MistakeEngine(Engine):
     def _call(self, until: int, rule: Rule) -> int:
         """Run the compiled loop in all threads; return how it ended."""
         loop, n = self.compile(rounds.play), self.n_threads
-        given = *self.arrays(), self._record, rule, self._barrier
+        arrays = *self.arrays(), self._record, rule, self._barrier
         if n > 1:
-            loop(0, 1, 0, *given)  # no round: it is compiled here, where it can be interrupted
-        return run_together(lambda p: loop(p, n, until, *given), n)[0]
+            loop(0, 1, 0, *arrays)  # no round: it is compiled here, where it can be interrupted
+        return run_together(lambda p: loop(p, n, until, *arrays), n)[0]
 
     def _widen_record(self) -> None:
         """Make room in the record for the largest tree that the nodes have room for."""
@@ -231,7 +339,7 @@ class MistakeEngine(Engine):
         Return the mass of examples that the vote gets wrong, of several classes.
         """
         if instantiate(position_steps.tally_is_full, kernel)(self.positions):
-            self._widen_tally()
+            self.positions = widen_tally(self.positions)
         self.compile(rounds.move_all)(*self.arrays(), self._record, PYTHON_RULE)
         return int(self.positions.wrong.sum())
 
@@ -263,7 +371,7 @@ class MistakeEngine(Engine):
 
 
 class TreeGrower(MistakeEngine):
-    """Grows one tree after another on weights that are given; the rows stay where they are."""
+    """Grows one tree after another on weights that Python code sets; the rows do not move."""
 
     def __init__(
         self, data: BinnedData, shape: TreeShape, sample_weights: IntArray, **settings: Any
@@ -291,6 +399,25 @@ class TreeGrower(MistakeEngine):
             self.state.weights[:] = weights
 
 
+def _n_leaves_at_first(max_depth: int, max_leaves: int) -> int:
+    """Return for how many leaves to make room, where -1 is no limit."""
+    widest = 2 ** min(max(max_depth, 0), _LEAVES.bit_length())
+    return min(_LEAVES, *(n for n in (max_leaves, widest) if n > 1))
+
+
+def as_rows(data: BinnedData, labels: IntArray | None) -> BinnedRows:
+    """Return binned rows as the loops see them."""
+    bins = data.bins
+    split = data.split if labels is None else data.n_rows
+    shared = split, _NONE if labels is None else labels, data.feature_bins, data.counts
+    if isinstance(bins, DenseBins):
+        lists = _NONE, _NONE, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint8)
+        return BinnedRows(*shared, bins.codes.reshape(-1), *lists)
+    return BinnedRows(
+        *shared, bins.codes, bins.starts, bins.list_starts, bins.listed, bins.listed_bins
+    )
+
+
 def _is_tally_cheap(data: BinnedData, shape: TreeShape) -> bool:
     """Return whether sums from counts may be cheaper than sums over rows."""
     codes = data.bins.codes.size
@@ -302,16 +429,19 @@ def _is_tally_cheap(data: BinnedData, shape: TreeShape) -> bool:
 def scale_raw(
     weights: FloatArray, masses: IntArray, first: int, n_rounds: int, out: FloatArray
 ) -> tuple[int, int]:
-    """Scale weights that stand elsewhere; return the masses of zero weight and of wrong votes."""
-    held = masses.sum(axis=0)
-    equal = not (held * weights).any()
-    total = float(held.sum()) if equal else _ordered_sum(held * weights)
+    """Scale weights in Python as `positions.scale_weights` does.
+
+    Return the mass that weighs zero, and the mass that the vote gets wrong.
+    """
+    mass = masses.sum(axis=0)
+    equal = not (mass * weights).any()
+    total = float(mass.sum()) if equal else _ordered_sum(mass * weights)
     exponent = math.frexp(total)[1]
     out[:] = 0.0  # where no example has this number of mistakes
-    out[held > 0] = np.ldexp(1.0 if equal else weights[held > 0], SUM_BITS - exponent)
-    mistakes = np.arange(first, first + held.size)
+    out[mass > 0] = np.ldexp(1.0 if equal else weights[mass > 0], SUM_BITS - exponent)
+    mistakes = np.arange(first, first + mass.size)
     wrong = masses[0][2 * mistakes > n_rounds].sum() + masses[1][2 * mistakes >= n_rounds].sum()
-    return 0 if equal else int(held[weights == 0.0].sum()), int(wrong)
+    return 0 if equal else int(mass[weights == 0.0].sum()), int(wrong)
 
 
 def _ordered_sum(values: FloatArray) -> float:

@@ -1,4 +1,4 @@
-r"""A tree while it grows: its nodes, without the rows in them.
+r"""A tree while it grows: its nodes, without the rows in them; and the record of all trees.
 
 The leaf of the largest gain is divided first; of equal gains, the leaf that was made first. The
 gain of a question is the score of its two sides less that of the node itself. A leaf votes for the
@@ -21,6 +21,7 @@ from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.structs import Struct, new_counters
 from driftgames._kernels.templates import Part
 from driftgames.boosting.data.bins import Array, FeatureBins
+from driftgames.boosting.growth.binned_trees import BinnedTree
 from driftgames.boosting.growth.shape import EXHAUSTIVE, TreeShape
 from driftgames.boosting.growth.split_search import MOST_BINS, find_question
 
@@ -30,7 +31,7 @@ GROWN, ASKS, FULL = range(3)
 """What `choose` returns: the tree is grown, leaves are to be divided, or arrays are too small."""
 
 _COUNTERS = "n_nodes", "n_leaves", "n_waiting", "n_free", "n_fresh", "n_asked"
-_FOUND = np.dtype(
+_BEST = np.dtype(
     [("score", "f8"), ("feature", "i8"), ("cut", "i8"), ("missing_left", "i8")], align=True
 )
 
@@ -64,8 +65,8 @@ class Nodes(Struct):
     """The leaves that have sums and no question yet."""
     asked: Array
     """The leaves that are divided next; their sides have nodes already."""
-    found: Array
-    found_lefts: Array
+    best: Array
+    best_lefts: Array
     """The best questions of the fresh leaves among the features of each share; their left sides."""
     feature_sums: Array
     running: Array
@@ -115,8 +116,8 @@ def make_nodes(
         waiting=np.zeros(n, integers),
         fresh=np.zeros(n, integers),
         asked=np.zeros(n, integers),
-        found=np.zeros((n_shares, n), _FOUND),
-        found_lefts=np.zeros((n_shares, n, *side), integers),
+        best=np.zeros((n_shares, n), _BEST),
+        best_lefts=np.zeros((n_shares, n, *side), integers),
         feature_sums=np.zeros((n_shares, n_parts, MOST_BINS * lanes), integers),
         running=np.zeros((n_shares, n_parts, MOST_BINS * lanes), integers),
         cut_scores=np.zeros((n_shares, 2, MOST_BINS)),
@@ -140,7 +141,7 @@ def widen_nodes(nodes: Nodes) -> Nodes:
     for name in _OF_EACH_NODE:
         old = getattr(nodes, name)
         wider[name] = np.concatenate([old, old, old[:1]])
-    for name in ("found", "found_lefts"):
+    for name in ("best", "best_lefts"):
         old = getattr(nodes, name)
         wider[name] = np.concatenate([old, old, old[:, :1]], axis=1)
     wider["sums"] = np.concatenate([nodes.sums, nodes.sums], axis=1)
@@ -291,25 +292,25 @@ def _constrain(bins: FeatureBins, nodes: Nodes, node: int) -> Any:
 @inner_kernel
 def _take_question(nodes: Nodes, f: int, node: int) -> Any:
     """Take the best question that the shares have found for a fresh leaf; return its gain."""
-    best = -1.0
-    for p in range(nodes.found.shape[0]):  # the features of the first share come first
-        found = nodes.found[p, f]
-        if found.score > best:
-            best = found.score
-            nodes.feature[node] = found.feature
-            nodes.cut[node] = found.cut
-            nodes.missing_left[node] = found.missing_left
+    best_score = -1.0
+    for p in range(nodes.best.shape[0]):  # the features of the first share come first
+        best = nodes.best[p, f]
+        if best.score > best_score:
+            best_score = best.score
+            nodes.feature[node] = best.feature
+            nodes.cut[node] = best.cut
+            nodes.missing_left[node] = best.missing_left
             for k in range(nodes.totals.shape[1]):
                 for lane in range(sides.LANES):
-                    nodes.left_totals[node, k, lane] = nodes.found_lefts[p, f, k, lane]
+                    nodes.left_totals[node, k, lane] = nodes.best_lefts[p, f, k, lane]
     totals, left_totals = nodes.totals[node], nodes.left_totals[node]
-    if best < 0.0:
+    if best_score < 0.0:
         return 0.0
     if nodes.criterion == EXHAUSTIVE:
         return sides.exhaustive_gain(left_totals, totals)
     if not sides.separates(left_totals, totals):
         return 0.0  # equal shares on both sides are no gain, whatever rounding says
-    return best - sides.score(sides.of_node(totals), nodes.criterion)
+    return best_score - sides.score(sides.of_node(totals), nodes.criterion)
 
 
 @inner_kernel
@@ -322,3 +323,136 @@ def measure(nodes: Nodes) -> tuple[Any, Any]:
             if nodes.left[node] == 0:
                 value += sides.leaf_edge(nodes.totals[node], nodes.votes[node])
     return value, sides.node_weight(nodes.totals[0])
+
+
+_PROGRESS = "n_rounds", "n_nodes", "growing", "step", "status", "value", "norm"
+_QUESTION = np.dtype([(name, np.int32) for name in ("feature", "cut", "missing_left", "left")])
+_OF_EACH_STORED_NODE = "questions", "votes", "gains", "order", "place"
+
+
+@dataclass(frozen=True, eq=False)
+class Record(Struct):
+    """The trees of all rounds, and where the round that is played has come to."""
+
+    counters: Array
+    """One record: the rounds played, and the nodes of their trees; whether a tree is growing, the
+    last answer of `choose`, and how a call ends; and of the last tree
+    ``sum_i w_i y_i h(x_i)`` and ``sum_i w_i``."""
+    tree_sizes: Array
+    questions: Array
+    votes: Array
+    gains: Array
+    edges: Array
+    zeros: Array
+    """After each round, the mass that weighs zero in the next one."""
+    wrong: Array
+    """After each round, the mass that the vote gets wrong."""
+    order: Array
+    place: Array
+    """Scratch buffers, one number for each node of a tree."""
+
+    @property
+    def n_rounds(self) -> int:
+        """The number of rounds played."""
+        return int(self.counters[0].n_rounds)
+
+    def trees(self, begin: int, end: int) -> BinnedTree:
+        """Return a copy of the nodes from ``begin`` to ``end``, of one tree or several."""
+        questions = self.questions[begin:end].view(np.int32).reshape(-1, 4)
+        return BinnedTree(
+            questions.copy(), self.votes[begin:end].copy(), self.gains[begin:end].copy()
+        )
+
+    def append(self, tree: BinnedTree, edge: float) -> None:
+        """Keep a tree and its edge as those of the next round; there must be room for it."""
+        counters = self.counters[0]
+        nodes = slice(int(counters.n_nodes), int(counters.n_nodes) + len(tree))
+        self.questions.view(np.int32).reshape(-1, 4)[nodes] = tree.questions
+        self.votes[nodes], self.gains[nodes] = tree.votes, tree.gains
+        self.tree_sizes[counters.n_rounds], self.edges[counters.n_rounds] = len(tree), edge
+        counters.n_nodes += len(tree)
+
+
+def make_record(n_rounds: int, n_nodes: int, n_labels: int) -> Record:
+    """Return a record with room for ``n_rounds`` rounds, and ``n_nodes`` nodes of all trees."""
+    integers = np.int64
+    return Record(
+        counters=new_counters(*_PROGRESS),
+        tree_sizes=np.zeros(n_rounds, integers),
+        questions=np.zeros(n_nodes, _QUESTION),
+        votes=np.zeros((n_nodes, n_labels), np.int8),
+        gains=np.zeros(n_nodes),
+        edges=np.zeros(n_rounds),
+        zeros=np.zeros(n_rounds, integers),
+        wrong=np.zeros(n_rounds, integers),
+        order=np.zeros(n_nodes, integers),
+        place=np.zeros(n_nodes, integers),
+    )
+
+
+def widen_record(record: Record, n_nodes: int) -> Record:
+    """Return a record with room for a tree of ``n_nodes`` nodes more; itself if there is room."""
+    needed = int(record.counters[0].n_nodes) + n_nodes
+    if record.gains.size >= needed:
+        return record
+    wider = {}
+    for name in _OF_EACH_STORED_NODE:
+        old = getattr(record, name)
+        wider[name] = np.zeros((2 * needed, *old.shape[1:]), old.dtype)
+        wider[name][: old.shape[0]] = old
+    return replace(record, **wider)
+
+
+@inner_kernel
+def store_tree(norm: int, nodes: Nodes, record: Record) -> None:
+    """Append the tree to the record, its nodes in the order of best-first growing."""
+    counters = record.counters[0]
+    _number_nodes(nodes, record.order, record.place)
+    n_nodes = nodes.counters[0].n_nodes
+    for n in range(n_nodes):
+        node = record.order[n]
+        stored = counters.n_nodes + n
+        question, left = record.questions[stored], nodes.left[node]
+        asks = left > 0
+        question.feature = nodes.feature[node] if asks else -1
+        question.cut = nodes.cut[node] if asks else 0
+        question.missing_left = nodes.missing_left[node] if asks else 0
+        question.left = record.place[left] if asks else 0
+        record.gains[stored] = nodes.gains[node] / float(norm) if asks else 0.0
+        for label in range(nodes.votes.shape[1]):
+            record.votes[stored, label] = 0 if asks else nodes.votes[node, label]
+    record.tree_sizes[counters.n_rounds] = n_nodes
+    counters.n_nodes += n_nodes
+
+
+@inner_kernel
+def _number_nodes(nodes: Nodes, order: Array, place: Array) -> None:
+    """Write to ``order`` the nodes as if leaves had been divided one by one, by their gains.
+
+    Leaves of one depth may have been divided together. ``place`` is the way back.
+    """
+    order[0] = 0
+    place[0] = 0
+    n_numbered = 1
+    n_waiting = 0
+    if nodes.left[0] > 0:
+        nodes.waiting[0] = 0
+        n_waiting = 1
+    while n_waiting > 0:
+        first = 0
+        for k in range(1, n_waiting):
+            a, b = nodes.waiting[k], nodes.waiting[first]
+            if nodes.gains[a] > nodes.gains[b] or (
+                nodes.gains[a] == nodes.gains[b] and place[a] < place[b]
+            ):
+                first = k
+        node = nodes.waiting[first]
+        n_waiting -= 1
+        nodes.waiting[first] = nodes.waiting[n_waiting]
+        for side in range(nodes.left[node], nodes.left[node] + 2):
+            order[n_numbered] = side
+            place[side] = n_numbered
+            n_numbered += 1
+            if nodes.left[side] > 0:
+                nodes.waiting[n_waiting] = side
+                n_waiting += 1

@@ -22,7 +22,8 @@ every row that moves.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,10 @@ from numba import types
 from driftgames._kernels.callbacks import FLOATS, call
 from driftgames._kernels.integers import ratio
 from driftgames._kernels.jit import inner_kernel
-from driftgames._kernels.structs import Struct
+from driftgames._kernels.structs import Struct, new_counters
+from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.growth.nodes import Nodes
-from driftgames.boosting.growth.record import Record
+from driftgames.boosting.growth.nodes import Nodes, Record
 from driftgames.boosting.growth.rows import BinnedRows, RowState
 
 _PATIENCE = 8  # give the tally up once costly rounds outnumber cheap ones by this many
@@ -47,9 +48,8 @@ SUM_BITS = 61
 BY_INTEGERS, BY_FLOATS, AS_GIVEN = range(3)
 """How rows are weighed: by integers or by floats of their levels, or as Python code has done it."""
 
-COUNTERS = "first", "width", "tallied", "listed", "n_costly"
-REALS = "edge_sum", "codes_per_row"
-"""The counters of `Positions`, integers and floats."""
+_INTEGERS = "first", "width", "tallied", "listed", "n_costly"
+_REALS = "edge_sum", "codes_per_row"
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +90,74 @@ class Positions(Struct):
     """``begins[p, c]`` is where the rows of a share and a class begin, if they are not listed."""
     collected: Array
     """For each share a block of rows that are to move."""
+
+
+def make_positions(
+    data: BinnedData,
+    masses: Sequence[int],
+    start: int,
+    n_rounds: int,
+    *,
+    has_pairs: bool,
+    listed: bool,
+    n_tally_levels: int,
+    n_shares: int,
+) -> Positions:
+    """Return the positions before the first of ``n_rounds`` rounds: all rows at level ``start``.
+
+    ``masses`` are the sample weights of both classes. Without levels there is no tally.
+    """
+    integers, exact = np.int64, data.integer_weights
+    width = n_rounds + 3
+    n_levels = start + width
+    counters = new_counters(*_INTEGERS, reals=_REALS)
+    counters[0].width = 1
+    counters[0].tallied = n_tally_levels > 0
+    counters[0].listed = listed
+    counters[0].codes_per_row = data.bins.codes.size / max(data.n_rows, 1)
+    by_mistakes = np.zeros((2, width), integers)
+    by_mistakes[:, 0] = masses
+    levels = np.full(2, start, integers)
+    tally = (n_shares, 2, n_tally_levels, data.n_codes + 1) if n_tally_levels else (0, 2, 0, 0)
+    spans = (0, data.split), (data.split, data.n_rows)
+    cuts = np.stack([np.linspace(*span, n_shares + 1).astype(integers) for span in spans], axis=1)
+    return Positions(
+        weighing=BY_INTEGERS if exact else BY_FLOATS,
+        moves=1,
+        counters=counters,
+        shift=-levels,
+        rise=np.ones(2, dtype=np.bool_),
+        masses=by_mistakes,
+        moved=np.zeros((n_shares, 2, n_levels), integers),
+        wrong=np.zeros(n_shares if has_pairs else 0, integers),
+        tables=np.zeros((2, n_levels if exact else 0), integers),
+        float_tables=np.zeros((2, 0 if exact else n_levels)),
+        unscaled=np.zeros(width),
+        mass_scratch=np.zeros(width),
+        tally=np.zeros(tally, dtype=np.int32),
+        base=levels - n_tally_levels // 2,
+        low=levels.copy(),
+        high=levels.copy(),
+        begins=np.ascontiguousarray(cuts[:-1]),
+        ends=np.ascontiguousarray(cuts[1:]),
+        collected=np.empty((n_shares, 4096), dtype=np.uint32),
+    )
+
+
+def widen_tally(positions: Positions) -> Positions:
+    """Return a copy with each class in the middle of the levels, which are doubled if needed."""
+    old, low, high = positions.tally, positions.low, positions.high
+    n_occupied = high - low + 1
+    n_levels = old.shape[2]
+    n_levels = 2 * n_levels if int(n_occupied.max()) > n_levels // 2 else n_levels
+    starts = (n_levels - n_occupied) // 2
+    wider = np.zeros((*old.shape[:2], n_levels, old.shape[3]), dtype=np.int32)
+    for c in range(2):
+        begin = low[c] - positions.base[c]
+        occupied = old[:, c, begin : begin + n_occupied[c]]
+        wider[:, c, : starts[c]] = occupied[:, :1]  # all rows are above these levels
+        wider[:, c, starts[c] : starts[c] + n_occupied[c]] = occupied
+    return replace(positions, tally=wider, base=low - starts)
 
 
 @dataclass(frozen=True, eq=False)

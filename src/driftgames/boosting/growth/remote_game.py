@@ -21,9 +21,8 @@ from driftgames.boosting.growth import rounds, several_classes, two_classes
 from driftgames.boosting.growth.binned_trees import BinnedTree
 from driftgames.boosting.growth.game import CountedGame, MistakeRule, Round, trees_to_values
 from driftgames.boosting.growth.mistake_engine import scale_raw
-from driftgames.boosting.growth.nodes import FULL, GROWN, make_nodes, widen_nodes
+from driftgames.boosting.growth.nodes import FULL, GROWN, make_nodes, make_record, widen_nodes
 from driftgames.boosting.growth.positions import SUM_BITS
-from driftgames.boosting.growth.record import make_record
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.growth.shares import Command, Question
 from driftgames.boosting.model.stumps import Stumps

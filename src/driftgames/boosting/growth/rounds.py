@@ -21,7 +21,18 @@ from driftgames._kernels.barrier import meet
 from driftgames._kernels.jit import kernel
 from driftgames._kernels.templates import Part
 from driftgames.boosting.data.bins import Array, FeatureBins
-from driftgames.boosting.growth.nodes import ASKS, FULL, GROWN, Nodes, choose, find, measure, plant
+from driftgames.boosting.growth.nodes import (
+    ASKS,
+    FULL,
+    GROWN,
+    Nodes,
+    Record,
+    choose,
+    find,
+    measure,
+    plant,
+    store_tree,
+)
 from driftgames.boosting.growth.positions import (
     Positions,
     Rule,
@@ -31,7 +42,6 @@ from driftgames.boosting.growth.positions import (
     sum_counts,
     tally_is_full,
 )
-from driftgames.boosting.growth.record import Record, store_tree
 from driftgames.boosting.growth.rows import (
     BinnedRows,
     RowState,

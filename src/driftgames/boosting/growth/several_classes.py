@@ -282,20 +282,18 @@ def add_totals(c: int, listed: Array, rows: BinnedRows, state: RowState, totals:
 def add_rows(c: int, listed: Array, rows: BinnedRows, state: RowState, sums: Array) -> None:
     """Add the weights of all pairs of rows to their bins."""
     n_blocks = state.weights.shape[0]
-    for part in range(sums.shape[0] - n_blocks + 1):
+    for k in range(n_blocks):
+        layout.add_blocks(listed, state.weights[k], rows, sums[k])
+    for q in range(np.uint64(listed.size)):
+        i = np.uint64(listed[q])
+        label, weight = np.uint64(rows.labels[i]), state.label_weights[i]
+        if weight != 0:
+            out = sums[n_blocks + np.int64(label >> np.uint64(2))]
+            layout.add_value(i, label & np.uint64(3), weight, rows, out)
+    if state.sizes.size > 0:
         for q in range(np.uint64(listed.size)):
             i = np.uint64(listed[q])
-            if part < n_blocks:
-                weights = state.weights[part, i]
-                if (weights[0] | weights[1] | weights[2] | weights[3]) != 0:
-                    layout.add_block(i, weights, rows, sums[part])
-            else:
-                label = np.uint64(rows.labels[i]) if part == n_blocks else np.uint64(0)
-                value = state.label_weights[i] if part == n_blocks else state.sizes[i]
-                if value != 0:
-                    block = n_blocks + np.int64(label >> np.uint64(2))
-                    out = sums[block if part == n_blocks else 2 * n_blocks]
-                    layout.add_value(i, label & np.uint64(3), value, rows, out)
+            layout.add_value(i, np.uint64(0), state.sizes[i], rows, sums[2 * n_blocks])
 
 
 @inner_kernel

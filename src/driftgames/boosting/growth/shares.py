@@ -16,9 +16,8 @@ from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.growth import rounds
 from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.engine import Engine
 from driftgames.boosting.growth.game import TreeLearner
-from driftgames.boosting.growth.mistake_engine import MistakeEngine
+from driftgames.boosting.growth.mistake_engine import Engine, MistakeEngine
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.core.typing import IntArray
 

@@ -54,11 +54,16 @@ def add_weights(listed: Array, weights: Array, rows: BinnedRows, out: Array) -> 
             out[codes[e]] += weight
 
 
-@inner_scalar
-def add_block(i: Any, block: Array, rows: BinnedRows, out: Array) -> None:
-    """Add a block of weights to the bins that row ``i`` lists, for several classes."""
-    for e in range(np.uint64(rows.starts[i]), np.uint64(rows.starts[i + np.uint64(1)])):
-        blocks.add_block(out, np.uint64(blocks.WIDTH) * np.uint64(rows.codes[e]), block)
+@inner_kernel
+def add_blocks(listed: Array, weights: Array, rows: BinnedRows, out: Array) -> None:
+    """Add the blocks of weights of rows to the bins that they list, for several classes."""
+    codes, starts = rows.codes, rows.starts
+    for q in range(np.uint64(listed.size)):
+        i = np.uint64(listed[q])
+        block = weights[i]
+        if (block[0] | block[1] | block[2] | block[3]) != 0:
+            for e in range(np.uint64(starts[i]), np.uint64(starts[i + np.uint64(1)])):
+                blocks.add_block(out, np.uint64(blocks.WIDTH) * np.uint64(codes[e]), block)
 
 
 @inner_scalar

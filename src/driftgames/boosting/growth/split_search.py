@@ -24,7 +24,7 @@ MOST_BINS = 256
 
 @inner_kernel
 def find_question(p: int, f: int, bins: FeatureBins, nodes: Any) -> None:
-    """Write the best question of fresh leaf ``f`` on the features of share ``p`` to ``found``.
+    """Write the best question of fresh leaf ``f`` on the features of share ``p`` to ``best``.
 
     ``sums[q, slot]`` holds the sums of the node over the rows of share ``q`` in each bin that rows
     list, and ``totals`` those over all bins. The feature is -1 if there is no question. Both sides
@@ -40,13 +40,13 @@ def find_question(p: int, f: int, bins: FeatureBins, nodes: Any) -> None:
     sums, slot, totals = nodes.sums, nodes.slots[node], nodes.totals[node]
     criterion, running = nodes.criterion, nodes.running[p]
     scores, edges = nodes.cut_scores[p], nodes.cut_edges[p]  # missing values go left, then right
-    found, found_left = nodes.found[p, f], nodes.found_lefts[p, f]
+    best, best_left = nodes.best[p, f], nodes.best_lefts[p, f]
     offsets, implicit = bins.offsets, bins.implicit
     missing, monotonic = bins.missing, bins.monotonic
-    n_features, n_shares = implicit.size, nodes.found.shape[0]
+    n_features, n_shares = implicit.size, nodes.best.shape[0]
     first_feature = n_features * p // n_shares
-    found.score = -1.0
-    found.feature = -1
+    best.score = -1.0
+    best.feature = -1
     best_edge = np.int64(-1)
     begin = offsets[first_feature]  # where the sums of the feature begin
     for j in range(first_feature):
@@ -86,38 +86,38 @@ def find_question(p: int, f: int, bins: FeatureBins, nodes: Any) -> None:
                 edges[1, n_known - 1] = -1
             cut = _find_largest(edges, first_side, n_known, best_edge)
         else:
-            cut = _find_largest(scores, first_side, n_known, found.score)
+            cut = _find_largest(scores, first_side, n_known, best.score)
         if cut >= 0:
             b, side = cut >> 1, cut & 1
             if criterion == EXHAUSTIVE:
                 best_edge = edges[side, b]
-                found.score = float(best_edge)
+                best.score = float(best_edge)
             else:
-                found.score = scores[side, b]
-            _write_left(table, first, b, n_known if side == 0 else -1, found_left)
-            found.feature = j
-            found.cut = b
-            found.missing_left = side == 0
+                best.score = scores[side, b]
+            _write_left(table, first, b, n_known if side == 0 else -1, best_left)
+            best.feature = j
+            best.cut = b
+            best.missing_left = side == 0
             if not any_missing and b < n_known - 1:
-                found.missing_left = 2 * sides.node_weight(found_left) >= sides.node_weight(totals)
+                best.missing_left = 2 * sides.node_weight(best_left) >= sides.node_weight(totals)
 
 
 @inner_kernel
 def _find_largest(scores: Array, first_side: int, n_cuts: int, best: Any) -> Any:
     """Return ``2 * cut + side`` of the first score above ``best`` and all others, or -1."""
-    found = -1
+    largest = -1
     if first_side == 1:
         for b in range(n_cuts):
             if scores[1, b] > best:
                 best = scores[1, b]
-                found = 2 * b + 1
-        return found
+                largest = 2 * b + 1
+        return largest
     for b in range(n_cuts):
         for side in range(2):
             if scores[side, b] > best:
                 best = scores[side, b]
-                found = 2 * b + side
-    return found
+                largest = 2 * b + side
+    return largest
 
 
 @inner_kernel
