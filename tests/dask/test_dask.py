@@ -418,8 +418,8 @@ def test_an_interrupted_fit_leaves_nothing_behind(client, monkeypatch, tmp_path)
     "settings", [{}, {"calibrate": True}, {"early_stopping": True}], ids=["plain", "cal", "stops"]
 )
 def test_a_sample_of_all_examples_chooses_as_in_memory(settings, client, monkeypatch, tmp_path):
-    for module in ("race", "fit_booster"):
-        monkeypatch.setattr(f"driftgames.boosting.fit.{module}.STAGES", (3, 6))
+    monkeypatch.setattr("driftgames.boosting.fit.race.STAGES", (3, 6))
+    monkeypatch.setattr("driftgames.boosting.fit.fit_booster.MOST_WATCHED", 6)
     settings = {"calibrate": False, "ensemble": False, **settings}
     model = on_dask.DaskNHBoostDTClassifier(**settings).fit(*_arrays(SIZES))
     local = BOOSTERS["nh-boost.dt"](**settings).fit(X, Y)

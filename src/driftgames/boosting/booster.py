@@ -15,15 +15,15 @@ from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.checks import check_examples, check_rows, find_classes
 from driftgames.boosting.data.monotonic import plain_constraints
 from driftgames.boosting.data.sample_weights import check_weights
+from driftgames.boosting.engine.game import GameRule
+from driftgames.boosting.engine.shape import SETTINGS as SHAPE_SETTINGS
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.batches import BatchPasses, BatchSource
 from driftgames.boosting.fit.fit_booster import fit_booster
 from driftgames.boosting.fit.job import Columns, Job, Stopping
 from driftgames.boosting.fit.memory import MemorySource
 from driftgames.boosting.fit.watch import Callback, EvaluationPairs, Watch, name_sets
 from driftgames.boosting.fitted import FittedBooster
-from driftgames.boosting.growth.game import GameRule
-from driftgames.boosting.growth.shape import SETTINGS as SHAPE_SETTINGS
-from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.training_record import Fitted
 from driftgames.boosting.parameters import PARAMETERS, check_parameters

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from driftgames.boosting.data.cuts import MOST_BINS
-from driftgames.boosting.growth.shape import CRITERIA
+from driftgames.boosting.engine.shape import CRITERIA
 from driftgames.boosting.model.model_schema import LABEL
 from driftgames.core.checks import check_flag, check_integer, is_real, shown
 from driftgames.core.description import is_described
@@ -171,8 +171,9 @@ class BoosterParameters:
         ),
         """max_leaves : int or "auto", optional
             The most leaves of a tree: the leaf of the largest gain is split first. 2 makes stumps.
-            "auto" chooses among 2, 4, 8, 16 and 32, or for K classes among 2, K + 2, 4K and 8K, by
-            the log-loss on examples held out; beside a ``max_depth`` it sets no limit.""",
+            "auto" chooses among 2, 4, 8, 16 and 32, or for K classes among 2, K + 2, 4K and 8K, and
+            from 10,000 examples on among larger ones too, by the log-loss on examples held out;
+            beside a ``max_depth`` it sets no limit.""",
         always_stored=True,
     )
     min_samples_leaf: int = parameter(
@@ -356,10 +357,10 @@ class BoosterParameters:
 N_ESTIMATORS = Parameter(
     _described(
         """n_estimators : int or "auto"
-            The largest number of rounds: one weak hypothesis votes for each. "auto" chooses among
-            25, 50, 100, 200 and 400, or 200 at the most for more than ten classes, by the log-loss
-            on examples held out (docs/choosing.md); `chosen_` tells what was chosen. With
-            ``early_stopping`` it is 400."""
+            The largest number of rounds: one weak hypothesis votes for each. "auto" chooses by the
+            log-loss on examples held out, and doubles from 25 on as long as that gains: up to 400
+            below 10,000 examples, 1,600 below 50,000 and 6,400 from there on (docs/choosing.md);
+            `chosen_` tells what was chosen. With ``early_stopping`` it is 400."""
     ),
     Requirement(
         'an integer from 1 or "auto"', lambda v: v == "auto" or (type(v) is int and v >= 1)

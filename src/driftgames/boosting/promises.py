@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from driftgames.boosting.fit.race import STAGES
+from driftgames.boosting.fit import folds
+from driftgames.boosting.fit.race import stages_for
 from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.held_out_losses import count_sigmoids
@@ -29,7 +30,7 @@ def promise_of(record: TrainingRecord, n_classes: int = 2) -> NewExamples:
     model = REFIT
     if members:
         model = OWN if len(members) == n_folds == 1 else MEAN
-    n_candidates, caveat = _count_candidates(record)
+    n_candidates, caveat = _count_candidates(record, n_classes)
     n_examples, n_errors, losses = held_out
     log_loss = NewLogLoss(
         losses,
@@ -47,7 +48,7 @@ def _none_held_out(record: TrainingRecord) -> str:
     return "no examples were held out; calibrate=True holds some out if each class has two examples"
 
 
-def _count_candidates(record: TrainingRecord) -> tuple[int, str]:
+def _count_candidates(record: TrainingRecord, n_classes: int) -> tuple[int, str]:
     """Return from how many candidates the examples held out chose, or why they cannot be counted.
 
     Each size after each number of rounds is a candidate. What is promised is about the boosters of
@@ -55,7 +56,7 @@ def _count_candidates(record: TrainingRecord) -> tuple[int, str]:
     """
     if record.ended_early:
         return 1, "the fit ended early, and the examples held out had a part in that"
-    sizes, stages = _raced(record.choice)
+    sizes, stages = _raced(record.choice, n_classes)
     stopping = record.settings.get("early_stopping")
     if stopping and not record.members:
         n_rounds = len(record.history["edge"])
@@ -63,14 +64,16 @@ def _count_candidates(record: TrainingRecord) -> tuple[int, str]:
     return sizes * stages, ""
 
 
-def _raced(choice: Choice | None) -> tuple[int, int]:
+def _raced(choice: Choice | None, n_classes: int) -> tuple[int, int]:
     """Return how many sizes and how many numbers of rounds could have been chosen."""
     if choice is None:
         return 1, 1
     sizes = {trial.max_leaves for trial in choice.trials}
     # every size plays two stages at least, where there are several
     several = len({trial.n_estimators for trial in choice.trials}) > 1
-    return len(sizes), len(STAGES) if several else 1
+    # one fold is held out where there are many examples
+    n_examples = choice.n_examples if choice.n_folds > 1 else folds.LARGE
+    return len(sizes), len(stages_for(n_classes, n_examples)) if several else 1
 
 
 def mean_certificate(

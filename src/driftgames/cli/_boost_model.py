@@ -14,8 +14,7 @@ import typer
 
 from driftgames.boosting import NoEdgeWarning
 from driftgames.boosting.data.batch_readers import open_parquet
-from driftgames.boosting.fit.fit_booster import USUAL_ROUNDS, heaviest
-from driftgames.boosting.fit.race import STAGES
+from driftgames.boosting.fit.fit_booster import MOST_WATCHED, USUAL_ROUNDS, heaviest
 from driftgames.boosting.persistence import save_model
 from driftgames.cli import INTERRUPTED
 from driftgames.cli._boost_options import ExampleReading, Settings, Training
@@ -175,7 +174,7 @@ def say_end(booster: Any) -> None:
     done, choice = booster.n_iter_, booster.record_.choice
     rounds, leaves = booster.n_estimators, booster.max_leaves
     if rounds == "auto":
-        rounds = STAGES[-1] if booster.early_stopping else USUAL_ROUNDS
+        rounds = MOST_WATCHED if booster.early_stopping else USUAL_ROUNDS
     if choice is not None:
         leaves = choice.max_leaves
         rounds = choice.n_estimators if booster.n_estimators == "auto" else rounds

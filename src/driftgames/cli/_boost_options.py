@@ -28,8 +28,9 @@ class Settings(NamedTuple):
     Options:
         algorithm (NAME): The booster: {0}, or the name of a potential that --import defines.
             Default: {1}.
-        rounds: How many stumps or trees vote. Default: nh-boost.dt chooses 25, 50, 100, 200 or 400
-            on rows held out; the others play 200.
+        rounds: How many stumps or trees vote. Default: nh-boost.dt chooses 25, 50, 100 and so on
+            on rows held out, up to 400 below 10,000 rows and 6,400 at the most; the others play
+            200.
         leaves: Most leaves of a tree; 2 makes stumps. Default: nh-boost.dt chooses 2, 4, 8, 16 or
             32 on rows held out (for K classes 2, K + 2, 4K or 8K); the others have stumps.
         depth: Most questions on the way to a vote; 1 makes stumps. Leaves are then not chosen.

@@ -19,13 +19,13 @@ import dask
 from driftgames.boosting.data.assembly import join
 from driftgames.boosting.data.row_sample import stack_rows
 from driftgames.boosting.data.sample_weights import SampleWeights
+from driftgames.boosting.engine.game import MistakeRule
+from driftgames.boosting.engine.remote_game import RemoteGame
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.folds import RowKeys
 from driftgames.boosting.fit.job import Columns, Job, Plan
 from driftgames.boosting.fit.memory import MemoryRows
 from driftgames.boosting.fit.source import Opened, Rows, Source, Threads, Unseen
-from driftgames.boosting.growth.game import MistakeRule
-from driftgames.boosting.growth.remote_game import RemoteGame
-from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.display import Displayed, Fields, Sketch

@@ -14,7 +14,7 @@ from distributed import get_worker
 
 from driftgames.boosting.data.assembly import assemble
 from driftgames.boosting.data.cuts import Cuts
-from driftgames.boosting.growth.shares import Command, Share, combine
+from driftgames.boosting.engine.shares import Command, Share, combine
 from driftgames.dask.compilation import COMPILATION
 from driftgames.dask.partitions import Part, PartitionPlan
 

@@ -20,8 +20,8 @@ from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.data.frames import Categories, FoundCategories, recode
 from driftgames.boosting.data.row_sample import hash_rows, stack_rows
 from driftgames.boosting.data.sample_weights import WeightScale, WeightTotals, exact_sum
+from driftgames.boosting.engine.shape import STUMP, TreeShape
 from driftgames.boosting.fit.folds import RowKeys
-from driftgames.boosting.growth.shape import STUMP, TreeShape
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.category_counts import CategoryCounts
 from driftgames.boosting.model.fitted_model import FittedModel

@@ -16,7 +16,7 @@ from driftgames.boosting import (
     NoEdgeWarning,
     PotentialBoostClassifier,
 )
-from driftgames.boosting.growth.game import MistakeGame
+from driftgames.boosting.engine.game import MistakeGame
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, RecipePotential, TwoNorm
 
 SETTINGS = {

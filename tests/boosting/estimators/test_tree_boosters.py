@@ -13,8 +13,8 @@ from driftgames.boosting import (
     Stumps,
     Trees,
 )
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit import memory
-from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.persistence import encode_model
 
 SETTINGS = {"boost-by-majority": {"edge": 0.05, "horizon": 40}}

@@ -5,11 +5,16 @@ from typing import NamedTuple
 
 
 class Outcome(NamedTuple):
-    """How a race ends: the chosen size and rounds, the second size, and the table of trials."""
+    """How a race ends: the chosen size and rounds, the second size, and the table of trials.
+
+    It is on the ``edge`` if a comparison with a standard error was a tie: floats may see it either
+    way.
+    """
 
     chosen: tuple
     runner_up: int | None
     trials: list
+    edge: bool = False
 
 
 def scout_by_rule(tables, stages, masses, first, most=3):
@@ -40,14 +45,15 @@ def mean(values, masses):
     return sum(m * v for m, v in zip(masses, values, strict=True)) / Fraction(sum(masses))
 
 
-def run_by_rule(tables, stages, masses):
+def run_by_rule(tables, stages, masses, *, many=False, most=None):
     """Play a race; ``tables[size][stage]`` are the log-losses of the examples held out.
 
-    A trial is (size, stage, mean, squared standard error of its difference from the chosen, word).
+    Of ``many`` examples one flat stage does not end a size, and ``most[size]`` is its last stage. A
+    trial is (size, stage, mean, squared standard error of its difference from the chosen, word).
     """
     exact = {s: {k: [*map(Fraction, row)] for k, row in t.items()} for s, t in tables.items()}
     seen = {size: [] for size in tables}  # the stages that each size has played
-    dropped, ended = set(), set()
+    dropped, ended, edge = set(), set(), False
 
     def value(size, stage):
         return mean(exact[size][stage], masses)
@@ -71,14 +77,22 @@ def run_by_rule(tables, stages, masses):
             if len(seen[size]) < 2:
                 continue
             gain = value(size, seen[size][-2]) - value(size, stage)
-            if gain <= 0:
+            best = min(seen[size], key=lambda one: (value(size, one), one))
+            n_flat = len(seen[size]) - 1 - seen[size].index(best)
+            risen, squared_error = difference((size, stage), (size, best))
+            worse = risen > 0 and risen**2 > squared_error
+            edge |= risen > 0 and risen**2 == squared_error
+            if n_flat >= (2 if many else 1) or (n_flat and worse):
                 ended.add(size)
                 continue
+            left = [one for one in stages[at + 1 :] if most is None or one <= most[size]]
             away, squared_error = difference((size, stage), leader)
             behind = away > 0 and away**2 > 4 * squared_error
-            hopeless = away > (len(stages) - 1 - at) * gain
+            hopeless = away > min(len(left), 3) * gain
+            edge |= away > 0 and (away**2 == 4 * squared_error or away == min(len(left), 3) * gain)
             if size != leader[0] and behind and hopeless:
                 dropped.add(size)
+        ended |= {size for size in running if most is not None and stage >= most[size]}
     chosen = best_trial()
     trials = []
     for size in tables:
@@ -88,4 +102,4 @@ def run_by_rule(tables, stages, masses):
             error = difference((size, stage), chosen)[1]
             trials.append((size, stage, value(size, stage), error, word))
     others = sorted((min(value(s, k) for k in seen[s]), s) for s in tables if s != chosen[0])
-    return Outcome(chosen, others[0][1] if others else None, trials)
+    return Outcome(chosen, others[0][1] if others else None, trials, edge)

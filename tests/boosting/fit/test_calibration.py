@@ -13,9 +13,9 @@ from sklearn.metrics import log_loss
 from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
 from driftgames.boosting.data.folds import deal_ranks, hold_out
 from driftgames.boosting.data.row_sample import hash_rows
+from driftgames.boosting.engine import game
 from driftgames.boosting.fit import choosing, folds
 from driftgames.boosting.fit.folds import RowKeys
-from driftgames.boosting.growth import game
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.sigmoids import fit_sigmoid, fit_softmax
 from driftgames.boosting.persistence import load_model

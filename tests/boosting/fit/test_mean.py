@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from driftgames.boosting import AdaBoostClassifier, NHBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins
+from driftgames.boosting.engine.binned_trees import to_trees
+from driftgames.boosting.engine.mistake_engine import TreeGrower
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit import choosing, fit_booster
 from driftgames.boosting.fit.mean import Mean, best_mean
-from driftgames.boosting.growth.binned_trees import to_trees
-from driftgames.boosting.growth.mistake_engine import TreeGrower
-from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.category_counts import CategoryColumn
 from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model

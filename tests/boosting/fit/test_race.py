@@ -30,13 +30,13 @@ class ToldFold:
 class Told(Entrant):
     """A size whose losses are told."""
 
-    def __init__(self, size, table, masses, part=None, folds=None, dealt=None):
+    def __init__(self, size, table, masses, part=None, folds=None, dealt=None, most=math.inf):
         zeros = np.zeros(len(masses), dtype=np.int64)
         part = zeros if part is None else part
         if dealt is None:
             dealt = FoldKeys(part, zeros, masses, 1.0, tuple(range(part.max() + 1)))
             folds = [ToldFold(size) for _ in dealt.folds]
-        super().__init__(size, folds, dealt)
+        super().__init__(size, folds, dealt, most_rounds=most)
         self._table = table
 
     def fresh(self, n_folds=None):
@@ -49,7 +49,7 @@ class Told(Entrant):
         self.stages.append(stage)
         self.losses.append(np.array(self._table[stage])[np.isin(self.dealt.part, self.dealt.folds)])
         self.means.append(exact_mean(self.losses[-1], self.masses))
-        self._votes = [*self._votes, votes][-2:]
+        self._votes = [*self._votes, votes][-3:]
 
 
 def draw_tables(seed):
@@ -66,15 +66,22 @@ def draw_tables(seed):
     return tables, rng.integers(1, 3, n)
 
 
-def test_drawn_races_end_as_the_rule_says():
-    words, ended, tied = {"chosen": 0, "played": 0, "dropped": 0}, 0, 0
+@pytest.mark.parametrize("many", [False, True], ids=["few", "many"])
+def test_drawn_races_end_as_the_rule_says(many, monkeypatch):
+    if many:
+        monkeypatch.setattr("driftgames.boosting.fit.race.MANY", 0)
+    words, ended, tied, n_races = {"chosen": 0, "played": 0, "dropped": 0}, 0, 0, 0
     for seed in range(400):
         tables, masses = draw_tables(seed)
         told = []
-        entrants = [Told(size, tables[size], masses) for size in SIZES]
+        most = dict(zip(SIZES, np.random.default_rng(seed).choice([4, 8, 100], 3), strict=True))
+        entrants = [Told(size, tables[size], masses, most=most[size]) for size in SIZES]
         race = run_race(entrants, STAGES, tell=told.append)
-        wanted = run_by_rule(tables, STAGES, masses.tolist())
+        wanted = run_by_rule(tables, STAGES, masses.tolist(), many=many, most=most)
         choice = race.choice
+        if wanted.edge:
+            continue
+        n_races += 1
         assert (choice.max_leaves, choice.n_estimators) == wanted.chosen, seed
         assert race.runner_up.max_leaves == wanted.runner_up
         assert [(t[0], t[1], t[4]) for t in choice.trials] == [
@@ -83,7 +90,7 @@ def test_drawn_races_end_as_the_rule_says():
         for trial, (_, _, mean, squared, _) in zip(choice.trials, wanted.trials, strict=True):
             assert trial.log_loss == float(mean)
             assert trial.standard_error == pytest.approx(math.sqrt(squared), abs=1e-12)
-        assert sum(told) == len(SIZES) * len(STAGES)
+        assert sum(told) == len(SIZES) * len(told)
         assert (choice.n_folds, choice.n_examples) == (1, masses.size)
         for trial in choice.trials:
             words[trial.outcome] += 1
@@ -91,7 +98,7 @@ def test_drawn_races_end_as_the_rule_says():
         means = sorted(min(each.means) for each in entrants)
         tied += means[0] == means[1]
     assert words["dropped"] > 50
-    assert words["chosen"] == 400
+    assert words["chosen"] == n_races > 350
     assert ended > 100
     assert tied > 10
 
@@ -156,6 +163,17 @@ def test_a_size_that_may_still_come_first_is_not_dropped():
     assert [t[:2] for t in race.choice.trials if t.outcome == "dropped"] == [(4, 2)]
 
 
+def test_one_flat_stage_of_many_examples_says_nothing(monkeypatch):
+    """A size that rises by less than a standard error goes on, and may win."""
+    flat = {1: [1.0, 2.0, 3.0], 2: [1.1, 2.0, 2.95], 4: [0.5, 1.0, 2.0], 8: [0.5, 1.0, 1.9]}
+    ones = np.ones(3, dtype=np.int64)
+    assert run_race([Told(2, flat, ones)], STAGES).choice.n_estimators == 1
+    monkeypatch.setattr("driftgames.boosting.fit.race.MANY", 0)
+    assert run_race([Told(2, flat, ones)], STAGES).choice.n_estimators == 8
+    worse = {**flat, 2: [1.5, 2.5, 3.5]}  # each example alike
+    assert run_race([Told(2, worse, ones)], STAGES).choice.n_estimators == 1
+
+
 @pytest.mark.parametrize(
     ("n_classes", "n", "wanted"),
     [
@@ -169,6 +187,11 @@ def test_a_size_that_may_still_come_first_is_not_dropped():
         (5, 1000, [2, 7, 20]),
         (10, 1000, [2, 12, 40]),
         (11, 1000, [2, 13]),
+        (2, 9_999, [2, 4, 8, 16, 32]),
+        (2, 10_000, [2, 4, 8, 16, 32, 64]),
+        (2, 25_600, [2, 4, 8, 16, 32, 64, 128, 256]),
+        (3, 10_000, [2, 5, 12, 24, 48]),
+        (7, 10_000, [2, 9, 28, 56]),
     ],
 )
 def test_sizes_suit_the_classes_and_the_examples(n_classes, n, wanted):

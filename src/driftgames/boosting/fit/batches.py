@@ -35,11 +35,11 @@ from driftgames.boosting.data.sample_weights import (
     weigh_classes,
     weigh_examples,
 )
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.folds import RowKeys
 from driftgames.boosting.fit.job import Columns, Job, Plan
 from driftgames.boosting.fit.memory import CodedCategories, open_local
 from driftgames.boosting.fit.source import LocalRows, Opened, Source, Threads, Unseen
-from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.category_counts import CategoryCounts
 from driftgames.boosting.model.fitted_model import FittedModel

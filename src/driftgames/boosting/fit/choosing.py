@@ -5,9 +5,10 @@
 - Up to `FEW_VALUES` values, examples times columns, and `FEW_CLASSES` classes a mean is made of
   `N_DEALS` races. Each deals the examples to folds in its own way. The first one tells what was
   chosen.
-- From `LARGE` examples on a sample of `SAMPLE` examples chooses the number of leaves, with one part
-  of five held out. Then one booster of this size plays on all examples but a tenth, which chooses
-  its rounds and calibrates it. So choosing costs less than fitting there.
+- From `LARGE` examples on a sample of `SAMPLE` examples scouts, with one part of five held out. The
+  best size of the sample and the next larger ones then race on all examples but a tenth: the more
+  examples there are, the larger the trees that pay. The tenth chooses among them, chooses the
+  rounds, and calibrates the winner, which is the model.
 """
 
 from __future__ import annotations
@@ -20,20 +21,22 @@ import numpy as np
 
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.folds import draw_keys
+from driftgames.boosting.engine.game import GameRule
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit import folds
 from driftgames.boosting.fit.folds import Fold, FoldKeys, RowKeys, deal_folds
 from driftgames.boosting.fit.mean import Mean, best_mean
 from driftgames.boosting.fit.race import (
+    MOST_SIZES,
     Entrant,
     Race,
+    most_rounds,
     run_race,
     run_scouted,
     sizes_for,
     stages_for,
 )
 from driftgames.boosting.fit.source import LocalRows, Threads
-from driftgames.boosting.growth.game import GameRule
-from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.typing import IntArray
@@ -56,6 +59,7 @@ N_DEALS = 3
 SAMPLE = 25_000
 """The number of examples that choose the leaves where there are many."""
 
+_SCOUTED_ROUNDS = 400  # the most that a sample plays
 _LAST_PARTS = 10  # of many examples, the last fit holds out one of ten parts
 
 
@@ -79,7 +83,8 @@ class SizeRace(Race):
 
         None if no fold has a hypothesis.
         """
-        mean = best_mean(self.ranked)
+        # one fold has one booster: the promise about new examples is about the model itself
+        mean = best_mean(self.ranked if len(self.dealt.folds) > 1 else self.ranked[:1])
         if mean is None:
             return None
         races = (deal() for deal in self.again)
@@ -101,7 +106,7 @@ def choose_size(
     ``n_rounds`` is None if they are chosen too. None where a class has one example only.
     """
     n_classes = int(keys.labels.max()) + 1
-    stages = stages_for(n_classes) if n_rounds is None else [n_rounds]
+    stages = stages_for(n_classes, rows.n_rows) if n_rounds is None else [n_rounds]
     sizes = sizes_for(n_classes, rows.n_rows) if shape.is_open else [shape.max_leaves]
     shapes = [replace(shape, max_leaves=size) for size in sizes]
     track = _Track(rule, stages, n_classes, threads, tell)
@@ -118,15 +123,25 @@ def choose_size(
         at = sample_rows(keys)
         some = keys.take(at)
         dealt = _first_fold(deal_folds(some, N_FOLDS))
-        first = track.race(rows.take(at), some, shapes, dealt)
+        scout = replace(track, stages=[n for n in stages if n <= _SCOUTED_ROUNDS] or stages)
+        first = scout.race(rows.take(at), some, shapes, dealt)
         if first is None:
             return None
-        shapes = [first.shape]
+        shapes = _hand_on(first, shapes)
     dealt = _first_fold(deal_folds(keys, _LAST_PARTS))
     last = track.race(rows, keys, shapes, dealt, n_threads=threads.n_threads)
     if last is None or first is None:
         return last
     return replace(last, choice=last.choice.after(first.choice))
+
+
+def _hand_on(first: SizeRace, shapes: Sequence[TreeShape]) -> list[TreeShape]:
+    """Return the sizes that play on all rows: the best of the sample, and the next larger ones.
+
+    A sample prefers small trees: the more rows there are, the larger the trees that pay.
+    """
+    at = next(k for k, each in enumerate(shapes) if each.max_leaves == first.shape.max_leaves)
+    return list(shapes[at : at + MOST_SIZES])
 
 
 def _tell_nothing(steps: int) -> None:
@@ -187,9 +202,12 @@ class _Track:
                 game = self.rule, self.stages[-1], labels, self.n_classes, n_threads
                 members.append(Fold(binned, shape, held_out, *game))
                 encoders.append(encoder)
-            entrants.append(Entrant(shape.most_leaves or 0, members, dealt, encoders))
+            leaves = shape.most_leaves or 0
+            most = most_rounds(leaves, self.n_classes, rows.n_rows, binned.n_codes)
+            entrants.append(Entrant(leaves, members, dealt, encoders, most))
         scouts = rows.n_rows >= SCOUTED and len(dealt.folds) > 1
         run = run_scouted if scouts else run_race
-        race = run(entrants, self.stages, self.threads.pool, self.tell)
+        # folds of several threads play one after the other
+        race = run(entrants, self.stages, None if n_threads > 1 else self.threads.pool, self.tell)
         shape = next(each for each in fitted if (each.most_leaves or 0) == race.winner.max_leaves)
         return SizeRace(race.ranked, race.choice, shape, dealt)

@@ -11,15 +11,14 @@ from functools import partial
 
 import numpy as np
 
+from driftgames.boosting.engine.game import Round
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.choosing import SizeRace, choose_size, sample_rows
 from driftgames.boosting.fit.folds import Fold, FoldKeys, deal_folds, play_folds
 from driftgames.boosting.fit.job import Job, Plan
 from driftgames.boosting.fit.mean import average
-from driftgames.boosting.fit.race import STAGES
 from driftgames.boosting.fit.source import LocalRows, Opened, Rows, Source, Threads
 from driftgames.boosting.fit.watch import NO_WATCH, Follower, Watch
-from driftgames.boosting.growth.game import Round
-from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.training_record import (
@@ -39,6 +38,9 @@ _SECONDS = 0.05  # how long a compiled call plays rounds before it looks at the 
 
 USUAL_ROUNDS = 200
 """The number of rounds where none can be chosen."""
+
+MOST_WATCHED = 400
+"""The most rounds of a fit that is watched and leaves their number open."""
 
 MANY = 10_000
 """Above this number of examples ``early_stopping="auto"`` stops early, as in scikit-learn."""
@@ -95,7 +97,7 @@ def make_plan(job: Job, source: Source, watch: Watch) -> Plan:
     n_rounds = job.n_rounds
     races = job.shape.is_open or n_rounds is None
     if n_rounds is None and (is_watched or job.stopping is not None):
-        n_rounds = STAGES[-1]
+        n_rounds = MOST_WATCHED
         races = job.shape.is_open
     averages = job.ensemble is True or (job.ensemble is None and races and source.makes_means)
     if job.ensemble is True and not source.makes_means:

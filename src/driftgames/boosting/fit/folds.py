@@ -23,8 +23,8 @@ from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.folds import deal_ranks
 from driftgames.boosting.data.row_sample import mix_hashes
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.growth.game import GameRule, Round, TreeLearner
-from driftgames.boosting.growth.shape import TreeShape
+from driftgames.boosting.engine.game import GameRule, Round, TreeLearner
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import HeldOut, vote_by_mass

@@ -12,9 +12,9 @@ from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.cuts import MOST_BINS
 from driftgames.boosting.data.folds import deal_ranks, hold_out
 from driftgames.boosting.data.monotonic import directions
+from driftgames.boosting.engine.game import GameRule
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit import folds
-from driftgames.boosting.growth.game import GameRule
-from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.checks import shown

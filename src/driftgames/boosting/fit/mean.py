@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from driftgames.boosting.engine.binned_trees import to_trees
+from driftgames.boosting.engine.game import Round
 from driftgames.boosting.fit.folds import Fold, FoldKeys, exact_mean
 from driftgames.boosting.fit.race import MOST_SIZES, Entrant
-from driftgames.boosting.growth.binned_trees import to_trees
-from driftgames.boosting.growth.game import Round
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import Choice

@@ -14,6 +14,8 @@ from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.frames import Categories
 from driftgames.boosting.data.row_sample import hash_rows
 from driftgames.boosting.data.sample_weights import SampleWeights, weigh_classes, weigh_examples
+from driftgames.boosting.engine.game import TreeLearner
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.folds import RowKeys
 from driftgames.boosting.fit.job import Columns, Job, Plan
 from driftgames.boosting.fit.source import (
@@ -24,8 +26,6 @@ from driftgames.boosting.fit.source import (
     Threads,
     Unseen,
 )
-from driftgames.boosting.growth.game import TreeLearner
-from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.typing import BoolArray, FloatArray, IntArray

@@ -1,15 +1,19 @@
 r"""A race of sizes: examples held out choose the leaves of the trees and the number of rounds.
 
-Every size plays on the same folds. After 25, 50, 100, 200 and 400 rounds the votes on the examples
+Every size plays on the same folds. After 25, 50, 100 rounds and so on the votes on the examples
 held out become probabilities by the best sigmoid, and the log-loss of each example is kept. The
 trial of the least mean log-loss is chosen; of equal ones that of fewer leaves, then rounds.
 
-Not all trials are played. Let :math:`\ell(s)` be the mean log-loss of a size after stage ``s``.
+Not all trials are played. Let :math:`\ell(s)` be the mean log-loss of a size after stage ``s``, and
+:math:`b` its best stage so far.
 
-- A size has *ended* when a stage is no better than the one before: :math:`\ell(s) \ge \ell(s-1)`.
+- A size has *ended* when it is worse than at its best by more than a standard error of the
+  difference, or when two stages in a row were no better. One flat stage says nothing: held-out
+  log-loss is no smooth curve over rounds. Below `MANY` examples one stage that is no better ends a
+  size: there more trials would only fit the noise of the examples held out.
 - A size is *dropped* from its second stage on if it is behind the best trial so far by more than
-  two standard errors of the difference, and by more than all stages that are left would bring if
-  each gained as much as the last one: :math:`r\,(\ell(s-1) - \ell(s))` for ``r`` stages left.
+  two standard errors of the difference, and by more than the next stages would bring if each gained
+  as much as the last one: :math:`r\,(\ell(s-1) - \ell(s))` for ``r`` stages, three at the most.
 
 Sums are rounded once, and folds are made of the contents of rows. So the choice does not depend on
 the order of the examples, on threads or on batches.
@@ -22,6 +26,7 @@ folds, each up to its best stage, and the least mean log-loss on all of them cho
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,59 +35,95 @@ from itertools import islice
 
 import numpy as np
 
+from driftgames.boosting.engine.game import Round
 from driftgames.boosting.fit.folds import Fold, FoldKeys, difference, exact_mean
-from driftgames.boosting.growth.game import Round
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import CHOSEN, DROPPED, PLAYED, Choice, Trial
 from driftgames.boosting.model.training_record import HeldOut
 from driftgames.core.typing import FloatArray, IntArray
 
-STAGES = (25, 50, 100, 200, 400)
-"""The numbers of rounds to choose from."""
+STAGES = (25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
+"""The numbers of rounds to choose from, as far as the examples allow: see `stages_for`."""
 
-KEPT_VOTES = 2
-"""Of how many stages the votes are kept: the best is the last one, or the one before it."""
+PATIENCE = 2
+"""Of many examples, this many stages in a row that are no better than the best end a size."""
+
+MANY = 10_000
+"""From this number of examples on, one flat stage says nothing, and more rounds are tried."""
 
 MOST_SIZES = 3
 """The largest number of sizes in a mean, and of those that go on after the first fold."""
 
 _LEAST_EXAMPLES = 10  # for each leaf
+_MORE_EXAMPLES = 100  # for each leaf of larger trees
 _MANY_CLASSES = 10  # beyond them a trial is slow
 _BEHIND = 2.0  # standard errors by which a size that is dropped is behind
+_FORESEEN = 3  # stages whose gains are foreseen
+_USUAL_BINS = 10_000  # of all features; more of them make a round slower
+_BUDGETS = ((50_000, 6400, 102_400), (MANY, 1600, 51_200), (0, 400, math.inf))
+"""From a number of examples on, the most rounds, and the most rounds times leaves."""
 
 
 def sizes_for(n_classes: int, n_examples: int) -> list[int]:
     """Return the numbers of leaves to choose from: at most one leaf for every ten examples.
 
     A tree of K classes needs K leaves to vote for each. The more classes there are, the more a
-    trial costs, and the fewer trials there are.
+    trial costs, and the fewer trials there are. Many examples also try larger trees, with at least
+    100 examples for each leaf.
 
     >>> sizes_for(2, 1000), sizes_for(3, 1000), sizes_for(7, 1000), sizes_for(12, 1000)
     ([2, 4, 8, 16, 32], [2, 5, 12, 24], [2, 9, 28], [2, 14])
-    >>> sizes_for(2, 80)
-    [2, 4, 8]
+    >>> sizes_for(2, 80), sizes_for(2, 15_000)
+    ([2, 4, 8], [2, 4, 8, 16, 32, 64, 128])
     """
-    sizes = {2, 4, 8, 16, 32}
-    if n_classes > 2:
-        most = 8 if n_classes <= 4 else 4 if n_classes <= _MANY_CLASSES else 0
-        sizes = {2, n_classes + 2, *(k * n_classes for k in (4, 8) if k <= most)}
-    return sorted(size for size in sizes if size == 2 or _LEAST_EXAMPLES * size <= n_examples)
+    if n_classes == 2:
+        usual, large = [2, 4, 8, 16, 32], [64, 128, 256]
+    elif n_classes <= 4:
+        usual, large = [2, n_classes + 2, 4 * n_classes, 8 * n_classes], [16 * n_classes]
+    elif n_classes <= _MANY_CLASSES:
+        usual, large = [2, n_classes + 2, 4 * n_classes], [8 * n_classes]
+    else:
+        usual, large = [2, n_classes + 2], []
+    sizes = [size for size in usual if size == 2 or _LEAST_EXAMPLES * size <= n_examples]
+    if n_examples >= MANY:
+        sizes += [size for size in large if _MORE_EXAMPLES * size <= n_examples]
+    return sorted(set(sizes))
 
 
-def stages_for(n_classes: int) -> list[int]:
-    """Return the numbers of rounds to choose from: up to 400, or 200 for more than ten classes.
+def stages_for(n_classes: int, n_examples: int) -> list[int]:
+    """Return the numbers of rounds to choose from: the more examples, the more rounds.
 
-    >>> stages_for(2), stages_for(11)
-    ([25, 50, 100, 200, 400], [25, 50, 100, 200])
+    >>> stages_for(2, 1000)
+    [25, 50, 100, 200, 400]
+    >>> stages_for(2, 20_000)[-1], stages_for(2, 100_000)[-1], stages_for(11, 1000)[-1]
+    (1600, 6400, 200)
     """
-    return list(STAGES if n_classes <= _MANY_CLASSES else STAGES[:-1])
+    most = _budget(n_examples)[0]
+    return [n for n in STAGES if n <= (most if n_classes <= _MANY_CLASSES else most // 2)]
+
+
+def most_rounds(max_leaves: int, n_classes: int, n_examples: int, n_bins: int) -> float:
+    """Return the most rounds of a size: the larger the trees, and the more bins, the fewer.
+
+    >>> [most_rounds(leaves, 2, 100_000, 2_000) for leaves in (8, 32, 128)]
+    [12800.0, 3200.0, 800.0]
+    >>> most_rounds(32, 2, 100_000, 80_000)
+    400.0
+    """
+    budget = _budget(n_examples)[1] / max(1.0, n_bins / _USUAL_BINS)
+    return budget / max(max_leaves, 1) / (1 if n_classes == 2 else 2)
+
+
+def _budget(n_examples: int) -> tuple[int, float]:
+    return next((most, budget) for least, most, budget in _BUDGETS if n_examples >= least)
 
 
 class Entrant:
     """A size in the race: its folds, and what they reached after each stage.
 
-    ``encoders`` are those of the folds.
+    ``encoders`` are those of the folds. A size plays at most ``most_rounds`` rounds, and the first
+    stage in any case.
     """
 
     def __init__(
@@ -91,8 +132,10 @@ class Entrant:
         folds: Sequence[Fold],
         dealt: FoldKeys,
         encoders: Sequence[CategoryEncoder | None] = (),
+        most_rounds: float = math.inf,
     ) -> None:
         self.max_leaves = max_leaves
+        self.most_rounds = most_rounds
         self.folds = list(folds)
         self.encoders = list(encoders)
         self.dealt = dealt
@@ -110,7 +153,8 @@ class Entrant:
     def fresh(self, n_folds: int | None = None) -> Entrant:
         """Return a size with the first folds, all by default, that has measured nothing."""
         dealt = self.dealt._replace(folds=self.dealt.folds[:n_folds])
-        return Entrant(self.max_leaves, self.folds[:n_folds], dealt, self.encoders[:n_folds])
+        folds, encoders = self.folds[:n_folds], self.encoders[:n_folds]
+        return Entrant(self.max_leaves, folds, dealt, encoders, self.most_rounds)
 
     def measure(self, stage: int, votes: list[FloatArray]) -> None:
         """Measure the votes of all folds after a stage on the examples that each holds out."""
@@ -126,7 +170,7 @@ class Entrant:
         self.losses.append(losses)
         self.held_out.append(held_out)
         self.means.append(exact_mean(losses, self.masses))
-        self._votes = [*self._votes, votes][-KEPT_VOTES:]
+        self._votes = [*self._votes, votes][-1 - PATIENCE :]  # the best is among these
 
     def judge(self, held_out: FloatArray) -> tuple[Calibration, FloatArray]:
         """Return the best sigmoid of votes on the examples held out, and their log-losses."""
@@ -178,20 +222,27 @@ class Entrant:
 
     @property
     def best(self) -> int:
-        """The number of the stage of the least log-loss: the last one, or the one before it."""
+        """The number of the stage of the least log-loss, one of the last."""
         return int(np.argmin(self.means))
 
     @property
     def ended(self) -> bool:
-        """Whether the last stage was no better than the one before."""
-        return len(self.means) > 1 and self.means[-1] >= self.means[-2]
+        """Whether the last stages, of few examples the last one, were no better than the best."""
+        behind = len(self.means) - 1 - self.best
+        if behind == 0 or len(self.means) < 2:
+            return False
+        if self.dealt.labels.size < MANY or behind >= PATIENCE:
+            return True
+        away, error = difference(self.losses[-1], self.losses[self.best], self.masses)
+        return away > error
 
     def is_behind(self, leader: Entrant, n_left: int) -> bool:
         """Return whether the size can be dropped; ``n_left`` stages are left."""
         if len(self.means) < 2 or self is leader:
             return False
         away, error = difference(self.losses[-1], leader.losses[leader.best], self.masses)
-        return away > _BEHIND * error and away > n_left * (self.means[-2] - self.means[-1])
+        gain = self.means[-2] - self.means[-1]
+        return away > _BEHIND * error and away > min(n_left, _FORESEEN) * gain
 
 
 @dataclass(frozen=True)
@@ -238,10 +289,14 @@ def run_race(
             entrant.measure(stage, own)
         tell(len(entrants))
         leader = min(entrants, key=_by_loss)
-        n_left = len(stages) - k - 1
+        later = stages[k + 1 :]
+        going_on = []
         for entrant in running:
+            n_left = sum(each <= entrant.most_rounds for each in later)
             entrant.dropped = entrant.is_behind(leader, n_left) and not entrant.ended
-        running = [each for each in running if not (each.dropped or each.ended)]
+            if n_left and not (entrant.dropped or entrant.ended):
+                going_on.append(entrant)
+        running = going_on
     return _decide(entrants, begun)
 
 

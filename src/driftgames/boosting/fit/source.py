@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
+from driftgames.boosting.engine.game import Game
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.folds import RowKeys
 from driftgames.boosting.fit.job import Columns, Job, Plan
-from driftgames.boosting.growth.game import Game
-from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.typing import BoolArray, FloatArray, IntArray

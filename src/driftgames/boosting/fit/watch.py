@@ -11,9 +11,9 @@ import scipy.sparse
 
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.checks import check_labels
+from driftgames.boosting.engine.game import Round
 from driftgames.boosting.fit.job import Stopping
 from driftgames.boosting.fit.source import Unseen
-from driftgames.boosting.growth.game import Round
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel

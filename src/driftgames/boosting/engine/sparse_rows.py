@@ -13,9 +13,9 @@ from driftgames._kernels import blocks
 from driftgames._kernels.jit import inner_kernel, inner_scalar
 from driftgames._kernels.memory import AHEAD, prefetch
 from driftgames.boosting.data.bins import Array, first_from
-from driftgames.boosting.growth.nodes import Nodes
-from driftgames.boosting.growth.positions import Positions, find_counts, shift_rows
-from driftgames.boosting.growth.rows import BinnedRows, RowState
+from driftgames.boosting.engine.nodes import Nodes
+from driftgames.boosting.engine.positions import Positions, find_counts, shift_rows
+from driftgames.boosting.engine.rows import BinnedRows, RowState
 
 
 @inner_kernel

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from driftgames._kernels.elementary import exp_all, log_all
-from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.game import GameRule, LocalGame, Round, TreeLearner
-from driftgames.boosting.growth.mistake_engine import TreeGrower
-from driftgames.boosting.growth.positions import SUM_BITS
+from driftgames.boosting.engine.binned_trees import BinnedTree
+from driftgames.boosting.engine.game import GameRule, LocalGame, Round, TreeLearner
+from driftgames.boosting.engine.mistake_engine import TreeGrower
+from driftgames.boosting.engine.positions import SUM_BITS
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.trees import Trees
 from driftgames.certificates.margins import Margins

@@ -29,10 +29,10 @@ from driftgames._kernels.integers import same_products
 from driftgames._kernels.jit import inner_kernel, inner_scalar, kernel
 from driftgames._kernels.templates import Part
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.growth.nodes import Nodes
-from driftgames.boosting.growth.positions import AS_GIVEN, BY_INTEGERS, Positions, clear_moved
-from driftgames.boosting.growth.rows import BinnedRows, RowState
-from driftgames.boosting.growth.shape import KEARNS_MANSOUR
+from driftgames.boosting.engine.nodes import Nodes
+from driftgames.boosting.engine.positions import AS_GIVEN, BY_INTEGERS, Positions, clear_moved
+from driftgames.boosting.engine.rows import BinnedRows, RowState
+from driftgames.boosting.engine.shape import KEARNS_MANSOUR
 
 layout = Part("layout")
 

@@ -21,9 +21,9 @@ from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.structs import Struct, new_counters
 from driftgames._kernels.templates import Part
 from driftgames.boosting.data.bins import Array, FeatureBins
-from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.shape import EXHAUSTIVE, TreeShape
-from driftgames.boosting.growth.split_search import MOST_BINS, find_question
+from driftgames.boosting.engine.binned_trees import BinnedTree
+from driftgames.boosting.engine.shape import EXHAUSTIVE, TreeShape
+from driftgames.boosting.engine.split_search import MOST_BINS, find_question
 
 sides = Part("sides")
 

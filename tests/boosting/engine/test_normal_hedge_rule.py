@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from driftgames.boosting.growth.rules import NormalHedgeRule
+from driftgames.boosting.engine.rules import NormalHedgeRule
 
 # the round, the sum of the edges, and the mass at 0, 1, 2, ... mistakes
 CASES = {

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from driftgames.boosting.growth import several_classes, two_classes
-from driftgames.boosting.growth.shape import GINI, KEARNS_MANSOUR
+from driftgames.boosting.engine import several_classes, two_classes
+from driftgames.boosting.engine.shape import GINI, KEARNS_MANSOUR
 
 
 def compile_sides(sides):

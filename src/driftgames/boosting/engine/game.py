@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftgames.boosting.data.binned_data import BinnedData
-from driftgames.boosting.growth.binned_trees import BinnedTree, to_stumps, to_trees
-from driftgames.boosting.growth.mistake_engine import MistakeEngine
-from driftgames.boosting.growth.positions import Rule
-from driftgames.boosting.growth.shape import TreeShape
+from driftgames.boosting.engine.binned_trees import BinnedTree, to_stumps, to_trees
+from driftgames.boosting.engine.mistake_engine import MistakeEngine
+from driftgames.boosting.engine.positions import Rule
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.trees import Trees
 from driftgames.certificates.margins import Margins

@@ -17,14 +17,14 @@ from driftgames._kernels.sums import dot
 from driftgames._kernels.templates import instantiate
 from driftgames.boosting.data.bins import Array, FeatureBins
 from driftgames.boosting.data.cuts import Cuts
-from driftgames.boosting.growth import rounds, several_classes, two_classes
-from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.game import CountedGame, MistakeRule, Round, trees_to_values
-from driftgames.boosting.growth.mistake_engine import scale_raw
-from driftgames.boosting.growth.nodes import FULL, GROWN, make_nodes, make_record, widen_nodes
-from driftgames.boosting.growth.positions import SUM_BITS
-from driftgames.boosting.growth.shape import TreeShape
-from driftgames.boosting.growth.shares import Command, Question
+from driftgames.boosting.engine import rounds, several_classes, two_classes
+from driftgames.boosting.engine.binned_trees import BinnedTree
+from driftgames.boosting.engine.game import CountedGame, MistakeRule, Round, trees_to_values
+from driftgames.boosting.engine.mistake_engine import scale_raw
+from driftgames.boosting.engine.nodes import FULL, GROWN, make_nodes, make_record, widen_nodes
+from driftgames.boosting.engine.positions import SUM_BITS
+from driftgames.boosting.engine.shape import TreeShape
+from driftgames.boosting.engine.shares import Command, Question
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.trees import Trees
 from driftgames.core.typing import FloatArray, IntArray

@@ -31,24 +31,24 @@ from driftgames._kernels.structs import new_counters
 from driftgames._kernels.templates import instantiate
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array, BitArray, DenseBins
-from driftgames.boosting.growth import (
+from driftgames.boosting.engine import (
     dense_rows,
     rounds,
     several_classes,
     sparse_rows,
     two_classes,
 )
-from driftgames.boosting.growth import positions as position_steps
-from driftgames.boosting.growth import rows as row_steps
-from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.nodes import (
+from driftgames.boosting.engine import positions as position_steps
+from driftgames.boosting.engine import rows as row_steps
+from driftgames.boosting.engine.binned_trees import BinnedTree
+from driftgames.boosting.engine.nodes import (
     Nodes,
     make_nodes,
     make_record,
     widen_nodes,
     widen_record,
 )
-from driftgames.boosting.growth.positions import (
+from driftgames.boosting.engine.positions import (
     AS_GIVEN,
     BY_INTEGERS,
     SUM_BITS,
@@ -57,8 +57,8 @@ from driftgames.boosting.growth.positions import (
     make_positions,
     widen_tally,
 )
-from driftgames.boosting.growth.rows import BLOCK, BinnedRows, RowState
-from driftgames.boosting.growth.shape import TreeShape
+from driftgames.boosting.engine.rows import BLOCK, BinnedRows, RowState
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.core.typing import FloatArray, IntArray
 
 F = TypeVar("F", bound=Callable[..., Any])

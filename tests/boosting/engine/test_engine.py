@@ -14,15 +14,15 @@ from driftgames.boosting.data import binned_data
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins, SparseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.growth import mistake_engine
-from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.game import MistakeRule
-from driftgames.boosting.growth.positions import SUM_BITS
-from driftgames.boosting.growth.rules import MajorityRule, NormalHedgeRule, PotentialRule
-from driftgames.boosting.growth.shape import STUMP, TreeShape
-from driftgames.boosting.growth.vote_game import VoteGame
+from driftgames.boosting.engine import mistake_engine
+from driftgames.boosting.engine.binned_trees import BinnedTree
+from driftgames.boosting.engine.game import MistakeRule
+from driftgames.boosting.engine.positions import SUM_BITS
+from driftgames.boosting.engine.rules import MajorityRule, NormalHedgeRule, PotentialRule
+from driftgames.boosting.engine.shape import STUMP, TreeShape
+from driftgames.boosting.engine.vote_game import VoteGame
 from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
-from tests.boosting.growth.slow_game import GrownRows, SlowGame
+from tests.boosting.engine.slow_game import GrownRows, SlowGame
 
 RULES = {
     "NH-Boost.DT": PotentialRule(NormalHedgeDT()),

@@ -21,7 +21,7 @@ from driftgames._kernels.barrier import meet
 from driftgames._kernels.jit import kernel
 from driftgames._kernels.templates import Part
 from driftgames.boosting.data.bins import Array, FeatureBins
-from driftgames.boosting.growth.nodes import (
+from driftgames.boosting.engine.nodes import (
     ASKS,
     FULL,
     GROWN,
@@ -33,7 +33,7 @@ from driftgames.boosting.growth.nodes import (
     plant,
     store_tree,
 )
-from driftgames.boosting.growth.positions import (
+from driftgames.boosting.engine.positions import (
     Positions,
     Rule,
     begin_move,
@@ -42,7 +42,7 @@ from driftgames.boosting.growth.positions import (
     sum_counts,
     tally_is_full,
 )
-from driftgames.boosting.growth.rows import (
+from driftgames.boosting.engine.rows import (
     BinnedRows,
     RowState,
     ask,

@@ -14,11 +14,11 @@ import numpy as np
 
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.growth import rounds
-from driftgames.boosting.growth.binned_trees import BinnedTree
-from driftgames.boosting.growth.game import TreeLearner
-from driftgames.boosting.growth.mistake_engine import Engine, MistakeEngine
-from driftgames.boosting.growth.shape import TreeShape
+from driftgames.boosting.engine import rounds
+from driftgames.boosting.engine.binned_trees import BinnedTree
+from driftgames.boosting.engine.game import TreeLearner
+from driftgames.boosting.engine.mistake_engine import Engine, MistakeEngine
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.core.typing import IntArray
 
 Command = tuple[str, tuple[Any, ...]]

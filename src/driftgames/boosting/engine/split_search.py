@@ -14,7 +14,7 @@ import numpy as np
 from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.templates import Part
 from driftgames.boosting.data.bins import Array, FeatureBins
-from driftgames.boosting.growth.shape import EXHAUSTIVE
+from driftgames.boosting.engine.shape import EXHAUSTIVE
 
 sides = Part("sides")
 

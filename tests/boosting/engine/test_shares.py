@@ -9,13 +9,13 @@ from driftgames.boosting.data.assembly import assemble
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
+from driftgames.boosting.engine import mistake_engine, remote_game
+from driftgames.boosting.engine.remote_game import RemoteGame
+from driftgames.boosting.engine.shape import TreeShape
+from driftgames.boosting.engine.shares import Question, Share, combine
 from driftgames.boosting.fit.fit_booster import boost
 from driftgames.boosting.fit.job import Columns
 from driftgames.boosting.fit.source import Opened
-from driftgames.boosting.growth import mistake_engine, remote_game
-from driftgames.boosting.growth.remote_game import RemoteGame
-from driftgames.boosting.growth.shape import TreeShape
-from driftgames.boosting.growth.shares import Question, Share, combine
 
 N = 300
 RNG = np.random.default_rng(5)
@@ -154,7 +154,7 @@ def test_shares_with_tallies_give_the_model_of_all_rows(
             made.append(self)
 
     for module in ("shares", "game"):
-        monkeypatch.setattr(f"driftgames.boosting.growth.{module}.MistakeEngine", Engine)
+        monkeypatch.setattr(f"driftgames.boosting.engine.{module}.MistakeEngine", Engine)
     ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
     for name in ("whole", "parts"):
         booster = BOOSTERS["nh-boost.dt"](20, calibrate=False, max_bins=16, **shape)

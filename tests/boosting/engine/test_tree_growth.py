@@ -16,11 +16,11 @@ from driftgames.boosting.data import binned_data
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins, SparseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.growth import mistake_engine
-from driftgames.boosting.growth.binned_trees import to_trees
-from driftgames.boosting.growth.rows import BLOCK
-from driftgames.boosting.growth.shape import CRITERIA, TreeShape
-from tests.boosting.growth.slow_game import GrownRows
+from driftgames.boosting.engine import mistake_engine
+from driftgames.boosting.engine.binned_trees import to_trees
+from driftgames.boosting.engine.rows import BLOCK
+from driftgames.boosting.engine.shape import CRITERIA, TreeShape
+from tests.boosting.engine.slow_game import GrownRows
 
 
 def masses(weights, y):

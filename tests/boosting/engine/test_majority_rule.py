@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from driftgames.boosting import BoostByMajorityClassifier
-from driftgames.boosting.growth.rules import MajorityRule
+from driftgames.boosting.engine.rules import MajorityRule
 from driftgames.potentials import MinimaxPotential
 
 

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from driftgames.boosting.data import binned_data
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.growth import mistake_engine
-from driftgames.boosting.growth.shape import CRITERIA, TreeShape
-from tests.boosting.growth.slow_game import GrownRows
+from driftgames.boosting.engine import mistake_engine
+from driftgames.boosting.engine.shape import CRITERIA, TreeShape
+from tests.boosting.engine.slow_game import GrownRows
 
 
 def sides_of(W, y):

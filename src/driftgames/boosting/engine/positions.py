@@ -35,8 +35,8 @@ from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.structs import Struct, new_counters
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.growth.nodes import Nodes, Record
-from driftgames.boosting.growth.rows import BinnedRows, RowState
+from driftgames.boosting.engine.nodes import Nodes, Record
+from driftgames.boosting.engine.rows import BinnedRows, RowState
 
 _PATIENCE = 8  # give the tally up once costly rounds outnumber cheap ones by this many
 _MOVE = 2.3  # entering a row in the tally, relative to adding its weight to a bin

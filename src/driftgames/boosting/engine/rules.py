@@ -16,8 +16,8 @@ from driftgames._kernels.elementary import exp_all, log_all
 from driftgames._kernels.normal_hedge import weigh_normal_hedge
 from driftgames._kernels.sums import total
 from driftgames._kernels.templates import Part, instantiate
-from driftgames.boosting.growth.game import MistakeRule
-from driftgames.boosting.growth.positions import RULE_ARGUMENTS, Rule
+from driftgames.boosting.engine.game import MistakeRule
+from driftgames.boosting.engine.positions import RULE_ARGUMENTS, Rule
 from driftgames.core.typing import FloatArray, IntArray
 from driftgames.potentials import Potential
 from driftgames.potentials.compiled import CompiledPotential, Kernels

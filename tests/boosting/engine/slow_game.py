@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from driftgames.boosting.growth.binned_trees import to_stumps, to_trees
-from driftgames.boosting.growth.game import CountedGame, Round, TreeLearner
-from driftgames.boosting.growth.mistake_engine import TreeGrower, scale_raw
+from driftgames.boosting.engine.binned_trees import to_stumps, to_trees
+from driftgames.boosting.engine.game import CountedGame, Round, TreeLearner
+from driftgames.boosting.engine.mistake_engine import TreeGrower, scale_raw
 
 
 class GrownRows:

@@ -23,7 +23,7 @@ from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames._kernels.structs import Struct
 from driftgames._kernels.templates import Part
 from driftgames.boosting.data.bins import Array, FeatureBins
-from driftgames.boosting.growth.nodes import Nodes
+from driftgames.boosting.engine.nodes import Nodes
 
 sides, layout = Part("sides"), Part("layout")
 
