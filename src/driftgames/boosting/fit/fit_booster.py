@@ -15,7 +15,7 @@ from driftgames.boosting.engine.game import Round
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.choosing import SizeRace, choose_size, sample_rows
 from driftgames.boosting.fit.folds import Fold, FoldKeys, deal_folds, play_folds
-from driftgames.boosting.fit.job import Job, Plan
+from driftgames.boosting.fit.job import Job, Plan, Stopping
 from driftgames.boosting.fit.mean import average
 from driftgames.boosting.fit.source import LocalRows, Opened, Rows, Source, Threads
 from driftgames.boosting.fit.watch import NO_WATCH, Follower, Watch
@@ -67,66 +67,62 @@ def fit_booster(job: Job, source: Source, watch: Watch = NO_WATCH) -> Fitted:
             shape, choice = race.shape, race.choice
             n_rounds = plan.n_rounds or choice.n_estimators
         shape = shape.fitted_to(source.columns.classes.size, rows.n_rows)
-        votes = None
-        if job.calibrate and plan.folds_share_bins and (race is None or plan.is_watched):
-            votes = _FoldVotes(job, source, rows, shape, threads)
-        if votes is not None and not plan.is_watched:
-            threads = votes.begin(n_rounds)  # beside the fit to all rows
-        with rows.open(job, shape, n_rounds, threads) as opened:
+        votes = _FoldVotes(job, plan, source, rows, shape, race, threads)
+        with rows.open(job, shape, n_rounds, votes.begin(n_rounds)) as opened:
             follower = None
             if plan.is_watched:
-                encoder = opened.model.encoder
-                unseen = partial(source.unseen, held_out, encoder)
+                unseen = partial(source.unseen, held_out, opened.model.encoder)
                 follower = watch.follow(opened.model, plan.stopping, unseen)
             fitted = boost(job, opened, n_rounds, follower, choice)
-        if race is not None and race.is_of(fitted.model) and not plan.is_watched:
-            return fitted.calibrated(race.calibration if job.calibrate else None, race.held_out)
-        if not job.calibrate:
-            return fitted
-        if votes is not None and votes.dealt.folds and fitted.model.n_rounds:
-            return fitted.calibrated(*votes.judge(fitted.model.n_rounds))
-    return fitted.calibrated(*_refit_folds(job, source, fitted, shape, n_threads))
+        return votes.calibrate(fitted)
 
 
 def make_plan(job: Job, source: Source, watch: Watch) -> Plan:
     """Decide what a fit chooses, and what it plays."""
     stopping = job.stopping
-    if stopping is not None and job.stops_if_many and source.count() <= MANY:
+    if job.stops_if_many and source.count() <= MANY:
         stopping = None
     is_watched = bool(watch.pairs or watch.callbacks) or stopping is not None
-    n_rounds = job.n_rounds
-    races = job.shape.is_open or n_rounds is None
-    if n_rounds is None and (is_watched or job.stopping is not None):
-        n_rounds = MOST_WATCHED
-        races = job.shape.is_open
-    averages = job.ensemble is True or (job.ensemble is None and races and source.makes_means)
-    if job.ensemble is True and not source.makes_means:
-        raise ValueError(f"ensemble=True needs folds, and {source.no_means}; got ensemble=True")
-    if is_watched or job.stopping is not None:
-        if job.ensemble is True:
-            raise ValueError(
-                "ensemble=True takes no eval_set, callbacks or early_stopping: the mean of "
-                "several boosters has no order of rounds"
-            )
-        averages = False
-    holds_out = stopping is not None and not watch.pairs
-    if stopping is not None and holds_out and stopping.validation_fraction is None:
-        if not source.in_memory:
-            raise ValueError(
-                "validation_fraction must be a number, or there must be an eval_set, to stop early "
-                "where the examples are not in memory; got None"
-            )
-        holds_out = False
+    one_booster = is_watched or job.stopping is not None  # its rounds have an order
+    n_rounds = MOST_WATCHED if job.n_rounds is None and one_booster else job.n_rounds
+    chooses = job.shape.is_open or n_rounds is None
+    averages = _averages(job, source, chooses=chooses, one_booster=one_booster)
     return Plan(
         n_rounds=n_rounds,
-        races=(races or averages) and source.races,
+        races=(chooses or averages) and source.races,
         averages=averages,
         max_bins=job.max_bins,
         stopping=stopping,
         is_watched=is_watched,
-        holds_out=holds_out,
+        holds_out=_holds_out(stopping, source, watch),
         folds_share_bins=source.folds_share_bins and stopping is None,
     )
+
+
+def _averages(job: Job, source: Source, *, chooses: bool, one_booster: bool) -> bool:
+    """Decide whether the model is the mean of fold boosters; refuse a mean that cannot be made."""
+    if job.ensemble is None:
+        return chooses and source.makes_means and not one_booster
+    if job.ensemble and not source.makes_means:
+        raise ValueError(f"ensemble=True needs folds, and {source.no_means}; got ensemble=True")
+    if job.ensemble and one_booster:
+        raise ValueError(
+            "ensemble=True takes no eval_set, callbacks or early_stopping: the mean of several "
+            "boosters has no order of rounds"
+        )
+    return job.ensemble
+
+
+def _holds_out(stopping: Stopping | None, source: Source, watch: Watch) -> bool:
+    """Decide whether examples are held out that tell when to stop."""
+    if stopping is None or watch.pairs:
+        return False
+    if stopping.validation_fraction is None and not source.in_memory:
+        raise ValueError(
+            "validation_fraction must be a number, or there must be an eval_set, to stop early "
+            "where the examples are not in memory; got None"
+        )
+    return stopping.validation_fraction is not None
 
 
 def _choose_held_out(plan: Plan, source: Source) -> BoolArray | None:
@@ -163,60 +159,85 @@ def _race(
 
 
 class _FoldVotes:
-    """Votes of folds on the same bins as the fit: see `Plan.folds_share_bins`."""
+    """Votes of folds, which calibrate a booster that was fitted to all rows.
+
+    They are those of the race, or of folds on the same bins as the fit (see
+    `Plan.folds_share_bins`), or of folds that are fits of their own.
+    """
 
     def __init__(
-        self, job: Job, source: Source, rows: Rows, shape: TreeShape, threads: Threads
+        self,
+        job: Job,
+        plan: Plan,
+        source: Source,
+        rows: Rows,
+        shape: TreeShape,
+        race: SizeRace | None,
+        threads: Threads,
     ) -> None:
-        assert isinstance(rows, LocalRows)
-        self.dealt: FoldKeys = deal_folds(source.keys())
-        self._threads = threads
-        self._n_rounds = 0
+        self._job, self._plan, self._source, self._rows = job, plan, source, rows
+        self._shape, self._threads = shape, threads
+        self._race = None if plan.is_watched else race
         self._waiting: list[Callable[[], FloatArray]] = []
-        n_classes = source.columns.classes.size
+        self._n_rounds = 0
+        self._dealt: FoldKeys | None = None
+        if job.calibrate and plan.folds_share_bins and self._race is None:
+            self._dealt = deal_folds(source.keys())
+
+    def begin(self, n_rounds: int) -> Threads:
+        """Begin to play folds beside the fit, if planned; return the threads left for it."""
+        if self._dealt is not None and not self._plan.is_watched:
+            self._play(self._dealt, n_rounds)
+        return Threads(self._threads.pool, 1) if self._waiting else self._threads
+
+    def calibrate(self, fitted: Fitted) -> Fitted:
+        """Return a booster with the sigmoid of these votes, and what they got wrong."""
+        race, n_rounds, wanted = self._race, fitted.model.n_rounds, self._job.calibrate
+        if race is not None and race.is_of(fitted.model):
+            return fitted.calibrated(race.calibration if wanted else None, race.held_out)
+        if not wanted:
+            return fitted
+        if self._dealt is not None and self._dealt.folds and n_rounds:
+            if n_rounds != self._n_rounds:  # the fit ended before its last round, or was watched
+                self._play(self._dealt, n_rounds)
+            return fitted.calibrated(*self._dealt.judge([wait() for wait in self._waiting]))
+        return fitted.calibrated(*self._refit(fitted))
+
+    def _play(self, dealt: FoldKeys, n_rounds: int) -> None:
+        """Begin to play folds on the bins of the fit, in other threads if there are any."""
+        rows, shape, rule = self._rows, self._shape, self._job.rule
+        assert isinstance(rows, LocalRows)
+        n_classes = self._source.columns.classes.size
         _, binned = rows.coded(None, ranked=not shape.is_stump)
         labels = rows.labels if n_classes > 2 else None
 
-        def make(n_rounds: int, held_out: BoolArray) -> Fold:
-            return Fold(binned, shape, held_out, job.rule, n_rounds, labels, n_classes)
+        def make(held_out: BoolArray) -> Fold:
+            return Fold(binned, shape, held_out, rule, n_rounds, labels, n_classes)
 
-        self._make = make
-
-    def begin(self, n_rounds: int) -> Threads:
-        """Begin to play the folds in other threads; return the threads that are left."""
         self._n_rounds = n_rounds
-        make = partial(self._make, n_rounds)
-        self._waiting = play_folds(make, self.dealt, n_rounds, self._threads.pool)
-        return Threads(self._threads.pool, 1) if self._waiting else self._threads
+        self._waiting = play_folds(make, dealt, n_rounds, self._threads.pool)
 
-    def judge(self, n_rounds: int) -> tuple[Calibration, HeldOut]:
-        """Return the sigmoid and the errors of the votes of all folds after their rounds."""
-        if not self._waiting or n_rounds != self._n_rounds:  # the fit ended before its last round
-            self.begin(n_rounds)
-        return self.dealt.judge([wait() for wait in self._waiting])
+    def _refit(self, fitted: Fitted) -> tuple[Calibration, HeldOut | None]:
+        """Return the sigmoid and the errors of folds that are fits of their own.
 
-
-def _refit_folds(
-    job: Job, source: Source, fitted: Fitted, shape: TreeShape, n_threads: int
-) -> tuple[Calibration, HeldOut | None]:
-    """Return the sigmoid and the errors of folds that are fits of their own.
-
-    Where a class has one example only, none of it can be held out: the votes on the training
-    examples and the prior of the sigmoid have to do.
-    """
-    dealt, model = deal_folds(source.keys()), fitted.model
-    if not dealt.folds or model.n_rounds == 0:
-        everything = np.ones(dealt.labels.size, dtype=bool)
-        return dealt.calibrate(source.votes(model, everything, n_threads), everything), None
-    votes = []
-    for fold in dealt.folds:
-        held_out = dealt.part == fold
-        fold_job = job.for_fold(model.n_rounds, shape, int(np.count_nonzero(~held_out)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit itself has said it
-            one = fit_booster(fold_job, source.select(~held_out))
-        votes.append(source.votes(one.model, held_out, n_threads))
-    return dealt.judge(votes)
+        Where a class has one example only, none of it can be held out: the votes on the training
+        examples and the prior of the sigmoid have to do.
+        """
+        job, source, n_threads = self._job, self._source, self._threads.n_threads
+        dealt, model = deal_folds(source.keys()), fitted.model
+        if not dealt.folds or model.n_rounds == 0:
+            everything = np.ones(dealt.labels.size, dtype=bool)
+            return dealt.calibrate(source.votes(model, everything, n_threads), everything), None
+        votes = []
+        for fold in dealt.folds:
+            held_out = dealt.part == fold
+            n_examples = int(np.count_nonzero(~held_out))
+            fold_job = job.for_fold(model.n_rounds, self._shape, n_examples)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the fit itself has said it
+                one = fit_booster(fold_job, source.select(~held_out))
+            votes.append(source.votes(one.model, held_out, n_threads))
+        return dealt.judge(votes)
 
 
 def boost(
