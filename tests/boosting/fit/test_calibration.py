@@ -11,8 +11,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
 
 from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
-from driftgames.boosting.data.folds import deal_ranks, hold_out
-from driftgames.boosting.data.row_sample import hash_rows
+from driftgames.boosting.data.row_sample import deal_ranks, hash_rows, hold_out
 from driftgames.boosting.engine import game
 from driftgames.boosting.fit import choosing, folds
 from driftgames.boosting.fit.folds import RowKeys

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.boosting.data import cut_kernels as kernels
-from driftgames.boosting.data.bins import Array
+from driftgames._kernels.jit import kernel
+from driftgames.boosting.data.bins import Array, first_from
 from driftgames.boosting.data.row_sample import SAMPLE, RowSample, hash_rows, last_of_equals
 from driftgames.core.checks import as_read_only, shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
@@ -112,7 +112,7 @@ def cut_sparse(X: Any, sample_weights: IntArray, max_bins: int) -> Cuts:
     n_features = X.shape[1]
     low, high = np.full(n_features, np.inf), np.full(n_features, -np.inf)
     known, lost = np.zeros((2, n_features), dtype=np.int64)
-    kernels.column_spans(X.indptr, X.indices, X.data, sample_weights, low, high, known, lost)
+    column_spans(X.indptr, X.indices, X.data, sample_weights, low, high, known, lost)
     zeros = sample_weights.sum() - known - lost
     # most columns of sparse data store one value only: these are cut all at once
     binary = (low == high) & (low != 0) & (zeros > 0)
@@ -165,7 +165,7 @@ def quantile_cuts(values: FloatArray, masses: IntArray, max_bins: int) -> FloatA
     values, masses = as_read_only(values.astype(np.float64, copy=False)), as_read_only(masses)
     cuts = np.empty(max_bins - 1)
     share = _share(masses, max_bins)
-    n_cuts = kernels.cut_by_mass(values, masses, share, max_bins, np.empty(values.size), cuts)
+    n_cuts = cut_by_mass(values, masses, share, max_bins, np.empty(values.size), cuts)
     return cuts[:n_cuts]
 
 
@@ -178,7 +178,7 @@ def _share(masses: IntArray, max_bins: int) -> float:
     masses = as_read_only(masses)
     share, n_heavy = int(masses.sum()) / max_bins, 0  # Python rounds the quotient of integers once
     while True:
-        light, n_light = kernels.sum_light(masses, share)
+        light, n_light = sum_light(masses, share)
         if n_light == masses.size - n_heavy:
             return share
         n_heavy = masses.size - n_light
@@ -211,15 +211,15 @@ def count_values(column: Array, weights: IntArray) -> tuple[FloatArray, IntArray
         values, weights = column[order], weights[order]
     values = values[: np.searchsorted(values, np.nan)].astype(np.float64)  # NaN is sorted last
     masses = np.empty(values.size, dtype=np.int64)
-    n_values = kernels.join_equals(values, as_read_only(weights), masses)
+    n_values = join_equals(values, as_read_only(weights), masses)
     return values[:n_values], masses[:n_values]
 
 
 def few_values(X: Array, max_bins: int) -> tuple[FloatArray, IntArray]:
-    """Return the distinct values of the columns that have few, as `kernels.distinct_values`."""
+    """Return the distinct values of the columns that have few, as `distinct_values`."""
     values = np.empty((X.shape[1], max_bins + 1))
     sizes = np.zeros(X.shape[1], dtype=np.int64)
-    kernels.distinct_values(as_read_only(X), values, sizes)
+    distinct_values(as_read_only(X), values, sizes)
     return values, sizes
 
 
@@ -274,3 +274,119 @@ def missing_columns(X: Array) -> BoolArray:
     with np.errstate(over="ignore", invalid="ignore"):
         total = X.sum(axis=0)
     return np.asarray([not np.isfinite(s) and np.isnan(X[:, j]).any() for j, s in enumerate(total)])
+
+
+@kernel
+def distinct_values(X: Array, values: Array, sizes: Array) -> None:
+    """Collect the distinct values of each column, ascending, as long as they are few.
+
+    ``sizes[j]`` becomes the number of values, or the length of ``values[j]`` if there are more.
+    NaN is left out.
+    """
+    most = values.shape[1]
+    n_open = X.shape[1]  # the columns that have few values so far
+    for i in range(X.shape[0]):
+        if n_open == 0:
+            break
+        for j in range(X.shape[1]):
+            size = sizes[j]
+            x = np.float64(X[i, j])
+            if size < most and not np.isnan(x):
+                at = first_from(values[j], 0, size, x)
+                if at == size or values[j, at] != x:
+                    for b in range(size, at, -1):
+                        values[j, b] = values[j, b - 1]
+                    values[j, at] = x
+                    sizes[j] = size + 1
+                    n_open -= size + 1 == most
+
+
+@kernel
+def column_spans(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    sample_weights: Array,
+    low: Array,
+    high: Array,
+    known: Array,
+    lost: Array,
+) -> None:
+    """Find the least and largest value stored in each column of a CSR matrix, and their mass.
+
+    ``lost`` adds up the sample weights of the stored NaN, and ``known`` those of the other entries.
+    """
+    for i in range(indptr.size - 1):
+        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            j = np.uint64(indices[e])
+            x = np.float64(data[e])
+            if np.isnan(x):
+                lost[j] += sample_weights[i]
+            else:
+                low[j] = min(low[j], x)
+                high[j] = max(high[j], x)
+                known[j] += sample_weights[i]
+
+
+@kernel
+def join_equals(values: Array, weights: Array, masses: Array) -> int:
+    """Keep one of each run of equal ``values``, which ascend, and write the mass of the run.
+
+    ``weights`` has a weight for each value, or one for all. The number of runs is returned.
+    """
+    of_each = np.uint64(weights.size > 1)
+    to = np.uint64(0)
+    total, joined = np.int64(0), np.int64(0)
+    for i in range(np.uint64(values.size)):
+        x = values[i]
+        total += weights[i * of_each]
+        # written in any case and kept at the end of a run: the loop has no branch
+        values[to] = x
+        masses[to] = total - joined
+        is_last = i + np.uint64(1) == np.uint64(values.size) or values[i + np.uint64(1)] != x
+        joined = total if is_last else joined
+        to += np.uint64(is_last)
+    return int(to)
+
+
+@kernel
+def sum_light(masses: Array, share: float) -> tuple[int, int]:
+    """Return the sum of the masses below ``share``, and how many they are."""
+    total, n_light = 0, 0
+    for k in range(masses.size):
+        is_light = masses[k] < share
+        total += masses[k] if is_light else 0
+        n_light += is_light
+    return total, n_light
+
+
+@kernel
+def cut_by_mass(
+    values: Array, masses: Array, share: float, max_bins: int, below: Array, out: Array
+) -> int:
+    """Write thresholds that give bins of like mass, where a mass counts as ``share`` at most.
+
+    Each bin takes its part of the mass that the bins before it left over. There are more values
+    than bins. ``below`` is a scratch buffer of one float for each value. The number of thresholds
+    is returned.
+    """
+    total = 0.0
+    for k in range(masses.size):
+        total += min(np.float64(masses[k]), share)
+        below[k] = total  # the mass below the cut behind this value
+    at, n_cuts, done = -1, 0, 0.0
+    for left in range(max_bins, 1, -1):
+        target = done + (total - done) / left
+        after = first_from(below, 0, below.size, target)
+        before = max(after - 1, 0)
+        # the nearer one; the second if rounding alone tells them apart
+        nearer = target - below[before] < (below[after] - target) * (1 - 1e-9)
+        at = max(at + 1, before if nearer else after)
+        if at >= below.size - 1:
+            break
+        done = below[at]
+        low, high = values[at], values[at + 1]
+        middle = low / 2 + high / 2  # as in `midpoints`
+        out[n_cuts] = (middle if low <= middle < high else low) + 0.0
+        n_cuts += 1
+    return n_cuts

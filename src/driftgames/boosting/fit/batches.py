@@ -21,12 +21,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from driftgames.boosting.data.assembly import begin_assembly, join
-from driftgames.boosting.data.batch_readers import Batch, BatchReader
+from driftgames.boosting.data.batch_readers import OTHER_ROWS, Batch, BatchReader, Fingerprint
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.checks import find_classes
 from driftgames.boosting.data.cut_summary import CutSummary
-from driftgames.boosting.data.fingerprint import OTHER_ROWS, Fingerprint
 from driftgames.boosting.data.frames import UNKNOWN, Categories, FoundCategories, recode
 from driftgames.boosting.data.row_sample import hash_rows
 from driftgames.boosting.data.sample_weights import (

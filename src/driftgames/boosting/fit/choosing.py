@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 
 from driftgames.boosting.data.binned_data import BinnedData
-from driftgames.boosting.data.folds import draw_keys
+from driftgames.boosting.data.row_sample import draw_keys
 from driftgames.boosting.engine.game import GameRule
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit import folds

@@ -20,8 +20,7 @@ import numpy as np
 
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.folds import deal_ranks
-from driftgames.boosting.data.row_sample import mix_hashes
+from driftgames.boosting.data.row_sample import deal_ranks, mix_hashes
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.engine.game import GameRule, Round, TreeLearner
 from driftgames.boosting.engine.shape import TreeShape

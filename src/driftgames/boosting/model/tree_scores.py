@@ -22,7 +22,7 @@ from sklearn.utils import assert_all_finite
 
 from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.model.additive_kernels import has_infinity
+from driftgames.boosting.model.additive import has_infinity
 from driftgames.boosting.model.row_scores import score_rows
 from driftgames.boosting.model.stumps import exact_weights
 from driftgames.boosting.model.trees import Trees
