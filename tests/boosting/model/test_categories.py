@@ -352,8 +352,11 @@ def test_columns_that_no_fit_makes_are_refused(settings, message):
 @pytest.mark.parametrize("depth", [1, 3])
 def test_the_documents_say_what_a_model_is_and_how_to_predict_without_it(depth, tmp_path):
     docs = Path(__file__).parents[3] / "docs"
-    (snippet,) = re.findall(r"```python\n(.*?)```", (docs / "categories.md").read_text(), re.DOTALL)
-    exec(snippet, {})
+    shared = {}
+    for snippet in re.findall(
+        r"```python\n(.*?)```", (docs / "categories.md").read_text(), re.DOTALL
+    ):
+        exec(snippet, shared)
     frame, y = draw(6)
     booster = AdaBoostClassifier(9, max_depth=depth, calibrate=False).fit(frame, y)
     booster.save(tmp_path / "m.json")
