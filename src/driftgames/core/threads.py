@@ -5,8 +5,9 @@ from __future__ import annotations
 import numbers
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -69,17 +70,38 @@ def run_in_threads(task: Callable[[int], object], starts: range, n_threads: int)
         run(starts)
 
 
+_worker = threading.local()
+
+
+def _join_pool(given_up: threading.Event) -> None:
+    _worker.given_up = given_up
+
+
 @contextmanager
 def open_threads(n_jobs: Any) -> Iterator[tuple[ThreadPoolExecutor | None, int]]:
-    """Give a pool of threads, or None for one thread, and their number."""
-    n_threads = count_threads(n_jobs)
-    with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
+    """Give a pool of threads, or None for one thread, and their number.
+
+    After an error or an interruption its tasks end where they next call `stop_if_given_up`.
+    """
+    n_threads, given_up = count_threads(n_jobs), threading.Event()
+    pool = None
+    if n_threads > 1:
+        pool = ThreadPoolExecutor(n_threads, initializer=_join_pool, initargs=(given_up,))
+    with pool or nullcontext():
         try:
             yield pool, n_threads
         except BaseException:
+            given_up.set()
             if pool is not None:
                 pool.shutdown(wait=False, cancel_futures=True)  # begin nothing more
             raise
+
+
+def stop_if_given_up() -> None:
+    """Raise CancelledError in a thread whose pool was given up; long tasks call it now and then."""
+    given_up = getattr(_worker, "given_up", None)
+    if given_up is not None and given_up.is_set():
+        raise CancelledError
 
 
 def count_threads(n_jobs: Any) -> int:

@@ -12,8 +12,9 @@ hypotheses: neither the order of the examples nor the number of threads changes 
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,7 +28,10 @@ from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.trees import Trees
 from driftgames.certificates.margins import Margins
+from driftgames.core.threads import stop_if_given_up
 from driftgames.core.typing import FloatArray, IntArray
+
+_SECONDS = 0.05  # how long a compiled call plays rounds
 
 
 class Round(NamedTuple):
@@ -48,6 +52,28 @@ class Game(ABC):
     """Whether another round would change nothing."""
     masses: list[int]
     """The mass of each class."""
+    _rounds_of_call: int = 16
+
+    def play_until(self, n_rounds: int, tell: Callable[[int], None] = lambda steps: None) -> bool:
+        """Play until there are ``n_rounds`` rounds; return False if they end before.
+
+        It plays in calls of some hundredths of a second, so that an interruption is heard between
+        them. ``tell`` hears how many rounds each of them has played.
+        """
+        while self.n_rounds < n_rounds and not self.finished:
+            stop_if_given_up()
+            before, begun = self.n_rounds, time.perf_counter()
+            wanted = min(self._rounds_of_call, n_rounds - before)
+            self.advance(wanted)
+            took = time.perf_counter() - begun
+            if took > _SECONDS:
+                self._rounds_of_call = max(wanted // 2, 1)
+            elif wanted == self._rounds_of_call:
+                self._rounds_of_call *= 2
+            tell(self.n_rounds - before)
+            if self.n_rounds < before + wanted:
+                return False
+        return self.n_rounds >= n_rounds
 
     def play(self, n_rounds: int) -> list[Round]:
         """Play rounds and return them; see `advance`."""

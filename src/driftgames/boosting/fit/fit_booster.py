@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -32,9 +31,6 @@ from driftgames.boosting.model.trees import Trees
 from driftgames.core.progress import progress
 from driftgames.core.threads import open_threads
 from driftgames.core.typing import BoolArray, FloatArray
-
-_SECONDS = 0.05  # how long a compiled call plays rounds before it looks at the keyboard
-
 
 USUAL_ROUNDS = 200
 """The number of rounds where none can be chosen."""
@@ -261,7 +257,8 @@ def boost(
     bar = progress("boosting", n_rounds) if job.verbose else nullcontext(lambda steps: None)
     with bar as advance:
         if follower is None:
-            rounds = _play_all(opened, n_rounds, advance)
+            game.play_until(n_rounds, advance)
+            rounds = game.rounds(0, game.n_rounds)
         else:
             rounds = _play_followed(opened, n_rounds, advance, follower, fitted_to)
     fitted = fitted_to(rounds)
@@ -282,20 +279,6 @@ def boost(
         warnings.warn(message, NoEdgeWarning, stacklevel=4)
     record = replace(fitted.record, ended_early=ended_early)
     return Fitted(fitted.model, record if follower is None else follower.complete(record))
-
-
-def _play_all(opened: Opened, n_rounds: int, advance: Callable[[int], None]) -> list[Round]:
-    """Play in calls of some hundredths of a second, so that the keyboard is looked at."""
-    game, chunk = opened.game, 1
-    while game.n_rounds < n_rounds and not game.finished:
-        n_asked, before = min(chunk, n_rounds - game.n_rounds), game.n_rounds
-        begun = time.perf_counter()
-        game.advance(n_asked)
-        chunk = chunk * 2 if time.perf_counter() - begun < _SECONDS else max(chunk // 2, 1)
-        advance(game.n_rounds - before)
-        if game.n_rounds < before + n_asked:
-            break
-    return game.rounds(0, game.n_rounds)
 
 
 def _play_followed(

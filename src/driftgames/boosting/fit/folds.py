@@ -142,10 +142,8 @@ class Fold:
 
     def votes(self, n_rounds: int) -> FloatArray:
         """Play until there are ``n_rounds`` rounds; return the votes on all examples."""
-        more = n_rounds - self._game.n_rounds
-        if more > 0 and not self._ended:
-            self._game.advance(more)
-            self._ended = self._game.n_rounds < n_rounds
+        if not self._ended:
+            self._ended = not self._game.play_until(n_rounds)
         n_votes = self._default.size
         votes = np.empty((self._order.size, n_votes) if n_votes > 1 else self._order.size)
         played = self._game.n_rounds > 0
