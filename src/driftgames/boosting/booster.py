@@ -45,8 +45,8 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
     Attributes
     ----------
     classes_ : array of labels
-        Of two, a vote of -1 is for the first, +1 for the second; a tied vote is for the first. Of
-        more, every hypothesis votes -1 or +1 for each of them (docs/classes.md).
+        Of two, a vote of -1 is for the first, +1 for the second. Of more, every hypothesis votes -1
+        or +1 for each of them (docs/classes.md).
     stumps_ : Stumps
         The weak hypotheses in order; empty if they are trees, or if there are more than two
         classes.
@@ -60,8 +60,8 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         The weight of each vote.
     history_ : dict of arrays
         For each round the ``edge`` of its weak hypothesis and, after it, the ``zero_fraction``
-        of examples that weigh zero and the ``training_error``. The boosters of a mean take turns,
-        and each number is that of its own booster.
+        of examples that weigh zero and the ``training_error`` of the vote. The boosters of a mean
+        take turns, and each number is that of its own booster.
     certificate_ : MarginCertificate or None
         What is promised about new examples, and the margins beside what the edges promise; None
         after no round.
@@ -337,7 +337,8 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
     def to_treelite(self) -> Any:
         """Return the model as a `treelite.Model`, for columns of numbers and two classes.
 
-        It predicts the probability of the second class, or without calibration the vote.
+        It predicts the probability of the second class, or without calibration the vote. `predict`
+        returns that class where it is above 1/2, or the vote above 0.
         """
         from driftgames.boosting.export.treelite import treelite_model
 

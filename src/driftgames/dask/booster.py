@@ -135,7 +135,7 @@ class DaskBooster(BaseBooster):
         return self._lazily("decision_function", X)
 
     def predict(self, X: Any) -> Any:
-        """Return the label that the vote is for; lazily for a collection."""
+        """Return the label of the largest calibrated probability; lazily for a collection."""
         return self._lazily("predict", X)
 
     def predict_proba(self, X: Any) -> Any:
