@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -102,6 +102,7 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         eval_set: Any = None,
         eval_names: Sequence[str] | None = None,
         callbacks: Sequence[Callback] = (),
+        **unknown: Any,
     ) -> Self:
         """Fit the booster.
 
@@ -128,6 +129,7 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         self
             A failed or interrupted call does not change the booster.
         """
+        self._refuse(unknown)
         job = self.make_job()
         pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
         noted = self.unfitted_copy()
@@ -150,6 +152,7 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         eval_set: Any = None,
         eval_names: Sequence[str] | None = None,
         callbacks: Sequence[Callback] = (),
+        **unknown: Any,
     ) -> Self:
         """Fit the booster to examples that come in batches, and need not fit in memory.
 
@@ -184,6 +187,7 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         self
             A failed or interrupted call does not change the booster.
         """
+        self._refuse(unknown, "fit_batches")
         batch_rows = check_integer("batch_rows", batch_rows, least=1)
         job = self.make_job()
         pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
@@ -207,6 +211,17 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         passes = BatchPasses(opened, check, job.class_weight, job.makes_folds, job.verbose)
         batches = BatchSource(passes, columns_of)
         return self.adopt(*fit_booster(job, batches, self.make_watch(noted, pairs, callbacks)))
+
+    def _refuse(self, unknown: Mapping[str, Any], method: str = "fit") -> None:
+        """Raise TypeError for arguments that a method does not have; say what takes their place."""
+        for name in unknown:
+            own = type(self).__name__
+            message = f"{own}.{method}() has no argument {name!r}"
+            if name in self.get_params(deep=False):
+                message += f": it is a parameter of {own}"
+            elif name.startswith("early_stopping"):
+                message += f": early_stopping and n_iter_no_change are parameters of {own}"
+            raise TypeError(message)
 
     def unfitted_copy(self) -> Self:
         """Return an unfitted booster of the same settings."""

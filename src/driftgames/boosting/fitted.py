@@ -114,7 +114,7 @@ class FittedBooster(BoosterParameters, ABC):
     def chosen_(self) -> Choice:
         """What the examples held out chose, if anything was left to them."""
         choice: Choice = self._only_if("chosen_", self.record_.choice)
-        return choice if self.record_.members else choice.beside(self.n_iter_)
+        return choice.beside(self.n_iter_, max(len(self.record_.members), 1))
 
     @property
     def n_iter_(self) -> int:
@@ -373,9 +373,17 @@ class FittedBooster(BoosterParameters, ABC):
         if hasattr(x, "iloc") and x.ndim == 1:
             x = x.to_frame().T
         if np.ndim(x) == 1:
+            if len(x) != model.n_features:
+                raise ValueError(
+                    f"x must be one row of {model.n_features} values; got a vector of {len(x):,}"
+                )
             row = self._encode_bare(np.array([x], None if model.encoder is None else object))
         else:
             row = self._columns(x)
+        if row.shape[0] != 1:
+            raise ValueError(
+                f"x must be one row; got {row.shape[0]:,} rows: explain them one by one"
+            )
         return model.explain(row, None if label is None else self._number_of(label))
 
     def explain_model(
