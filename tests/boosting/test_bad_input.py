@@ -195,3 +195,28 @@ def test_masked_values_are_missing_values():
     assert seen.stumps_ == wanted.stumps_
     np.testing.assert_array_equal(seen.predict_proba(masked), wanted.predict_proba(missing))
     assert (seen.decision_function(masked) != seen.decision_function(X)).any()
+
+
+def test_one_row_is_explained_at_a_time():
+    booster = NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(X, Y)
+    with pytest.raises(ValueError, match="x must be one row; got 40 rows"):
+        booster.explain(X)
+    with pytest.raises(ValueError, match="one row of 3 values; got a vector of 40"):
+        booster.explain(X[:, 0])
+
+
+@pytest.mark.parametrize("method", ["fit", "fit_batches"])
+def test_arguments_of_other_libraries_are_answered_with_the_parameters(method):
+    message = rf"NHBoostDTClassifier.{method}\(\) has no argument 'early_stopping_rounds': "
+    rows = (X, Y) if method == "fit" else ([(X, Y)],)
+    with pytest.raises(TypeError, match=message + "early_stopping and n_iter_no_change are"):
+        getattr(NHBoostDTClassifier(), method)(*rows, early_stopping_rounds=5)
+    with pytest.raises(TypeError, match="'n_jobs': it is a parameter of NHBoostDTClassifier"):
+        NHBoostDTClassifier().fit(X, Y, n_jobs=2)
+
+
+def test_strings_in_an_array_name_the_setting_for_categories():
+    rows = np.array([["a", 1.0], ["b", 2.0]] * 10, dtype=object)
+    with pytest.raises(ValueError, match="got 'a' in row 0, column 0; categorical_features="):
+        NHBoostDTClassifier(3).fit(rows, [0, 1] * 10)
+    NHBoostDTClassifier(3, categorical_features=[0]).fit(rows, [0, 1] * 10)

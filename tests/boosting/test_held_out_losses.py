@@ -11,9 +11,12 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from driftgames.boosting import NHBoostDTClassifier
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.held_out_losses import (
+    GRIDS,
     INTERCEPTS,
     SLOPES,
+    VOTE_RULES,
     count_losses,
+    count_rules,
     count_sigmoids,
 )
 from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model
@@ -63,6 +66,38 @@ def test_every_cell_is_paid_for():
     assert (INTERCEPTS[0], INTERCEPTS[-1]) == (-8.0, 8.0)
 
 
+@given(st.floats(0.1, 30), st.floats(-3, 3), st.integers(1, 40), st.integers(0, 2**32 - 1))
+def test_all_thresholds_of_a_cell_predict_the_same_on_the_examples_held_out(
+    slope, intercept, n_rounds, seed
+):
+    votes = 2 * np.random.default_rng(seed).integers(0, n_rounds + 1, 30) / n_rounds - 1
+    n_rules = count_rules(Calibration(slope, intercept), [votes])
+    if not n_rules or not intercept:
+        assert intercept or n_rules == VOTE_RULES
+        return
+    n_cells = n_rules // (VOTE_RULES * len(GRIDS)) - 2
+    assert n_cells in GRIDS
+    threshold = -intercept / slope
+    low = np.floor((threshold + 1) * n_cells / 2) * 2 / n_cells - 1
+    ends = (low, low + 2 / n_cells)
+    if not -1 <= threshold < 1:
+        ends = (1.0, 9.0) if threshold > 0 else (-9.0, -1.0 - 1e-9)
+    wanted = Calibration(slope, intercept).scores(votes) > 0
+    for share in (0.0, 0.4, 1.0 - 1e-9):
+        np.testing.assert_array_equal(votes > ends[0] + share * (ends[1] - ends[0]), wanted)
+
+
+def test_the_doubt_of_all_rules_adds_up_to_all_of_it():
+    cells = sum((n + 2) / (VOTE_RULES * len(GRIDS) * (n + 2)) for n in GRIDS)
+    assert 1 / VOTE_RULES + cells == 1.0
+    of_three = np.zeros((2, 3))
+    constant = count_rules(Calibration(0.0, 0.0, (0.0, 1.0, 2.0)), [of_three])
+    assert 1 / count_rules(Calibration(3.0, 0.0), [of_three]) + 3 / constant == 1.0
+    assert count_rules(Calibration(3.0, 1.0, class_weighted=True), [VOTES]) == 1
+    near = -1.0 / 3.0 + np.array([-1e-9, 1e-9])
+    assert count_rules(Calibration(3.0, 1.0), [near]) == 0
+
+
 @pytest.mark.parametrize("beyond", [Calibration(300.0, 0.0), Calibration(1.0, 9.0)])
 def test_beyond_the_grid_nothing_is_counted(beyond):
     assert count_losses(beyond, [VOTES], [(VOTES > 0).astype(int)]) == ()
@@ -73,8 +108,9 @@ def test_a_booster_promises_its_log_loss_and_pays_for_choice_and_sigmoid():
     booster = NHBoostDTClassifier(max_leaves=2).fit(X, y)
     promise = booster.certificate_.new_examples
     loss = promise.log_loss
-    assert loss.n_candidates == promise.n_candidates * count_sigmoids(2)
-    assert promise.n_candidates > 1
+    n_trials = promise.n_candidates // booster.record_.held_out.n_rules
+    assert loss.n_candidates == n_trials * count_sigmoids(2)
+    assert n_trials == 5
     assert promise.n_examples == tuple(part.n_examples for part in loss.parts)
     assert loss.estimate < loss.high < 0.69
     assert loss.promise in str(booster.certificate_)

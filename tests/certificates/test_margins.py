@@ -111,7 +111,7 @@ def test_where_theorem_3_promises_nothing_it_tells_the_first_rounds_that_would(m
     bound, mass = NormalHedgeDT().bound, int(MARGINS.masses.sum())
     made = MarginCertificate.of_regret("x", 5, MARGINS, 0.2, mean_edge, bound)
     assert made.error_bound == 1.0
-    assert f"Theorem 3 promises nothing here: the edges are too small for {mass} ex" in str(made)
+    assert f"Theorem 3 promises nothing yet: the edges are too small for {mass} ex" in str(made)
     begin, end = made.needed[:2]
 
     def promised(n):
@@ -125,8 +125,20 @@ def test_where_theorem_3_promises_nothing_it_tells_the_first_rounds_that_would(m
 def test_bounds_that_hold_are_not_praised_where_they_promise_nothing_about_errors():
     made = MarginCertificate.of_regret("x", 200, MARGINS, 0.2, 0.1, NormalHedgeDT().bound)
     assert made.error_bound == 1.0 > made.promised.min()
-    assert made.verdict.startswith("every bound holds; Theorem 3 promises nothing here")
-    assert str(made).count("promises nothing here") == 1
+    assert made.verdict.startswith("Theorem 3 promises nothing yet")
+    assert str(made).count("promises nothing yet") == 1
+
+
+def test_a_table_without_a_promise_is_left_out():
+    bound = NormalHedgeDT().bound
+    made = MarginCertificate.of_regret("x", 5, MARGINS, 0.2, 0.1, bound)
+    assert (made.at(0.0).promised, made.at(-0.1).promised) == (1.0, 1.0)
+    assert "1.000" not in str(made)
+    assert "theta" not in str(made)
+    assert "theta" in str(MarginCertificate.of_regret("x", 400, MARGINS, 0.2, 0.4, bound))
+    broken = replace(made, promised=np.zeros(made.thetas.size), error_bound=0.0)
+    assert broken.verdict == "A BOUND IS BROKEN"
+    assert "theta" in str(broken)
 
 
 def test_without_an_edge_no_number_of_rounds_is_enough():

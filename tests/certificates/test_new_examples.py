@@ -108,8 +108,9 @@ def test_the_first_line_says_to_whom():
     assert single.promise.endswith(": the fold booster")
     assert "estimate for this model, the mean of their votes: 10.0 % error on 1,000" in str(folds)
     assert "estimate for this model, fitted once more to all examples: 10.0 %" in str(again)
-    assert "divides 5% by 50" in str(folds)
-    assert "divides" not in str(again)
+    assert "chose among 50 candidates: the bound is corrected" in str(folds)
+    assert "the estimate is not, and is a little too low" in str(folds)
+    assert "candidates" not in str(again)
 
 
 @given(st.integers(1, 5000).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -45,8 +45,8 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
     Attributes
     ----------
     classes_ : array of labels
-        Of two, a vote of -1 is for the first, +1 for the second; a tied vote is for the first. Of
-        more, every hypothesis votes -1 or +1 for each of them (docs/classes.md).
+        Of two, a vote of -1 is for the first, +1 for the second. Of more, every hypothesis votes -1
+        or +1 for each of them (docs/classes.md).
     stumps_ : Stumps
         The weak hypotheses in order; empty if they are trees, or if there are more than two
         classes.
@@ -60,8 +60,8 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         The weight of each vote.
     history_ : dict of arrays
         For each round the ``edge`` of its weak hypothesis and, after it, the ``zero_fraction``
-        of examples that weigh zero and the ``training_error``. The boosters of a mean take turns,
-        and each number is that of its own booster.
+        of examples that weigh zero and the ``training_error`` of the vote. The boosters of a mean
+        take turns, and each number is that of its own booster.
     certificate_ : MarginCertificate or None
         What is promised about new examples, and the margins beside what the edges promise; None
         after no round.
@@ -102,6 +102,7 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         eval_set: Any = None,
         eval_names: Sequence[str] | None = None,
         callbacks: Sequence[Callback] = (),
+        **unknown: Any,
     ) -> Self:
         """Fit the booster.
 
@@ -128,6 +129,7 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         self
             A failed or interrupted call does not change the booster.
         """
+        self._refuse(unknown)
         job = self.make_job()
         pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
         noted = self.unfitted_copy()
@@ -150,6 +152,7 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         eval_set: Any = None,
         eval_names: Sequence[str] | None = None,
         callbacks: Sequence[Callback] = (),
+        **unknown: Any,
     ) -> Self:
         """Fit the booster to examples that come in batches, and need not fit in memory.
 
@@ -184,6 +187,7 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         self
             A failed or interrupted call does not change the booster.
         """
+        self._refuse(unknown, "fit_batches")
         batch_rows = check_integer("batch_rows", batch_rows, least=1)
         job = self.make_job()
         pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
@@ -207,6 +211,17 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         passes = BatchPasses(opened, check, job.class_weight, job.makes_folds, job.verbose)
         batches = BatchSource(passes, columns_of)
         return self.adopt(*fit_booster(job, batches, self.make_watch(noted, pairs, callbacks)))
+
+    def _refuse(self, unknown: Mapping[str, Any], method: str = "fit") -> None:
+        """Raise TypeError for arguments that a method does not have; say what takes their place."""
+        for name in unknown:
+            own = type(self).__name__
+            message = f"{own}.{method}() has no argument {name!r}"
+            if name in self.get_params(deep=False):
+                message += f": it is a parameter of {own}"
+            elif name.startswith("early_stopping"):
+                message += f": early_stopping and n_iter_no_change are parameters of {own}"
+            raise TypeError(message)
 
     def unfitted_copy(self) -> Self:
         """Return an unfitted booster of the same settings."""
@@ -337,7 +352,8 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
     def to_treelite(self) -> Any:
         """Return the model as a `treelite.Model`, for columns of numbers and two classes.
 
-        It predicts the probability of the second class, or without calibration the vote.
+        It predicts the probability of the second class, or without calibration the vote. `predict`
+        returns that class where it is above 1/2, or the vote above 0.
         """
         from driftgames.boosting.export.treelite import treelite_model
 

@@ -23,7 +23,6 @@ from driftgames.boosting.model.row_scores import CHUNK
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import Fitted, History, TrainingRecord
 from driftgames.boosting.model.trees import Trees
-from driftgames.boosting.model.votes import winners
 from driftgames.boosting.parameters import BoosterParameters
 from driftgames.certificates.margins import MarginCertificate
 from driftgames.core.checks import check_integer, shown
@@ -115,7 +114,7 @@ class FittedBooster(BoosterParameters, ABC):
     def chosen_(self) -> Choice:
         """What the examples held out chose, if anything was left to them."""
         choice: Choice = self._only_if("chosen_", self.record_.choice)
-        return choice if self.record_.members else choice.beside(self.n_iter_)
+        return choice.beside(self.n_iter_, max(len(self.record_.members), 1))
 
     @property
     def n_iter_(self) -> int:
@@ -169,6 +168,7 @@ class FittedBooster(BoosterParameters, ABC):
     def decision_function(self, X: Any) -> FloatArray:
         """Return the normalised vote in [-1, 1]; above 0 it is for ``classes_[1]``.
 
+        `predict` of a calibrated model has a threshold of its own, where both are equally likely.
         With more than two classes there is a column of votes for each class.
         """
         model = self.model_
@@ -188,23 +188,27 @@ class FittedBooster(BoosterParameters, ABC):
         yield from model.staged_votes(columns, n_threads=self._count_threads(columns))
 
     def predict(self, X: Any) -> Array:
-        """Return the label that the vote is for; a tie is for the first of the tied labels."""
+        """Return the label of the largest calibrated probability.
+
+        With ``calibrate=False`` it is the label of most votes, as in the paper, and so it is with a
+        ``class_weight``, which moves the votes and not the probabilities. A tie is for the first of
+        the tied labels.
+        """
         votes = self.decision_function(X)
-        return np.asarray(self.classes_[winners(votes)])
+        return np.asarray(self.classes_[self.model_.winners(votes)])
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
-        """Yield the predictions after 1, 2, ... rounds."""
+        """Yield the predictions after 1, 2, ... rounds, all by the sigmoid of the whole model."""
         for votes in self.staged_decision_function(X):
-            yield np.asarray(self.classes_[winners(votes)])
+            yield np.asarray(self.classes_[self.model_.winners(votes)])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class: the sigmoid of the vote in ``calibration_``.
 
-        `predict` follows the vote. Where the examples say clearly that classes of a tied vote are
-        not equally likely, as with a ``class_weight``, `predict` may return a less likely class.
-        With ``calibrate=False`` this is the share of the vote, which orders examples well and is no
-        probability: for more than two classes the share of all votes of +1, and equal if there
-        are none.
+        `predict` returns the class of the largest one, but with a ``class_weight`` that of most
+        votes: probabilities stay those of the examples as they are. With ``calibrate=False`` this
+        is the share of the vote, which orders examples well and is no probability: for more than
+        two classes the share of all votes of +1, and equal if there are none.
         """
         return self.model_.probabilities(self.decision_function(X))
 
@@ -369,9 +373,17 @@ class FittedBooster(BoosterParameters, ABC):
         if hasattr(x, "iloc") and x.ndim == 1:
             x = x.to_frame().T
         if np.ndim(x) == 1:
+            if len(x) != model.n_features:
+                raise ValueError(
+                    f"x must be one row of {model.n_features} values; got a vector of {len(x):,}"
+                )
             row = self._encode_bare(np.array([x], None if model.encoder is None else object))
         else:
             row = self._columns(x)
+        if row.shape[0] != 1:
+            raise ValueError(
+                f"x must be one row; got {row.shape[0]:,} rows: explain them one by one"
+            )
         return model.explain(row, None if label is None else self._number_of(label))
 
     def explain_model(

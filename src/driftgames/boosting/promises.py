@@ -1,8 +1,10 @@
 """What a fit promises: about new examples, and about the margins of a mean of boosters.
 
-A promise about new examples must hold whatever the held-out examples chose. So the chance of a miss
-is divided among all candidates that they could have chosen, and where these cannot be counted
-nothing is promised.
+A promise about new examples is about what `predict` returns: the class of the largest calibrated
+probability, or of most votes with class weights or without calibration. It must hold whatever the
+held-out examples chose. So the chance of a miss is divided among all candidates that they could
+have chosen, sizes, rounds and rules of the sigmoid, and where these cannot be counted nothing is
+promised. Margins and the training error are those of the vote.
 """
 
 from __future__ import annotations
@@ -31,14 +33,19 @@ def promise_of(record: TrainingRecord, n_classes: int = 2) -> NewExamples:
     if members:
         model = OWN if len(members) == n_folds == 1 else MEAN
     n_candidates, caveat = _count_candidates(record, n_classes)
-    n_examples, n_errors, losses = held_out
-    log_loss = NewLogLoss(
-        losses,
-        name_boosters(model, n_folds),
-        n_classes,
-        n_candidates * count_sigmoids(n_classes),
-        caveat=caveat if losses else caveat or "the sigmoid of the probabilities is too steep",
-    )
+    n_examples, n_errors, losses, n_rules, _ = held_out
+    log_loss = None
+    if losses or n_rules != 1:  # else there is no sigmoid, or one with an intercept for each class
+        log_loss = NewLogLoss(
+            losses,
+            name_boosters(model, n_folds),
+            n_classes,
+            n_candidates * count_sigmoids(n_classes),
+            caveat=caveat if losses else caveat or "the sigmoid of the probabilities is too steep",
+        )
+    if not n_rules:
+        caveat = caveat or "votes on examples held out are too near to the threshold of the sigmoid"
+    n_candidates *= max(n_rules, 1)
     return NewExamples(n_examples, n_errors, model, n_candidates, caveat=caveat, log_loss=log_loss)
 
 

@@ -86,7 +86,7 @@ class RoundsNeeded(NamedTuple):
         """Why there is no promise; the mass of fractional weights is no number of examples."""
         counts = counted(self.n_examples, "example")
         whom = counts if self.n_examples < _FRACTIONAL else "these examples"
-        return f"Theorem 3 promises nothing here: the edges are too small for {whom}"
+        return f"Theorem 3 promises nothing yet: the edges are too small for {whom}"
 
     def __str__(self) -> str:
         if not self.is_known:
@@ -307,7 +307,7 @@ class MarginCertificate(Displayed, Comparable):
             return "nothing is promised" if self.caveat else "nothing is promised yet"
         if not self.holds:
             return "A BOUND IS BROKEN"
-        return "every bound holds" + ("" if self.needed is None else f"; {self.needed.reason}")
+        return "every bound holds" if self.needed is None else self.needed.reason
 
     def at(self, theta: float) -> MarginRow:
         """Return the line for one theta in [-1, 1].
@@ -345,8 +345,15 @@ class MarginCertificate(Displayed, Comparable):
         promise = f"promised at most {self.error_bound:.3f}"
         if self.error_bound >= 1.0:
             promise = "nothing is promised about it"
-        lines += [f"training error {self.training_error:.3f}, {promise}", self.table()]
+        lines.append(f"training error {self.training_error:.3f}, {promise}")
+        if self._has_promises:
+            lines.append(self.table())
         return "\n".join(lines)
+
+    @property
+    def _has_promises(self) -> bool:
+        """Whether a line of the table promises something."""
+        return any(row.promised < 1.0 for row in self.rows())
 
     def _headline(self) -> str:
         note = f" ({self.caveat})" if self.caveat else ""
@@ -362,7 +369,7 @@ class MarginCertificate(Displayed, Comparable):
         return facts | dict(super()._facts())
 
     def _preview(self) -> Fields:
-        rows = list(self.rows())
+        rows = list(self.rows()) if self._has_promises else []
         return {name: [getattr(row, name) for row in rows] for name in MarginRow._fields}
 
     def plot(self, ax: Axes | None = None) -> Figure:

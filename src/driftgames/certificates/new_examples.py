@@ -58,8 +58,8 @@ class NewExamples(Displayed):
         the folds. The bound is about the model itself only if it is the first. For the second and
         the third the errors are an estimate.
     n_candidates : int
-        From how many candidates these examples could choose: ``delta`` is divided by it.
-        Default: 1.
+        From how many candidates these examples could choose, such as sizes, rounds and thresholds:
+        ``delta`` is divided by it. Default: 1.
     delta : float
         The chance that a bound is promised and wrong. Default: 0.05.
     caveat : str
@@ -71,6 +71,10 @@ class NewExamples(Displayed):
     -----
     *For whom it holds.* For new examples that are drawn as the training examples were, each counted
     once whatever its sample weight, with the classes in the shares that they have here.
+
+    *The estimate is too low where the same examples chose.* It is the error of the best of up to
+    ``n_candidates`` trials on the examples that chose it. On labels that are coins, 200 examples
+    and 25 trials its mean was 0.481 for 0.5. Only the bound pays for the choice.
 
     *Proof.* Fix the examples that booster k was fitted to. Its errors on the others are independent
     coins, so that the surprise :math:`X_k = -\ln \Pr_{p_k}[S_k \le s_k]` exceeds x with probability
@@ -172,8 +176,10 @@ class NewExamples(Displayed):
                 f"{counted(total, 'example')} held out"
             )
         if self.n_candidates > 1 and not self.caveat:
-            line += f"\nthey made choices too: the bound divides {self.delta:.0%} by "
-            line += f"{self.n_candidates:,} for that"
+            line += (
+                f"\nthese examples also chose among {self.n_candidates:,} candidates: the bound is "
+            )
+            line += "corrected for that (Bonferroni); the estimate is not, and is a little too low"
         if self.log_loss is not None:
             line += f"\n{self.log_loss}"
         return f"{self.promise}\n{line}"

@@ -62,6 +62,7 @@ class DaskBooster(BaseBooster):
         eval_set: Any = None,
         eval_names: Sequence[str] | None = None,
         callbacks: Sequence[Callback] = (),
+        **unknown: Any,
     ) -> Self:
         """Fit the booster.
 
@@ -80,6 +81,7 @@ class DaskBooster(BaseBooster):
             A failed or interrupted call does not change the booster, and leaves nothing on the
             workers.
         """
+        self._refuse(unknown)
         if not (is_real(self.timeout) and 0 < self.timeout < math.inf):
             raise ValueError(f"timeout must be a positive number; got {shown(self.timeout)}")
         client = self._find_client()
@@ -135,7 +137,7 @@ class DaskBooster(BaseBooster):
         return self._lazily("decision_function", X)
 
     def predict(self, X: Any) -> Any:
-        """Return the label that the vote is for; lazily for a collection."""
+        """Return the label of the largest calibrated probability; lazily for a collection."""
         return self._lazily("predict", X)
 
     def predict_proba(self, X: Any) -> Any:

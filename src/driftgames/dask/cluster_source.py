@@ -103,7 +103,8 @@ class ClusterSource(Source):
 
     def _keys_and_masses(self) -> tuple[RowKeys, IntArray]:
         if self._found is None:
-            self._found = self._survey.keys(self.plan)
+            keys, masses = self._survey.keys(self.plan)
+            self._found = replace(keys, class_weighted=self._class_weight is not None), masses
         return self._found
 
     def keys(self) -> RowKeys:

@@ -7,6 +7,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
+from driftgames.boosting.data.row_sample import hash_rows
+from driftgames.boosting.fit.folds import RowKeys, deal_folds
 from driftgames.boosting.model.choice import Choice, Trial
 from driftgames.boosting.model.training_record import HeldOut, Member
 from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model
@@ -31,12 +33,38 @@ def raced(sizes, stages):
     return Choice(sizes[0], stages[0], 2, 80, trials)
 
 
+def rules_of(booster):
+    """Return how many rules of prediction the sigmoid could have made."""
+    assert booster.record_.held_out.n_rules >= 2
+    return booster.record_.held_out.n_rules
+
+
+def test_held_out_errors_are_those_of_predictions(monkeypatch):
+    """The sigmoid moves the threshold, and errors follow it."""
+    monkeypatch.setattr("driftgames.boosting.fit.folds.LARGE", 100)
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(1200, 2))
+    y = (rng.random(1200) < np.where(X[:, 0] > 0, 0.4, 0.02)).astype(int)
+    booster = AdaBoostClassifier(20, ensemble=True).fit(X, y)
+    held_out = booster.record_.held_out
+    assert held_out.n_rules > 2
+    part = deal_folds(RowKeys(hash_rows(X), y, None), 10).part == 0
+    votes = booster.decision_function(X[part])
+    assert held_out.n_errors == ((booster.predict(X[part]) != y[part]).sum(),)
+    assert held_out.n_vote_errors == (((votes > 0) != y[part]).sum(),)
+    assert held_out.n_errors != held_out.n_vote_errors
+    plain = AdaBoostClassifier(20, ensemble=True, calibrate=False).fit(X, y)
+    assert plain.record_.held_out.n_errors == held_out.n_vote_errors
+    assert plain.certificate_.new_examples.n_candidates == 1
+    assert plain.certificate_.new_examples.log_loss is None
+
+
 def test_folds_of_a_calibration_promise_their_mean_and_estimate_the_model(data):
     booster = NHBoostDTClassifier(10, max_leaves=2).fit(*data)
     promise = booster.certificate_.new_examples
     assert (promise.n_examples, promise.n_errors) == booster.record_.held_out[:2]
     assert len(promise.n_examples) == 10
-    assert (promise.model, promise.n_candidates) == ("refit", 1)
+    assert (promise.model, promise.n_candidates) == ("refit", rules_of(booster))
     text = str(booster.certificate_).splitlines()
     assert text[0] == promise.promise
     assert text[0].startswith("error on new examples at most ")
@@ -48,7 +76,7 @@ def test_one_part_of_many_examples_promises_about_the_model_itself(data, monkeyp
     booster = NHBoostDTClassifier(10, max_leaves=2, ensemble=True).fit(*data)
     promise = booster.certificate_.new_examples
     assert len(promise.n_examples) == 1
-    assert (promise.model, promise.n_candidates) == ("own", 1)
+    assert (promise.model, promise.n_candidates) == ("own", rules_of(booster))
     # with one more fit to all examples the same part is another booster's
     again = NHBoostDTClassifier(10, max_leaves=2).fit(*data).certificate_.new_examples
     assert again.model == "refit"
@@ -68,18 +96,18 @@ def test_the_held_out_errors_are_those_of_the_one_booster(data, monkeypatch):
 def test_a_race_of_sizes_divides_delta_by_all_that_could_win(data):
     chosen = NHBoostDTClassifier(ensemble=False).fit(*data)
     assert len({trial.max_leaves for trial in chosen.record_.choice.trials}) == 5
-    assert chosen.certificate_.new_examples.n_candidates == 5 * 5
+    assert chosen.certificate_.new_examples.n_candidates == 5 * 5 * rules_of(chosen)
     rounds = NHBoostDTClassifier(max_leaves=2).fit(*data)
-    assert rounds.certificate_.new_examples.n_candidates == 5
+    assert rounds.certificate_.new_examples.n_candidates == 5 * rules_of(rounds)
     assert rounds.certificate_.new_examples.model == "mean"
     size = NHBoostDTClassifier(20, ensemble=False).fit(*data)
-    assert size.certificate_.new_examples.n_candidates == 5
+    assert size.certificate_.new_examples.n_candidates == 5 * rules_of(size)
 
 
 def test_the_promise_of_a_mean_is_about_the_boosters_of_the_chosen_size(data, record):
     both = tuple(Member(n, 80, fold) for n in (50, 25) for fold in (0, 1))
     told = replace(record, held_out=FOLDS, members=both, choice=raced((2, 4, 8), (25, 50)))
-    assert (promise_of(told).model, promise_of(told).n_candidates) == ("mean", 3 * 5)
+    assert (promise_of(told).model, promise_of(told).n_candidates) == ("mean", 3 * 5 * 2)
     mean = NHBoostDTClassifier().fit(*data)
     alone = NHBoostDTClassifier(ensemble=False).fit(*data)
     assert mean.record_.held_out == alone.record_.held_out
@@ -88,7 +116,7 @@ def test_the_promise_of_a_mean_is_about_the_boosters_of_the_chosen_size(data, re
 def test_where_rounds_were_chosen_otherwise_the_choice_is_paid_for(data, record):
     stopped = NHBoostDTClassifier(20, max_leaves=2, early_stopping=True).fit(*data)
     n = stopped.n_iter_
-    assert stopped.certificate_.new_examples.n_candidates == n * (n + 1)
+    assert stopped.certificate_.new_examples.n_candidates == n * (n + 1) * rules_of(stopped)
     ended = promise_of(replace(record, held_out=FOLDS, ended_early=True))
     assert "ended early" in ended.caveat
 

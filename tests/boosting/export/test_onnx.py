@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
+from driftgames.boosting.model.calibration import Calibration
 
 pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -62,6 +65,26 @@ def test_a_number_at_a_threshold_goes_the_same_way(tmp_path):
 def test_several_classes(calibrate, tmp_path):
     X, y = draw(4)
     model = NHBoostDTClassifier(8, max_depth=2, calibrate=calibrate).fit(X, y)
+    agree(model, run(model, tmp_path / "m.onnx", {"X": X}), X)
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "calibration"),
+    [
+        (2, Calibration(5.0, 1.1)),
+        (2, Calibration(5.0, -1.0)),
+        (2, Calibration(5.0, 1.0, class_weighted=True)),
+        (4, Calibration(5.0, 0.0, (0.0, 1.5, -1.0, 0.3), class_weighted=True)),
+        (4, Calibration(0.0, 0.0, (0.0, 1.5, -1.0, 2.0))),
+    ],
+)
+def test_the_label_follows_the_calibration_as_predictions_do(n_classes, calibration, tmp_path):
+    X, y = draw(n_classes)
+    model = NHBoostDTClassifier(10, max_depth=2, calibrate=False).fit(X, y)
+    model.adopt(replace(model.model_, calibration=calibration), model.record_)
+    votes = model.decision_function(X)
+    voted = votes > 0 if n_classes == 2 else votes.argmax(axis=1)
+    assert (model.predict(X) == voted).all() == calibration.class_weighted
     agree(model, run(model, tmp_path / "m.onnx", {"X": X}), X)
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.export.scorecard import BASE, MISSING, OTHER
+from driftgames.boosting.model.calibration import Calibration
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +56,28 @@ def test_points_are_whole_numbers_that_add_up_to_the_score(frame):
     strange.loc[:3, "town"] = "Rom"
     scores = [add_up(card, row) for _, row in strange.iterrows()]
     np.testing.assert_array_equal(np.array(scores) / 40, model.decision_function(strange))
-    assert "for True, else for False" in table.notes[0]
+    assert "Above 0 the prediction is True, else False." in table.notes[0]
     same = table.to_frame("polars")
     assert same.columns == list(card.columns)
+
+
+@pytest.mark.parametrize("kind", [NHBoostDTClassifier, AdaBoostClassifier])
+def test_the_card_has_the_threshold_of_the_prediction_in_points(kind):
+    X = np.random.default_rng(1).normal(size=(600, 2)).round(1)
+    y = np.where(X[:, 0] + np.sin(5 * X[:, 1]) > 1.0, "yes", "no")
+    model = kind(20, max_leaves=2).fit(X, y)
+    model.adopt(replace(model.model_, calibration=Calibration(9.0, 1.0)), model.record_)
+    said = re.search(r"Above (\S+) the prediction is yes, else no", model.scorecard().notes[0])
+    above = float(said[1])
+    points = model.decision_function(X) * model.estimator_weights_.sum()
+    np.testing.assert_array_equal(np.where(points > above, "yes", "no"), model.predict(X))
+    assert (model.predict(X) != np.where(points > 0, "yes", "no")).any()
+    for calibration, words in (
+        (Calibration(9.0, 1.0, class_weighted=True), "Above 0 the prediction is yes, else no."),
+        (Calibration(0.0, 1.0), "The prediction is always yes."),
+    ):
+        model.adopt(replace(model.model_, calibration=calibration), model.record_)
+        assert words in model.scorecard().notes[0]
 
 
 def test_other_weights_and_several_classes_add_up_too(frame):

@@ -10,7 +10,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
 
-from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
+from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.data.row_sample import deal_ranks, hash_rows, hold_out
 from driftgames.boosting.engine import game
 from driftgames.boosting.fit import choosing, folds
@@ -86,6 +86,72 @@ def test_several_classes_share_a_slope_of_the_least_log_loss():
     assert Calibration.fit(-votes, labels, masses).slope == 0  # votes that mislead
 
 
+def test_class_weights_give_each_class_an_intercept_of_the_least_log_loss():
+    rng = np.random.default_rng(2)
+    votes = rng.normal(size=(300, 4)) / 3
+    labels = np.argmax(4 * votes + [0, 1, 2, -1] + rng.gumbel(size=(300, 4)), axis=1)
+    masses = rng.integers(1, 4, size=300)
+    several = Calibration.fit(votes, labels, masses, class_weighted=True)
+    held = np.bincount(labels, masses)
+    own = labels[:, None] == np.arange(4)
+    target = np.where(own, 1.0 + held, 1 / 3) / (held[labels, None] + 2)
+
+    def loss(numbers):
+        z = numbers[0] * votes + np.concatenate([[0.0], numbers[1:]])
+        return np.sum(masses * (logsumexp(z, axis=1) - (target * z).sum(axis=1)))
+
+    found = minimize(loss, np.zeros(4), options={"gtol": 1e-6})
+    numbers = several.slope, *several.class_intercepts[1:]
+    np.testing.assert_allclose(numbers, found.x, rtol=1e-4)
+    assert several.class_intercepts[0] == 0
+    z = several.slope * votes + np.array(several.class_intercepts)
+    np.testing.assert_allclose(several.probabilities(votes), softmax(z, axis=1))
+    order = rng.permutation(300)
+    again = Calibration.fit(votes[order], labels[order], masses[order], class_weighted=True)
+    assert (again.slope, again.class_intercepts) == (several.slope, several.class_intercepts)
+
+
+@pytest.mark.parametrize("class_weighted", [False, True])
+def test_misleading_votes_of_several_classes_leave_the_shares_of_the_classes(class_weighted):
+    labels = np.repeat([0, 1, 2], [30, 60, 10])
+    votes = -np.eye(3)[labels]
+    masses = np.ones(100, dtype=np.int64)
+    flat = Calibration.fit(votes, labels, masses, class_weighted=class_weighted)
+    assert flat.slope == 0
+    np.testing.assert_allclose(flat.probabilities(votes)[0], [0.3, 0.6, 0.1], atol=0.02)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_predictions_are_of_the_largest_probability_and_without_calibration_of_most_votes(
+    n_classes, tmp_path
+):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(500, 2)).round(1)
+    y = (rng.random(500) < np.where(X[:, 0] > 0, 0.4, 0.02)).astype(int)
+    if n_classes > 2:
+        y = np.digitize(X[:, 0] + rng.normal(size=500), [0.9, 1.4, 1.9])
+    n_moved = 0
+    for booster in (AdaBoostClassifier(15), NHBoostDTClassifier(max_leaves=4)):
+        booster.fit(X, y)
+        predicted = booster.predict(X)
+        np.testing.assert_array_equal(predicted, booster.predict_proba(X).argmax(axis=1))
+        for last in booster.staged_predict(X):  # noqa: B007
+            pass
+        np.testing.assert_array_equal(last, predicted)
+        if n_classes == 2:
+            n_moved += (predicted != (booster.decision_function(X) > 0)).sum()
+        else:
+            row = np.flatnonzero(predicted != y)[0]
+            assert booster.explain(X[row]).label == predicted[row]
+        booster.save(tmp_path / "m.json")
+        np.testing.assert_array_equal(load_model(tmp_path / "m.json").predict(X), predicted)
+        votes = clone(booster).set_params(calibrate=False).fit(X, y)
+        wanted = votes.decision_function(X)
+        wanted = wanted > 0 if n_classes == 2 else wanted.argmax(axis=1)
+        np.testing.assert_array_equal(votes.predict(X), wanted)
+    assert n_moved or n_classes > 2
+
+
 def test_of_two_classes_the_softmax_is_the_sigmoid():
     rng = np.random.default_rng(3)
     votes = rng.normal(size=60) / 3
@@ -119,7 +185,7 @@ def test_votes_that_calibrate_come_from_boosters_that_did_not_see_the_example(da
     X, y = data
     noise = np.random.default_rng(4).permutation(y)  # nothing can be learnt
     booster = NHBoostDTClassifier(30, max_depth=3).fit(X, noise)
-    assert booster.score(X, noise) > 0.75
+    assert (booster.margins(X, noise) >= 0).mean() > 0.75
     assert np.ptp(booster.predict_proba(X)[:, 1]) < 0.3
 
 
@@ -226,7 +292,8 @@ def test_coins_on_repeated_rows_are_estimated_as_coins(n, columns, settings):
         estimates.append(sum(promise.n_errors) / sum(promise.n_examples))
         misses += promise.high < 0.5
     assert misses == 0
-    assert np.mean(estimates) == pytest.approx(0.5, abs=0.015)
+    # the sigmoid is fitted to the same examples, and a constant class is right a little more often
+    assert np.mean(estimates) == pytest.approx(0.49, abs=0.015)
 
 
 def test_one_example_of_a_class_is_calibrated_by_the_prior():

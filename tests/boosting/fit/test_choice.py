@@ -1,5 +1,7 @@
 """A booster that chooses its size: what the choice depends on, and what switches it off."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -362,3 +364,28 @@ def test_the_defaults_are_those_that_are_documented():
     assert [settings[name] for name in names] == ["auto", "auto", None, "auto", 3.0]
     assert tuple(25 * 2**k for k in range(9)) == STAGES
     assert "doubles from 25 on" in " ".join(NHBoostDTClassifier.__doc__.split())
+
+
+@pytest.mark.parametrize("won", [0, 4, 13])
+def test_a_printed_choice_has_the_chosen_row_and_tells_what_is_left_out(won):
+    trials = [Trial(2, n, 0.5, 0.01, "played") for n in range(1, 15)]
+    trials[won] = trials[won]._replace(outcome="chosen", standard_error=0.0)
+    choice = Choice(2, won + 1, 5, 100, tuple(trials))
+    rows = [line.split() for line in str(choice).splitlines()[2:]]
+    (chosen,) = [row for row in rows if row[-1] == "chosen"]
+    assert chosen == ["2", str(won + 1), "0.5", "-", "chosen"]
+    assert ["..."] * 5 in rows
+    numbers = [int(row[1]) for row in rows if row[0] != "..."]
+    assert (numbers[0], numbers[-1]) == (1, 14)
+    for before, row in itertools.pairwise(rows):
+        if "..." not in (before[0], row[0]):
+            assert int(row[1]) == int(before[1]) + 1
+    assert "..." not in str(Choice(2, won + 1, 5, 100, (trials[won],)))
+
+
+def test_a_choice_tells_of_which_boosters_the_model_is_the_mean():
+    mean = NHBoostDTClassifier(max_leaves=2).fit(X, TWO)
+    n = len(mean.record_.members)
+    assert f"; mean of {n} boosters, {mean.n_iter_:,} rounds" in str(mean.chosen_)
+    alone = NHBoostDTClassifier(max_leaves=2, ensemble=False).fit(X, TWO)
+    assert "mean of" not in str(alone.chosen_)

@@ -35,6 +35,30 @@ def test_balanced_classes_are_found_and_probabilities_stay_those_of_the_data(rar
     assert mean == pytest.approx(np.mean(y[test] == "rare"), abs=0.02)
 
 
+def test_class_weights_leave_probabilities_of_several_classes_as_they_are(tmp_path):
+    rng = np.random.default_rng(3)
+    y = rng.choice(3, size=2400, p=[0.08, 0.46, 0.46])
+    X = (rng.normal(size=(2400, 3)) + 0.9 * np.eye(3)[y]).round(2)
+    train, test = slice(0, 1200), slice(1200, None)
+    losses = {}
+    for weight in (None, "balanced", {0: 5.0}):
+        for size in ({"n_estimators": 40, "max_leaves": 4}, {"max_leaves": 2}):
+            model = NHBoostDTClassifier(class_weight=weight, **size).fit(X[train], y[train])
+            p = model.predict_proba(X[test])
+            losses[str(weight), len(size)] = log_loss(y[test], p)
+            shares = np.bincount(y[test]) / 1200
+            np.testing.assert_allclose(p.mean(axis=0), shares, atol=0.025)
+    assert min(losses.values()) > 0.93 * max(losses.values())
+    assert len(model.calibration_.class_intercepts) == 3
+    np.testing.assert_array_equal(
+        model.predict(X), model.decision_function(X).argmax(axis=1)
+    )  # they say what errors cost
+    model.save(tmp_path / "m.json")
+    loaded = load_model(tmp_path / "m.json")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
 @pytest.mark.parametrize("kind", [NHBoostDTClassifier, AdaBoostClassifier])
 def test_class_weights_are_factors_of_sample_weights(rare, kind):
     X, y = rare[0][:300], rare[1][:300]

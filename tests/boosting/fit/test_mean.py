@@ -19,6 +19,7 @@ from driftgames.boosting.fit import choosing, fit_booster
 from driftgames.boosting.fit.mean import Mean, best_mean
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.category_counts import CategoryColumn
+from driftgames.boosting.model.votes import winners
 from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model
 from driftgames.certificates.margins import Margins
 from driftgames.core.documents import write_document
@@ -81,7 +82,7 @@ def test_the_votes_are_those_that_the_folds_counted(name, kind, races):
     masses = np.ones(N) if weights is None else weights
     votes = booster.decision_function(rows)[heavy]
     np.testing.assert_allclose(mean.votes, votes, rtol=0, atol=1e-13)
-    wrong = booster.predict(rows) != y
+    wrong = booster.classes_[winners(booster.decision_function(rows))] != y
     assert record.mean_error == pytest.approx(masses[wrong].sum() / masses.sum(), abs=1e-9)
     assert len(record.members) == 5 * len(mean.entrants)
     deals = {str(each.dealt.part) for each in mean.entrants}
@@ -232,7 +233,8 @@ def test_means_of_other_boosters_say_that_no_bound_is_known(kind):
     certificate = booster.certificate_
     assert (certificate.promised == 1).all()
     assert certificate.caveat
-    assert certificate.training_error == np.mean(booster.predict(X) != TWO)
+    votes = booster.decision_function(X)
+    assert certificate.training_error == np.mean(booster.classes_[winners(votes)] != TWO)
 
 
 @pytest.mark.parametrize("name", SETS)

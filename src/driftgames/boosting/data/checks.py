@@ -135,8 +135,15 @@ def _validate(booster: Any, X: Any, y: Any, *, reset: bool, finite: bool = True)
         check_sparse(X)
     elif isinstance(y, str) and is_plain(X) and (not finite or _is_known_finite(X, booster.n_jobs)):
         settings = {**INPUT, "ensure_all_finite": False}
-    with float_errors("X and y", X):
-        return validate_data(booster, X, y, reset=reset, **settings)
+    try:
+        with float_errors("X and y", X):
+            return validate_data(booster, X, y, reset=reset, **settings)
+    except ValueError as error:
+        if "must be numbers; got" in str(error) and isinstance(X, np.ndarray):
+            raise ValueError(
+                f"{error}; categorical_features=[...] names the columns of categories of an array"
+            ) from error
+        raise
 
 
 def _is_known_finite(X: Array, n_jobs: Any) -> bool:

@@ -142,12 +142,13 @@ def _reasons(
     n_shown = min(n_examples, rows.shape[0])
     if not n_shown:
         return []
-    p = model.probabilities(model.votes(rows[:n_shown]))
+    votes = model.votes(rows[:n_shown])
+    p, predicted = model.probabilities(votes), model.winners(votes)
     reasons = []
     for i in range(n_shown):
         explanation = model.explain(rows[i : i + 1], at)
         parts = zip(explanation.features.tolist(), explanation.contributions.tolist(), strict=True)
-        best = int(p[i].argmax())
+        best = int(predicted[i])
         reasons.append(
             Reasons(
                 f"example {i}",

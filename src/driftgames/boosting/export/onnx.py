@@ -2,7 +2,8 @@ r"""Boosters as ONNX graphs: the trees vote in one node, and the calibration fol
 
 The inputs become the columns that the weak hypotheses ask about; a TreeEnsembleRegressor adds up
 the votes :math:`\sum_t \alpha_t h_t(x)`; the sum over :math:`\sum_t \alpha_t` is the decision. The
-outputs are ``label``, ``votes`` (the decision function) and ``probabilities``.
+outputs are ``label`` (what `predict` returns), ``votes`` (the decision function) and
+``probabilities``.
 
 Notes
 -----
@@ -21,6 +22,7 @@ import numpy.typing as npt
 
 from driftgames.boosting.data.frames import UNKNOWN
 from driftgames.boosting.export.treelite import as_trees
+from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.category_counts import CategoryColumn
 from driftgames.boosting.model.fitted_model import FittedModel
@@ -211,25 +213,36 @@ def _add_categories(graph: _Graph, name: str, feature: CategoryColumn) -> str:
 
 
 def _name_label(graph: _Graph, fitted: FittedModel, votes: str) -> None:
-    """Add the label that the votes are for."""
-    classes = fitted.classes
+    """Add the label that `predict` returns."""
+    classes, calibration = fitted.classes, fitted.deciding_calibration
     if classes.size == 2:
-        at = graph.cast(graph.add("Greater", votes, np.float64(0.0)), np.int64)
+        above = 0.0
+        if calibration is not None:
+            votes = graph.add("Mul", votes, np.array([calibration.slope]))
+            above = -calibration.intercept
+        at = graph.cast(graph.add("Greater", votes, np.float64(above)), np.int64)
         at = graph.add("Squeeze", at, _COLUMN)
     else:
-        at = graph.add("ArgMax", votes, axis=1, keepdims=0)
+        scores = votes if calibration is None else _scores(graph, calibration, votes)
+        at = graph.add("ArgMax", scores, axis=1, keepdims=0)
     labels = classes.astype(object) if classes.dtype.kind in "OU" else classes
     graph.output("label", graph.add("Gather", labels, at, axis=0), labels.dtype, 1)
+
+
+def _scores(graph: _Graph, calibration: Calibration, votes: str) -> str:
+    """Add what `Calibration.scores` does to the votes."""
+    z = graph.add("Mul", votes, np.array([calibration.slope]))
+    intercepts = calibration.class_intercepts or (calibration.intercept,)
+    return graph.add("Add", z, np.array(intercepts)) if any(intercepts) else z
 
 
 def _probabilities(graph: _Graph, fitted: FittedModel, votes: str) -> str:
     """Add what `predict_proba` does to the votes."""
     n_classes, calibration = fitted.classes.size, fitted.calibration
     if calibration is not None:
-        z = graph.add("Mul", votes, np.array([calibration.slope]))
+        z = _scores(graph, calibration, votes)
         if n_classes > 2:
             return graph.add("Softmax", z, axis=1)
-        z = graph.add("Add", z, np.array([calibration.intercept]))
         first, second = graph.add("Sigmoid", graph.add("Neg", z)), graph.add("Sigmoid", z)
         return graph.add("Concat", first, second, axis=1)
     shares = graph.add("Div", graph.add("Add", votes, np.float64(1.0)), np.float64(2.0))

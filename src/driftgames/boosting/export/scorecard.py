@@ -3,11 +3,13 @@ r"""Scorecards: the votes of stumps as points for each interval of each feature.
 .. math:: \sum_t \alpha_t h_t(x) = \text{base} + \sum_j \text{points}_j(x_j)
 
 All :math:`\alpha_t` of [LS14, Alg. 6] are 1, so its points are whole numbers, and a person can add
-them up.
+them up. The prediction is the class of the largest calibrated probability; the card has its
+threshold in points.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,10 +32,7 @@ def make_scorecard(model: FittedModel) -> Table:
     labels = [str(label) for label in model.classes.tolist()]
     columns = (*map(Column, ("feature", "value", "above", "up to")), Column("points", "+.4f"))
     if len(labels) == 2:
-        words = (
-            f"Add up the points of one line for each feature. Above 0 the vote is for {labels[1]}, "
-            f"else for {labels[0]}."
-        )
+        words = f"Add up the points of one line for each feature. {_decide(model, labels, whole)}"
         rows = _rows(shapes[0].values(), total, whole)
         return Table("Scorecard", columns, tuple(rows), (words,), "scorecard")
     lines: list[Row] = []
@@ -41,10 +40,24 @@ def make_scorecard(model: FittedModel) -> Table:
         first: Row = (BASE, "", None, None, _points(base, whole))
         lines += [(label, *row) for row in [first, *_rows(of_class.values(), total, whole)]]
     words = (
-        "For each class, add up its base and the points of one line for each feature. The vote is "
-        "for the class of most points."
+        "For each class, add up its base and the points of one line for each feature. The "
+        "prediction is the class of most points."
     )
+    calibration = model.deciding_calibration
+    if calibration is not None and not calibration.slope:
+        words = f"The prediction is always {labels[int(np.argmax(calibration.class_intercepts))]}."
     return Table("Scorecard", (Column("class"), *columns), tuple(lines), (words,), "scorecard")
+
+
+def _decide(model: FittedModel, labels: list[str], whole: bool) -> str:
+    """Return from how many points on the second of two classes is predicted."""
+    calibration, above = model.deciding_calibration, 0.0
+    if calibration is not None:
+        if not calibration.slope:
+            return f"The prediction is always {labels[int(calibration.intercept > 0)]}."
+        above = -calibration.intercept / calibration.slope * float(model.vote_weights.sum())
+    text = f"{math.floor(above):,}" if whole else f"{above:.4f}" if above else "0"
+    return f"Above {text} the prediction is {labels[1]}, else {labels[0]}."
 
 
 def _rows(shapes: Any, total: float, whole: bool) -> list[Row]:

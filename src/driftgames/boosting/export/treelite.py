@@ -1,7 +1,8 @@
 r"""Boosters as Treelite models, which Treelite and TL2cgen run or compile.
 
 The model adds up the votes :math:`\sum_t \alpha_t h_t(x)` in float64, divides them by
-:math:`\sum_t \alpha_t` and applies the sigmoid of the calibration, if there is one.
+:math:`\sum_t \alpha_t` and applies the sigmoid of the calibration, if there is one. `predict`
+returns the second class where the output is above 1/2, or without calibration above 0.
 """
 
 from __future__ import annotations

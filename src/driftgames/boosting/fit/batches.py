@@ -303,7 +303,8 @@ class BatchPasses:
         self._hashes, self._labels = [np.concatenate(self._hashes)], [np.concatenate(self._labels)]
         own = self.sample_weight
         kept = None if own is None else own[own > 0]
-        return RowKeys(self._hashes[0], np.searchsorted(self.classes, self._labels[0]), kept)
+        labels = np.searchsorted(self.classes, self._labels[0])
+        return RowKeys(self._hashes[0], labels, kept, self.class_weight is not None)
 
     def masses(self) -> IntArray:
         """Return the weights of the examples that count."""

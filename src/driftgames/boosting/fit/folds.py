@@ -11,10 +11,10 @@ needs no predictions of its own, and its votes can be read between two rounds.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,25 +37,31 @@ LARGE = 50_000
 """From this number of examples on, only one of five parts is held out."""
 
 
-class RowKeys(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RowKeys:
     """The examples of positive weight by what folds are made of.
 
     ``hashes`` are of their contents, categories as codes; ``labels`` number the classes, and
-    ``sample_weight`` is None if all count the same.
+    ``sample_weight`` is None if all count the same. ``class_weighted`` tells whether classes are
+    weighted beside it. It unpacks to the three arrays.
     """
 
     hashes: Array
     labels: Array
     sample_weight: FloatArray | None
+    class_weighted: bool = False
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.hashes, self.labels, self.sample_weight))
 
     def take(self, rows: Array) -> RowKeys:
         """Return the keys of some rows: their numbers, or a mask."""
         weights = None if self.sample_weight is None else self.sample_weight[rows]
-        return RowKeys(self.hashes[rows], self.labels[rows], weights)
+        return RowKeys(self.hashes[rows], self.labels[rows], weights, self.class_weighted)
 
     def dealt_again(self, number: int) -> RowKeys:
         """Return the keys of another deal: the rows in another order of hashes."""
-        return self._replace(hashes=mix_hashes(self.hashes, number))
+        return replace(self, hashes=mix_hashes(self.hashes, number))
 
 
 class FoldKeys(NamedTuple):
@@ -71,10 +77,15 @@ class FoldKeys(NamedTuple):
     scale: float
     folds: tuple[int, ...]
     """The folds that are played; none if a class has one example only."""
+    class_weighted: bool = False
+    """Whether class weights move the votes; the masses are without them."""
 
     def calibrate(self, votes: FloatArray, at: Array) -> Calibration:
         """Return the best sigmoid of votes on the examples ``at``."""
-        return Calibration.fit(votes, self.labels[at], self.masses[at], self.scale)
+        labels, masses = self.labels[at], self.masses[at]
+        return Calibration.fit(
+            votes, labels, masses, self.scale, class_weighted=self.class_weighted
+        )
 
     def judge(self, votes_of_folds: Sequence[FloatArray]) -> tuple[Calibration, HeldOut]:
         """Return the sigmoid and the errors of votes.
@@ -104,7 +115,7 @@ def deal_folds(keys: RowKeys, n_parts: int | None = None) -> FoldKeys:
     if np.unique(labels, return_counts=True)[1].min() >= 2:  # else none could be held out
         played = range(n_parts if labels.size < LARGE else 1)
         folds = tuple(k for k in played if (part == k).any())
-    return FoldKeys(part, labels, weights.of_each, scale, folds)
+    return FoldKeys(part, labels, weights.of_each, scale, folds, keys.class_weighted)
 
 
 class Fold:

@@ -71,7 +71,8 @@ class MemorySource(Source):
     def keys(self) -> RowKeys:
         """Return what folds are made of."""
         if self._keys is None:
-            self._keys = RowKeys(hash_rows(self._X), self._labels, self._given)
+            weighted = self._class_weight is not None
+            self._keys = RowKeys(hash_rows(self._X), self._labels, self._given, weighted)
         return self._keys
 
     def masses(self) -> IntArray:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from driftgames.core.display import Displayed, Fields, Sketch
+from driftgames.core.display import PREVIEW, Displayed, Fields, Sketch
 from driftgames.core.typing import Axes, Figure
 from driftgames.tables import counted
 
@@ -52,8 +52,10 @@ class Choice(Displayed):
     seconds : float, optional
         How long the race took; a file does not tell.
     n_played : int, optional
-        The rounds of the one booster that was fitted, where they are not those of the choice: an
-        evaluation set, a callback, early stopping or a warm start set them.
+        The rounds of the model, where they are not those of the choice: those of all boosters of a
+        mean, or those that an evaluation set, a callback or early stopping has set.
+    n_boosters : int
+        The number of boosters whose mean the model is. Default: 1.
     """
 
     max_leaves: int
@@ -63,6 +65,7 @@ class Choice(Displayed):
     trials: tuple[Trial, ...]
     seconds: float | None = field(default=None, compare=False)
     n_played: int | None = field(default=None, compare=False)
+    n_boosters: int = field(default=1, compare=False)
 
     def after(self, earlier: Choice) -> Choice:
         """Return the choice with the table of an earlier one, on a sample, above its own."""
@@ -73,22 +76,28 @@ class Choice(Displayed):
         seconds = (self.seconds or 0.0) + (earlier.seconds or 0.0)
         return replace(self, trials=(*before, *self.trials), seconds=seconds)
 
-    def beside(self, n_played: int) -> Choice:
-        """Return the choice of one booster that played so many rounds."""
-        return self if n_played == self.n_estimators else replace(self, n_played=n_played)
+    def beside(self, n_played: int, n_boosters: int = 1) -> Choice:
+        """Return the choice of a model with so many rounds, of one booster or of a mean."""
+        if n_played == self.n_estimators and n_boosters == 1:
+            return self
+        return replace(self, n_played=n_played, n_boosters=n_boosters)
 
     @property
     def size(self) -> str:
         """What was chosen, and what was played if that is something else."""
         leaves = f"{self.max_leaves} leaves, " if self.max_leaves else ""  # 0: see max_depth
-        instead = "" if self.n_played is None else f" ({self.n_played} were played)"
+        one = self.n_boosters == 1
+        instead = f" ({self.n_played} were played)" if one and self.n_played is not None else ""
         return f"{leaves}{counted(self.n_estimators, 'round')}{instead}"
 
     def _headline(self) -> str:
         took = "" if self.seconds is None else f" in {self.seconds:.2f} s"
+        mean = ""
+        if self.n_boosters > 1 and self.n_played is not None:
+            mean = f"; mean of {self.n_boosters} boosters, {counted(self.n_played, 'round')}"
         return (
             f"{self.size}, chosen from {counted(len(self.trials), 'trial')} on "
-            f"{counted(self.n_folds, 'fold')}{took}"
+            f"{counted(self.n_folds, 'fold')}{took}{mean}"
         )
 
     def _facts(self) -> Mapping[str, Any]:
@@ -105,6 +114,21 @@ class Choice(Displayed):
     def _columns(self) -> Fields:
         names = Trial._fields
         return {name: [each[k] for each in self.trials] for k, name in enumerate(names)}
+
+    def _preview(self) -> Fields:
+        """Return the chosen trial and others, evenly spaced; "..." stands for those left out."""
+        n, won = len(self.trials), [each.outcome for each in self.trials].index(CHOSEN)
+        shown = list(range(n))
+        if n > PREVIEW:
+            shown = sorted({won, *(round(k * (n - 1) / (PREVIEW - 2)) for k in range(PREVIEW - 1))})
+        rows: list[tuple[Any, ...]] = []
+        for before, at in zip([-1, *shown], shown, strict=False):
+            if at > before + 1:
+                rows.append(("...",) * len(Trial._fields))
+            # a difference from itself has no error
+            leaves, rounds, loss, error, outcome = self.trials[at]
+            rows.append((leaves, rounds, loss, None if at == won else error, outcome))
+        return {name: [row[k] for row in rows] for k, name in enumerate(Trial._fields)}
 
     def _sketch(self) -> Sketch:
         best: dict[int, float] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import CHOSEN_NUMBERS, Choice, Trial
 from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.boosting.model.held_out_losses import VOTE_RULES
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import (
     COLUMNS,
@@ -45,9 +46,22 @@ def encode_fitted(model: FittedModel, record: TrainingRecord) -> Content:
         if margins is None
         else {"values": margins.values.tolist(), "masses": margins.masses.tolist()},
         "default_vote": model.default_vote.tolist(),
-        "calibration": None if calibration is None else asdict(calibration),
+        "calibration": None if calibration is None else _encode_calibration(calibration),
         **_encode_choice(record),
     }
+
+
+def _encode_calibration(calibration: Calibration) -> Content:
+    """Return the numbers of a sigmoid; intercepts of classes only if there are any."""
+    numbers: Content = {"slope": calibration.slope, "intercept": calibration.intercept}
+    if calibration.class_intercepts:
+        numbers["class_intercepts"] = list(calibration.class_intercepts)
+    return numbers
+
+
+def _decode_calibration(content: Content, class_weighted: bool) -> Calibration:
+    intercepts = tuple(map(float, content.get("class_intercepts", ())))
+    return Calibration(content["slope"], content["intercept"], intercepts, class_weighted)
 
 
 def _encode_choice(record: TrainingRecord) -> Content:
@@ -60,8 +74,10 @@ def _encode_choice(record: TrainingRecord) -> Content:
         content["chosen"] = {name: getattr(choice, name) for name in CHOSEN_NUMBERS}
         content["chosen"]["trials"] = [list(trial) for trial in choice.trials]
     if record.held_out is not None:
-        n_examples, n_errors, losses = record.held_out
+        n_examples, n_errors, losses, n_rules, _ = record.held_out
         content["held_out"] = [list(each) for each in zip(n_examples, n_errors, strict=True)]
+        if n_rules != VOTE_RULES:
+            content["held_out_rules"] = n_rules
         if losses:
             content["held_out_losses"] = [[mean, list(map(list, pairs))] for mean, pairs in losses]
     if record.members:
@@ -84,7 +100,8 @@ def _decode_choice(content: Content) -> dict[str, Any]:
         )
         if losses and [part.n_examples for part in losses] != list(n_examples):
             raise ValueError("held_out_losses must count the examples of held_out")
-        results["held_out"] = HeldOut(n_examples, n_errors, losses)
+        n_rules = content.get("held_out_rules", VOTE_RULES)
+        results["held_out"] = HeldOut(n_examples, n_errors, losses, n_rules)
     results["members"] = tuple(Member(*each) for each in content.get("members", []))
     return results
 
@@ -102,6 +119,7 @@ def decode_fitted(content: Content, settings: Mapping[str, Any]) -> Fitted:
         hypotheses = Stumps(**{n: _numbers(each) for n, each in content["stumps"].items()})
     names, margins = content["feature_names_in"], content["margins"]
     calibration, categories = content["calibration"], content.get("categories")
+    class_weighted = settings.get("class_weight") is not None
     model = FittedModel(
         _decode_labels(content["classes"]),
         content["n_features_in"],
@@ -110,7 +128,7 @@ def decode_fitted(content: Content, settings: Mapping[str, Any]) -> Fitted:
         _numbers(content["default_vote"]),
         None if names is None else np.array(names, dtype=object),
         None if categories is None else CategoryEncoder.decode(categories),
-        None if calibration is None else Calibration(**calibration),
+        None if calibration is None else _decode_calibration(calibration, class_weighted),
     )
     record = TrainingRecord(
         {name: _numbers(content["history"][name]) for name in COLUMNS},

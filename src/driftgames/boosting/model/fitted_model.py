@@ -31,7 +31,7 @@ from driftgames.boosting.model.tables import (
 from driftgames.boosting.model.tree_model import PairModel, TreeModel
 from driftgames.boosting.model.tree_scores import TreeVotes
 from driftgames.boosting.model.trees import NO_TREES, Trees
-from driftgames.boosting.model.votes import cast_votes
+from driftgames.boosting.model.votes import cast_votes, winners
 from driftgames.core.caching import cached_property
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.text import listed
@@ -236,6 +236,20 @@ class FittedModel(Displayed):
         shares[~shares.any(axis=1)] = 1.0
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
+    def winners(self, votes: FloatArray) -> Array:
+        """Return the number of the class that `predict` returns; a tie is for the first.
+
+        It is the class of the largest calibrated probability. Without a calibration, and with class
+        weights, it is the class of most votes.
+        """
+        return winners(votes if self.calibration is None else self.calibration.decide(votes))
+
+    @property
+    def deciding_calibration(self) -> Calibration | None:
+        """The calibration if `predict` follows it; None if it follows the vote."""
+        calibration = self.calibration
+        return None if calibration is None or calibration.class_weighted else calibration
+
     def _shape(self, X: Any) -> tuple[int, ...]:
         n_classes = self.classes.size
         return (X.shape[0],) if n_classes == 2 else (X.shape[0], n_classes)
@@ -267,7 +281,7 @@ class FittedModel(Displayed):
         Default: of two classes the second, of more the predicted one.
         """
         if label is None:
-            label = int(self.votes(row)[0].argmax()) if self.classes.size > 2 else 1
+            label = int(self.winners(self.votes(row))[0]) if self.classes.size > 2 else 1
         explanation = self.tables.explain(row, label)
         if self.encoder is not None:
             explanation = self.encoder.explain(explanation)

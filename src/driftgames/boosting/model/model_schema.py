@@ -52,7 +52,12 @@ def check_model(
         LIST.check(name, members.get(name))
     parameters = estimators[members["estimator"]]
     schema = _schema(members) | {f"parameters.{name}": rule for name, rule in parameters.items()}
-    optional = {"categories", *_CHOICE, *(f"parameters.{name}" for name in left_out)}
+    optional = {
+        "categories",
+        "calibration.class_intercepts",
+        *_CHOICE,
+        *(f"parameters.{name}" for name in left_out),
+    }
     for name in schema:
         if name not in members and name not in optional:
             raise ValueError(f"{name} is missing")
@@ -142,6 +147,7 @@ def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
         **_CHOICE,
         "default_vote": list_of(1 if n_classes == 2 else n_classes, between(-1, 1)),
         **({"calibration": NULL} if "calibration" in members else _SIGMOID),
+        "calibration.class_intercepts": list_of(n_classes, _SIGMOID["calibration.intercept"]),
         **(
             {"margins.values": _MARGINS, "margins.masses": _masses(n_margins)}
             if n_rounds
@@ -260,6 +266,7 @@ _CHOICE = {
     "held_out": Requirement("a list of pairs", LIST.allows, _HELD_OUT),
     "held_out_losses": Requirement("a list of losses", LIST.allows, _LOSSES),
     "members": Requirement("a list of members", LIST.allows, list_of(3, _COUNTS)),
+    "held_out_rules": integer(0, 2**30),
     "mean_error": SHARE,
 }
 _EDGE = Requirement("a number in (0, 0.5]", lambda v: is_real(v) and 0 < v <= 0.5)

@@ -8,6 +8,8 @@ added up in integers, so that their order does not matter.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from driftgames._kernels.elementary import exp, log, log1p, log_all
@@ -64,6 +66,39 @@ def fit_softmax(votes: FloatArray, labels: IntArray, masses: IntArray, scale: fl
     >>> round(fit_softmax(votes, np.arange(3), np.ones(3, dtype=np.int64)), 6)
     1.386294
     """
+    at, mass, wanted = _add_up(votes, labels, masses, scale)
+    return max(_newton_softmax(at, mass, wanted), 0.0)
+
+
+def fit_class_intercepts(
+    votes: FloatArray, labels: IntArray, masses: IntArray, scale: float = 1.0
+) -> tuple[float, tuple[float, ...]]:
+    """Return the slope and the intercepts of the least log-loss of shares of classes.
+
+    The shares are ``exp(slope * vote + intercept)``, with the intercept of each class, 0 for the
+    first. If the slope would be negative, it is 0,
+    and the probabilities are the shares of the classes.
+
+    >>> votes = np.array([[0.5, -0.5, -0.5], [-0.5, 0.5, -0.5], [-0.5, -0.5, 0.5]])
+    >>> slope, intercepts = fit_class_intercepts(votes, np.arange(3), np.array([1, 1, 8]))
+    >>> round(slope, 4), [round(each, 4) for each in intercepts]
+    (2.0171, [0.0, 0.0, 0.7757])
+    """
+    at, mass, wanted = _add_up(votes, labels, masses, scale)
+    logs = log_all(np.array([total(np.ascontiguousarray(each)) for each in wanted.T]))
+    flat = logs - logs[0]
+    found = np.concatenate([[0.0], flat])
+    if at.shape[0] > 1:
+        found = _newton_classes(at, mass, wanted, flat)
+    if found[0] <= 0.0:
+        found = np.concatenate([[0.0], flat])
+    return float(found[0]), tuple(found[1:].tolist())
+
+
+def _add_up(
+    votes: FloatArray, labels: IntArray, masses: IntArray, scale: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the different rows of votes, their masses, and Platt's targets for each class."""
     at, place = np.unique(votes, axis=0, return_inverse=True)
     counts = np.zeros(at.shape, dtype=np.int64)
     np.add.at(counts, (place.reshape(-1), labels), masses)
@@ -71,7 +106,7 @@ def fit_softmax(votes: FloatArray, labels: IntArray, masses: IntArray, scale: fl
     rest = scale * counts / (class_counts + 2)
     of_others = row_dots(rest, np.ones_like(rest))[:, None] - rest
     wanted = of_others / (class_counts.size - 1) + rest * (class_counts + 1)
-    return max(_newton_softmax(at, scale * counts.sum(axis=1), wanted), 0.0)
+    return at, scale * counts.sum(axis=1), wanted
 
 
 @allocating_kernel
@@ -188,6 +223,121 @@ def _softmax_loss(
             aim += wanted[i, k] * (votes[i, k] - highest)
         scratch[i] = mass[i] * log(norm) - slope * aim
     return total_of(scratch)
+
+
+@allocating_kernel
+def _newton_classes(
+    votes: FloatArray, mass: FloatArray, wanted: FloatArray, flat: FloatArray
+) -> FloatArray:
+    """Return the slope and the intercepts of the least loss; the search is that of `_newton`.
+
+    It begins with a slope of 0 and the ``flat`` intercepts. That of the first class stays 0.
+    """
+    n, n_classes = votes.shape
+    found = np.zeros(n_classes + 1)
+    found[1:] = flat
+    shares, means = np.empty((n, n_classes)), np.empty(n)
+    gradient, hessian = np.empty(n_classes), np.empty((n_classes, n_classes))
+    scratch = np.empty(n)
+    loss = _class_loss(votes, mass, wanted, found, scratch)
+    for _ in range(_MOST_STEPS):
+        for i in range(n):
+            highest = -np.inf
+            for k in range(n_classes):
+                shares[i, k] = found[0] * votes[i, k] + found[1 + k]
+                highest = max(highest, shares[i, k])
+            norm = means[i] = 0.0
+            for k in range(n_classes):
+                shares[i, k] = exp(shares[i, k] - highest)
+                norm += shares[i, k]
+            for k in range(n_classes):
+                shares[i, k] /= norm
+                means[i] += shares[i, k] * votes[i, k]
+        # number 0 is the slope, number k the intercept of class k
+        for j in range(n_classes):
+            for i in range(n):
+                scratch[i] = 0.0
+                if j:
+                    scratch[i] = mass[i] * shares[i, j] - wanted[i, j]
+                else:
+                    for k in range(n_classes):
+                        scratch[i] += (mass[i] * shares[i, k] - wanted[i, k]) * votes[i, k]
+            gradient[j] = total_of(scratch)
+            for m in range(j + 1):
+                for i in range(n):
+                    if j == 0:
+                        square = 0.0
+                        for k in range(n_classes):
+                            away = votes[i, k] - means[i]
+                            square += shares[i, k] * away * away
+                        scratch[i] = mass[i] * square
+                    elif m == 0:
+                        scratch[i] = mass[i] * shares[i, j] * (votes[i, j] - means[i])
+                    else:
+                        own = 1.0 if j == m else 0.0
+                        scratch[i] = mass[i] * shares[i, j] * (own - shares[i, m])
+                hessian[j, m] = total_of(scratch)
+        if not _solve(hessian, gradient):
+            break
+        lower = False
+        step = found.copy()
+        for _ in range(_MOST_HALVES):
+            step[0] = found[0] - gradient[0]
+            for k in range(1, n_classes):
+                step[1 + k] = found[1 + k] - gradient[k]
+            now = _class_loss(votes, mass, wanted, step, scratch)
+            if now < loss:
+                found[:], loss, lower = step, now, True
+                break
+            for k in range(n_classes):
+                gradient[k] *= 0.5
+        if not lower:
+            break
+    return found
+
+
+@kernel
+def _class_loss(
+    votes: FloatArray, mass: FloatArray, wanted: FloatArray, found: FloatArray, scratch: FloatArray
+) -> float:
+    """Return the log-loss, as `_softmax_loss`, with the intercepts behind the slope."""
+    for i in range(votes.shape[0]):
+        highest = -np.inf
+        for k in range(votes.shape[1]):
+            highest = max(highest, found[0] * votes[i, k] + found[1 + k])
+        norm = aim = 0.0
+        for k in range(votes.shape[1]):
+            z = found[0] * votes[i, k] + found[1 + k] - highest
+            norm += exp(z)
+            aim += wanted[i, k] * z
+        scratch[i] = mass[i] * log(norm) - aim
+    return total_of(scratch)
+
+
+@inner_kernel
+def _solve(matrix: FloatArray, right: FloatArray) -> bool:
+    """Solve a positive definite system in place, by its lower half; False if it is singular."""
+    n = right.size
+    for j in range(n):  # Cholesky's factors
+        for m in range(j + 1):
+            value = matrix[j, m]
+            for k in range(m):
+                value -= matrix[j, k] * matrix[m, k]
+            if m < j:
+                matrix[j, m] = value / matrix[m, m]
+            elif value > 0.0:
+                matrix[j, j] = math.sqrt(value)
+            else:
+                return False
+    for j in range(n):
+        for k in range(j):
+            right[j] -= matrix[j, k] * right[k]
+        right[j] /= matrix[j, j]
+    for j in range(n - 1, -1, -1):
+        for k in range(j + 1, n):
+            right[j] -= matrix[k, j] * right[k]
+        right[j] /= matrix[j, j]
+    return True
 
 
 @inner_kernel

@@ -11,7 +11,7 @@ import numpy as np
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.fitted_model import FittedModel
-from driftgames.boosting.model.held_out_losses import count_losses
+from driftgames.boosting.model.held_out_losses import VOTE_RULES, count_losses, count_rules
 from driftgames.boosting.model.votes import winners
 from driftgames.certificates.margins import Margins
 from driftgames.certificates.new_log_loss import LossCounts
@@ -35,22 +35,41 @@ class Member(NamedTuple):
 class HeldOut(NamedTuple):
     """The examples that each fold held out, and how many of them its booster got wrong.
 
-    ``losses`` are their log-losses; none if the sigmoid is beyond all that are promised about.
+    Errors are those of what `predict` returns: the class of the largest calibrated probability, or
+    of most votes with class weights or without calibration. ``n_rules`` is the number of such rules
+    that the same examples could have chosen by their sigmoid, as `count_rules` counts them; 0 if
+    they cannot be counted. ``losses`` are the log-losses; none if the sigmoid is beyond all that
+    are promised about.
     """
 
     n_examples: tuple[int, ...]
     n_errors: tuple[int, ...]
     losses: tuple[LossCounts, ...] = ()
+    n_rules: int = VOTE_RULES
+    n_vote_errors: tuple[int, ...] = ()
+    """The errors of the votes; a file does not tell."""
 
     @classmethod
     def of(
         cls, votes: Sequence[FloatArray], labels: Sequence[IntArray], calibration: Calibration
     ) -> HeldOut:
-        """Count the errors of the votes of each fold, and the losses of their probabilities."""
-        pairs = zip(votes, labels, strict=True)
-        errors = tuple(int((winners(each) != wanted).sum()) for each, wanted in pairs)
-        losses = count_losses(calibration, votes, labels)
-        return cls(tuple(each.size for each in labels), errors, losses)
+        """Count the errors and the losses of the probabilities of each fold."""
+
+        def count(scores: Sequence[FloatArray]) -> tuple[int, ...]:
+            pairs = zip(scores, labels, strict=True)
+            return tuple(int((winners(each) != wanted).sum()) for each, wanted in pairs)
+
+        return cls(
+            tuple(each.size for each in labels),
+            count([calibration.decide(each) for each in votes]),
+            count_losses(calibration, votes, labels),
+            count_rules(calibration, votes),
+            count(votes),
+        )
+
+    def without_sigmoid(self) -> HeldOut:
+        """Return the errors of the votes alone, which the sigmoid had no part in."""
+        return HeldOut(self.n_examples, self.n_vote_errors, n_rules=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +80,7 @@ class TrainingRecord(Displayed):
     ----------
     history : dict of arrays
         For each round the ``edge`` of its weak hypothesis and, after it, the ``zero_fraction`` of
-        examples that weigh zero and the ``training_error``.
+        examples that weigh zero and the ``training_error`` of the vote.
     margins : Margins or None
         The margins of the training examples; None after no round.
     settings : dict
@@ -73,14 +92,14 @@ class TrainingRecord(Displayed):
     validation_score : array, optional
         With early stopping, the score before the first round and after each.
     held_out : HeldOut, optional
-        What votes on examples held out got wrong.
+        What was wrong on examples held out.
     choice : Choice, optional
         What a race chose.
     members : tuple of Member
         The boosters whose mean the model is; none for a single one. Their rounds take turns in the
         history.
     mean_error : float, optional
-        The training error of that mean.
+        The training error of the votes of that mean.
     """
 
     history: History
@@ -102,7 +121,10 @@ class TrainingRecord(Displayed):
 
     @property
     def training_error(self) -> float | None:
-        """The training error of the model, which may be a mean of boosters; None without rounds."""
+        """The training error of the vote, by weight; None without rounds.
+
+        The theorem is about the vote. `predict` of a calibrated model may err on other examples.
+        """
         if len(self.members) > 1:
             return self.mean_error
         errors = self.history["training_error"]
@@ -116,8 +138,10 @@ class Fitted(NamedTuple):
     record: TrainingRecord
 
     def calibrated(self, calibration: Calibration | None, held_out: HeldOut | None) -> Fitted:
-        """Return the same with a sigmoid, and what votes on examples held out got wrong."""
+        """Return the same with a sigmoid, and what was wrong on examples held out."""
         model = replace(self.model, calibration=calibration)
+        if calibration is None and held_out is not None:
+            held_out = held_out.without_sigmoid()
         return Fitted(model, replace(self.record, held_out=held_out))
 
 

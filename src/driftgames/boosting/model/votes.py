@@ -29,5 +29,8 @@ def cast_votes(
 
 
 def winners(votes: FloatArray) -> Array:
-    """Return the number of the class that the votes on each row are for; a tie is for the first."""
+    """Return the number of the class of most votes, or of the largest score, on each row.
+
+    Of two classes it is the second above 0. A tie is for the first of the tied classes.
+    """
     return (votes > 0).astype(np.intp) if votes.ndim == 1 else votes.argmax(axis=1)
