@@ -411,7 +411,7 @@ class FittedBooster(BoosterParameters, ABC):
             "features that vote": int(np.count_nonzero(importances)),
         }
         if (error := self.record_.training_error) is not None:
-            facts["training error"] = f"{error:.2%}"
+            facts["training error of the vote"] = f"{error:.2%}"
         return make_page(
             self.model_,
             importances,

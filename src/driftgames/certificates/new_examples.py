@@ -175,7 +175,7 @@ class NewExamples(Displayed):
                 f"estimate for this model, {_MODELS[self.model]}: {wrong} error on "
                 f"{counted(total, 'example')} held out"
             )
-        if self.n_candidates > 1 and not self.caveat:
+        if self.n_candidates > 2 and not self.caveat:  # two: the vote, or another threshold
             line += (
                 f"\nthese examples also chose among {self.n_candidates:,} candidates: the bound is "
             )
