@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from driftgames.boosting import (
     AdaBoostClassifier,
     BoostByMajorityClassifier,
+    DataWarning,
     NHBoostClassifier,
     NHBoostDTClassifier,
     PotentialBoostClassifier,
@@ -195,3 +196,24 @@ def test_masked_values_are_missing_values():
     assert seen.stumps_ == wanted.stumps_
     np.testing.assert_array_equal(seen.predict_proba(masked), wanted.predict_proba(missing))
     assert (seen.decision_function(masked) != seen.decision_function(X)).any()
+
+
+def test_labels_that_look_like_a_quantity_are_said():
+    X = np.random.default_rng(1).normal(size=(310, 2))
+    booster = NHBoostDTClassifier(1, max_leaves=2, calibrate=False)
+    words = "y holds 31 different numbers, which looks like a quantity; .* use a regressor"
+    for labels in (np.arange(310) % 31, (np.arange(310) % 31).astype(str)):
+        with pytest.warns(DataWarning, match=words):
+            booster.fit(X, labels)
+    with pytest.warns(DataWarning, match=words):
+        booster.fit_batches([(X, np.arange(310) % 31)])
+    booster.fit(X, np.arange(310) % 30)  # a warning would be an error here
+    booster.fit(X, [f"class {k % 31}" for k in range(310)])
+
+
+def test_more_than_a_thousand_classes_are_refused():
+    X, booster = np.zeros((2002, 1)), NHBoostDTClassifier()
+    with pytest.raises(ValueError, match="at most 1,000 classes; got 1,001 different numbers"):
+        booster.fit(X, np.arange(2002) % 1001)
+    with pytest.raises(ValueError, match="at most 1,000 classes; got 1,001 different classes"):
+        booster.fit(X, [f"class {k % 1001}" for k in range(2002)])

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
-from driftgames.boosting import NoEdgeWarning
+from driftgames.boosting import DataWarning, NoEdgeWarning
 from driftgames.boosting.data.batch_readers import open_parquet
+from driftgames.boosting.data.checks import MOST_NUMBERS, looks_like_quantity
 from driftgames.boosting.fit.fit_booster import USUAL_ROUNDS, heaviest
 from driftgames.boosting.fit.race import STAGES
 from driftgames.boosting.persistence import save_model
@@ -22,7 +23,6 @@ from driftgames.cli._boost_options import ExampleReading, Settings, Training
 from driftgames.cli._boost_report import (
     chosen_line,
     feature_name,
-    ignore_rare_classes,
     training_error,
 )
 from driftgames.cli._cells import counts_rows
@@ -31,9 +31,6 @@ from driftgames.cli._output import fail, say
 from driftgames.core.text import listed, shorten, shown
 from driftgames.datasets.files import DataError
 from driftgames.tables import counted
-
-MOST_NUMBERS = 30
-"""A label of more different numbers is taken for a quantity."""
 
 MOST_CELLS = 2**26
 """Parquet files with more cells than that are fitted in batches: half a GiB of numbers."""
@@ -102,11 +99,7 @@ def _why_no_feature(column: npt.NDArray[Any], holds_categories: bool) -> str:
 
 def refuse_quantity(data: str, where: str, classes: npt.NDArray[Any], training: Training) -> None:
     """Refuse a label of more different numbers than a person would call classes."""
-    if training.many_classes or classes.size <= MOST_NUMBERS:
-        return
-    try:
-        classes.astype(np.float64)
-    except ValueError:
+    if training.many_classes or not looks_like_quantity(classes):
         return
     raise DataError(
         f"{data}: label {where} holds {classes.size:,} different numbers, and boost fits classes; "
@@ -152,7 +145,8 @@ def fit_at_once(booster: Any, examples: Examples, held_out: Examples | None, pat
     if held_out is not None and (booster.early_stopping or one):
         watched = {"eval_set": [(held_out.X, held_out.y)], "eval_names": ["valid"]}
     with warnings.catch_warnings():
-        _ignore_warnings()
+        warnings.simplefilter("ignore", NoEdgeWarning)  # our own lines say it
+        warnings.simplefilter("ignore", DataWarning)
         booster.set_params(verbose=1)
         try:
             booster.fit(examples.X, examples.y, **watched)
@@ -162,12 +156,6 @@ def fit_at_once(booster: Any, examples: Examples, held_out: Examples | None, pat
         booster.set_params(verbose=0)
     write_booster(booster, examples.names, path)
     say_end(booster)
-
-
-def _ignore_warnings() -> None:
-    """Ignore what our own lines say."""
-    warnings.simplefilter("ignore", NoEdgeWarning)
-    ignore_rare_classes()
 
 
 def say_end(booster: Any) -> None:
@@ -212,7 +200,9 @@ def fit_batches(
     refuse_quantity(data, where, labels, training)
     settings.weigh(booster, labels)
     booster.set_params(verbose=1)
-    booster.fit_batches(source, label=titles[-1] if label is None else label)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # our own lines say it
+        booster.fit_batches(source, label=titles[-1] if label is None else label)
     booster.set_params(verbose=0)
 
 

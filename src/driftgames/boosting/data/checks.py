@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,7 +31,17 @@ INPUT: dict[str, Any] = {
 }
 """The input that scikit-learn's checks allow."""
 
+MOST_NUMBERS = 30
+"""A label of more different numbers looks like a quantity."""
+
+MOST_CLASSES = 1_000
+"""A fit of more classes is refused: trees of a leaf for each would take hours."""
+
 _LARGE = 1 << 20  # entries from which threads look for infinities
+
+
+class DataWarning(UserWarning):
+    """A column is likely not what it was given as: a quantity as a label, a name as a feature."""
 
 
 def check_examples(
@@ -100,12 +111,47 @@ def check_labels(y: Any) -> None:
 
 
 def find_classes(y: Array) -> Array:
-    """Return the labels in order; raise ValueError if there are fewer than two."""
-    check_classification_targets(y)
+    """Return the labels in order; raise ValueError if there are fewer than two, or too many.
+
+    Labels that look like a quantity are a `DataWarning`.
+    """
+    with warnings.catch_warnings():
+        # batches come with each label once: scikit-learn would say that there are too many
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+        check_classification_targets(y)
     classes = np.unique(y)
     if classes.size < 2:
         raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")
+    quantity = looks_like_quantity(classes)
+    what = f"{classes.size:,} different {'numbers' if quantity else 'classes'}"
+    if classes.size > MOST_CLASSES:
+        raise ValueError(
+            f"y must hold at most {MOST_CLASSES:,} classes; got {what}: for a quantity use a "
+            "regressor, or cut it into intervals"
+        )
+    if quantity:
+        warnings.warn(
+            f"y holds {what}, which looks like a quantity; boosters fit a class for each, which "
+            "takes long: for a quantity use a regressor, or cut it into intervals",
+            DataWarning,
+            stacklevel=3,
+        )
     return classes
+
+
+def looks_like_quantity(classes: Array) -> bool:
+    """Return whether these are more different numbers than a person would call classes.
+
+    >>> looks_like_quantity(np.arange(31)), looks_like_quantity(np.arange(30))
+    (True, False)
+    """
+    if classes.size <= MOST_NUMBERS:
+        return False
+    try:
+        classes.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def check_rows(
