@@ -12,7 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from driftgames.boosting.data.batch_readers import Asked, open_source
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.checks import check_examples, check_rows, find_classes
+from driftgames.boosting.data.checks import (
+    check_examples,
+    check_rows,
+    find_classes,
+    warn_of_identifiers,
+)
 from driftgames.boosting.data.monotonic import plain_constraints
 from driftgames.boosting.data.sample_weights import check_weights
 from driftgames.boosting.fit.batches import BatchPasses, BatchSource
@@ -133,6 +138,9 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         noted = self.unfitted_copy()
         X, y, categories = check_examples(noted, X, y, reset=True)
         columns = _columns_of(noted, find_classes(y))
+        if categories is not None:
+            n_values = np.count_nonzero(~np.isnan(X), axis=0).tolist()
+            warn_of_identifiers(categories, n_values, columns.names)
         with float_errors("sample_weight"):
             weights = check_weights(sample_weight, X, y, columns.classes)
         source = MemorySource(columns, X, y, categories, weights, job.class_weight)

@@ -15,6 +15,7 @@ import typer
 from driftgames.boosting import DataWarning, NoEdgeWarning
 from driftgames.boosting.data.batch_readers import open_parquet
 from driftgames.boosting.data.checks import MOST_NUMBERS, looks_like_quantity
+from driftgames.boosting.data.frames import is_identifier
 from driftgames.boosting.fit.fit_booster import USUAL_ROUNDS, heaviest
 from driftgames.boosting.fit.race import STAGES
 from driftgames.boosting.persistence import save_model
@@ -92,7 +93,7 @@ def _why_no_feature(column: npt.NDArray[Any], holds_categories: bool) -> str:
         return "counts the rows" if counts_rows(column.astype(np.float64)) else ""
     known = [cell for cell in column if cell is not None]
     n_different = len(set(known))
-    if n_different < 10 or n_different <= len(known) / 2:
+    if not is_identifier(n_different, len(known)):
         return ""
     return f"has {n_different:,} different categories in {len(known):,} rows"
 

@@ -15,9 +15,11 @@ from sklearn.utils.validation import validate_data
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.frames import (
     Categories,
+    Levels,
     check_types,
     code_columns,
     find_categories,
+    is_identifier,
     is_missing,
 )
 from driftgames.boosting.data.sparse_input import check_sparse
@@ -62,7 +64,9 @@ def check_examples(
     if categorical is None:
         return *_validate(booster, X, y, reset=reset), None
     validate_data(booster, X, reset=reset, skip_check_array=True)  # names, number of columns
-    codes, categories = code_columns(X, (None,) * categorical.size, learn=categorical)
+    codes, categories = code_columns(
+        X, (None,) * categorical.size, learn=categorical, by_type=by_type
+    )
     return *check_X_y(codes, y, estimator=booster, **INPUT), categories
 
 
@@ -152,6 +156,25 @@ def looks_like_quantity(classes: Array) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def warn_of_identifiers(
+    categories: Sequence[Categories | None] | None, n_values: Sequence[int], names: Any
+) -> None:
+    """Say which columns of categories are likely names of the rows; a `DataWarning`.
+
+    ``n_values`` are the numbers of values of each column that are known.
+    """
+    for j, known in enumerate(categories or ()):
+        if known is None or isinstance(known, Levels) or not is_identifier(len(known), n_values[j]):
+            continue
+        warnings.warn(
+            f"column {j if names is None else shown(names[j])} has {len(known):,} different "
+            f"categories in {n_values[j]:,} rows: it is likely a name of the row, which says "
+            "nothing about new rows; leave it out",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def check_rows(

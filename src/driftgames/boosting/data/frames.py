@@ -25,6 +25,11 @@ Category = str | bool | int | float
 
 Categories = tuple[Category, ...]
 
+
+class Levels(tuple[Category, ...]):
+    """The categories of an ordered type, all of them, from the lowest: codes have their order."""
+
+
 UNKNOWN = -1.0
 """The code of a value that the fit did not see."""
 
@@ -72,14 +77,28 @@ def check_types(X: Any, categorical: Sequence[bool] | BoolArray | None) -> None:
             )
 
 
+def is_identifier(n_categories: int, n_values: float) -> bool:
+    """Return whether so many categories in so many known values are likely names of the rows.
+
+    >>> is_identifier(1_922, 3_000), is_identifier(1_000, 3_000)
+    (True, False)
+    """
+    return n_categories >= 10 and n_categories > n_values / 2
+
+
 def code_columns(
-    X: Any, categories: Sequence[Categories | None], *, learn: BoolArray | None = None
+    X: Any,
+    categories: Sequence[Categories | None],
+    *,
+    learn: BoolArray | None = None,
+    by_type: bool = False,
 ) -> tuple[FloatArray, tuple[Categories | None, ...]]:
     """Return the columns of ``X`` as numbers, category columns by their codes, and the categories.
 
     The code of a category is its place among the ``categories`` of its column, that of a missing
     value is NaN, and that of any other value is `UNKNOWN`. A column that ``learn`` marks has the
-    categories found in it: in the order of its type if that is ordered (Enum), else sorted.
+    categories found in it: in the order of its type if that is ordered (Enum), else sorted. With
+    ``by_type`` an ordered type has `Levels`.
     """
     frame = as_frame(X)
     table: Any = np.asarray(X, dtype=getattr(X, "dtype", object)) if frame is None else frame
@@ -97,7 +116,9 @@ def code_columns(
         raw = column.tolist() if frame is None else column.to_list()
         plain = _plain_values(raw, name)
         if learns:
-            known = learnt[j] = _order(plain.values(), getattr(column.dtype, "categories", ()))
+            order = _type_order(column)
+            known = _levels(order) if by_type and order else _order(plain.values(), order)
+            learnt[j] = known
         _check_kind([*(known or ()), *plain.values()], name)
         at = {category: float(k) for k, category in enumerate(known or ())}
         code = {v: np.nan if c is None else at.get(c, UNKNOWN) for v, c in plain.items()}
@@ -137,8 +158,7 @@ class FoundCategories(NamedTuple):
         frame, order = as_frame(X), list(categories)
         for j, known in enumerate(categories):
             if known is not None:
-                typed = () if frame is None else getattr(frame[:, j].dtype, "categories", ())
-                order[j] = tuple(c for c in _plain_values(typed, "").values() if c is not None)
+                order[j] = () if frame is None else _levels(_type_order(frame[:, j]))
         return cls(categories, tuple(order))
 
     def __add__(self, other: FoundCategories) -> FoundCategories:  # type: ignore[override]
@@ -154,6 +174,9 @@ class FoundCategories(NamedTuple):
                 categories.append(None)
                 continue
             _check_kind([*known, *others], f"column {j}")
+            if isinstance(known, Levels):
+                categories.append(known)
+                continue
             categories.append(_order([*known, *others], self.order[j] or ()))
         return FoundCategories(tuple(categories), self.order)
 
@@ -217,7 +240,23 @@ def is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in _MISSING_TYPES or bool(value != value)
 
 
-def _order(categories: Iterable[Category | None], ordered: Iterable[Any]) -> Categories:
+def _type_order(column: Any) -> Sequence[Any]:
+    """Return the values of an ordered type in their order; none if the type has no order."""
+    if isinstance(column, np.ndarray):
+        return ()
+    arrow = getattr(column.to_native(), "type", None)  # narwhals does not tell its order
+    if getattr(arrow, "ordered", False) is True and len(column):
+        levels: list[Any] = column.to_native().unify_dictionaries().chunk(0).dictionary.to_pylist()
+        return levels
+    return tuple(getattr(column.dtype, "categories", ()))
+
+
+def _levels(order: Sequence[Any]) -> Levels:
+    """Return the values of an ordered type as a file can hold them."""
+    return Levels(each for each in _plain_values(order, "").values() if each is not None)
+
+
+def _order(categories: Iterable[Category | None], ordered: Sequence[Any]) -> Categories:
     """Return the distinct categories: those of an ordered type in its order, others sorted."""
     there = {category for category in categories if category is not None}
     if ordered:

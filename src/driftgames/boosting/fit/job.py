@@ -132,8 +132,11 @@ class Columns:
         if encoder is None:
             return signs
         for j, feature in enumerate(encoder.features):
-            if feature is not None and signs[j]:
-                raise ValueError(f"monotonic_cst must be 0 for categories; feature {j} holds some")
+            if signs[j] and feature is not None and not feature.ordered:
+                raise ValueError(
+                    "monotonic_cst must be 0 for categories without an order; feature "
+                    f"{j} holds some"
+                )
         return np.asarray(signs[encoder.feature])
 
 
