@@ -26,9 +26,9 @@ from driftgames.cli._boost_report import (
     feature_name,
     training_error,
 )
-from driftgames.cli._cells import counts_rows
 from driftgames.cli._examples import Examples
 from driftgames.cli._output import fail, say
+from driftgames.core.cells import counts_rows
 from driftgames.core.text import listed, shorten, shown
 from driftgames.datasets.files import DataError
 from driftgames.tables import counted
@@ -111,7 +111,8 @@ def refuse_quantity(data: str, where: str, classes: npt.NDArray[Any], training: 
 def read_valid(valid: str, reading: ExampleReading, like: Examples) -> Examples:
     """Read examples with the columns of others; all of them have labels."""
     n_features = like.X.shape[1]
-    columns = {"names": like.names, "categories": like.categories}
+    strings = [j for j in like.categories if any(isinstance(cell, str) for cell in like.X[:, j])]
+    columns = {"names": like.names, "categories": strings}
     examples = reading.read(valid, n_features=n_features, **columns)
     if examples.y is None:
         fail(f"{valid}: has no labels, which are needed here")

@@ -80,9 +80,9 @@ def fit(
     that are held out, and says what it chose. --leaves, --rounds and --depth set them.
     '--leaves 2 --rounds 200' is the booster of the paper, whose votes --plot of inspect draws.
 
-    A column with cells that are neither numbers nor dates holds categories. Rows without a
-    label are left out. The label column, its classes and the other columns are named before the
-    fit.
+    A column with cells that are neither numbers, truth values nor dates holds categories. Rows
+    without a label are left out. The label column, its classes and the other columns are named
+    before the fit.
 
     Example: driftgames boost fit breast_cancer.train.csv --label class --model m
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import check_X_y
+from sklearn.utils import check_array, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -19,12 +19,15 @@ from driftgames.boosting.data.frames import (
     check_types,
     code_columns,
     find_categories,
+    has_dates,
+    has_words,
     is_identifier,
     is_missing,
 )
 from driftgames.boosting.data.sparse_input import check_sparse
 from driftgames.core.checks import float_errors, shown, unmask
 from driftgames.core.threads import open_threads
+from driftgames.core.typing import FloatArray
 
 INPUT: dict[str, Any] = {
     "accept_sparse": "csr",
@@ -61,9 +64,11 @@ def check_examples(
     if not (by_type and isinstance(X, np.ndarray)):  # an array has one type
         categorical = find_categories(X, setting)
         check_types(X, categorical)
-    if categorical is None:
+    if categorical is None and not has_dates(X):
         return *_validate(booster, X, y, reset=reset), None
     validate_data(booster, X, reset=reset, skip_check_array=True)  # names, number of columns
+    if categorical is None:
+        return *check_X_y(_read_columns(booster, X), y, estimator=booster, **INPUT), None
     codes, categories = code_columns(
         X, (None,) * categorical.size, learn=categorical, by_type=by_type
     )
@@ -195,7 +200,15 @@ def check_rows(
         check_types(X, categorical)
         return X
     check_types(X, None)
+    if has_dates(X) or has_words(X):
+        validate_data(booster, X, reset=False, skip_check_array=True)
+        return check_array(_read_columns(booster, X), estimator=booster, **INPUT)
     return _validate(booster, X, "no_validation", reset=False, finite=finite)
+
+
+def _read_columns(booster: Any, X: Any) -> FloatArray:
+    """Return the columns of a data frame as numbers, dates as days."""
+    return code_columns(X, (None,) * booster.n_features_in_)[0]
 
 
 def _validate(booster: Any, X: Any, y: Any, *, reset: bool, finite: bool = True) -> Any:

@@ -16,6 +16,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.sparse import issparse
 
+from driftgames.core.cells import as_days, as_numbers, is_number
 from driftgames.core.checks import shown
 from driftgames.core.data_frames import as_frame
 from driftgames.core.typing import BoolArray, FloatArray
@@ -63,18 +64,31 @@ def find_categories(X: Any, setting: Any) -> BoolArray | None:
 
 
 def check_types(X: Any, categorical: Sequence[bool] | BoolArray | None) -> None:
-    """Raise ValueError for a data frame with a column of dates, times or lists.
+    """Raise ValueError for a data frame with a column of times of day, lists or structs.
 
     Such a column may be a category; ``categorical`` says which ones are.
     """
     frame = as_frame(X)
     for j, (name, dtype) in enumerate(() if frame is None else frame.schema.items()):
         of_numbers = categorical is None or not categorical[j]
-        if of_numbers and (dtype.is_temporal() or dtype.is_nested()):
+        if of_numbers and (dtype.is_nested() or dtype == nw.Time):
             raise ValueError(
                 f"column {shown(name)} is of type {dtype}: turn it into numbers, or name it in "
                 "categorical_features"
             )
+
+
+def has_dates(X: Any) -> bool:
+    """Return whether a column of a data frame holds dates or durations, which are read as days."""
+    frame = as_frame(X)
+    return frame is not None and any(dtype.is_temporal() for dtype in frame.schema.values())
+
+
+def has_words(X: Any) -> bool:
+    """Return whether a column of a data frame holds strings, categories or objects."""
+    frame = as_frame(X)
+    kinds = (nw.Object, *_OF_CATEGORIES)
+    return frame is not None and any(dtype in kinds for dtype in frame.schema.values())
 
 
 def is_identifier(n_categories: int, n_values: float) -> bool:
@@ -278,13 +292,27 @@ def _check_kind(values: Iterable[Category | None], name: str) -> None:
 
 
 def _numbers(column: Any, name: str) -> FloatArray:
-    """Return a column of an array or a data frame as floats; a missing value is NaN."""
-    try:
-        if isinstance(column, np.ndarray):
-            return column.astype(np.float64)
-        if column.dtype in (nw.Object, *_OF_CATEGORIES):
-            values = [np.nan if is_missing(value) else value for value in column.to_list()]
-            return np.array(values, dtype=np.float64)
+    """Return a column of an array or a data frame as floats, by the rules of `core.cells`.
+
+    Truth values are 0 and 1, dates and durations are days, and a missing value is NaN.
+    """
+    of_array = isinstance(column, np.ndarray)
+    if of_array and column.dtype.kind in "biuf":
+        return np.asarray(column.astype(np.float64))
+    if not of_array and column.dtype.is_numeric():
         return np.asarray(column.cast(nw.Float64).to_numpy())
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold numbers ({error})") from error
+    if not of_array and column.dtype.is_temporal():
+        cells = column.to_numpy()
+    else:
+        raw = column.tolist() if of_array else column.to_list()
+        cells = [None if is_missing(each) else each for each in raw]
+    try:
+        found = as_numbers(cells)
+        found = as_days(cells) if found is None else found
+    except ValueError as error:  # a date of two meanings
+        raise ValueError(f"{name}: {error}") from error
+    if found is None:
+        known = [each for each in cells if each is not None]
+        bad = next((each for each in known if not is_number(each)), known[0])
+        raise ValueError(f"{name} must hold numbers; got {shown(bad)}")
+    return found
