@@ -23,12 +23,13 @@ from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.folds import deal_ranks
 from driftgames.boosting.data.row_sample import mix_hashes
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.growth.game import GameRule, Round, TreeLearner
+from driftgames.boosting.growth.game import GameRule, LocalGame, Round, TreeLearner
 from driftgames.boosting.growth.shape import TreeShape
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import HeldOut, vote_by_mass
 from driftgames.boosting.model.trees import Trees
+from driftgames.core.caching import cached_property
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 SMALL = 10_000
@@ -113,6 +114,9 @@ class Fold:
 
     ``held_out`` tells which examples these are, and ``labels`` number their classes if there are
     more than two. There are at most ``most_rounds`` rounds.
+
+    A race has many folds, and few of them play at a time: the game begins with the first round, and
+    rests between two calls of `votes`.
     """
 
     def __init__(
@@ -137,15 +141,20 @@ class Fold:
             n_classes,
             n_threads,
         )
-        self._game = rule.begin(self.learner, most_rounds)
+        self._rule, self._most_rounds = rule, most_rounds
         self._default = vote_by_mass(self.learner.masses)
         self._ended = False
+
+    @cached_property
+    def _game(self) -> LocalGame:
+        return self._rule.begin(self.learner, self._most_rounds)
 
     def votes(self, n_rounds: int) -> FloatArray:
         """Play until there are ``n_rounds`` rounds; return the votes on all examples."""
         more = n_rounds - self._game.n_rounds
         if more > 0 and not self._ended:
             self._game.advance(more)
+            self._game.rest()
             self._ended = self._game.n_rounds < n_rounds
         n_votes = self._default.size
         votes = np.empty((self._order.size, n_votes) if n_votes > 1 else self._order.size)

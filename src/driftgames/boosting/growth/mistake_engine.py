@@ -203,6 +203,7 @@ class MistakeEngine(Engine):
 
     def play(self, until: int, rule: Rule = PYTHON_RULE) -> bool:
         """Play up to round ``until``; return False if a tree had no edge."""
+        self.wake()
         status = self._call(until, rule)
         while status not in (rounds.PLAYED, rounds.NO_EDGE):
             if status == rounds.TALLY_FULL:
