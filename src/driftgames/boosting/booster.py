@@ -36,7 +36,7 @@ from driftgames.boosting.promises import mean_certificate, promise_of
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
-from driftgames.core.checks import check_integer, float_errors
+from driftgames.core.checks import check_integer, float_errors, shown
 from driftgames.core.documents import atomic_write
 from driftgames.core.typing import Path
 
@@ -224,6 +224,8 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         self, noted: BaseBooster, pairs: EvaluationPairs, callbacks: Sequence[Callback]
     ) -> Watch:
         """Return what follows a fit; ``noted`` knows the columns that evaluation sets must have."""
+        if not (isinstance(callbacks, Sequence) and all(map(callable, callbacks))):
+            raise ValueError(f"callbacks must be a list of callables; got {shown(callbacks)}")
 
         def check(X: Any, encoder: CategoryEncoder | None) -> Any:
             return check_rows(noted, X, None if encoder is None else encoder.categorical)

@@ -61,18 +61,33 @@ def check_examples(
     check_labels(y)
     setting, categorical = booster.categorical_features, None
     by_type = isinstance(setting, str) and setting == "from_dtype"
+    check_kind(X, has_categories=not by_type and setting is not None)
     if not (by_type and isinstance(X, np.ndarray)):  # an array has one type
         categorical = find_categories(X, setting)
         check_types(X, categorical)
     if categorical is None and not has_dates(X):
         return *_validate(booster, X, y, reset=reset), None
-    validate_data(booster, X, reset=reset, skip_check_array=True)  # names, number of columns
+    _note_columns(booster, X, reset=reset)
     if categorical is None:
         return *check_X_y(_read_columns(booster, X), y, estimator=booster, **INPUT), None
     codes, categories = code_columns(
         X, (None,) * categorical.size, learn=categorical, by_type=by_type
     )
     return *check_X_y(codes, y, estimator=booster, **INPUT), categories
+
+
+def check_kind(X: Any, has_categories: bool) -> None:
+    """Raise ValueError for an array that NumPy would turn into numbers that nobody means.
+
+    >>> check_kind(np.array([["2020-01-01"]], "datetime64[D]"), False)
+    Traceback (most recent call last):
+    ...
+    ValueError: X must be numbers; got an array of datetime64[D]: put dates into a data frame
+    """
+    kind = X.dtype.kind if isinstance(X, np.ndarray) else "f"
+    if kind in "SV" or (kind in "Mm" and not has_categories):
+        advice = ": put dates into a data frame" if kind in "Mm" else ""
+        raise ValueError(f"X must be numbers; got an array of {X.dtype}{advice}")
 
 
 def check_labels(y: Any) -> None:
@@ -195,15 +210,24 @@ def check_rows(
         if not named and X.shape[1] == booster.n_features_in_:
             return X  # scikit-learn would find nothing, and takes longer than a prediction
     X = unmask("X", X, missing=True)
+    check_kind(X, categorical is not None)
     if categorical is not None:
-        validate_data(booster, X, reset=False, skip_check_array=True)  # names, number of columns
+        _note_columns(booster, X, reset=False)
         check_types(X, categorical)
         return X
     check_types(X, None)
     if has_dates(X) or has_words(X):
-        validate_data(booster, X, reset=False, skip_check_array=True)
+        _note_columns(booster, X, reset=False)
         return check_array(_read_columns(booster, X), estimator=booster, **INPUT)
     return _validate(booster, X, "no_validation", reset=False, finite=finite)
+
+
+def _note_columns(booster: Any, X: Any, *, reset: bool) -> None:
+    """Note the names and the number of the columns with ``reset``, and else compare them."""
+    try:
+        validate_data(booster, X, reset=reset, skip_check_array=True)
+    except (IndexError, KeyError) as error:  # scikit-learn looks at the first row of anything
+        raise ValueError(f"X must be rows and columns; got {shown(X)}") from error
 
 
 def _read_columns(booster: Any, X: Any) -> FloatArray:

@@ -127,7 +127,8 @@ class Columns:
             return None
         if self.classes.size > 2:
             raise ValueError(
-                f"monotonic_cst is for two classes; got it beside {self.classes.size} classes"
+                f"monotonic_cst is for two classes; got it beside {self.classes.size}, whose "
+                "votes cannot all rise with a feature: fit one class against the rest"
             )
         if encoder is None:
             return signs
